@@ -1,0 +1,1 @@
+//! Benchmark suites, workloads, reference figures and the report.

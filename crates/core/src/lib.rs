@@ -1,0 +1,1 @@
+//! Books, ledger and risk as one pure, deterministic state machine.

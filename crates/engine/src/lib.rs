@@ -1,0 +1,1 @@
+//! The sequencer: ingress, stamp, journal, apply, release; durability levels; snapshots; recovery; replay.

@@ -1,0 +1,1 @@
+//! Folds of released events: depth, best prices, trades, own orders and balances.

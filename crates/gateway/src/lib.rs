@@ -1,0 +1,1 @@
+//! HTTP and WebSocket: authentication, limits, errors, metrics.

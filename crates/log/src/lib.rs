@@ -1,0 +1,1 @@
+//! Segmented append-only log: groups, checksums, group commit, recovery, readers, retention.

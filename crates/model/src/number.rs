@@ -1,0 +1,202 @@
+//! Prices, quantities and amounts: integers at a decimal scale, never floating point.
+
+use crate::text::from_text;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Number of decimal places behind an integer: a [`Price`] of 12345 at scale 2 is 123.45.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Scale(u8);
+
+impl Scale {
+    /// The largest scale: 18 decimal places.
+    pub const MAX: Scale = Scale(18);
+
+    /// A scale of `places` decimal places, if there is such a scale.
+    #[must_use]
+    pub const fn new(places: u8) -> Option<Scale> {
+        if places <= Self::MAX.0 { Some(Scale(places)) } else { None }
+    }
+
+    /// The number of decimal places.
+    #[must_use]
+    pub const fn places(self) -> u8 {
+        self.0
+    }
+
+    /// Ten to the power of the number of places.
+    #[must_use]
+    pub const fn factor(self) -> i64 {
+        10_i64.pow(self.0 as u32)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let places = u8::deserialize(deserializer)?;
+        Scale::new(places).ok_or_else(|| serde::de::Error::custom("a scale is at most 18"))
+    }
+}
+
+/// Why a text is not a number at a given scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecimalError {
+    /// Not of the form `-?digits(.digits)?`.
+    #[error("is not a decimal number: digits, with at most one point between digits")]
+    Malformed,
+    /// Has more decimal places than the scale holds.
+    #[error("has {got} decimal places; at most {max} are allowed")]
+    TooPrecise {
+        /// Places given, trailing zeros left out.
+        got: usize,
+        /// Places allowed.
+        max: u8,
+    },
+    /// Does not fit the integer behind the number.
+    #[error("is out of range")]
+    OutOfRange,
+}
+
+/// Reads a decimal text as an integer at `scale`, exactly or not at all.
+///
+/// Trailing zeros past the scale are accepted (`1.500` at scale 1); exponents, signs other than a
+/// leading minus, spaces and separators are not. A text of more than 60 bytes is malformed.
+pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
+    if text.len() > 60 {
+        return Err(DecimalError::Malformed);
+    }
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = match digits.split_once('.') {
+        Some((_, "")) => return Err(DecimalError::Malformed),
+        Some(parts) => parts,
+        None => (digits, ""),
+    };
+    let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) {
+        return Err(DecimalError::Malformed);
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > usize::from(scale.places()) {
+        return Err(DecimalError::TooPrecise { got: fraction.len(), max: scale.places() });
+    }
+    let mut value: i128 = 0;
+    let padding = usize::from(scale.places()) - fraction.len();
+    let all = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat_n(b'0', padding));
+    for digit in all {
+        value = value
+            .checked_mul(10)
+            .and_then(|value| value.checked_add(i128::from(digit - b'0')))
+            .ok_or(DecimalError::OutOfRange)?;
+    }
+    Ok(if negative { -value } else { value })
+}
+
+/// Shows an integer at a scale as decimal text, with exactly `scale` places.
+#[derive(Clone, Copy, Debug)]
+pub struct Decimal {
+    /// The integer.
+    pub value: i128,
+    /// Its scale.
+    pub scale: Scale,
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = usize::from(self.scale.places());
+        let magnitude = self.value.unsigned_abs();
+        let factor = self.scale.factor() as u128;
+        let sign = if self.value < 0 { "-" } else { "" };
+        let text = if places == 0 {
+            format!("{sign}{magnitude}")
+        } else {
+            format!("{sign}{}.{:0places$}", magnitude / factor, magnitude % factor)
+        };
+        f.pad(&text)
+    }
+}
+
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident($int:ty)) => {
+        $(#[$doc])*
+        ///
+        /// In JSON it is a string that holds the integer.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(pub $int);
+
+        impl $name {
+            /// Nothing.
+            pub const ZERO: Self = Self(0);
+            /// The largest value.
+            pub const MAX: Self = Self(<$int>::MAX);
+
+            /// Reads decimal text at `scale`, exactly or not at all.
+            pub fn parse(text: &str, scale: Scale) -> Result<Self, DecimalError> {
+                let value = parse_decimal(text, scale)?;
+                <$int>::try_from(value).map(Self).map_err(|_| DecimalError::OutOfRange)
+            }
+
+            /// The value as decimal text at `scale`.
+            #[must_use]
+            pub fn decimal(self, scale: Scale) -> Decimal {
+                Decimal { value: i128::from(self.0), scale }
+            }
+
+            /// The sum, unless it does not fit.
+            #[must_use]
+            #[inline]
+            pub fn checked_add(self, other: Self) -> Option<Self> {
+                self.0.checked_add(other.0).map(Self)
+            }
+
+            /// The difference, unless it does not fit.
+            #[must_use]
+            #[inline]
+            pub fn checked_sub(self, other: Self) -> Option<Self> {
+                self.0.checked_sub(other.0).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = std::num::ParseIntError;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                from_text(deserializer)
+            }
+        }
+    };
+}
+
+number! {
+    /// Price of one unit of base currency in quote currency, an integer at the instrument's price scale.
+    Price(i64)
+}
+number! {
+    /// Quantity of base currency, an integer at the instrument's quantity scale.
+    Quantity(i64)
+}
+number! {
+    /// Amount of one currency in its smallest unit.
+    Amount(i128)
+}

@@ -1,0 +1,152 @@
+//! Short texts of bounded length, held in place: symbols, client order ids, references, names.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// Reads a value from its text form in JSON.
+pub(crate) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr,
+    T::Err: fmt::Display,
+{
+    struct Visitor<T>(std::marker::PhantomData<T>);
+    impl<T> serde::de::Visitor<'_> for Visitor<T>
+    where
+        T: FromStr,
+        T::Err: fmt::Display,
+    {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+    deserializer.deserialize_str(Visitor(std::marker::PhantomData))
+}
+
+/// Why a text cannot be a [`Text`] of a given length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// Longer than the field holds.
+    #[error("is {got} bytes long; at most {max} are allowed")]
+    TooLong {
+        /// Bytes given.
+        got: usize,
+        /// Bytes allowed.
+        max: usize,
+    },
+    /// Holds a byte that is not printable ASCII.
+    #[error("holds byte 0x{byte:02x} at offset {at}; only printable ASCII (0x21 to 0x7e) is allowed")]
+    NotPrintable {
+        /// The offending byte.
+        byte: u8,
+        /// Where it stands.
+        at: usize,
+    },
+}
+
+/// At most `N` bytes of printable ASCII without spaces, held in place. Empty means "none".
+///
+/// Bytes past the length are zero, so that equality and hashing may look at all of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: u8,
+}
+
+/// The member's own name for an order: 1 to 36 bytes; empty means that the order has none.
+pub type ClientOrderId = Text<36>;
+/// The outside world's name for a deposit or withdrawal: 1 to 36 bytes.
+pub type Reference = Text<36>;
+/// The symbol of an instrument, such as `BTC-USD`: 1 to 24 bytes.
+pub type Symbol = Text<24>;
+/// The code of a currency, such as `USD`: 1 to 12 bytes.
+pub type CurrencyCode = Text<12>;
+/// The name of a member or an account: at most 36 bytes.
+pub type Name = Text<36>;
+
+impl<const N: usize> Text<N> {
+    /// The empty text.
+    pub const EMPTY: Self = Text { bytes: [0; N], len: 0 };
+
+    /// Takes `bytes` if they fit and are printable ASCII.
+    pub fn new(bytes: &[u8]) -> Result<Self, TextError> {
+        const { assert!(N < 256) }
+        if bytes.len() > N {
+            return Err(TextError::TooLong { got: bytes.len(), max: N });
+        }
+        if let Some(at) = bytes.iter().position(|byte| !(0x21..=0x7e).contains(byte)) {
+            return Err(TextError::NotPrintable { byte: bytes[at], at });
+        }
+        let mut text = Self::EMPTY;
+        text.bytes[..bytes.len()].copy_from_slice(bytes);
+        text.len = bytes.len() as u8;
+        Ok(text)
+    }
+
+    /// The bytes of the text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// The text as a string slice.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Only printable ASCII gets in (see `new`), so this never falls back.
+        std::str::from_utf8(self.as_bytes()).unwrap_or("")
+    }
+
+    /// Whether the text is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.as_str())
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl<const N: usize> FromStr for Text<N> {
+    type Err = TextError;
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        Self::new(text.as_bytes())
+    }
+}
+
+impl<const N: usize> Serialize for Text<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Text<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer)
+    }
+}

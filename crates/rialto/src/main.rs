@@ -1,0 +1,2 @@
+//! The `rialto` binary.
+fn main() {}
