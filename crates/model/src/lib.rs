@@ -1,12 +1,49 @@
 //! The vocabulary of the venue: ids, fixed-point numbers, instruments, orders, commands, events,
 //! rejects; their binary and JSON forms.
+//!
+//! Nothing here does anything: this crate says what can be said. A [`Command`] goes in, [`Event`]s
+//! and one [`Outcome`] come out.
+//!
+//! ```
+//! use rialto_model::{Price, Scale};
+//!
+//! let cents = Scale::new(2).expect("2 is a scale");
+//! let price = Price::parse("64123.5", cents)?;
+//! assert_eq!(price, Price(6_412_350));
+//! assert_eq!(price.decimal(cents).to_string(), "64123.50");
+//! assert!(Price::parse("64123.505", cents).is_err(), "never rounded");
+//! # Ok::<(), rialto_model::DecimalError>(())
+//! ```
+//!
+//! The arithmetic of notional, fees and reserves is in [`Instrument`]; the reasons for a refusal are
+//! the closed list [`RejectReason`].
 
+mod command;
+mod event;
 mod id;
+mod instrument;
 mod number;
+mod order;
+mod outcome;
+mod reject;
 mod text;
 mod time;
 
+pub use command::{Amend, Command, MassCancel, Transfer};
+pub use event::{
+    Accepted, Amended, CommandKind, Done, DoneReason, Event, ReduceReason, Reduced, Rejected,
+    Rested, Trade,
+};
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
+pub use instrument::{
+    Currency, Instrument, InstrumentError, InstrumentKind, InstrumentSpec, InstrumentState, PPM,
+    TradingRules,
+};
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
+pub use order::{
+    NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, SelfTrade, Side, TimeInForce,
+};
+pub use outcome::Outcome;
+pub use reject::RejectReason;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use time::Timestamp;

@@ -40,7 +40,9 @@ pub enum TextError {
         max: usize,
     },
     /// Holds a byte that is not printable ASCII.
-    #[error("holds byte 0x{byte:02x} at offset {at}; only printable ASCII (0x21 to 0x7e) is allowed")]
+    #[error(
+        "holds byte 0x{byte:02x} at offset {at}; only printable ASCII (0x21 to 0x7e) is allowed"
+    )]
     NotPrintable {
         /// The offending byte.
         byte: u8,

@@ -1,0 +1,128 @@
+//! Commands: everything that can change the state of an engine.
+
+use crate::{
+    AccountId, Amount, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState,
+    MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side, TradingRules,
+};
+use serde::{Deserialize, Serialize};
+
+/// A change of an open order. What is `None` stays as it is.
+///
+/// A smaller quantity at the same price keeps the order's place in the queue; anything else loses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amend {
+    /// Whose order.
+    pub account: AccountId,
+    /// Which order.
+    pub order: OrderRef,
+    /// The new limit.
+    pub price: Option<Price>,
+    /// The new total quantity, what has traded included.
+    pub quantity: Option<Quantity>,
+}
+
+/// Which of an account's orders to cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MassCancel {
+    /// Whose orders.
+    pub account: AccountId,
+    /// Only those of this instrument.
+    pub instrument: Option<InstrumentId>,
+    /// Only those of this side.
+    pub side: Option<Side>,
+}
+
+/// A movement of value into or out of the venue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The member's account.
+    pub account: AccountId,
+    /// What is moved.
+    pub currency: CurrencyId,
+    /// How much; positive.
+    pub amount: Amount,
+    /// The outside world's name for it. The same transfer with the same reference takes effect once.
+    pub reference: Reference,
+}
+
+/// Everything that can change the state of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// Time has passed: does what is due, or goes on with work that an earlier command began.
+    /// Only the sequencer issues it.
+    Tick,
+    /// Enters an order.
+    Place(NewOrder),
+    /// Cancels an order.
+    Cancel {
+        /// Whose order.
+        account: AccountId,
+        /// Which order.
+        order: OrderRef,
+    },
+    /// Changes an order.
+    Amend(Amend),
+    /// Cancels many orders.
+    MassCancel(MassCancel),
+    /// The account's connection was lost: cancels its orders that asked for that.
+    Disconnect {
+        /// Whose connection.
+        account: AccountId,
+    },
+    /// Sets the account's dead-man timer: unless it is set again in time, all its orders are cancelled.
+    SetDeadMan {
+        /// Whose timer.
+        account: AccountId,
+        /// Nanoseconds from this command; zero switches it off.
+        timeout_ns: u64,
+    },
+    /// Value comes in.
+    Deposit(Transfer),
+    /// Value goes out.
+    Withdraw(Transfer),
+    /// Admits a member.
+    CreateMember {
+        /// The id, or zero for the next free one.
+        member: MemberId,
+        /// A name.
+        name: Name,
+    },
+    /// Opens an account.
+    CreateAccount {
+        /// The id, or zero for the next free one.
+        account: AccountId,
+        /// Its owner.
+        member: MemberId,
+        /// A name.
+        name: Name,
+    },
+    /// Lists a currency.
+    CreateCurrency {
+        /// Its code.
+        code: CurrencyCode,
+        /// Decimal places of its smallest unit.
+        scale: Scale,
+    },
+    /// Lists an instrument.
+    CreateInstrument(InstrumentSpec),
+    /// Changes the rules of an instrument.
+    SetRules {
+        /// Which instrument.
+        instrument: InstrumentId,
+        /// The new rules, all of them.
+        rules: TradingRules,
+    },
+    /// Opens, halts or closes an instrument.
+    SetInstrumentState {
+        /// Which instrument.
+        instrument: InstrumentId,
+        /// The new state.
+        state: InstrumentState,
+    },
+    /// From the next command on, another version of the rules decides.
+    SetRulesVersion {
+        /// The version.
+        version: u32,
+    },
+}

@@ -1,0 +1,358 @@
+//! Events: everything that happens. Every command yields at least one.
+
+use crate::{
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, InstrumentId, InstrumentSpec,
+    InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference, RejectReason,
+    Side, Timestamp, TradeId, TradingRules,
+};
+use serde::{Deserialize, Serialize};
+
+/// An order was accepted. Its trades, if any, follow in the same command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// The venue's id for it.
+    pub order: OrderId,
+    /// The order as entered, but for what the venue decided: `price` holds the limit in force
+    /// (a slid post-only price, a market order's protection), `self_trade` the mode in force,
+    /// `expire_at` the expiry of day orders too.
+    pub terms: NewOrder,
+    /// Moved from available to reserved: quote currency for a buy, base currency for a sell.
+    pub reserved: Amount,
+    /// Whether the whole order went to the book without trading.
+    pub rests: bool,
+}
+
+/// What is left of an order after trading, or an amended order, went to the end of its price's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rested {
+    /// Which order.
+    pub order: OrderId,
+    /// Of which account.
+    pub account: AccountId,
+    /// On which book.
+    pub instrument: InstrumentId,
+    /// On which side.
+    pub side: Side,
+    /// At which price.
+    pub price: Price,
+    /// How much.
+    pub remaining: Quantity,
+}
+
+/// Two orders traded, at the price of the one that was there first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trade {
+    /// The venue's id for it.
+    pub trade: TradeId,
+    /// What was traded.
+    pub instrument: InstrumentId,
+    /// The side of the incoming order.
+    pub taker_side: Side,
+    /// The price.
+    pub price: Price,
+    /// The quantity.
+    pub quantity: Quantity,
+    /// The resting order.
+    pub maker_order: OrderId,
+    /// The incoming order.
+    pub taker_order: OrderId,
+    /// Account of the resting order.
+    pub maker_account: AccountId,
+    /// Account of the incoming order.
+    pub taker_account: AccountId,
+    /// What is left of the resting order; zero means that it is filled and gone.
+    pub maker_remaining: Quantity,
+    /// What is left of the incoming order; zero means that it is filled, unless it was sized in
+    /// quote currency: then it is always zero and the order ends with [`Done`].
+    pub taker_remaining: Quantity,
+    /// Price times quantity, in quote currency; zero where the instrument's risk is off.
+    pub notional: Amount,
+    /// Fee of the resting order, in quote currency; negative is a rebate.
+    pub maker_fee: Amount,
+    /// Fee of the incoming order, in quote currency.
+    pub taker_fee: Amount,
+    /// By how much the buyer's reserve shrank: notional, fee and what is no longer needed.
+    pub buyer_unreserved: Amount,
+}
+
+/// Why an order ended without being filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum DoneReason {
+    /// Its owner cancelled it.
+    Cancelled = 0,
+    /// It was immediate-or-cancel or a market order, and this was left.
+    Remainder = 1,
+    /// It would have traded with the same member.
+    SelfTrade = 2,
+    /// Its owner cancelled many.
+    MassCancelled = 3,
+    /// Its time was over.
+    Expired = 4,
+    /// Its owner's connection was lost.
+    Disconnected = 5,
+    /// Its owner's dead-man timer ran out.
+    DeadMan = 6,
+    /// The instrument was closed.
+    InstrumentClosed = 7,
+    /// It was sized in quote currency and that is spent, but for less than a lot.
+    QuoteSpent = 8,
+}
+
+/// An order ended with something left, or was sized in quote currency and ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// Which order.
+    pub order: OrderId,
+    /// Of which account.
+    pub account: AccountId,
+    /// Of which instrument.
+    pub instrument: InstrumentId,
+    /// Buy or sell.
+    pub side: Side,
+    /// Why.
+    pub reason: DoneReason,
+    /// Its limit.
+    pub price: Price,
+    /// What had not traded; zero for an order sized in quote currency.
+    pub remaining: Quantity,
+    /// Moved from reserved back to available.
+    pub released: Amount,
+}
+
+/// Why an order was reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum ReduceReason {
+    /// Its owner amended it.
+    Amended = 0,
+    /// Self-trade prevention decremented it.
+    SelfTrade = 1,
+}
+
+/// An order became smaller and kept its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reduced {
+    /// Which order.
+    pub order: OrderId,
+    /// Of which account.
+    pub account: AccountId,
+    /// Of which instrument.
+    pub instrument: InstrumentId,
+    /// Buy or sell.
+    pub side: Side,
+    /// Why.
+    pub reason: ReduceReason,
+    /// Its limit.
+    pub price: Price,
+    /// By how much.
+    pub by: Quantity,
+    /// What is left; never zero.
+    pub remaining: Quantity,
+    /// Moved from reserved back to available.
+    pub released: Amount,
+}
+
+/// An order got another price or a larger quantity, left its place in the queue and was entered
+/// anew under the same id. Trades may follow, then [`Rested`] or [`Done`] unless it is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amended {
+    /// Which order.
+    pub order: OrderId,
+    /// Of which account.
+    pub account: AccountId,
+    /// Of which instrument.
+    pub instrument: InstrumentId,
+    /// Buy or sell.
+    pub side: Side,
+    /// The limit before.
+    pub old_price: Price,
+    /// What was left before.
+    pub old_remaining: Quantity,
+    /// The limit now.
+    pub price: Price,
+    /// The total quantity now, what has traded included.
+    pub quantity: Quantity,
+    /// What is left now, before any trade that follows.
+    pub remaining: Quantity,
+    /// Reserved before.
+    pub old_reserved: Amount,
+    /// Reserved now.
+    pub reserved: Amount,
+}
+
+/// What kind of command was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum CommandKind {
+    /// [`crate::Command::Tick`]
+    Tick = 0,
+    /// [`crate::Command::Place`]
+    Place = 1,
+    /// [`crate::Command::Cancel`]
+    Cancel = 2,
+    /// [`crate::Command::Amend`]
+    Amend = 3,
+    /// [`crate::Command::MassCancel`]
+    MassCancel = 4,
+    /// [`crate::Command::Disconnect`]
+    Disconnect = 5,
+    /// [`crate::Command::SetDeadMan`]
+    SetDeadMan = 6,
+    /// [`crate::Command::Deposit`]
+    Deposit = 7,
+    /// [`crate::Command::Withdraw`]
+    Withdraw = 8,
+    /// [`crate::Command::CreateMember`]
+    CreateMember = 9,
+    /// [`crate::Command::CreateAccount`]
+    CreateAccount = 10,
+    /// [`crate::Command::CreateCurrency`]
+    CreateCurrency = 11,
+    /// [`crate::Command::CreateInstrument`]
+    CreateInstrument = 12,
+    /// [`crate::Command::SetRules`]
+    SetRules = 13,
+    /// [`crate::Command::SetInstrumentState`]
+    SetInstrumentState = 14,
+    /// [`crate::Command::SetRulesVersion`]
+    SetRulesVersion = 15,
+}
+
+/// A command was refused; nothing changed but, for an order with a client order id, the memory of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// What kind of command.
+    pub command: CommandKind,
+    /// Why.
+    pub reason: RejectReason,
+    /// The account it named, or zero.
+    pub account: AccountId,
+    /// The instrument it named, or zero.
+    pub instrument: InstrumentId,
+    /// The order it named, or zero.
+    pub order: OrderId,
+    /// The client order id it named, or empty.
+    pub client_order_id: ClientOrderId,
+}
+
+/// Something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Time passed and nothing else was to be done.
+    Ticked,
+    /// An order was accepted.
+    Accepted(Accepted),
+    /// An order went to the book after trading or amendment.
+    Rested(Rested),
+    /// Two orders traded.
+    Trade(Trade),
+    /// An order ended.
+    Done(Done),
+    /// An order became smaller.
+    Reduced(Reduced),
+    /// An order was changed and lost its place.
+    Amended(Amended),
+    /// A command was refused.
+    Rejected(Rejected),
+    /// An order, deposit or withdrawal came a second time and was answered as the first time.
+    Repeated {
+        /// Whose.
+        account: AccountId,
+        /// The client order id or the reference.
+        name: ClientOrderId,
+        /// The order that was entered the first time; zero if it was refused or is a transfer.
+        order: OrderId,
+        /// Why it was refused the first time, if it was.
+        reject: Option<RejectReason>,
+    },
+    /// A mass cancel, disconnect, dead-man timer or closing began or went on. What it cancelled in
+    /// this command stands before it.
+    CancelProgress {
+        /// Whose orders; zero when an instrument was closed.
+        account: AccountId,
+        /// Of which instrument only; zero for all.
+        instrument: InstrumentId,
+        /// Orders cancelled by this command.
+        cancelled: u32,
+        /// Whether follow-up commands go on with it.
+        pending: bool,
+    },
+    /// The dead-man timer was set.
+    DeadManSet {
+        /// Whose.
+        account: AccountId,
+        /// When it runs out; [`Timestamp::MAX`] is never.
+        due: Timestamp,
+    },
+    /// Value came in.
+    Deposited {
+        /// To which account.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// How much.
+        amount: Amount,
+        /// The outside world's name for it.
+        reference: Reference,
+    },
+    /// Value went out.
+    Withdrawn {
+        /// From which account.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// How much.
+        amount: Amount,
+        /// The outside world's name for it.
+        reference: Reference,
+    },
+    /// A member was admitted.
+    MemberCreated {
+        /// Its id.
+        member: MemberId,
+        /// Its name.
+        name: Name,
+    },
+    /// An account was opened.
+    AccountCreated {
+        /// Its id.
+        account: AccountId,
+        /// Its owner.
+        member: MemberId,
+        /// Its name.
+        name: Name,
+    },
+    /// A currency was listed.
+    CurrencyCreated(Currency),
+    /// An instrument was listed. It is open.
+    InstrumentCreated {
+        /// Its id.
+        instrument: InstrumentId,
+        /// Its specification.
+        spec: InstrumentSpec,
+    },
+    /// The rules of an instrument changed.
+    RulesSet {
+        /// Which instrument.
+        instrument: InstrumentId,
+        /// All its rules.
+        rules: TradingRules,
+    },
+    /// An instrument was opened, halted or closed.
+    InstrumentStateSet {
+        /// Which instrument.
+        instrument: InstrumentId,
+        /// Its state.
+        state: InstrumentState,
+    },
+    /// From the next command on, another version of the rules decides.
+    RulesVersionSet {
+        /// The version.
+        version: u32,
+    },
+}

@@ -1,0 +1,250 @@
+//! Currencies and instruments, and the arithmetic of trades, fees and reserves.
+
+use crate::{
+    Amount, CurrencyCode, CurrencyId, InstrumentId, Price, Quantity, Scale, SelfTrade, Symbol,
+};
+use serde::{Deserialize, Serialize};
+
+/// A currency or other asset that balances are kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Currency {
+    /// Its number.
+    pub id: CurrencyId,
+    /// Its code, such as `USD`.
+    pub code: CurrencyCode,
+    /// Decimal places of its smallest unit.
+    pub scale: Scale,
+}
+
+/// What kind of contract an instrument is. Futures and perpetuals have numbers reserved after this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum InstrumentKind {
+    /// Base currency against quote currency, settled with the trade.
+    #[default]
+    Spot = 0,
+}
+
+/// Whether an instrument can be traded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum InstrumentState {
+    /// Everything is allowed.
+    #[default]
+    Open = 0,
+    /// Only cancels are allowed.
+    Halted = 1,
+    /// Nothing is allowed; orders that stood were cancelled.
+    Closed = 2,
+}
+
+/// The rules of an instrument that may change during its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TradingRules {
+    /// A limit price must be a multiple of this.
+    pub tick: Price,
+    /// A quantity must be a multiple of this.
+    pub lot: Quantity,
+    /// The largest quantity of one order.
+    pub quantity_max: Quantity,
+    /// The least price times quantity of one order, in the quote currency's smallest unit.
+    pub notional_min: Amount,
+    /// How far a limit price may be from the reference price, in millionths of it; zero is no collar.
+    /// The reference is the last trade's price, or `reference_price` before the first trade.
+    pub collar_ppm: u32,
+    /// The reference price before the first trade; zero is none, and then there is no collar.
+    pub reference_price: Price,
+    /// How far a market order without a protection price may trade from the opposite best price,
+    /// in millionths of that price.
+    pub market_protection_ppm: u32,
+    /// Fee of the resting order, in millionths of the notional; negative is a rebate.
+    pub maker_fee_ppm: i32,
+    /// Fee of the incoming order, in millionths of the notional; at least the size of the maker fee.
+    pub taker_fee_ppm: i32,
+    /// Self-trade prevention of orders that name none.
+    pub self_trade: SelfTrade,
+    /// Orders that one account may have open in this instrument.
+    pub open_orders_max: u32,
+    /// When the day of day orders ends, in seconds after midnight UTC.
+    pub day_end_s: u32,
+    /// Whether balances are reserved, checked and posted. Without it the instrument only matches,
+    /// and settling is somebody else's work. It can change only while no order is open.
+    pub risk: bool,
+}
+
+/// An instrument as it is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstrumentSpec {
+    /// Its symbol, such as `BTC-USD`.
+    pub symbol: Symbol,
+    /// What kind of contract it is.
+    pub kind: InstrumentKind,
+    /// The currency that is bought and sold.
+    pub base: CurrencyId,
+    /// The currency that prices and fees are in.
+    pub quote: CurrencyId,
+    /// Decimal places of prices, fixed for the instrument's life.
+    pub price_scale: Scale,
+    /// Decimal places of quantities, fixed for the instrument's life.
+    pub quantity_scale: Scale,
+    /// What may change.
+    pub rules: TradingRules,
+}
+
+/// Why an instrument cannot be listed or changed in this way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstrumentError {
+    /// No symbol.
+    #[error("an instrument needs a symbol of 1 to 24 bytes")]
+    NoSymbol,
+    /// Base and quote are one currency.
+    #[error("base and quote currency must differ")]
+    SameCurrency,
+    /// The base currency cannot express every quantity.
+    #[error("the quantity scale must not exceed the base currency's scale")]
+    BaseScale,
+    /// The quote currency cannot express every notional.
+    #[error("price scale plus quantity scale must not exceed the quote currency's scale")]
+    QuoteScale,
+    /// Tick, lot or the largest quantity is not positive, or the latter is less than a lot.
+    #[error("tick and lot must be positive and quantity_max at least one lot")]
+    TickOrLot,
+    /// A negative minimum or reference.
+    #[error("notional_min and reference_price must not be negative")]
+    Negative,
+    /// Fees out of range.
+    #[error("the taker fee must be 0 to 100000 ppm and the maker fee no larger in size")]
+    Fee,
+    /// Collar or protection out of range.
+    #[error("collar and market protection must be below 1000000 ppm")]
+    Band,
+    /// The end of day is not within a day.
+    #[error("day_end_s must be 0 to 86399")]
+    DayEnd,
+}
+
+/// A listed instrument: its specification and what follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instrument {
+    /// Its number.
+    pub id: InstrumentId,
+    /// As it was listed, with the rules in force.
+    pub spec: InstrumentSpec,
+    /// Whether it can be traded.
+    pub state: InstrumentState,
+    base_factor: i64,
+    quote_factor: i64,
+}
+
+/// Millionths in one.
+pub const PPM: i128 = 1_000_000;
+
+impl TradingRules {
+    /// Whether the rules are consistent in themselves.
+    pub fn check(&self) -> Result<(), InstrumentError> {
+        if self.tick.0 <= 0 || self.lot.0 <= 0 || self.quantity_max < self.lot {
+            return Err(InstrumentError::TickOrLot);
+        }
+        if self.notional_min.0 < 0 || self.reference_price.0 < 0 {
+            return Err(InstrumentError::Negative);
+        }
+        let taker = self.taker_fee_ppm;
+        if !(0..=100_000).contains(&taker) || !(-taker..=taker).contains(&self.maker_fee_ppm) {
+            return Err(InstrumentError::Fee);
+        }
+        if i128::from(self.collar_ppm) >= PPM || i128::from(self.market_protection_ppm) >= PPM {
+            return Err(InstrumentError::Band);
+        }
+        if self.day_end_s >= 86_400 {
+            return Err(InstrumentError::DayEnd);
+        }
+        Ok(())
+    }
+}
+
+impl Instrument {
+    /// The largest notional of one order: 2^100 smallest units, so that fees never overflow.
+    pub const NOTIONAL_MAX: Amount = Amount(1 << 100);
+
+    /// Lists an instrument.
+    pub fn new(
+        id: InstrumentId,
+        spec: InstrumentSpec,
+        base: &Currency,
+        quote: &Currency,
+    ) -> Result<Instrument, InstrumentError> {
+        debug_assert!(spec.base == base.id && spec.quote == quote.id);
+        if spec.symbol.is_empty() {
+            return Err(InstrumentError::NoSymbol);
+        }
+        if spec.base == spec.quote {
+            return Err(InstrumentError::SameCurrency);
+        }
+        let scale_left = |from: Scale, used: u8| {
+            from.places().checked_sub(used).and_then(Scale::new).map(Scale::factor)
+        };
+        let base_factor = scale_left(base.scale, spec.quantity_scale.places())
+            .ok_or(InstrumentError::BaseScale)?;
+        let quote_factor =
+            scale_left(quote.scale, spec.price_scale.places() + spec.quantity_scale.places())
+                .ok_or(InstrumentError::QuoteScale)?;
+        spec.rules.check()?;
+        Ok(Instrument { id, spec, state: InstrumentState::Open, base_factor, quote_factor })
+    }
+
+    /// The amount of base currency that a quantity is. Exact.
+    #[must_use]
+    #[inline]
+    pub fn base_amount(&self, quantity: Quantity) -> Amount {
+        Amount(i128::from(quantity.0) * i128::from(self.base_factor))
+    }
+
+    /// Price times quantity in the quote currency. Exact; `None` above [`Self::NOTIONAL_MAX`].
+    #[must_use]
+    #[inline]
+    pub fn notional(&self, price: Price, quantity: Quantity) -> Option<Amount> {
+        let product = i128::from(price.0) * i128::from(quantity.0);
+        let notional = if self.quote_factor == 1 {
+            product
+        } else {
+            product.checked_mul(i128::from(self.quote_factor))?
+        };
+        (notional <= Self::NOTIONAL_MAX.0).then_some(Amount(notional))
+    }
+
+    /// Smallest quote units in one price unit times one quantity unit.
+    #[must_use]
+    pub fn quote_factor(&self) -> i64 {
+        self.quote_factor
+    }
+
+    /// The fee on a notional at a rate in millionths: `notional * ppm / 1,000,000`, rounded towards
+    /// zero, so that who pays keeps the residue. Negative is a rebate.
+    ///
+    /// Rounding down makes the fees of the parts never exceed the fee of the whole; a reserve for
+    /// the whole therefore always covers the parts.
+    #[must_use]
+    #[inline]
+    pub fn fee(notional: Amount, ppm: i32) -> Amount {
+        let product = notional.0 * i128::from(ppm);
+        match i64::try_from(product) {
+            Ok(small) => Amount(i128::from(small / PPM as i64)),
+            Err(_) => Amount(product / PPM),
+        }
+    }
+
+    /// What a buy order reserves: its notional and the taker fee on it.
+    #[must_use]
+    #[inline]
+    pub fn buy_reserve(
+        &self,
+        price: Price,
+        quantity: Quantity,
+        taker_fee_ppm: i32,
+    ) -> Option<Amount> {
+        let notional = self.notional(price, quantity)?;
+        Some(Amount(notional.0 + Self::fee(notional, taker_fee_ppm).0))
+    }
+}

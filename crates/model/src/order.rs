@@ -1,0 +1,168 @@
+//! What an order is made of.
+
+use crate::{AccountId, Amount, ClientOrderId, InstrumentId, OrderId, Price, Quantity, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Which side of the book an order is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Side {
+    /// Buys base currency for quote currency.
+    Buy = 0,
+    /// Sells base currency for quote currency.
+    Sell = 1,
+}
+
+impl Side {
+    /// The other side.
+    #[must_use]
+    #[inline]
+    pub fn opposite(self) -> Side {
+        match self {
+            Side::Buy => Side::Sell,
+            Side::Sell => Side::Buy,
+        }
+    }
+}
+
+/// Whether an order names its price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum OrderKind {
+    /// Trades at its price or better.
+    Limit = 0,
+    /// Trades at once with what stands on the other side, as far as its protection price,
+    /// and never rests.
+    Market = 1,
+}
+
+/// How long an order stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum TimeInForce {
+    /// Good till cancelled.
+    Gtc = 0,
+    /// Immediate or cancel: what does not trade at once is cancelled.
+    Ioc = 1,
+    /// Fill or kill: trades in full at once or not at all.
+    Fok = 2,
+    /// Stands until the instrument's next end of day.
+    Day = 3,
+    /// Good till date: stands until the order's expiry time.
+    Gtd = 4,
+}
+
+/// Whether an order may take liquidity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum PostOnly {
+    /// It may.
+    #[default]
+    Off = 0,
+    /// It may not: an order that would trade is rejected.
+    Reject = 1,
+    /// It may not: an order that would trade is moved to one tick short of the opposite best price.
+    Slide = 2,
+}
+
+/// What happens when an order would trade with an order of the same member.
+///
+/// The mode of the incoming order decides; where it names none, the instrument's default does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum SelfTrade {
+    /// They trade.
+    Allow = 0,
+    /// What is left of the incoming order is cancelled.
+    #[default]
+    CancelNewest = 1,
+    /// The resting order is cancelled and matching goes on.
+    CancelOldest = 2,
+    /// Both are cancelled.
+    CancelBoth = 3,
+    /// Both are reduced by the smaller remaining quantity without a trade;
+    /// whichever has nothing left is cancelled.
+    Decrement = 4,
+}
+
+/// How much an order is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderSize {
+    /// A quantity of base currency.
+    Base(Quantity),
+    /// An amount of quote currency; market orders only. A buy spends at most this much, fee
+    /// included; a sell trades for at most this much before its fee.
+    Quote(Amount),
+}
+
+/// An order as a member enters it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewOrder {
+    /// The account that trades.
+    pub account: AccountId,
+    /// What is traded.
+    pub instrument: InstrumentId,
+    /// Buy or sell.
+    pub side: Side,
+    /// Limit or market.
+    pub kind: OrderKind,
+    /// How long it stands; a market order is `Ioc` or `Fok`.
+    pub time_in_force: TimeInForce,
+    /// Whether it may take liquidity; limit orders that can rest only.
+    pub post_only: PostOnly,
+    /// Self-trade prevention, or `None` for the instrument's default.
+    pub self_trade: Option<SelfTrade>,
+    /// Whether the order is cancelled when the account's connection is lost.
+    pub cancel_on_disconnect: bool,
+    /// How much.
+    pub size: OrderSize,
+    /// The limit; for a market order the protection price, or zero for the instrument's protection.
+    pub price: Price,
+    /// When a good-till-date order expires; zero for all others.
+    pub expire_at: Timestamp,
+    /// The member's own name for the order, or empty.
+    pub client_order_id: ClientOrderId,
+}
+
+/// Names an order of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderRef {
+    /// By the venue's id.
+    Id(OrderId),
+    /// By the member's own name for it.
+    Client(ClientOrderId),
+}
+
+/// Where an order is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum OrderStatus {
+    /// On the book, nothing traded.
+    Open = 0,
+    /// On the book, partly traded.
+    PartiallyFilled = 1,
+    /// Traded in full.
+    Filled = 2,
+    /// Ended before it traded in full.
+    Cancelled = 3,
+    /// Ended at its expiry time.
+    Expired = 4,
+    /// Never accepted.
+    Rejected = 5,
+}
+
+impl OrderStatus {
+    /// Whether the order still stands on the book.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, OrderStatus::Open | OrderStatus::PartiallyFilled)
+    }
+}

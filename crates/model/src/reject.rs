@@ -1,0 +1,85 @@
+//! Why a command was refused.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $sentence:literal;)*) => {
+        /// Why a command was refused: a closed list. Numbers and codes are stable.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum RejectReason {
+            $(#[doc = $sentence] #[serde(rename = $code)] $name = $number,)*
+        }
+
+        impl RejectReason {
+            /// All reasons, by number.
+            pub const ALL: &'static [RejectReason] = &[$(RejectReason::$name),*];
+
+            /// The stable code, in snake case.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $(RejectReason::$name => $code,)* }
+            }
+
+            /// A sentence for people.
+            #[must_use]
+            pub fn sentence(self) -> &'static str {
+                match self { $(RejectReason::$name => $sentence,)* }
+            }
+
+            /// The reason with this number.
+            #[must_use]
+            pub fn from_number(number: u8) -> Option<RejectReason> {
+                match number { $($number => Some(RejectReason::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+reasons! {
+    UnknownInstrument = 1, "unknown_instrument", "There is no such instrument.";
+    UnknownAccount = 2, "unknown_account", "There is no such account.";
+    UnknownMember = 3, "unknown_member", "There is no such member.";
+    UnknownCurrency = 4, "unknown_currency", "There is no such currency.";
+    UnknownOrder = 5, "unknown_order", "The account has no such open order.";
+    InstrumentHalted = 6, "instrument_halted", "The instrument is halted: only cancels are accepted.";
+    InstrumentClosed = 7, "instrument_closed", "The instrument is closed.";
+    PriceNotPositive = 8, "price_not_positive", "The price must be positive.";
+    PriceOffTick = 9, "price_off_tick", "The price is not a multiple of the tick.";
+    PriceOutsideCollar = 10, "price_outside_collar", "The price is too far from the reference price.";
+    QuantityNotPositive = 11, "quantity_not_positive", "The quantity must be positive.";
+    QuantityOffLot = 12, "quantity_off_lot", "The quantity is not a multiple of the lot.";
+    QuantityTooLarge = 13, "quantity_too_large", "The quantity exceeds the instrument's largest order.";
+    NotionalTooSmall = 14, "notional_too_small", "Price times quantity is below the instrument's minimum.";
+    NotionalTooLarge = 15, "notional_too_large", "Price times quantity is too large to be expressed.";
+    InsufficientBalance = 16, "insufficient_balance", "The available balance does not cover the order or withdrawal.";
+    OpenOrdersLimit = 17, "open_orders_limit", "The account has too many open orders in this instrument.";
+    VenueFull = 18, "venue_full", "The venue holds as much of this as it can.";
+    WouldCross = 19, "would_cross", "The order is post-only and would trade.";
+    NoLiquidity = 20, "no_liquidity", "There is nothing to trade with at an allowed price.";
+    Unfillable = 21, "unfillable", "The fill-or-kill order cannot be filled in full.";
+    TooDeep = 22, "too_deep", "The fill-or-kill order would have to look at more orders than one check may.";
+    ExpiryInvalid = 23, "expiry_invalid", "A good-till-date order needs an expiry in the future, and no other order may have one.";
+    InvalidCombination = 24, "invalid_combination", "These order attributes do not go together.";
+    ClientIdConflict = 25, "client_id_conflict", "The client order id was used for a different order.";
+    ReferenceMissing = 26, "reference_missing", "A deposit or withdrawal needs a reference.";
+    ReferenceConflict = 27, "reference_conflict", "The reference was used for a different transfer.";
+    AlreadyExists = 28, "already_exists", "There is one with this id, code or symbol already.";
+    IdOutOfRange = 29, "id_out_of_range", "The id is outside the range that may be chosen.";
+    InvalidRules = 30, "invalid_rules", "The instrument's specification or rules are not consistent.";
+    HasOpenOrders = 31, "has_open_orders", "This cannot change while orders are open.";
+    QuantityBelowFilled = 32, "quantity_below_filled", "The new quantity is not above what has already traded.";
+    NothingToAmend = 33, "nothing_to_amend", "The amendment changes nothing.";
+    AmountNotPositive = 34, "amount_not_positive", "The amount must be positive.";
+    AmountTooLarge = 35, "amount_too_large", "The amount is too large to be expressed.";
+    RulesVersionUnknown = 36, "rules_version_unknown", "This binary does not implement that version of the rules.";
+    NameInvalid = 37, "name_invalid", "A name, code or symbol is missing.";
+    TimerInvalid = 38, "timer_invalid", "A dead-man timer is at most one day.";
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence())
+    }
+}
