@@ -1,1 +1,4 @@
 //! Benchmark suites, workloads, reference figures and the report.
+
+pub mod digest;
+pub mod workload;

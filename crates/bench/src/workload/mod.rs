@@ -1,0 +1,17 @@
+//! The order flows that the suites drive an engine with.
+//!
+//! Each is deterministic, each names where its shape comes from, and each carries the totals that a
+//! price-time engine must arrive at, so that a measurement of a wrong result cannot pass.
+
+mod mix;
+pub mod obw;
+mod operation;
+mod random;
+mod reference;
+mod seed002;
+
+pub use mix::exchange_core_mix;
+pub use operation::{Operation, Workload};
+pub use random::{MersenneTwister, XorShift};
+pub use reference::{Fill, ReferenceBook, Resting, Tally, Totals};
+pub use seed002::{Form, PRICE_SCALE, QUANTITY_SCALE, USERS, orders as seed002_orders, seed002};
