@@ -1,2 +1,37 @@
-//! Checks and chores of this repository.
-fn main() {}
+//! Checks and chores of this repository: `cargo xtask tidy`, `cargo xtask soak`.
+
+#![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+mod soak;
+mod source;
+mod tidy;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["tidy"] => tidy::run(&root()),
+        ["soak", "--minutes", minutes] => match minutes.parse() {
+            Ok(minutes) => soak::run(&root(), minutes),
+            Err(_) => usage(),
+        },
+        _ => usage(),
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: cargo xtask tidy              check what the compiler does not\n       \
+         cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes"
+    );
+    ExitCode::from(2)
+}
+
+/// The repository: the folder above this package's.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}

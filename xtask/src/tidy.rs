@@ -1,0 +1,328 @@
+//! What the compiler does not check: which way dependencies point, what the deterministic rooms may
+//! not use, that documents agree with the code, that no file is dead.
+
+use crate::source::{Source, files};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The floors of the house (ARCHITECTURE.md). A room may depend on rooms of lower floors only.
+const FLOORS: &[(&str, u32)] = &[
+    ("rialto-model", 1),
+    ("rialto-disk", 1),
+    ("rialto-core", 2),
+    ("rialto-log", 2),
+    ("rialto-engine", 3),
+    ("rialto-feed", 4),
+    ("rialto-gateway", 5),
+    ("rialto-bench", 6),
+    ("rialto", 7),
+];
+
+/// Files longer than this are listed, so that somebody asks what second concept lives in them.
+const LINES_LONG: usize = 500;
+/// Files longer than this are refused.
+const LINES_MAX: usize = 900;
+
+/// What may not stand in the product code of the deterministic rooms, and why.
+const DETERMINISTIC_BANS: &[(&str, &str)] = &[
+    ("f64", "floating point differs between machines and never holds money"),
+    ("f32", "floating point differs between machines and never holds money"),
+    ("std::time", "time comes stamped on the command"),
+    ("SystemTime", "time comes stamped on the command"),
+    ("Instant", "time comes stamped on the command"),
+    ("std::thread", "one writer, no threads"),
+    ("std::fs", "no input or output"),
+    ("std::net", "no input or output"),
+    ("std::env", "no surroundings"),
+    ("HashMap", "its order is not the same on every run"),
+    ("HashSet", "its order is not the same on every run"),
+    ("async fn", "no async"),
+    ("rand::", "no randomness"),
+];
+
+/// Runs every check and reports all that is wrong at once.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    let rust = files(root, &[".rs"]);
+    let manifests = files(root, &["Cargo.toml"]);
+    let prose = files(root, &[".md"]);
+    let mut wrong = Vec::new();
+    dependencies_point_down(&manifests, &mut wrong);
+    deterministic_rooms_are_pure(&rust, &mut wrong);
+    money_is_never_floating(&rust, &mut wrong);
+    no_file_is_too_long(&rust, &mut wrong);
+    no_file_is_dead(&rust, &mut wrong);
+    ignored_tests_say_why(&rust, &mut wrong);
+    formats_are_documented(&rust, &prose, &mut wrong);
+    links_lead_somewhere(root, &prose, &mut wrong);
+    decisions_are_numbered(&prose, &mut wrong);
+    for line in &wrong {
+        eprintln!("{line}");
+    }
+    if wrong.is_empty() {
+        println!(
+            "tidy: {} Rust files, {} documents, nothing to complain of",
+            rust.len(),
+            prose.len()
+        );
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("tidy: {} complaints", wrong.len());
+        ExitCode::FAILURE
+    }
+}
+
+fn dependencies_point_down(manifests: &[Source], wrong: &mut Vec<String>) {
+    let floors: BTreeMap<&str, u32> = FLOORS.iter().copied().collect();
+    for manifest in manifests.iter().filter(|manifest| manifest.path.starts_with("crates/")) {
+        let name = manifest
+            .lines()
+            .find_map(|(_, line)| line.strip_prefix("name = "))
+            .map(|name| name.trim_matches('"'))
+            .unwrap_or_default();
+        let Some(&floor) = floors.get(name) else {
+            wrong.push(format!(
+                "{}: room `{name}` has no floor in xtask/src/tidy.rs",
+                manifest.path
+            ));
+            continue;
+        };
+        // Tests may look anywhere: only what is built into the room counts.
+        let mut built_in = false;
+        for (at, line) in manifest.lines() {
+            if line.starts_with('[') {
+                built_in = line.trim() == "[dependencies]";
+            }
+            let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if let (true, Some(&below)) = (built_in, floors.get(dependency))
+                && below >= floor
+            {
+                wrong.push(format!(
+                    "{}:{at}: {name} (floor {floor}) must not depend on {dependency} (floor {below})",
+                    manifest.path
+                ));
+            }
+        }
+    }
+}
+
+fn deterministic_rooms_are_pure(rust: &[Source], wrong: &mut Vec<String>) {
+    let pure = ["crates/core/src/", "crates/model/src/"];
+    for source in rust.iter().filter(|source| pure.iter().any(|room| source.path.starts_with(room)))
+    {
+        for (at, line) in source.product_lines() {
+            let code = line.split("//").next().unwrap_or_default();
+            for (banned, reason) in DETERMINISTIC_BANS {
+                if has_word(code, banned) {
+                    wrong.push(format!("{}:{at}: `{banned}`: {reason}", source.path));
+                }
+            }
+        }
+    }
+}
+
+fn money_is_never_floating(rust: &[Source], wrong: &mut Vec<String>) {
+    let numeric = ["crates/log/src/", "crates/feed/src/"];
+    for source in rust.iter().filter(|source| numeric.iter().any(|r| source.path.starts_with(r))) {
+        for (at, line) in source.product_lines() {
+            let code = line.split("//").next().unwrap_or_default();
+            if has_word(code, "f64") || has_word(code, "f32") {
+                wrong.push(format!(
+                    "{}:{at}: floating point in a room of exact numbers",
+                    source.path
+                ));
+            }
+        }
+    }
+}
+
+/// Whether `word` stands in `code` other than inside a longer identifier.
+fn has_word(code: &str, word: &str) -> bool {
+    let part_of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    code.match_indices(word).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let after = code[at + word.len()..].chars().next();
+        !part_of_name(before) && (word.ends_with(':') || !part_of_name(after))
+    })
+}
+
+fn no_file_is_too_long(rust: &[Source], wrong: &mut Vec<String>) {
+    for source in rust {
+        let lines = source.text.lines().count();
+        if lines > LINES_MAX {
+            wrong
+                .push(format!("{}: {lines} lines; more than {LINES_MAX} are refused", source.path));
+        } else if lines > LINES_LONG {
+            println!("note: {} has {lines} lines: which second concept lives in it?", source.path);
+        }
+    }
+}
+
+fn no_file_is_dead(rust: &[Source], wrong: &mut Vec<String>) {
+    for source in rust {
+        let Some((folder, file)) = source.path.rsplit_once('/') else { continue };
+        let Some(module) = file.strip_suffix(".rs") else { continue };
+        let Some((_, inside)) = folder.split_once("/src") else { continue };
+        if inside.starts_with("/bin") || matches!(module, "lib" | "main") {
+            continue;
+        }
+        // A module `a/b.rs` is declared in `a/mod.rs`, `a.rs`, or at the crate's root; `a/mod.rs`
+        // is declared one folder further up.
+        let (module, home) = if module == "mod" {
+            let (home, module) = folder.rsplit_once('/').unwrap_or(("", folder));
+            (module, home)
+        } else {
+            (module, folder)
+        };
+        let parents = [
+            format!("{home}/mod.rs"),
+            format!("{home}.rs"),
+            format!("{home}/lib.rs"),
+            format!("{home}/main.rs"),
+        ];
+        let declared = rust.iter().filter(|other| parents.contains(&other.path)).any(|other| {
+            other.lines().any(|(_, line)| {
+                let line = line.trim().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+                line.strip_prefix("mod ")
+                    .is_some_and(|rest| rest.split([';', ' ', '{']).next() == Some(module))
+            })
+        });
+        if !declared {
+            wrong.push(format!("{}: no module declares this file", source.path));
+        }
+    }
+}
+
+fn ignored_tests_say_why(rust: &[Source], wrong: &mut Vec<String>) {
+    // Spelled in two parts, or this file would complain of itself.
+    let bare = concat!("#[ignore", "]");
+    for source in rust {
+        for (at, line) in source.lines().filter(|(_, line)| line.trim() == bare) {
+            wrong.push(format!("{}:{at}: {line}: say why, as in #[ignore = \"…\"]", source.path));
+        }
+    }
+}
+
+/// Every constant that fixes a format (`*_MAGIC`, `*_VERSION`, `FORMAT_VERSION`) names its document
+/// in a line `// format: docs/formats/NAME.md` just above it, and that document gives its value.
+fn formats_are_documented(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
+    for source in rust.iter().filter(|source| source.path.contains("/src/")) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(document) = line.trim().strip_prefix("// format: ") else { continue };
+            let Some(page) = prose.iter().find(|page| page.path == document.trim()) else {
+                wrong.push(format!("{}:{}: {document} does not exist", source.path, at + 1));
+                continue;
+            };
+            let value = lines[at + 1..]
+                .iter()
+                .find_map(|line| line.split_once(" = "))
+                .map(|(_, value)| value.trim_matches(['b', '*', '"', ';']).to_owned())
+                .unwrap_or_default();
+            if value.is_empty() || !page.text.contains(&format!("`{value}`")) {
+                wrong.push(format!(
+                    "{}:{}: {document} does not mention `{value}`: has the format changed without it?",
+                    source.path,
+                    at + 1
+                ));
+            }
+        }
+    }
+}
+
+fn links_lead_somewhere(root: &Path, prose: &[Source], wrong: &mut Vec<String>) {
+    for page in prose {
+        let folder = Path::new(&page.path).parent().unwrap_or(Path::new(""));
+        for (at, line) in page.lines() {
+            for (_, rest) in
+                line.match_indices("](").map(|(at, mark)| (at, &line[at + mark.len()..]))
+            {
+                let target = rest.split([')', '#']).next().unwrap_or_default();
+                let outside = target.contains("://") || target.is_empty();
+                if !outside && !root.join(folder).join(target).exists() {
+                    wrong.push(format!("{}:{at}: the link to {target} leads nowhere", page.path));
+                }
+            }
+        }
+    }
+}
+
+fn decisions_are_numbered(prose: &[Source], wrong: &mut Vec<String>) {
+    let numbers: Vec<u32> = prose
+        .iter()
+        .filter_map(|page| page.path.strip_prefix("docs/adr/"))
+        .filter_map(|name| name.split('-').next()?.parse().ok())
+        .collect();
+    for (at, number) in numbers.iter().enumerate() {
+        if *number as usize != at + 1 {
+            wrong.push(format!("docs/adr: expected number {:04}, found {number:04}", at + 1));
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_dependency_that_points_up_is_found() {
+        let manifest = source(
+            "crates/core/Cargo.toml",
+            "[package]\nname = \"rialto-core\"\n[dependencies]\nrialto-engine.workspace = true\n",
+        );
+        let mut wrong = Vec::new();
+        dependencies_point_down(&[manifest], &mut wrong);
+        assert_eq!(wrong.len(), 1);
+        assert!(wrong[0].contains("must not depend on rialto-engine"));
+    }
+
+    #[test]
+    fn a_test_dependency_may_point_up() {
+        let manifest = source(
+            "crates/feed/Cargo.toml",
+            "[package]\nname = \"rialto-feed\"\n[dev-dependencies]\nrialto-gateway.workspace = true\n",
+        );
+        let mut wrong = Vec::new();
+        dependencies_point_down(&[manifest], &mut wrong);
+        assert!(wrong.is_empty());
+    }
+
+    #[test]
+    fn floats_and_clocks_are_found_in_the_core_but_not_in_its_tests_or_comments() {
+        let text = "use std::time::Instant;\n// f64 is banned\nlet x_f64 = 1;\n#[cfg(test)]\nf64";
+        let mut wrong = Vec::new();
+        deterministic_rooms_are_pure(&[source("crates/core/src/a.rs", text)], &mut wrong);
+        assert_eq!(wrong.len(), 2, "{wrong:?}");
+    }
+
+    #[test]
+    fn a_file_that_nobody_declares_is_dead() {
+        let tree = [
+            source("crates/x/src/lib.rs", "pub mod alive;\n"),
+            source("crates/x/src/alive.rs", ""),
+            source("crates/x/src/dead.rs", ""),
+        ];
+        let mut wrong = Vec::new();
+        no_file_is_dead(&tree, &mut wrong);
+        assert_eq!(wrong, ["crates/x/src/dead.rs: no module declares this file"]);
+    }
+
+    #[test]
+    fn a_format_constant_must_stand_in_its_document() {
+        let code = source(
+            "crates/x/src/lib.rs",
+            "// format: docs/formats/x.md\npub const VERSION: u16 = 2;\n",
+        );
+        let page = |text| source("docs/formats/x.md", text);
+        let mut wrong = Vec::new();
+        formats_are_documented(std::slice::from_ref(&code), &[page("version `2`")], &mut wrong);
+        assert!(wrong.is_empty());
+        formats_are_documented(&[code], &[page("version `1`")], &mut wrong);
+        assert_eq!(wrong.len(), 1);
+    }
+}
