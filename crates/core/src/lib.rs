@@ -1,1 +1,3 @@
 //! Books, ledger and risk as one pure, deterministic state machine.
+
+pub mod book;

@@ -1,0 +1,310 @@
+//! The prices of one side in order: a B+tree of wide nodes whose values are level numbers.
+//!
+//! Keys ascend from worst to best, so that the best level is the last entry of the last leaf and
+//! goes in and out without moving others. Every node holds the least key that may stand below each
+//! child, so leaves and inner nodes are one type and share all code.
+//!
+//! A leaf that runs low is merged with a neighbour, except the last one, where the touch moves back
+//! and forth. Any two neighbours therefore hold more than a quarter of a node's width together,
+//! which bounds the memory for a number of levels.
+
+mod check;
+mod node;
+
+use super::level::NO_LEVEL;
+use node::{Node, WIDTH};
+
+/// A node with fewer entries looks for a neighbour to merge with ...
+const LOW: usize = WIDTH / 4;
+/// ... and merges if both fit into this, which leaves room before the next split.
+const MERGED_MAX: usize = WIDTH * 3 / 4;
+/// Far above the height that a billion levels need at an eighth of the width for each node.
+const HEIGHT_MAX: usize = 12;
+const NO_NODE: u32 = u32::MAX;
+
+/// The way from the root to a leaf: at each height (the leaf's is 0), a node and an entry in it.
+type Path = [(u32, usize); HEIGHT_MAX];
+
+pub(super) struct Ladder {
+    nodes: Vec<Node>,
+    /// Nodes given back, linked by their first value.
+    free: u32,
+    /// Nodes from here on have never been used.
+    fresh: u32,
+    root: u32,
+    /// How many inner nodes stand above a leaf.
+    height: usize,
+    /// The leaf with the best prices.
+    last: u32,
+    len: usize,
+}
+
+impl Ladder {
+    pub(super) fn new() -> Ladder {
+        Ladder {
+            nodes: vec![Node::EMPTY],
+            free: NO_NODE,
+            fresh: 1,
+            root: 0,
+            height: 0,
+            last: 0,
+            len: 0,
+        }
+    }
+
+    /// Touches memory for as many nodes as `levels` levels can come to need.
+    pub(super) fn reserve(&mut self, levels: usize) {
+        let nodes = levels / (LOW / 2) * 9 / 8 + HEIGHT_MAX;
+        if self.nodes.len() < nodes {
+            self.nodes.resize(nodes, Node::EMPTY);
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The best level, or none.
+    #[inline]
+    pub(super) fn best(&self) -> u32 {
+        let leaf = &self.nodes[self.last as usize];
+        if self.len == 0 { NO_LEVEL } else { leaf.values[leaf.len().max(1) - 1] }
+    }
+
+    /// The level at `key`, or none.
+    #[inline]
+    pub(super) fn find(&self, key: i64) -> u32 {
+        let leaf = &self.nodes[self.leaf(key) as usize];
+        let at = leaf.below(key);
+        if leaf.keys().get(at) == Some(&key) { leaf.values[at] } else { NO_LEVEL }
+    }
+
+    /// The leaf that holds `key`, or would. Near the touch it needs no descent.
+    #[inline]
+    fn leaf(&self, key: i64) -> u32 {
+        if self.is_in_last(key) {
+            return self.last;
+        }
+        let mut at = self.root;
+        for _ in 0..self.height {
+            let node = &self.nodes[at as usize];
+            at = node.values[node.child(key)];
+        }
+        at
+    }
+
+    #[inline]
+    fn is_in_last(&self, key: i64) -> bool {
+        let last = &self.nodes[self.last as usize];
+        last.keys().first().is_some_and(|first| *first <= key)
+    }
+
+    /// As [`Ladder::leaf`], but notes the way; the entry in the leaf is the one at or above `key`.
+    fn path(&self, key: i64) -> Path {
+        let mut path = [(NO_NODE, 0); HEIGHT_MAX];
+        let mut at = self.root;
+        for height in (1..=self.height).rev() {
+            let node = &self.nodes[at as usize];
+            let child = node.child(key);
+            path[height] = (at, child);
+            at = node.values[child];
+        }
+        path[0] = (at, self.nodes[at as usize].below(key));
+        path
+    }
+
+    /// Adds a level at a price that has none.
+    #[inline]
+    pub(super) fn insert(&mut self, key: i64, level: u32) {
+        self.len += 1;
+        let leaf = self.leaf(key);
+        let node = &mut self.nodes[leaf as usize];
+        if node.len() < WIDTH {
+            let at = node.below(key);
+            node.insert(at, key, level);
+        } else {
+            self.insert_full(key, level);
+        }
+    }
+
+    /// Inserts below a full leaf: splits it, and on the way up whatever is full as well.
+    #[inline(never)]
+    fn insert_full(&mut self, key: i64, level: u32) {
+        let path = self.path(key);
+        let (mut key, mut value) = (key, level);
+        for (height, (at, entry)) in path.into_iter().enumerate().take(self.height + 1) {
+            // The new child goes behind the one that was split; a level goes where its key stands.
+            let entry = if height == 0 { entry } else { entry + 1 };
+            let node = &mut self.nodes[at as usize];
+            if node.len() < WIDTH {
+                node.insert(entry, key, value);
+                return;
+            }
+            let right = self.split(at);
+            let (into, entry) =
+                if entry <= WIDTH / 2 { (at, entry) } else { (right, entry - WIDTH / 2) };
+            self.nodes[into as usize].insert(entry, key, value);
+            (key, value) = (self.nodes[right as usize].keys[0], right);
+            if at == self.last {
+                self.last = right;
+            }
+        }
+        let root = self.take_node();
+        let node = &mut self.nodes[root as usize];
+        node.insert(0, i64::MIN, self.root);
+        node.insert(1, key, value);
+        self.root = root;
+        self.height += 1;
+    }
+
+    /// Moves the upper half of a full node into a new one.
+    fn split(&mut self, at: u32) -> u32 {
+        let right = self.take_node();
+        let (half, node) = (WIDTH / 2, &mut self.nodes[at as usize]);
+        let mut upper = Node { len: half as u32, ..Node::EMPTY };
+        upper.keys[..half].copy_from_slice(&node.keys[half..]);
+        upper.values[..half].copy_from_slice(&node.values[half..]);
+        node.len = half as u32;
+        self.nodes[right as usize] = upper;
+        right
+    }
+
+    /// Removes the level at `key`, which must be there.
+    #[inline]
+    pub(super) fn remove(&mut self, key: i64) {
+        self.len -= 1;
+        let leaf = self.leaf(key);
+        let last = leaf == self.last;
+        let node = &mut self.nodes[leaf as usize];
+        let at = node.below(key);
+        debug_assert_eq!(node.keys().get(at), Some(&key), "the level to remove is in the ladder");
+        node.remove(at);
+        let enough = if last { 1 } else { LOW };
+        if node.len() < enough {
+            self.shrink(key);
+        }
+    }
+
+    /// Merges or drops the leaf around `key`, and on the way up whatever has run low as well.
+    #[inline(never)]
+    fn shrink(&mut self, key: i64) {
+        let path = self.path(key);
+        for height in 0..self.height {
+            let (at, _) = path[height];
+            let (parent, entry) = path[height + 1];
+            let len = self.nodes[at as usize].len();
+            let spared = height == 0 && at == self.last && len > 0;
+            if len >= LOW || spared {
+                break;
+            }
+            if len == 0 {
+                self.drop_child(parent, entry);
+            } else if !(self.merge(parent, entry) || entry > 0 && self.merge(parent, entry - 1)) {
+                break;
+            }
+        }
+        while self.height > 0 && self.nodes[self.root as usize].len() <= 1 {
+            let old = self.root;
+            self.root = self.nodes[old as usize].values[0];
+            self.height -= 1;
+            self.give_node(old);
+        }
+        self.last = self.rightmost(self.root, self.height);
+    }
+
+    /// Merges the child at `entry` with the one after it, if there is one and both fit.
+    fn merge(&mut self, parent: u32, entry: usize) -> bool {
+        let children = &self.nodes[parent as usize];
+        if entry + 1 >= children.len() {
+            return false;
+        }
+        let (left, right) = (children.values[entry] as usize, children.values[entry + 1] as usize);
+        let (kept, moved) = (self.nodes[left].len(), self.nodes[right].len());
+        if kept + moved > MERGED_MAX {
+            return false;
+        }
+        if let Ok([left, right]) = self.nodes.get_disjoint_mut([left, right]) {
+            left.keys[kept..kept + moved].copy_from_slice(right.keys());
+            left.values[kept..kept + moved].copy_from_slice(&right.values[..moved]);
+            left.len += moved as u32;
+        }
+        self.drop_child(parent, entry + 1);
+        true
+    }
+
+    /// Removes a child from its parent and gives its node back. The range of keys that it stood for
+    /// falls to its left neighbour, or to the right one if it was the first.
+    fn drop_child(&mut self, parent: u32, entry: usize) {
+        let node = &mut self.nodes[parent as usize];
+        let (least, child) = (node.keys[0], node.values[entry]);
+        node.remove(entry);
+        node.keys[0] = least;
+        self.give_node(child);
+    }
+
+    fn rightmost(&self, mut at: u32, height: usize) -> u32 {
+        for _ in 0..height {
+            let node = &self.nodes[at as usize];
+            at = node.values[node.len().max(1) - 1];
+        }
+        at
+    }
+
+    fn take_node(&mut self) -> u32 {
+        let at = if self.free != NO_NODE { self.free } else { self.fresh };
+        if at as usize >= self.nodes.len() {
+            self.nodes.push(Node::EMPTY);
+        }
+        if self.free != NO_NODE {
+            self.free = self.nodes[at as usize].values[0];
+        } else {
+            self.fresh += 1;
+        }
+        self.nodes[at as usize].len = 0;
+        at
+    }
+
+    fn give_node(&mut self, at: u32) {
+        self.nodes[at as usize].values[0] = self.free;
+        self.free = at;
+    }
+
+    /// Where a walk from the best level starts.
+    #[inline]
+    pub(super) fn top(&self) -> Step {
+        Step { leaf: self.last, left: self.nodes[self.last as usize].len() }
+    }
+
+    /// The next level of a walk from best to worst, or none.
+    #[inline]
+    pub(super) fn step(&self, step: &mut Step) -> u32 {
+        if step.left == 0 && !self.leaf_below(step) {
+            return NO_LEVEL;
+        }
+        step.left -= 1;
+        self.nodes[step.leaf as usize].values[step.left]
+    }
+
+    /// Moves a walk that has used up its leaf to the leaf before it.
+    fn leaf_below(&self, step: &mut Step) -> bool {
+        let Some(&first) = self.nodes[step.leaf as usize].keys().first() else { return false };
+        let path = self.path(first);
+        let Some(fork) = (1..=self.height).find(|height| path[*height].1 > 0) else { return false };
+        let (at, entry) = path[fork];
+        step.leaf = self.rightmost(self.nodes[at as usize].values[entry - 1], fork - 1);
+        step.left = self.nodes[step.leaf as usize].len();
+        step.left > 0
+    }
+}
+
+/// A position in a walk from best to worst.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    leaf: u32,
+    /// Entries of the leaf that are still to come.
+    left: usize,
+}
+
+#[cfg(test)]
+mod tests;

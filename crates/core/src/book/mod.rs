@@ -1,0 +1,45 @@
+//! The order book: price-time priority over integers, without clock, I/O or steady-state allocation.
+//!
+//! [`Orders`] is one slab of resting orders with an index by order id; every book of a core shares
+//! it. [`Book`] is one instrument: two sides of price levels, each a queue of orders, which keeps
+//! priority and totals and knows nothing of risk or fees. [`LimitOrderBook`] puts the two together
+//! for whoever wants a book and nothing else:
+//!
+//! ```
+//! use rialto_core::book::LimitOrderBook;
+//! use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
+//!
+//! let mut book = LimitOrderBook::with_capacity(1_000);
+//! let (alice, bob) = (MemberId(1), MemberId(2));
+//! book.place(OrderId(1), Side::Sell, Price(101), Quantity(5), alice, &mut |_| {})?;
+//! book.place(OrderId(2), Side::Sell, Price(100), Quantity(5), alice, &mut |_| {})?;
+//! let mut fills = Vec::new();
+//! let rests =
+//!     book.place(OrderId(3), Side::Buy, Price(101), Quantity(7), bob, &mut |fill| fills.push(fill))?;
+//! assert_eq!(rests, Quantity(0));
+//! assert_eq!(fills.iter().map(|fill| fill.price).collect::<Vec<_>>(), [Price(100), Price(101)]);
+//! assert_eq!(book.cancel(OrderId(1)).map(|order| order.remaining), Some(Quantity(3)));
+//! # Ok::<(), rialto_core::book::Refused>(())
+//! ```
+//!
+//! How it is built: a level is found through a small cache of recent prices, else through a tree
+//! of wide nodes ([`ladder`]); an order is found through an open-addressing table ([`index`]). Both
+//! give O(1) best price, cancel and fill on a market of a few hundred levels, and stay fast with
+//! millions of levels.
+
+mod check;
+mod hint;
+mod index;
+mod ladder;
+mod level;
+mod limit;
+mod orders;
+mod resting;
+mod walk;
+
+pub use check::Flaw;
+pub use level::LevelView;
+pub use limit::{Fill, LimitOrderBook};
+pub use orders::{Order, Orders, Refused, Slot};
+pub use resting::{Book, Filled};
+pub use walk::{LevelWalk, OrderWalk};

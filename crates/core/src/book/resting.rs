@@ -1,0 +1,277 @@
+//! One instrument's resting orders: two sides of levels in price-time priority.
+
+use super::hint::Hint;
+use super::index::Place;
+use super::ladder::Ladder;
+use super::level::{LevelView, Levels, NO_LEVEL};
+use super::orders::{NONE, Orders, Refused, Slot};
+use super::walk::{LevelWalk, OrderWalk};
+use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
+
+/// What a fill took from the order at the head of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filled {
+    /// Where the order rests, or rested until now.
+    pub slot: Slot,
+    /// The order.
+    pub id: OrderId,
+    /// Whose it is.
+    pub owner: MemberId,
+    /// The price of its level.
+    pub price: Price,
+    /// What was taken.
+    pub quantity: Quantity,
+    /// What is left of it; nothing means that it has left the book.
+    pub remaining: Quantity,
+}
+
+/// The book of one instrument.
+///
+/// It holds levels and queues; the orders themselves lie in the [`Orders`] that its methods are
+/// given, which must be the same every time. A [`Slot`] passed in must hold an order of this book.
+pub struct Book {
+    ladders: [Ladder; 2],
+    pub(super) levels: Levels,
+    hint: Hint,
+    counts: [usize; 2],
+}
+
+/// Turns prices of a side into keys that ascend from worst to best; and back.
+#[inline]
+pub(super) fn key(side: Side, price: Price) -> i64 {
+    // Flipping all bits reverses the order of all integers and, unlike negation, has no overflow.
+    price.0 ^ -i64::from(side as u8)
+}
+
+impl Default for Book {
+    fn default() -> Book {
+        Book::new()
+    }
+}
+
+impl Book {
+    /// An empty book.
+    #[must_use]
+    pub fn new() -> Book {
+        Book {
+            ladders: [Ladder::new(), Ladder::new()],
+            levels: Levels::new(),
+            hint: Hint::new(),
+            counts: [0; 2],
+        }
+    }
+
+    /// Makes room for `levels` levels, so that no insertion below that number allocates.
+    pub fn reserve(&mut self, levels: usize) {
+        self.levels.reserve(levels);
+        self.ladders.iter_mut().for_each(|ladder| ladder.reserve(levels));
+    }
+
+    #[inline]
+    pub(super) fn ladder(&self, side: Side) -> &Ladder {
+        &self.ladders[usize::from(side as u8 & 1)]
+    }
+
+    #[inline]
+    fn ladder_mut(&mut self, side: Side) -> &mut Ladder {
+        &mut self.ladders[usize::from(side as u8 & 1)]
+    }
+
+    #[inline]
+    fn count_mut(&mut self, side: Side) -> &mut usize {
+        &mut self.counts[usize::from(side as u8 & 1)]
+    }
+
+    /// Puts an order at the end of the queue at its price. It does not match: the caller has taken
+    /// from the other side whatever the price reaches, or means to leave the book crossed.
+    ///
+    /// # Errors
+    /// A [`Refused`] that leaves everything as it was.
+    #[inline]
+    pub fn insert(
+        &mut self,
+        orders: &mut Orders,
+        side: Side,
+        price: Price,
+        id: OrderId,
+        quantity: Quantity,
+        owner: MemberId,
+    ) -> Result<Slot, Refused> {
+        let at = orders.admit(id, quantity, owner)?;
+        let mut number = self.hint.get(side, price);
+        let level = &self.levels.slab[number as usize];
+        if level.orders == 0 || level.price != price || level.side != side {
+            number = self.find_or_open(side, price);
+        }
+        let level = &mut self.levels.slab[number as usize];
+        let Some(total) = level.quantity.checked_add(quantity) else {
+            let place = orders.place_of(at);
+            orders.release(at, place);
+            return Err(Refused::LevelFull);
+        };
+        let tail = level.tail;
+        level.quantity = total;
+        level.orders += 1;
+        level.tail = at;
+        if level.head == NONE {
+            level.head = at;
+        }
+        let node = &mut orders.nodes[at as usize];
+        node.level = number;
+        node.prev = tail;
+        node.next = NONE;
+        orders.nodes[tail as usize].next = at;
+        *self.count_mut(side) += 1;
+        Ok(Slot::new(at).expect("the slab never hands out slot 0"))
+    }
+
+    /// Finds a level that the hint does not know, or opens one.
+    #[inline(never)]
+    fn find_or_open(&mut self, side: Side, price: Price) -> u32 {
+        let key = key(side, price);
+        let mut number = self.ladder(side).find(key);
+        if number == NO_LEVEL {
+            number = self.levels.open(price, side);
+            self.ladder_mut(side).insert(key, number);
+        }
+        self.hint.set(side, price, number);
+        number
+    }
+
+    /// Takes an order out of the book; returns what it had open.
+    #[inline]
+    pub fn remove(&mut self, orders: &mut Orders, slot: Slot) -> Quantity {
+        let place = orders.place_of(slot.at());
+        self.remove_at(orders, slot.at(), place)
+    }
+
+    #[inline]
+    pub(super) fn remove_at(&mut self, orders: &mut Orders, at: u32, place: Place) -> Quantity {
+        let node = orders.nodes[at as usize];
+        // Where there is no neighbour, the write goes to the node of `NONE`, which nobody reads.
+        orders.nodes[node.prev as usize].next = node.next;
+        orders.nodes[node.next as usize].prev = node.prev;
+        let level = &mut self.levels.slab[node.level as usize];
+        level.head = if node.prev == NONE { node.next } else { level.head };
+        level.tail = if node.next == NONE { node.prev } else { level.tail };
+        level.quantity = Quantity(level.quantity.0 - node.remaining.0);
+        level.orders -= 1;
+        let (side, price) = (level.side, level.price);
+        if level.orders == 0 {
+            self.levels.close(node.level);
+            self.ladder_mut(side).remove(key(side, price));
+        }
+        *self.count_mut(side) -= 1;
+        orders.release(at, place);
+        node.remaining
+    }
+
+    /// Takes `by` from what an order has open, without touching its priority; returns what is left.
+    /// Where nothing would be left, the order leaves the book. `by` must not be negative.
+    #[inline]
+    pub fn reduce(&mut self, orders: &mut Orders, slot: Slot, by: Quantity) -> Quantity {
+        debug_assert!(by.0 >= 0, "an order is never reduced by less than nothing");
+        let node = &mut orders.nodes[slot.index()];
+        if by >= node.remaining {
+            self.remove(orders, slot);
+            return Quantity::ZERO;
+        }
+        node.remaining.0 -= by.0;
+        self.levels.slab[node.level as usize].quantity.0 -= by.0;
+        node.remaining
+    }
+
+    /// Fills the order with the highest priority of a side with as much of `quantity` as it has
+    /// open, at its price. `None` if nothing rests on that side. `quantity` must be positive.
+    #[inline]
+    pub fn fill_front(
+        &mut self,
+        orders: &mut Orders,
+        side: Side,
+        quantity: Quantity,
+    ) -> Option<Filled> {
+        let slot = self.front(side)?;
+        let node = orders.nodes[slot.index()];
+        let price = self.levels.slab[node.level as usize].price;
+        let quantity = quantity.min(node.remaining);
+        let remaining = self.reduce(orders, slot, quantity);
+        Some(Filled { slot, id: node.id, owner: node.owner, price, quantity, remaining })
+    }
+
+    /// The best price of a side: the highest to buy, the lowest to sell.
+    #[must_use]
+    #[inline]
+    pub fn best(&self, side: Side) -> Option<Price> {
+        let number = self.ladder(side).best();
+        (number != NO_LEVEL).then(|| self.levels.slab[number as usize].price)
+    }
+
+    /// The order with the highest priority of a side: the first of its best level.
+    #[must_use]
+    #[inline]
+    pub fn front(&self, side: Side) -> Option<Slot> {
+        // The level of `NO_LEVEL` has no head, so an empty side needs no branch of its own.
+        Slot::new(self.levels.slab[self.ladder(side).best() as usize].head)
+    }
+
+    /// Whether the best price of the side opposite to `side` is at `limit` or better, so that an
+    /// order of that side and limit would trade.
+    #[must_use]
+    #[inline]
+    pub fn reaches(&self, side: Side, limit: Price) -> bool {
+        let other = side.opposite();
+        let number = self.ladder(other).best();
+        let best = self.levels.slab[number as usize].price;
+        (number != NO_LEVEL) & (key(other, best) >= key(other, limit))
+    }
+
+    /// The level at a price, if any order rests there.
+    #[must_use]
+    pub fn level(&self, side: Side, price: Price) -> Option<LevelView> {
+        let number = self.ladder(side).find(key(side, price));
+        (number != NO_LEVEL).then(|| self.levels.slab[number as usize].view())
+    }
+
+    /// The side and price at which an order rests.
+    #[must_use]
+    #[inline]
+    pub fn locate(&self, orders: &Orders, slot: Slot) -> (Side, Price) {
+        let level = &self.levels.slab[orders.nodes[slot.index()].level as usize];
+        (level.side, level.price)
+    }
+
+    /// The levels of a side, from the best.
+    #[must_use]
+    #[inline]
+    pub fn levels(&self, side: Side) -> LevelWalk<'_> {
+        LevelWalk::new(self, side)
+    }
+
+    /// The orders of a side in priority: by price from the best, then by time.
+    #[must_use]
+    #[inline]
+    pub fn orders<'a>(&'a self, orders: &'a Orders, side: Side) -> OrderWalk<'a> {
+        OrderWalk::new(self, orders, side)
+    }
+
+    /// How many levels of a side are occupied.
+    #[must_use]
+    #[inline]
+    pub fn level_count(&self, side: Side) -> usize {
+        self.ladder(side).len()
+    }
+
+    /// How many orders rest on a side.
+    #[must_use]
+    #[inline]
+    pub fn order_count(&self, side: Side) -> usize {
+        self.counts[usize::from(side as u8 & 1)]
+    }
+
+    /// Whether the best buy price is at or above the best sell price.
+    #[must_use]
+    #[inline]
+    pub fn is_crossed(&self) -> bool {
+        self.best(Side::Sell).is_some_and(|price| self.reaches(Side::Sell, price))
+    }
+}
