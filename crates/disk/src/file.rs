@@ -1,0 +1,132 @@
+//! The traits that code above the disk is written against.
+
+use crate::{BLOCK_BYTES, DiskError, Operation};
+use std::io;
+use std::path::Path;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only, through the page cache.
+    Read,
+    /// Reading and writing through the page cache; durable after [`File::sync_data`].
+    Buffered,
+    /// Writing past the page cache: address, offset and length must be multiples of
+    /// [`BLOCK_BYTES`]. Durable after [`File::sync_data`].
+    Direct,
+    /// As [`Access::Direct`], and each write is durable when it returns.
+    DirectSync,
+}
+
+/// How a file is really written, which may be less than was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoMode {
+    /// Through the page cache; durable only after [`File::sync_data`].
+    Buffered,
+    /// Past the page cache; durable only after [`File::sync_data`].
+    Direct,
+    /// Past the page cache, and durable when a write returns.
+    DirectSync,
+}
+
+/// An open file. Offsets and lengths are in bytes.
+///
+/// Methods take `&self` because positional reads and writes share no cursor.
+pub trait File: Send + Sync {
+    /// Writes some prefix of `bytes` at `offset` and returns its length.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize, DiskError>;
+
+    /// Reads at `offset` into some prefix of `bytes` and returns its length; 0 at the end.
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, DiskError>;
+
+    /// Returns when everything written to this file before, through any handle, is durable.
+    fn sync_data(&self) -> Result<(), DiskError>;
+
+    /// The length of the file.
+    fn len(&self) -> Result<u64, DiskError>;
+
+    /// Whether the file holds no bytes.
+    fn is_empty(&self) -> Result<bool, DiskError> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Cuts the file, or extends it with zeros.
+    fn set_len(&self, bytes: u64) -> Result<(), DiskError>;
+
+    /// How writes really reach the device: a file system may refuse direct I/O, and then a file
+    /// opened for it is [`IoMode::Buffered`] and the caller must sync.
+    fn mode(&self) -> IoMode;
+
+    /// The path the file was opened under, for messages.
+    fn path(&self) -> &Path;
+
+    /// Writes all of `bytes` at `offset`, continuing after short writes.
+    fn write_all_at(&self, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let written = self.write_at(offset + done as u64, &bytes[done..])?;
+            let progress = match self.mode() {
+                IoMode::Buffered => written,
+                // Direct I/O can only go on from a block boundary.
+                IoMode::Direct | IoMode::DirectSync => written - written % BLOCK_BYTES,
+            };
+            if progress == 0 {
+                return Err(DiskError::io(
+                    Operation::Write,
+                    self.path(),
+                    io::Error::from(io::ErrorKind::WriteZero),
+                ));
+            }
+            done += progress;
+        }
+        Ok(())
+    }
+
+    /// Reads until `bytes` is full or the file ends, and returns how many bytes were read.
+    fn read_full_at(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, DiskError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.read_at(offset + done as u64, &mut bytes[done..])? {
+                0 => break,
+                read => done += read,
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// The exclusive hold on a directory; dropping it lets go.
+pub trait DirLock: Send + Sync {}
+
+/// A disk: files by path, directories, and the syncs that make changes of both durable.
+///
+/// A file's *name* is durable only after [`Disk::sync_dir`] on its directory, its *bytes* only
+/// after [`File::sync_data`]; neither implies the other.
+pub trait Disk: Send + Sync {
+    /// Creates a file that must not exist yet.
+    fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError>;
+
+    /// Opens a file that must exist.
+    fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError>;
+
+    /// Renames a file within its directory, replacing what bore the new name.
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError>;
+
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> Result<(), DiskError>;
+
+    /// The names of the files in a directory, sorted.
+    fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError>;
+
+    /// Creates a directory and the directories above it, durably.
+    fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError>;
+
+    /// Returns when every creation, renaming and removal in `dir` so far is durable.
+    fn sync_dir(&self, dir: &Path) -> Result<(), DiskError>;
+
+    /// Takes the directory for this process alone, by a lock on a file `LOCK` in it.
+    fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError>;
+
+    /// The bytes that can still be written under `dir`.
+    fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError>;
+}

@@ -1,0 +1,205 @@
+//! The disk of the machine.
+
+use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Operation};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+/// The files and directories of this machine.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct RealDisk;
+
+impl RealDisk {
+    /// The machine's disk.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+struct RealFile {
+    fd: OwnedFd,
+    path: PathBuf,
+    mode: IoMode,
+}
+
+struct RealLock {
+    _fd: OwnedFd,
+}
+
+impl DirLock for RealLock {}
+
+/// Some file systems refuse direct I/O when a file is opened, others only at the first write; both
+/// say `EINVAL`. The latter are found by a read, which is held to the same rule and changes nothing.
+fn accepts_direct(fd: &OwnedFd) -> bool {
+    let mut probe = crate::AlignedBuf::zeroed(crate::BLOCK_BYTES);
+    !matches!(rustix::io::pread(fd, &mut probe[..], 0), Err(Errno::INVAL | Errno::OPNOTSUPP))
+}
+
+fn open(
+    path: &Path,
+    access: Access,
+    creation: OFlags,
+    operation: Operation,
+) -> Result<Box<dyn File>, DiskError> {
+    let open_with = |flags: OFlags, creation: OFlags| {
+        retry(|| {
+            rustix::fs::open(path, flags | creation | OFlags::CLOEXEC, Mode::from_raw_mode(0o640))
+        })
+    };
+    let wanted = match access {
+        Access::Read => None,
+        Access::Buffered => None,
+        Access::Direct => Some((OFlags::DIRECT, IoMode::Direct)),
+        Access::DirectSync => Some((OFlags::DIRECT | OFlags::DSYNC, IoMode::DirectSync)),
+    };
+    let base = if access == Access::Read { OFlags::RDONLY } else { OFlags::RDWR };
+    let mut creation = creation;
+    if let Some((flags, mode)) = wanted {
+        match open_with(base | flags, creation) {
+            Ok(fd) if accepts_direct(&fd) => {
+                return Ok(Box::new(RealFile { fd, path: path.to_owned(), mode }));
+            }
+            // The refusing open may have created the file already, so it must not insist again.
+            Ok(_) => creation = OFlags::empty(),
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => creation.remove(OFlags::EXCL),
+            Err(errno) => return Err(DiskError::io(operation, path, errno)),
+        }
+    }
+    let fd = open_with(base, creation).map_err(|errno| DiskError::io(operation, path, errno))?;
+    Ok(Box::new(RealFile { fd, path: path.to_owned(), mode: IoMode::Buffered }))
+}
+
+fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            result => return result,
+        }
+    }
+}
+
+impl File for RealFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize, DiskError> {
+        retry(|| rustix::io::pwrite(&self.fd, bytes, offset))
+            .map_err(|errno| DiskError::io(Operation::Write, &self.path, errno))
+    }
+
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, DiskError> {
+        retry(|| rustix::io::pread(&self.fd, &mut *bytes, offset))
+            .map_err(|errno| DiskError::io(Operation::Read, &self.path, errno))
+    }
+
+    // A failed sync is never repeated: the kernel may have dropped the dirty pages, and a second
+    // call would then succeed without having written them.
+    fn sync_data(&self) -> Result<(), DiskError> {
+        rustix::fs::fdatasync(&self.fd)
+            .map_err(|errno| DiskError::io(Operation::Sync, &self.path, errno))
+    }
+
+    fn len(&self) -> Result<u64, DiskError> {
+        rustix::fs::fstat(&self.fd)
+            .map(|stat| u64::try_from(stat.st_size).unwrap_or(0))
+            .map_err(|errno| DiskError::io(Operation::Length, &self.path, errno))
+    }
+
+    fn set_len(&self, bytes: u64) -> Result<(), DiskError> {
+        retry(|| rustix::fs::ftruncate(&self.fd, bytes))
+            .map_err(|errno| DiskError::io(Operation::SetLength, &self.path, errno))
+    }
+
+    fn mode(&self) -> IoMode {
+        self.mode
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Disk for RealDisk {
+    fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
+        // A file that a refusing file system created before saying no must not be mistaken for one
+        // that was there before, so the question is settled here.
+        if path.exists() {
+            return Err(DiskError::io(Operation::Create, path, Errno::EXIST));
+        }
+        open(path, access, OFlags::CREATE | OFlags::EXCL, Operation::Create)
+    }
+
+    fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
+        open(path, access, OFlags::empty(), Operation::Open)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        rustix::fs::rename(from, to).map_err(|errno| DiskError::io(Operation::Rename, from, errno))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), DiskError> {
+        rustix::fs::unlink(path).map_err(|errno| DiskError::io(Operation::Remove, path, errno))
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        let failed = |source| DiskError::io(Operation::List, dir, source);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(dir).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
+        let missing: Vec<&Path> =
+            dir.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
+        std::fs::create_dir_all(dir)
+            .map_err(|source| DiskError::io(Operation::CreateDir, dir, source))?;
+        for created in missing {
+            if let Some(parent) = created.parent() {
+                let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                self.sync_dir(parent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        let failed = |errno| DiskError::io(Operation::SyncDir, dir, errno);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(dir, flags, Mode::empty()).map_err(failed)?;
+        rustix::fs::fsync(&fd).map_err(failed)
+    }
+
+    fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
+        let path = dir.join("LOCK");
+        let failed = |errno| DiskError::io(Operation::Lock, &path, errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o640)).map_err(failed)?;
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let mut text = [0; 16];
+                let read = rustix::io::pread(&fd, &mut text, 0).unwrap_or(0);
+                let holder = std::str::from_utf8(&text[..read])
+                    .ok()
+                    .and_then(|text| text.trim().parse().ok());
+                return Err(DiskError::Locked { path: dir.to_owned(), holder });
+            }
+            Err(errno) => return Err(failed(errno)),
+        }
+        // The lock is the flock; the number only tells a second process whom to ask.
+        rustix::fs::ftruncate(&fd, 0).map_err(failed)?;
+        rustix::io::pwrite(&fd, format!("{}\n", std::process::id()).as_bytes(), 0)
+            .map_err(failed)?;
+        Ok(Box::new(RealLock { _fd: fd }))
+    }
+
+    fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        rustix::fs::statvfs(dir)
+            .map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize))
+            .map_err(|errno| DiskError::io(Operation::FreeSpace, dir, errno))
+    }
+}

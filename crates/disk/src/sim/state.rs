@@ -1,0 +1,410 @@
+//! What the simulated disk holds: the current view, the durable view, and what lies between them.
+
+use super::faults::Faults;
+use super::random::Random;
+use crate::{DiskError, Operation};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The unit that a device stores whole or not at all.
+pub(super) const SECTOR_BYTES: usize = 512;
+
+/// The most contents of removed files that are kept to reappear behind recycled blocks.
+const STALE_FILES_MAX: usize = 4;
+
+pub(super) fn failed(operation: Operation, path: &Path, errno: Errno) -> DiskError {
+    DiskError::io(operation, path, errno)
+}
+
+/// A change of a file that is not durable yet.
+pub(super) struct Pending {
+    /// The operation that made it; gives the order across files.
+    pub(super) at: u64,
+    /// Whether a sync that should have covered it failed, so that no later one will.
+    pub(super) orphaned: bool,
+    pub(super) change: Change,
+}
+
+pub(super) enum Change {
+    Write { offset: usize, bytes: Vec<u8> },
+    SetLen(usize),
+}
+
+#[derive(Default)]
+pub(super) struct Inode {
+    pub(super) current: Vec<u8>,
+    pub(super) durable: Vec<u8>,
+    pub(super) pending: Vec<Pending>,
+}
+
+/// A change of a directory.
+#[derive(Clone)]
+pub(super) enum EntryChange {
+    Add { path: PathBuf, inode: u64 },
+    Move { from: PathBuf, to: PathBuf, inode: u64 },
+    Drop { path: PathBuf },
+}
+
+impl EntryChange {
+    fn dir(&self) -> Option<&Path> {
+        match self {
+            EntryChange::Add { path, .. } | EntryChange::Drop { path } => path.parent(),
+            EntryChange::Move { to, .. } => to.parent(),
+        }
+    }
+
+    pub(super) fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
+        match self {
+            EntryChange::Add { path, inode } => {
+                entries.insert(path.clone(), *inode);
+            }
+            EntryChange::Move { from, to, inode } => {
+                entries.remove(from);
+                entries.insert(to.clone(), *inode);
+            }
+            EntryChange::Drop { path } => {
+                entries.remove(path);
+            }
+        }
+    }
+}
+
+pub(super) struct PendingEntry {
+    pub(super) at: u64,
+    pub(super) orphaned: bool,
+    pub(super) change: EntryChange,
+}
+
+pub(super) struct State {
+    pub(super) random: Random,
+    /// Counts the lives of the machine; handles of an earlier life are dead.
+    pub(super) generation: u64,
+    pub(super) operations: u64,
+    pub(super) crash_at: Option<u64>,
+    pub(super) faults: Faults,
+    pub(super) fail_write: Option<u64>,
+    pub(super) fail_sync: Option<u64>,
+    pub(super) fail_read: Option<u64>,
+    pub(super) lie_at_sync: Option<u64>,
+    pub(super) lies_told: u64,
+    pub(super) inodes: BTreeMap<u64, Inode>,
+    next_inode: u64,
+    pub(super) current: BTreeMap<PathBuf, u64>,
+    pub(super) durable: BTreeMap<PathBuf, u64>,
+    pub(super) entries: Vec<PendingEntry>,
+    pub(super) dirs: BTreeSet<PathBuf>,
+    pub(super) locks: BTreeSet<PathBuf>,
+    /// What removed files held: the bytes that recycled blocks may show.
+    pub(super) stale: Vec<Vec<u8>>,
+}
+
+/// Counts a one-shot fault down and says whether it strikes now.
+fn strikes(countdown: &mut Option<u64>) -> bool {
+    match countdown {
+        None => false,
+        Some(left) if *left > 1 => {
+            *left -= 1;
+            false
+        }
+        Some(_) => {
+            *countdown = None;
+            true
+        }
+    }
+}
+
+pub(super) fn store(target: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if target.len() < end {
+        target.resize(end, 0);
+    }
+    target[offset..end].copy_from_slice(bytes);
+}
+
+impl State {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            random: Random::new(seed),
+            generation: 0,
+            operations: 0,
+            crash_at: None,
+            faults: Faults::default(),
+            fail_write: None,
+            fail_sync: None,
+            fail_read: None,
+            lie_at_sync: None,
+            lies_told: 0,
+            inodes: BTreeMap::new(),
+            next_inode: 1,
+            current: BTreeMap::new(),
+            durable: BTreeMap::new(),
+            entries: Vec::new(),
+            dirs: BTreeSet::from([PathBuf::from("/")]),
+            locks: BTreeSet::new(),
+            stale: Vec::new(),
+        }
+    }
+
+    fn is_crashed(&self) -> bool {
+        self.crash_at.is_some_and(|at| self.operations > at)
+    }
+
+    pub(super) fn check_running(&self, operation: Operation, path: &Path) -> Result<(), DiskError> {
+        if self.is_crashed() {
+            return Err(DiskError::Crashed { operation, path: path.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Counts a change. The outer error forbids it; the inner one says that the machine crashes in
+    /// the middle of it, so that it may still take effect.
+    pub(super) fn begin_change(
+        &mut self,
+        operation: Operation,
+        path: &Path,
+    ) -> Result<Result<(), DiskError>, DiskError> {
+        self.check_running(operation, path)?;
+        self.operations += 1;
+        if self.faults.read_only {
+            return Err(failed(operation, path, Errno::ROFS));
+        }
+        Ok(self.check_running(operation, path))
+    }
+
+    pub(super) fn check_dir(&self, operation: Operation, dir: &Path) -> Result<(), DiskError> {
+        if self.dirs.contains(dir) {
+            return Ok(());
+        }
+        Err(failed(operation, dir, Errno::NOENT))
+    }
+
+    pub(super) fn check_parent(&self, operation: Operation, path: &Path) -> Result<(), DiskError> {
+        match path.parent() {
+            Some(dir) if self.dirs.contains(dir) => Ok(()),
+            _ => Err(failed(operation, path, Errno::NOENT)),
+        }
+    }
+
+    pub(super) fn inode_at(&self, operation: Operation, path: &Path) -> Result<u64, DiskError> {
+        self.current.get(path).copied().ok_or_else(|| failed(operation, path, Errno::NOENT))
+    }
+
+    pub(super) fn add_inode(&mut self) -> u64 {
+        let inode = self.next_inode;
+        self.next_inode += 1;
+        self.inodes.insert(inode, Inode::default());
+        inode
+    }
+
+    fn inode(&mut self, inode: u64) -> &mut Inode {
+        self.inodes.get_mut(&inode).expect("an inode lives as long as a handle of its generation")
+    }
+
+    pub(super) fn change_entries(&mut self, change: EntryChange) {
+        let replaced = match &change {
+            EntryChange::Add { .. } => None,
+            EntryChange::Move { to, .. } => self.current.get(to).copied(),
+            EntryChange::Drop { path } => self.current.get(path).copied(),
+        };
+        if let Some(inode) = replaced {
+            let bytes = self.inode(inode).current.clone();
+            if self.stale.len() == STALE_FILES_MAX {
+                self.stale.remove(0);
+            }
+            self.stale.push(bytes);
+        }
+        change.apply(&mut self.current);
+        self.entries.push(PendingEntry { at: self.operations, orphaned: false, change });
+    }
+
+    /// Decides the fate of a sync: done, or a lie (false), or an error, after which `orphan` marks
+    /// what no later sync will save.
+    pub(super) fn sync_goes_through(
+        &mut self,
+        operation: Operation,
+        path: &Path,
+        orphan: impl FnOnce(&mut Self),
+    ) -> Result<bool, DiskError> {
+        if strikes(&mut self.fail_sync) || self.random.chance(self.faults.sync_error_per_mille) {
+            orphan(self);
+            return Err(failed(operation, path, Errno::IO));
+        }
+        let lies =
+            strikes(&mut self.lie_at_sync) || self.random.chance(self.faults.lying_sync_per_mille);
+        self.lies_told += u64::from(lies);
+        Ok(!lies)
+    }
+
+    pub(super) fn orphan_entries(&mut self, dir: &Path) {
+        for entry in &mut self.entries {
+            entry.orphaned |= entry.change.dir() == Some(dir);
+        }
+    }
+
+    pub(super) fn settle_entries(&mut self, dir: &Path) {
+        let State { entries, durable, .. } = self;
+        entries.retain(|entry| {
+            let settles = !entry.orphaned && entry.change.dir() == Some(dir);
+            if settles {
+                entry.change.apply(durable);
+            }
+            !settles
+        });
+    }
+
+    /// How much of a write is accepted: all of it, a part, or none with an error.
+    pub(super) fn accepts_write(
+        &mut self,
+        inode: u64,
+        offset: u64,
+        bytes: &[u8],
+        path: &Path,
+    ) -> Result<usize, DiskError> {
+        let end = offset + bytes.len() as u64;
+        let growth = end.saturating_sub(self.len_of(inode));
+        if self.faults.capacity_bytes.is_some_and(|capacity| self.used_bytes() + growth > capacity)
+        {
+            return Err(failed(Operation::Write, path, Errno::NOSPC));
+        }
+        if strikes(&mut self.fail_write) || self.random.chance(self.faults.write_error_per_mille) {
+            let sectors = (bytes.len() / SECTOR_BYTES) as u64;
+            let stored = self.random.below(sectors + 1) as usize * SECTOR_BYTES;
+            self.write(inode, offset, &bytes[..stored]);
+            return Err(failed(Operation::Write, path, Errno::IO));
+        }
+        if self.random.chance(self.faults.short_write_per_mille) {
+            return Ok(1 + self.random.below(bytes.len() as u64) as usize);
+        }
+        Ok(bytes.len())
+    }
+
+    pub(super) fn write(&mut self, inode: u64, offset: u64, bytes: &[u8]) {
+        let at = self.operations;
+        let inode = self.inode(inode);
+        let offset = offset as usize;
+        store(&mut inode.current, offset, bytes);
+        let change = Change::Write { offset, bytes: bytes.to_vec() };
+        inode.pending.push(Pending { at, orphaned: false, change });
+    }
+
+    pub(super) fn set_len(&mut self, inode: u64, bytes: u64) {
+        let at = self.operations;
+        let inode = self.inode(inode);
+        inode.current.resize(bytes as usize, 0);
+        let change = Change::SetLen(bytes as usize);
+        inode.pending.push(Pending { at, orphaned: false, change });
+    }
+
+    pub(super) fn orphan_writes(&mut self, inode: u64) {
+        for pending in &mut self.inode(inode).pending {
+            pending.orphaned = true;
+        }
+    }
+
+    pub(super) fn orphan_last_write(&mut self, inode: u64) {
+        if let Some(pending) = self.inode(inode).pending.last_mut() {
+            pending.orphaned = true;
+        }
+    }
+
+    pub(super) fn settle_writes(&mut self, inode: u64) {
+        let Inode { pending, durable, .. } = self.inode(inode);
+        pending.retain(|pending| {
+            if !pending.orphaned {
+                pending.change.apply(durable);
+            }
+            pending.orphaned
+        });
+    }
+
+    /// Makes the last write durable alone. Older changes that it overlaps reach the device with it,
+    /// since they would otherwise come back over it after a crash.
+    pub(super) fn settle_last_write(&mut self, inode: u64) {
+        let Inode { pending, durable, .. } = self.inode(inode);
+        let Some(last) = pending.pop() else { return };
+        pending.retain(|earlier| {
+            let overlaps = earlier.change.overlaps(&last.change);
+            if overlaps {
+                earlier.change.apply(durable);
+            }
+            !overlaps
+        });
+        last.change.apply(durable);
+    }
+
+    pub(super) fn read(
+        &mut self,
+        inode: u64,
+        offset: u64,
+        bytes: &mut [u8],
+        path: &Path,
+    ) -> Result<usize, DiskError> {
+        if strikes(&mut self.fail_read) || self.random.chance(self.faults.read_error_per_mille) {
+            return Err(failed(Operation::Read, path, Errno::IO));
+        }
+        let current = &self.inode(inode).current;
+        let from = (offset as usize).min(current.len());
+        let read = bytes.len().min(current.len() - from);
+        bytes[..read].copy_from_slice(&current[from..from + read]);
+        Ok(read)
+    }
+
+    pub(super) fn len_of(&self, inode: u64) -> u64 {
+        self.inodes.get(&inode).map_or(0, |inode| inode.current.len() as u64)
+    }
+
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.current.values().map(|inode| self.len_of(*inode)).sum()
+    }
+
+    pub(super) fn flip_bit(&mut self, path: &Path, offset: u64, bit: u8) -> bool {
+        let Some(inode) = self.current.get(path).copied() else { return false };
+        let inode = self.inode(inode);
+        let mask = 1 << (bit % 8);
+        let offset = offset as usize;
+        if let Some(byte) = inode.durable.get_mut(offset) {
+            *byte ^= mask;
+        }
+        match inode.current.get_mut(offset) {
+            Some(byte) => {
+                *byte ^= mask;
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(super) fn bytes_of(&self, path: &Path) -> Option<Vec<u8>> {
+        let inode = self.current.get(path)?;
+        self.inodes.get(inode).map(|inode| inode.current.clone())
+    }
+
+    pub(super) fn put_bytes(&mut self, path: &Path, bytes: Vec<u8>) {
+        let inode = match self.current.get(path) {
+            Some(inode) => *inode,
+            None => self.add_inode(),
+        };
+        self.current.insert(path.to_owned(), inode);
+        self.durable.insert(path.to_owned(), inode);
+        *self.inode(inode) = Inode { current: bytes.clone(), durable: bytes, pending: Vec::new() };
+    }
+}
+
+impl Change {
+    pub(super) fn apply(&self, target: &mut Vec<u8>) {
+        match self {
+            Change::Write { offset, bytes } => store(target, *offset, bytes),
+            Change::SetLen(bytes) => target.resize(*bytes, 0),
+        }
+    }
+
+    fn overlaps(&self, later: &Change) -> bool {
+        match (self, later) {
+            (Change::Write { offset, bytes }, Change::Write { offset: start, bytes: over }) => {
+                *offset < start + over.len() && *start < offset + bytes.len()
+            }
+            _ => true,
+        }
+    }
+}
