@@ -1,8 +1,9 @@
 //! Commands: everything that can change the state of an engine.
 
 use crate::{
-    AccountId, Amount, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState,
-    MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side, TradingRules,
+    AccountId, Amount, CommandKind, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec,
+    InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side,
+    TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,4 +126,30 @@ pub enum Command {
         /// The version.
         version: u32,
     },
+}
+
+impl Command {
+    /// What kind of command it is.
+    #[must_use]
+    #[inline]
+    pub fn kind(&self) -> CommandKind {
+        match self {
+            Command::Tick => CommandKind::Tick,
+            Command::Place(_) => CommandKind::Place,
+            Command::Cancel { .. } => CommandKind::Cancel,
+            Command::Amend(_) => CommandKind::Amend,
+            Command::MassCancel(_) => CommandKind::MassCancel,
+            Command::Disconnect { .. } => CommandKind::Disconnect,
+            Command::SetDeadMan { .. } => CommandKind::SetDeadMan,
+            Command::Deposit(_) => CommandKind::Deposit,
+            Command::Withdraw(_) => CommandKind::Withdraw,
+            Command::CreateMember { .. } => CommandKind::CreateMember,
+            Command::CreateAccount { .. } => CommandKind::CreateAccount,
+            Command::CreateCurrency { .. } => CommandKind::CreateCurrency,
+            Command::CreateInstrument(_) => CommandKind::CreateInstrument,
+            Command::SetRules { .. } => CommandKind::SetRules,
+            Command::SetInstrumentState { .. } => CommandKind::SetInstrumentState,
+            Command::SetRulesVersion { .. } => CommandKind::SetRulesVersion,
+        }
+    }
 }

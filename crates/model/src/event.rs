@@ -356,3 +356,80 @@ pub enum Event {
         version: u32,
     },
 }
+
+/// What kind of event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum EventKind {
+    /// [`Event::Ticked`]
+    Ticked = 0,
+    /// [`Event::Accepted`]
+    Accepted = 1,
+    /// [`Event::Rested`]
+    Rested = 2,
+    /// [`Event::Trade`]
+    Trade = 3,
+    /// [`Event::Done`]
+    Done = 4,
+    /// [`Event::Reduced`]
+    Reduced = 5,
+    /// [`Event::Amended`]
+    Amended = 6,
+    /// [`Event::Rejected`]
+    Rejected = 7,
+    /// [`Event::Repeated`]
+    Repeated = 8,
+    /// [`Event::CancelProgress`]
+    CancelProgress = 9,
+    /// [`Event::DeadManSet`]
+    DeadManSet = 10,
+    /// [`Event::Deposited`]
+    Deposited = 11,
+    /// [`Event::Withdrawn`]
+    Withdrawn = 12,
+    /// [`Event::MemberCreated`]
+    MemberCreated = 13,
+    /// [`Event::AccountCreated`]
+    AccountCreated = 14,
+    /// [`Event::CurrencyCreated`]
+    CurrencyCreated = 15,
+    /// [`Event::InstrumentCreated`]
+    InstrumentCreated = 16,
+    /// [`Event::RulesSet`]
+    RulesSet = 17,
+    /// [`Event::InstrumentStateSet`]
+    InstrumentStateSet = 18,
+    /// [`Event::RulesVersionSet`]
+    RulesVersionSet = 19,
+}
+
+impl Event {
+    /// What kind of event it is.
+    #[must_use]
+    #[inline]
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Event::Ticked => EventKind::Ticked,
+            Event::Accepted(_) => EventKind::Accepted,
+            Event::Rested(_) => EventKind::Rested,
+            Event::Trade(_) => EventKind::Trade,
+            Event::Done(_) => EventKind::Done,
+            Event::Reduced(_) => EventKind::Reduced,
+            Event::Amended(_) => EventKind::Amended,
+            Event::Rejected(_) => EventKind::Rejected,
+            Event::Repeated { .. } => EventKind::Repeated,
+            Event::CancelProgress { .. } => EventKind::CancelProgress,
+            Event::DeadManSet { .. } => EventKind::DeadManSet,
+            Event::Deposited { .. } => EventKind::Deposited,
+            Event::Withdrawn { .. } => EventKind::Withdrawn,
+            Event::MemberCreated { .. } => EventKind::MemberCreated,
+            Event::AccountCreated { .. } => EventKind::AccountCreated,
+            Event::CurrencyCreated(_) => EventKind::CurrencyCreated,
+            Event::InstrumentCreated { .. } => EventKind::InstrumentCreated,
+            Event::RulesSet { .. } => EventKind::RulesSet,
+            Event::InstrumentStateSet { .. } => EventKind::InstrumentStateSet,
+            Event::RulesVersionSet { .. } => EventKind::RulesVersionSet,
+        }
+    }
+}

@@ -18,21 +18,28 @@
 //! The arithmetic of notional, fees and reserves is in [`Instrument`]; the reasons for a refusal are
 //! the closed list [`RejectReason`].
 
+mod codec;
 mod command;
 mod event;
 mod id;
 mod instrument;
 mod number;
+mod numbered;
 mod order;
 mod outcome;
 mod reject;
 mod text;
 mod time;
 
+pub use codec::{
+    COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES,
+    EventEncoder, EventIter, EventsFull, decode_command, decode_events, encode_command,
+    encode_event,
+};
 pub use command::{Amend, Command, MassCancel, Transfer};
 pub use event::{
-    Accepted, Amended, CommandKind, Done, DoneReason, Event, ReduceReason, Reduced, Rejected,
-    Rested, Trade,
+    Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, ReduceReason, Reduced,
+    Rejected, Rested, Trade,
 };
 pub use id::{AccountId, CurrencyId, EngineId, InstrumentId, MemberId, OrderId, Seq, TradeId};
 pub use instrument::{

@@ -28,6 +28,12 @@ macro_rules! reasons {
                 match self { $(RejectReason::$name => $sentence,)* }
             }
 
+            /// Its number in the binary form; it never changes and is never zero.
+            #[must_use]
+            pub fn number(self) -> u8 {
+                self as u8
+            }
+
             /// The reason with this number.
             #[must_use]
             pub fn from_number(number: u8) -> Option<RejectReason> {

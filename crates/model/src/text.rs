@@ -96,6 +96,11 @@ impl<const N: usize> Text<N> {
         &self.bytes[..usize::from(self.len)]
     }
 
+    /// All bytes that the text could have; zero past its length.
+    pub(crate) fn padded(&self) -> &[u8; N] {
+        &self.bytes
+    }
+
     /// The text as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {

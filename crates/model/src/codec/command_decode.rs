@@ -1,0 +1,220 @@
+//! Bytes to commands.
+
+use super::reader::Reader;
+use super::{DecodeError, DecodeFault, VERSION, flag};
+use crate::{
+    Amend, Command, CommandKind, InstrumentState, MassCancel, NewOrder, OrderKind, OrderRef,
+    OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, Transfer,
+};
+
+/// Reads a command and the time that it was stamped with from exactly the bytes that
+/// [`encode_command`](crate::encode_command) made of them.
+pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError> {
+    let mut reader = Reader::new(bytes);
+    let number = reader.u8()?;
+    let Some(kind) = CommandKind::from_number(number) else {
+        return Reader::fault(0, DecodeFault::UnknownKind(number));
+    };
+    let version = reader.u8()?;
+    if version != VERSION {
+        return Reader::fault(1, DecodeFault::UnknownVersion(version));
+    }
+    let flags = reader.u16()?;
+    if flags & !flags_of(kind) != 0 {
+        return Reader::fault(2, DecodeFault::UnknownFlags(flags));
+    }
+    reader.zeros::<4>()?;
+    let time = reader.time()?;
+    let command = match kind {
+        CommandKind::Place => Command::Place(place(&mut reader, flags)?),
+        CommandKind::Cancel => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::Cancel { account, order: order_ref(&mut reader, flags)? }
+        }
+        other => rare(other, &mut reader, flags)?,
+    };
+    reader.end()?;
+    Ok((time, command))
+}
+
+/// The flags that a command of this kind may have.
+fn flags_of(kind: CommandKind) -> u16 {
+    match kind {
+        CommandKind::Place => {
+            flag::WIDE | flag::CLIENT_ID | flag::EXPIRES | flag::QUOTE | flag::CANCEL_ON_DISCONNECT
+        }
+        CommandKind::Cancel => flag::CLIENT_ID,
+        CommandKind::Amend => flag::CLIENT_ID | flag::PRICE | flag::QUANTITY,
+        CommandKind::MassCancel => flag::INSTRUMENT,
+        CommandKind::Deposit
+        | CommandKind::Withdraw
+        | CommandKind::CreateInstrument
+        | CommandKind::SetRules => flag::WIDE,
+        CommandKind::Tick
+        | CommandKind::Disconnect
+        | CommandKind::SetDeadMan
+        | CommandKind::CreateMember
+        | CommandKind::CreateAccount
+        | CommandKind::CreateCurrency
+        | CommandKind::SetInstrumentState
+        | CommandKind::SetRulesVersion => 0,
+    }
+}
+
+/// Everything that is not on the fast path, kept out of it.
+fn rare(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Command, DecodeError> {
+    Ok(match kind {
+        CommandKind::Tick => Command::Tick,
+        CommandKind::Place => Command::Place(place(reader, flags)?),
+        CommandKind::Cancel => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::Cancel { account, order: order_ref(reader, flags)? }
+        }
+        CommandKind::Amend => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            let price = given(reader, flags & flag::PRICE)?.map(Price);
+            let quantity = given(reader, flags & flag::QUANTITY)?.map(Quantity);
+            let order = order_ref(reader, flags)?;
+            Command::Amend(Amend { account, order, price, quantity })
+        }
+        CommandKind::MassCancel => {
+            let account = reader.account()?;
+            let at = reader.at();
+            let instrument = reader.instrument()?;
+            let given = flags & flag::INSTRUMENT != 0;
+            if !given && instrument.0 != 0 {
+                return Reader::fault(at, DecodeFault::NotCanonical("an instrument not given"));
+            }
+            let side = reader.optional("side", Side::from_number)?;
+            reader.zeros::<7>()?;
+            let instrument = given.then_some(instrument);
+            Command::MassCancel(MassCancel { account, instrument, side })
+        }
+        CommandKind::Disconnect => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::Disconnect { account }
+        }
+        CommandKind::SetDeadMan => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::SetDeadMan { account, timeout_ns: reader.u64()? }
+        }
+        CommandKind::Deposit => Command::Deposit(transfer(reader, flags)?),
+        CommandKind::Withdraw => Command::Withdraw(transfer(reader, flags)?),
+        CommandKind::CreateMember => {
+            let member = reader.member()?;
+            reader.zeros::<4>()?;
+            Command::CreateMember { member, name: reader.text()? }
+        }
+        CommandKind::CreateAccount => {
+            let account = reader.account()?;
+            let member = reader.member()?;
+            Command::CreateAccount { account, member, name: reader.text()? }
+        }
+        CommandKind::CreateCurrency => {
+            let scale = reader.scale("scale")?;
+            reader.zeros::<7>()?;
+            Command::CreateCurrency { code: reader.text()?, scale }
+        }
+        CommandKind::CreateInstrument => Command::CreateInstrument(reader.spec(flags)?),
+        CommandKind::SetRules => {
+            let instrument = reader.instrument()?;
+            reader.zeros::<4>()?;
+            let rules = reader.rules()?;
+            let rules = reader.complete_rules(flags, rules)?;
+            Command::SetRules { instrument, rules }
+        }
+        CommandKind::SetInstrumentState => {
+            let instrument = reader.instrument()?;
+            let state = reader.one_of("state", InstrumentState::from_number)?;
+            reader.zeros::<3>()?;
+            Command::SetInstrumentState { instrument, state }
+        }
+        CommandKind::SetRulesVersion => {
+            let version = reader.u32()?;
+            reader.zeros::<4>()?;
+            Command::SetRulesVersion { version }
+        }
+    })
+}
+
+#[inline]
+fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
+    let account = reader.account()?;
+    let instrument = reader.instrument()?;
+    let price = reader.price()?;
+    let size = reader.u64()?;
+    let side = reader.one_of("side", Side::from_number)?;
+    let kind = reader.one_of("kind", OrderKind::from_number)?;
+    let time_in_force = reader.one_of("time_in_force", TimeInForce::from_number)?;
+    let post_only = reader.one_of("post_only", PostOnly::from_number)?;
+    let self_trade = reader.optional("self_trade", SelfTrade::from_number)?;
+    reader.zeros::<3>()?;
+    let at = reader.at();
+    let [amount] = reader.amounts(flags, [size])?;
+    let size = order_size(amount.0, flags, at)?;
+    let expire_at = reader.expire_at(flags)?;
+    let client_order_id = reader.client_order_id(flags)?;
+    Ok(NewOrder {
+        account,
+        instrument,
+        side,
+        kind,
+        time_in_force,
+        post_only,
+        self_trade,
+        cancel_on_disconnect: flags & flag::CANCEL_ON_DISCONNECT != 0,
+        size,
+        price,
+        expire_at,
+        client_order_id,
+    })
+}
+
+/// The size of an order; `at` is where its high half stands, if there is one.
+#[inline]
+pub(super) fn order_size(size: i128, flags: u16, at: usize) -> Result<OrderSize, DecodeError> {
+    if flags & flag::QUOTE != 0 {
+        return Ok(OrderSize::Quote(crate::Amount(size)));
+    }
+    match i64::try_from(size) {
+        Ok(quantity) => Ok(OrderSize::Base(Quantity(quantity))),
+        Err(_) => Reader::fault(at, DecodeFault::OutOfRange("quantity")),
+    }
+}
+
+/// A field that is zero unless it is given.
+fn given(reader: &mut Reader<'_>, given: u16) -> Result<Option<i64>, DecodeError> {
+    let at = reader.at();
+    let value = reader.u64()? as i64;
+    if given != 0 {
+        Ok(Some(value))
+    } else if value == 0 {
+        Ok(None)
+    } else {
+        Reader::fault(at, DecodeFault::NotCanonical("a value not given"))
+    }
+}
+
+#[inline]
+fn order_ref(reader: &mut Reader<'_>, flags: u16) -> Result<OrderRef, DecodeError> {
+    if flags & flag::CLIENT_ID == 0 {
+        reader.order().map(OrderRef::Id)
+    } else {
+        reader.text().map(OrderRef::Client)
+    }
+}
+
+fn transfer(reader: &mut Reader<'_>, flags: u16) -> Result<Transfer, DecodeError> {
+    let account = reader.account()?;
+    let currency = reader.currency()?;
+    reader.zeros::<2>()?;
+    let low = reader.u64()?;
+    let [amount] = reader.amounts(flags, [low])?;
+    let reference = reader.text()?;
+    Ok(Transfer { account, currency, amount, reference })
+}

@@ -1,0 +1,340 @@
+//! Events to bytes.
+
+use super::command_encode::{order_flags, order_tails};
+use super::writer::{Amounts, Writer, halves, optional};
+use super::{EVENT_HEADER_BYTES, EVENTS_MARK, VERSION, flag};
+use crate::{
+    Accepted, AccountId, Amended, Amount, CurrencyId, Done, Event, OrderSize, Reduced, Reference,
+    Rejected, Rested, Timestamp, Trade,
+};
+
+/// Bytes of the longest event.
+pub const EVENT_BYTES_MAX: usize = 144;
+
+/// Bytes of an event record before its first event.
+pub const EVENTS_HEADER_BYTES: usize = 16;
+
+/// There is no room for another event of [`EVENT_BYTES_MAX`] bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no room is left for another event")]
+pub struct EventsFull;
+
+/// Writes the events of one command into a buffer, as one record.
+///
+/// ```
+/// use rialto_model::{EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Timestamp, decode_events};
+///
+/// let mut buffer = [0; EVENTS_HEADER_BYTES + 4 * EVENT_BYTES_MAX];
+/// let mut encoder = EventEncoder::new(Timestamp(7), &mut buffer);
+/// encoder.push(&Event::Ticked)?;
+/// let bytes = encoder.finish();
+///
+/// let (time, mut events) = decode_events(&buffer[..bytes])?;
+/// assert_eq!(time, Timestamp(7));
+/// assert_eq!(events.next(), Some(Ok(Event::Ticked)));
+/// assert_eq!(events.next(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EventEncoder<'a> {
+    out: &'a mut [u8],
+    time: Timestamp,
+    at: usize,
+    count: u32,
+}
+
+impl<'a> EventEncoder<'a> {
+    /// Starts the record of the command of this time, at the beginning of `out`.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is shorter than [`EVENTS_HEADER_BYTES`].
+    #[inline]
+    pub fn new(time: Timestamp, out: &'a mut [u8]) -> Self {
+        assert!(out.len() >= EVENTS_HEADER_BYTES, "a record does not fit its header");
+        EventEncoder { out, time, at: EVENTS_HEADER_BYTES, count: 0 }
+    }
+
+    /// Adds an event, as long as [`EVENT_BYTES_MAX`] bytes are free.
+    #[inline]
+    pub fn push(&mut self, event: &Event) -> Result<(), EventsFull> {
+        let free = self.out[self.at..].first_chunk_mut().ok_or(EventsFull)?;
+        self.at += encode(event, free);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Events so far.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Completes the record and returns how many bytes it takes, a multiple of 8.
+    #[inline]
+    pub fn finish(self) -> usize {
+        let head = u64::from(EVENTS_MARK) | (u64::from(VERSION) << 8);
+        Writer::new(self.out, 0).words([head | (u64::from(self.count) << 32), self.time.0]);
+        self.at
+    }
+}
+
+/// Writes an event, without a record around it, at the beginning of `out`, which must be at least
+/// [`EVENT_BYTES_MAX`] long, and returns how many bytes it takes, a multiple of 8.
+///
+/// Bytes past that may have been overwritten, up to [`EVENT_BYTES_MAX`].
+///
+/// # Panics
+///
+/// If `out` is shorter than [`EVENT_BYTES_MAX`].
+#[inline]
+pub fn encode_event(event: &Event, out: &mut [u8]) -> usize {
+    encode(event, out.first_chunk_mut().expect("the caller leaves room for the longest event"))
+}
+
+/// What the header of an event holds beside its kind and length.
+struct Head {
+    flags: u16,
+    small: [u8; 2],
+}
+
+impl Head {
+    #[inline]
+    fn new(flags: u16, first: u8, second: u8) -> Head {
+        Head { flags, small: [first, second] }
+    }
+}
+
+#[inline]
+fn encode(event: &Event, out: &mut [u8; EVENT_BYTES_MAX]) -> usize {
+    let mut writer = Writer::new(out, EVENT_HEADER_BYTES);
+    let head = match event {
+        Event::Accepted(accepted) => self::accepted(accepted, &mut writer),
+        Event::Trade(trade) => self::trade(trade, &mut writer),
+        Event::Done(done) => self::done(done, &mut writer),
+        Event::Rested(rested) => self::rested(rested, &mut writer),
+        other => rare(other, &mut writer),
+    };
+    let end = writer.end();
+    let word = u64::from(event.kind().number())
+        | (u64::from(VERSION) << 8)
+        | ((end as u64) << 16)
+        | (u64::from(head.flags) << 32)
+        | (u64::from(u16::from_le_bytes(head.small)) << 48);
+    Writer::new(out, 0).words([word]);
+    end
+}
+
+/// Everything that is not on the fast path, kept out of it.
+fn rare(event: &Event, out: &mut Writer<'_>) -> Head {
+    match event {
+        Event::Ticked => Head::new(0, 0, 0),
+        Event::Accepted(accepted) => self::accepted(accepted, out),
+        Event::Rested(rested) => self::rested(rested, out),
+        Event::Trade(trade) => self::trade(trade, out),
+        Event::Done(done) => self::done(done, out),
+        Event::Reduced(reduced) => self::reduced(reduced, out),
+        Event::Amended(amended) => self::amended(amended, out),
+        Event::Rejected(rejected) => self::rejected(rejected, out),
+        Event::Repeated { account, name, order, reject } => {
+            out.words([u64::from(account.0), order.0]);
+            out.text(name);
+            Head::new(0, reject.map_or(0, |reason| reason.number()), 0)
+        }
+        Event::CancelProgress { account, instrument, cancelled, pending } => {
+            out.words([halves(account.0, instrument.0), u64::from(*cancelled)]);
+            Head::new(0, u8::from(*pending), 0)
+        }
+        Event::DeadManSet { account, due } => {
+            out.words([u64::from(account.0), due.0]);
+            Head::new(0, 0, 0)
+        }
+        Event::Deposited { account, currency, amount, reference }
+        | Event::Withdrawn { account, currency, amount, reference } => {
+            moved(*account, *currency, *amount, reference, out)
+        }
+        Event::MemberCreated { member, name } => {
+            out.words([u64::from(member.0)]);
+            out.text(name);
+            Head::new(0, 0, 0)
+        }
+        Event::AccountCreated { account, member, name } => {
+            out.words([halves(account.0, member.0)]);
+            out.text(name);
+            Head::new(0, 0, 0)
+        }
+        Event::CurrencyCreated(currency) => {
+            out.words([u64::from(currency.id.0)]);
+            out.text(&currency.code);
+            Head::new(0, currency.scale.places(), 0)
+        }
+        Event::InstrumentCreated { instrument, spec } => {
+            out.words([u64::from(instrument.0)]);
+            out.spec(spec);
+            let amounts = Amounts([spec.rules.notional_min.0]);
+            out.high_halves(amounts.flag(), &amounts);
+            out.text(&spec.symbol);
+            Head::new(amounts.flag(), 0, 0)
+        }
+        Event::RulesSet { instrument, rules } => {
+            out.words([u64::from(instrument.0)]);
+            out.rules(rules);
+            let amounts = Amounts([rules.notional_min.0]);
+            out.high_halves(amounts.flag(), &amounts);
+            Head::new(amounts.flag(), 0, 0)
+        }
+        Event::InstrumentStateSet { instrument, state } => {
+            out.words([u64::from(instrument.0)]);
+            Head::new(0, state.number(), 0)
+        }
+        Event::RulesVersionSet { version } => {
+            out.words([u64::from(*version)]);
+            Head::new(0, 0, 0)
+        }
+    }
+}
+
+#[inline]
+fn accepted(accepted: &Accepted, out: &mut Writer<'_>) -> Head {
+    let order = &accepted.terms;
+    let (size, quote) = match order.size {
+        OrderSize::Base(quantity) => (i128::from(quantity.0), 0),
+        OrderSize::Quote(amount) => (amount.0, flag::QUOTE),
+    };
+    let amounts = Amounts([size, accepted.reserved.0]);
+    let [size, reserved] = amounts.low();
+    let rests = if accepted.rests { flag::RESTS } else { 0 };
+    let flags = amounts.flag() | quote | rests | order_flags(order);
+    out.words([
+        accepted.order.0,
+        halves(order.account.0, order.instrument.0),
+        order.price.0 as u64,
+        size,
+        reserved,
+        u64::from_le_bytes([
+            order.time_in_force.number(),
+            order.post_only.number(),
+            optional(order.self_trade.map(|mode| mode.number())),
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]),
+    ]);
+    out.high_halves(flags, &amounts);
+    order_tails(order, flags, out);
+    Head::new(flags, order.side.number(), order.kind.number())
+}
+
+#[inline]
+fn rested(rested: &Rested, out: &mut Writer<'_>) -> Head {
+    out.words([
+        rested.order.0,
+        halves(rested.account.0, rested.instrument.0),
+        rested.price.0 as u64,
+        rested.remaining.0 as u64,
+    ]);
+    Head::new(0, rested.side.number(), 0)
+}
+
+#[inline]
+fn trade(trade: &Trade, out: &mut Writer<'_>) -> Head {
+    let amounts =
+        Amounts([trade.notional.0, trade.maker_fee.0, trade.taker_fee.0, trade.buyer_unreserved.0]);
+    let [notional, maker_fee, taker_fee, buyer_unreserved] = amounts.low();
+    out.words([
+        trade.trade.0,
+        halves(trade.instrument.0, trade.maker_account.0),
+        u64::from(trade.taker_account.0),
+        trade.price.0 as u64,
+        trade.quantity.0 as u64,
+        trade.maker_order.0,
+        trade.taker_order.0,
+        trade.maker_remaining.0 as u64,
+        trade.taker_remaining.0 as u64,
+        notional,
+        maker_fee,
+        taker_fee,
+        buyer_unreserved,
+    ]);
+    let flags = amounts.flag();
+    out.high_halves(flags, &amounts);
+    Head::new(flags, trade.taker_side.number(), 0)
+}
+
+#[inline]
+fn done(done: &Done, out: &mut Writer<'_>) -> Head {
+    let amounts = Amounts([done.released.0]);
+    let [released] = amounts.low();
+    out.words([
+        done.order.0,
+        halves(done.account.0, done.instrument.0),
+        done.price.0 as u64,
+        done.remaining.0 as u64,
+        released,
+    ]);
+    let flags = amounts.flag();
+    out.high_halves(flags, &amounts);
+    Head::new(flags, done.side.number(), done.reason.number())
+}
+
+fn reduced(reduced: &Reduced, out: &mut Writer<'_>) -> Head {
+    let amounts = Amounts([reduced.released.0]);
+    let [released] = amounts.low();
+    out.words([
+        reduced.order.0,
+        halves(reduced.account.0, reduced.instrument.0),
+        reduced.price.0 as u64,
+        reduced.by.0 as u64,
+        reduced.remaining.0 as u64,
+        released,
+    ]);
+    let flags = amounts.flag();
+    out.high_halves(flags, &amounts);
+    Head::new(flags, reduced.side.number(), reduced.reason.number())
+}
+
+fn amended(amended: &Amended, out: &mut Writer<'_>) -> Head {
+    let amounts = Amounts([amended.old_reserved.0, amended.reserved.0]);
+    let [old_reserved, reserved] = amounts.low();
+    out.words([
+        amended.order.0,
+        halves(amended.account.0, amended.instrument.0),
+        amended.old_price.0 as u64,
+        amended.old_remaining.0 as u64,
+        amended.price.0 as u64,
+        amended.quantity.0 as u64,
+        amended.remaining.0 as u64,
+        old_reserved,
+        reserved,
+    ]);
+    let flags = amounts.flag();
+    out.high_halves(flags, &amounts);
+    Head::new(flags, amended.side.number(), 0)
+}
+
+fn rejected(rejected: &Rejected, out: &mut Writer<'_>) -> Head {
+    out.words([halves(rejected.account.0, rejected.instrument.0), rejected.order.0]);
+    let mut flags = 0;
+    if !rejected.client_order_id.is_empty() {
+        out.text(&rejected.client_order_id);
+        flags = flag::CLIENT_ID;
+    }
+    Head::new(flags, rejected.command.number(), rejected.reason.number())
+}
+
+fn moved(
+    account: AccountId,
+    currency: CurrencyId,
+    amount: Amount,
+    reference: &Reference,
+    out: &mut Writer<'_>,
+) -> Head {
+    let amounts = Amounts([amount.0]);
+    let [low] = amounts.low();
+    out.words([halves(account.0, u32::from(currency.0)), low]);
+    out.high_halves(amounts.flag(), &amounts);
+    out.text(reference);
+    Head::new(amounts.flag(), 0, 0)
+}

@@ -1,0 +1,322 @@
+//! Reading fields one after the other, trusting nothing.
+
+use super::{DecodeError, DecodeFault, flag};
+use crate::{
+    AccountId, Amount, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, OrderId,
+    Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
+};
+
+/// Reads from the bytes of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// An instrument's rules but for the high half of their amount.
+pub(super) struct Rules {
+    rules: TradingRules,
+    notional_min: u64,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the beginning.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Reader { bytes, at: 0 }
+    }
+
+    /// Where the next field stands.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether all bytes were read.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    /// Skips to `at`, which lies within the bytes.
+    #[inline]
+    pub(super) fn skip_to(&mut self, at: usize) {
+        debug_assert!(at <= self.bytes.len());
+        self.at = at;
+    }
+
+    /// A reader of the bytes from `start` on that ends before `end`, if there are as many.
+    pub(super) fn part(&self, start: usize, end: usize) -> Option<Reader<'a>> {
+        let bytes = self.bytes.get(..end)?;
+        (start <= end).then_some(Reader { bytes, at: start })
+    }
+
+    /// An error at `offset`.
+    #[cold]
+    pub(super) fn fault<T>(offset: usize, what: DecodeFault) -> Result<T, DecodeError> {
+        Err(DecodeError { offset, what })
+    }
+
+    /// Requires that all bytes were read.
+    #[inline]
+    pub(super) fn end(&self) -> Result<(), DecodeError> {
+        if self.is_at_end() { Ok(()) } else { Self::fault(self.at, DecodeFault::Trailing) }
+    }
+
+    #[inline]
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+            Some(&bytes) => {
+                self.at += N;
+                Ok(bytes)
+            }
+            None => Self::fault(self.at, DecodeFault::Truncated),
+        }
+    }
+
+    #[inline]
+    pub(super) fn u8(&mut self) -> Result<u8, DecodeError> {
+        Ok(u8::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    pub(super) fn u16(&mut self) -> Result<u16, DecodeError> {
+        Ok(u16::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    pub(super) fn u32(&mut self) -> Result<u32, DecodeError> {
+        Ok(u32::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    pub(super) fn u64(&mut self) -> Result<u64, DecodeError> {
+        Ok(u64::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    fn i64(&mut self) -> Result<i64, DecodeError> {
+        Ok(i64::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    fn i32(&mut self) -> Result<i32, DecodeError> {
+        Ok(i32::from_le_bytes(self.take()?))
+    }
+
+    #[inline]
+    pub(super) fn account(&mut self) -> Result<AccountId, DecodeError> {
+        self.u32().map(AccountId)
+    }
+
+    #[inline]
+    pub(super) fn member(&mut self) -> Result<MemberId, DecodeError> {
+        self.u32().map(MemberId)
+    }
+
+    #[inline]
+    pub(super) fn instrument(&mut self) -> Result<InstrumentId, DecodeError> {
+        self.u32().map(InstrumentId)
+    }
+
+    #[inline]
+    pub(super) fn currency(&mut self) -> Result<CurrencyId, DecodeError> {
+        self.u16().map(CurrencyId)
+    }
+
+    #[inline]
+    pub(super) fn order(&mut self) -> Result<OrderId, DecodeError> {
+        self.u64().map(OrderId)
+    }
+
+    #[inline]
+    pub(super) fn price(&mut self) -> Result<Price, DecodeError> {
+        self.i64().map(Price)
+    }
+
+    #[inline]
+    pub(super) fn quantity(&mut self) -> Result<Quantity, DecodeError> {
+        self.i64().map(Quantity)
+    }
+
+    #[inline]
+    pub(super) fn time(&mut self) -> Result<Timestamp, DecodeError> {
+        self.u64().map(Timestamp)
+    }
+
+    /// Reserved bytes.
+    #[inline]
+    pub(super) fn zeros<const N: usize>(&mut self) -> Result<(), DecodeError> {
+        let at = self.at;
+        if self.take::<N>()? == [0; N] { Ok(()) } else { Self::fault(at, DecodeFault::Reserved) }
+    }
+
+    /// One of a closed list.
+    #[inline]
+    pub(super) fn one_of<T>(
+        &mut self,
+        field: &'static str,
+        from_number: fn(u8) -> Option<T>,
+    ) -> Result<T, DecodeError> {
+        let at = self.at;
+        match from_number(self.u8()?) {
+            Some(value) => Ok(value),
+            None => Self::fault(at, DecodeFault::OutOfRange(field)),
+        }
+    }
+
+    /// None, or one of a closed list, its number plus one.
+    #[inline]
+    pub(super) fn optional<T>(
+        &mut self,
+        field: &'static str,
+        from_number: fn(u8) -> Option<T>,
+    ) -> Result<Option<T>, DecodeError> {
+        let at = self.at;
+        match self.u8()? {
+            0 => Ok(None),
+            number => match from_number(number - 1) {
+                Some(value) => Ok(Some(value)),
+                None => Self::fault(at, DecodeFault::OutOfRange(field)),
+            },
+        }
+    }
+
+    /// Zero or one.
+    #[inline]
+    pub(super) fn boolean(&mut self, field: &'static str) -> Result<bool, DecodeError> {
+        self.one_of(field, |number| match number {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        })
+    }
+
+    #[inline]
+    pub(super) fn scale(&mut self, field: &'static str) -> Result<Scale, DecodeError> {
+        self.one_of(field, Scale::new)
+    }
+
+    /// Amounts whose low halves stood in the fixed part; reads the high halves if they follow.
+    #[inline]
+    pub(super) fn amounts<const N: usize>(
+        &mut self,
+        flags: u16,
+        low: [u64; N],
+    ) -> Result<[Amount; N], DecodeError> {
+        let narrow = low.map(|low| i128::from(low as i64));
+        if flags & flag::WIDE == 0 {
+            return Ok(narrow.map(Amount));
+        }
+        let at = self.at;
+        let mut wide = narrow;
+        for (amount, low) in wide.iter_mut().zip(low) {
+            *amount = (i128::from(self.i64()?) << 64) | i128::from(low);
+        }
+        if wide == narrow {
+            return Self::fault(at, DecodeFault::NotCanonical("an amount that fits 64 bits"));
+        }
+        Ok(wide.map(Amount))
+    }
+
+    /// A text, which may be empty.
+    #[inline]
+    pub(super) fn text<const N: usize>(&mut self) -> Result<Text<N>, DecodeError> {
+        let at = self.at;
+        let len = usize::from(self.u8()?);
+        if len > N {
+            let what = DecodeFault::Text(TextError::TooLong { got: len, max: N });
+            return Self::fault(at, what);
+        }
+        let end = at + (len + 8) / 8 * 8;
+        let Some(stored) = self.bytes.get(at + 1..end) else {
+            return Self::fault(self.bytes.len(), DecodeFault::Truncated);
+        };
+        let (text, padding) = stored.split_at(len);
+        if let Some(first) = padding.iter().position(|&byte| byte != 0) {
+            return Self::fault(at + 1 + len + first, DecodeFault::Reserved);
+        }
+        self.at = end;
+        Text::new(text).or_else(|error| {
+            let offset = match error {
+                TextError::NotPrintable { at: within, .. } => at + 1 + within,
+                TextError::TooLong { .. } => at,
+            };
+            Self::fault(offset, DecodeFault::Text(error))
+        })
+    }
+
+    /// A text that is given only if `flags` says so, and then is not empty.
+    #[inline]
+    pub(super) fn client_order_id(&mut self, flags: u16) -> Result<Text<36>, DecodeError> {
+        if flags & flag::CLIENT_ID == 0 {
+            return Ok(Text::EMPTY);
+        }
+        let at = self.at;
+        let text = self.text()?;
+        if text.is_empty() {
+            return Self::fault(at, DecodeFault::NotCanonical("an empty client order id"));
+        }
+        Ok(text)
+    }
+
+    /// An expiry that is given only if `flags` says so, and then is not zero.
+    #[inline]
+    pub(super) fn expire_at(&mut self, flags: u16) -> Result<Timestamp, DecodeError> {
+        if flags & flag::EXPIRES == 0 {
+            return Ok(Timestamp::ZERO);
+        }
+        let at = self.at;
+        match self.time()? {
+            Timestamp::ZERO => Self::fault(at, DecodeFault::NotCanonical("an expiry of zero")),
+            time => Ok(time),
+        }
+    }
+
+    /// The fixed part of an instrument's rules.
+    pub(super) fn rules(&mut self) -> Result<Rules, DecodeError> {
+        let tick = self.price()?;
+        let lot = self.quantity()?;
+        let quantity_max = self.quantity()?;
+        let reference_price = self.price()?;
+        let notional_min = self.u64()?;
+        let rules = TradingRules {
+            tick,
+            lot,
+            quantity_max,
+            notional_min: Amount::ZERO,
+            reference_price,
+            collar_ppm: self.u32()?,
+            market_protection_ppm: self.u32()?,
+            maker_fee_ppm: self.i32()?,
+            taker_fee_ppm: self.i32()?,
+            open_orders_max: self.u32()?,
+            day_end_s: self.u32()?,
+            self_trade: self.one_of("self_trade", SelfTrade::from_number)?,
+            risk: self.boolean("risk")?,
+        };
+        self.zeros::<6>()?;
+        Ok(Rules { rules, notional_min })
+    }
+
+    /// The amount that belongs to `rules`.
+    pub(super) fn complete_rules(
+        &mut self,
+        flags: u16,
+        rules: Rules,
+    ) -> Result<TradingRules, DecodeError> {
+        let [notional_min] = self.amounts(flags, [rules.notional_min])?;
+        Ok(TradingRules { notional_min, ..rules.rules })
+    }
+
+    /// An instrument's specification.
+    pub(super) fn spec(&mut self, flags: u16) -> Result<InstrumentSpec, DecodeError> {
+        let kind = self.one_of("kind", InstrumentKind::from_number)?;
+        let price_scale = self.scale("price_scale")?;
+        let quantity_scale = self.scale("quantity_scale")?;
+        self.zeros::<1>()?;
+        let base = self.currency()?;
+        let quote = self.currency()?;
+        let rules = self.rules()?;
+        let rules = self.complete_rules(flags, rules)?;
+        let symbol: Symbol = self.text()?;
+        Ok(InstrumentSpec { symbol, kind, base, quote, price_scale, quantity_scale, rules })
+    }
+}

@@ -1,0 +1,112 @@
+//! Writing words, amounts and texts one after the other.
+
+use super::flag;
+use crate::{InstrumentSpec, Text, TradingRules};
+
+/// Writes into a buffer that has room for the largest record.
+pub(super) struct Writer<'a> {
+    out: &'a mut [u8],
+    at: usize,
+}
+
+/// Amounts that are written together: their low halves in the fixed part, their high halves after
+/// it if any of them does not fit 64 bits.
+pub(super) struct Amounts<const N: usize>(pub(super) [i128; N]);
+
+/// Two 32-bit fields in a word.
+#[inline]
+pub(super) fn halves(first: u32, second: u32) -> u64 {
+    u64::from(first) | (u64::from(second) << 32)
+}
+
+/// The number of an optional choice: zero for none, one more than its number otherwise.
+#[inline]
+pub(super) fn optional(number: Option<u8>) -> u8 {
+    number.map_or(0, |number| number + 1)
+}
+
+impl<const N: usize> Amounts<N> {
+    /// [`flag::WIDE`] if an amount does not fit 64 bits.
+    #[inline]
+    pub(super) fn flag(&self) -> u16 {
+        let wide = self.0.iter().any(|&amount| i64::try_from(amount).is_err());
+        if wide { flag::WIDE } else { 0 }
+    }
+
+    /// The low halves.
+    #[inline]
+    pub(super) fn low(&self) -> [u64; N] {
+        self.0.map(|amount| amount as u64)
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Writes from `at` on.
+    #[inline]
+    pub(super) fn new(out: &'a mut [u8], at: usize) -> Self {
+        Writer { out, at }
+    }
+
+    /// Bytes written, those before the start included.
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.at
+    }
+
+    /// Writes words.
+    #[inline]
+    pub(super) fn words<const N: usize>(&mut self, words: [u64; N]) {
+        let target = &mut self.out[self.at..self.at + 8 * N];
+        for (bytes, word) in target.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        self.at += 8 * N;
+    }
+
+    /// Writes the high halves of amounts if `flags` says that they follow.
+    #[inline]
+    pub(super) fn high_halves<const N: usize>(&mut self, flags: u16, amounts: &Amounts<N>) {
+        if flags & flag::WIDE != 0 {
+            self.words(amounts.0.map(|amount| (amount >> 64) as u64));
+        }
+    }
+
+    /// Writes a text: its length, its bytes, zeros up to the next word.
+    ///
+    /// All bytes that the text could have are stored, whatever its length, because a copy of
+    /// constant size is a few instructions; the next field or record overwrites what is too much.
+    #[inline]
+    pub(super) fn text<const N: usize>(&mut self, text: &Text<N>) {
+        let block = const { (N + 8) / 8 * 8 };
+        let target = &mut self.out[self.at..self.at + block];
+        target[0] = text.len() as u8;
+        target[1..1 + N].copy_from_slice(text.padded());
+        target[1 + N..].fill(0);
+        self.at += (text.len() + 8) / 8 * 8;
+    }
+
+    /// Writes the fixed part of an instrument's rules.
+    pub(super) fn rules(&mut self, rules: &TradingRules) {
+        let [notional_min] = Amounts([rules.notional_min.0]).low();
+        self.words([
+            rules.tick.0 as u64,
+            rules.lot.0 as u64,
+            rules.quantity_max.0 as u64,
+            rules.reference_price.0 as u64,
+            notional_min,
+            halves(rules.collar_ppm, rules.market_protection_ppm),
+            halves(rules.maker_fee_ppm as u32, rules.taker_fee_ppm as u32),
+            halves(rules.open_orders_max, rules.day_end_s),
+            u64::from_le_bytes([rules.self_trade.number(), u8::from(rules.risk), 0, 0, 0, 0, 0, 0]),
+        ]);
+    }
+
+    /// Writes the fixed part of an instrument's specification, rules included.
+    pub(super) fn spec(&mut self, spec: &InstrumentSpec) {
+        let kinds =
+            [spec.kind.number(), spec.price_scale.places(), spec.quantity_scale.places(), 0];
+        let currencies = u32::from(spec.base.0) | (u32::from(spec.quote.0) << 16);
+        self.words([halves(u32::from_le_bytes(kinds), currencies)]);
+        self.rules(&spec.rules);
+    }
+}
