@@ -38,8 +38,14 @@ impl LimitOrderBook {
         book
     }
 
-    /// Levels that room is made for from the start; more of them make the book grow as it goes.
+    /// Levels that room is made for from the start.
     const LEVELS_READY: usize = 4_096;
+
+    /// Makes room for `levels` price levels. A book has room for 4,096 from the start; more of them
+    /// make it grow as it goes, which takes a moment each time that the room doubles.
+    pub fn reserve_levels(&mut self, levels: usize) {
+        self.book.reserve(levels);
+    }
 
     /// Places a limit order: trades what the price reaches, calls `on_fill` for each fill in turn,
     /// and lets the rest rest. Returns the quantity that rests.
@@ -106,5 +112,100 @@ impl LimitOrderBook {
     #[inline]
     pub fn orders(&self) -> &Orders {
         &self.orders
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What rests, and the maker, price and quantity of each fill.
+    type Outcome = (Result<i64, Refused>, Vec<(u64, i64, i64)>);
+
+    fn place(book: &mut LimitOrderBook, id: u64, side: Side, price: i64, quantity: i64) -> Outcome {
+        let mut fills = Vec::new();
+        let (price, quantity) = (Price(price), Quantity(quantity));
+        let rests = book.place(OrderId(id), side, price, quantity, MemberId(1), &mut |fill| {
+            fills.push((fill.maker.0, fill.price.0, fill.quantity.0));
+        });
+        (rests.map(|rests| rests.0), fills)
+    }
+
+    fn rest(book: &mut LimitOrderBook, id: u64, side: Side, price: i64, quantity: i64) {
+        assert_eq!(place(book, id, side, price, quantity), (Ok(quantity), vec![]));
+    }
+
+    fn book() -> LimitOrderBook {
+        LimitOrderBook::with_capacity(4)
+    }
+
+    #[test]
+    fn better_prices_trade_first_and_older_orders_before_younger_ones() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Buy, 10, 1);
+        rest(&mut book, 2, Side::Buy, 12, 1);
+        rest(&mut book, 3, Side::Buy, 12, 1);
+        let (rests, fills) = place(&mut book, 4, Side::Sell, 10, 5);
+        assert_eq!(fills, [(2, 12, 1), (3, 12, 1), (1, 10, 1)]);
+        assert_eq!(rests, Ok(2));
+        assert_eq!(book.book().best(Side::Sell), Some(Price(10)));
+    }
+
+    #[test]
+    fn a_partly_filled_order_keeps_its_priority() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Sell, 10, 5);
+        rest(&mut book, 2, Side::Sell, 10, 5);
+        assert_eq!(place(&mut book, 3, Side::Buy, 10, 2).1, [(1, 10, 2)]);
+        assert_eq!(place(&mut book, 4, Side::Buy, 10, 4).1, [(1, 10, 3), (2, 10, 1)]);
+    }
+
+    #[test]
+    fn what_does_not_reach_rests_without_a_trade() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Sell, 11, 5);
+        assert_eq!(place(&mut book, 2, Side::Buy, 10, 5), (Ok(5), vec![]));
+        assert!(!book.book().is_crossed());
+    }
+
+    #[test]
+    fn an_id_that_rests_is_refused_before_anything_trades() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Sell, 11, 5);
+        rest(&mut book, 2, Side::Buy, 10, 5);
+        for id in [1, 2] {
+            assert_eq!(place(&mut book, id, Side::Buy, 11, 5), (Err(Refused::DuplicateId), vec![]));
+        }
+        assert_eq!(book.orders().len(), 2);
+    }
+
+    #[test]
+    fn nothing_and_less_are_no_quantities() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Sell, 10, 5);
+        for (price, quantity) in [(9, 0), (10, 0), (10, -1)] {
+            let refused = place(&mut book, 2, Side::Buy, price, quantity);
+            assert_eq!(refused, (Err(Refused::NoQuantity), vec![]));
+        }
+    }
+
+    #[test]
+    fn a_full_book_still_trades_and_cancels() {
+        let mut book = book();
+        (1..=4).for_each(|id| assert!(place(&mut book, id, Side::Sell, 10, 1).0.is_ok()));
+        assert_eq!(place(&mut book, 5, Side::Sell, 10, 1).0, Err(Refused::TooManyOrders));
+        assert_eq!(place(&mut book, 6, Side::Buy, 10, 1), (Ok(0), vec![(1, 10, 1)]));
+        assert!(book.cancel(OrderId(2)).is_some());
+        assert_eq!(book.orders().len(), 2);
+    }
+
+    #[test]
+    fn a_level_never_holds_more_than_a_quantity_can_say() {
+        let mut book = book();
+        rest(&mut book, 1, Side::Sell, 10, i64::MAX - 1);
+        assert_eq!(place(&mut book, 2, Side::Sell, 10, 2).0, Err(Refused::LevelFull));
+        assert_eq!(book.cancel(OrderId(2)), None);
+        assert_eq!(book.book().check(book.orders()), Ok(()));
+        assert_eq!(place(&mut book, 3, Side::Sell, 10, 1).0, Ok(1));
     }
 }

@@ -129,10 +129,11 @@ impl Book {
     #[inline(never)]
     fn find_or_open(&mut self, side: Side, price: Price) -> u32 {
         let key = key(side, price);
-        let mut number = self.ladder(side).find(key);
+        let spot = self.ladder(side).seek(key);
+        let mut number = spot.level;
         if number == NO_LEVEL {
             number = self.levels.open(price, side);
-            self.ladder_mut(side).insert(key, number);
+            self.ladder_mut(side).insert(spot, key, number);
         }
         self.hint.set(side, price, number);
         number
@@ -228,7 +229,7 @@ impl Book {
     /// The level at a price, if any order rests there.
     #[must_use]
     pub fn level(&self, side: Side, price: Price) -> Option<LevelView> {
-        let number = self.ladder(side).find(key(side, price));
+        let number = self.ladder(side).seek(key(side, price)).level;
         (number != NO_LEVEL).then(|| self.levels.slab[number as usize].view())
     }
 

@@ -25,6 +25,15 @@ const NO_NODE: u32 = u32::MAX;
 /// The way from the root to a leaf: at each height (the leaf's is 0), a node and an entry in it.
 type Path = [(u32, usize); HEIGHT_MAX];
 
+/// Where a price stands in a ladder, or would, until the next insertion or removal.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    leaf: u32,
+    at: usize,
+    /// The level at that price, or none.
+    pub(super) level: u32,
+}
+
 pub(super) struct Ladder {
     nodes: Vec<Node>,
     /// Nodes given back, linked by their first value.
@@ -72,12 +81,14 @@ impl Ladder {
         if self.len == 0 { NO_LEVEL } else { leaf.values[leaf.len().max(1) - 1] }
     }
 
-    /// The level at `key`, or none.
+    /// Where `key` stands, or would.
     #[inline]
-    pub(super) fn find(&self, key: i64) -> u32 {
-        let leaf = &self.nodes[self.leaf(key) as usize];
-        let at = leaf.below(key);
-        if leaf.keys().get(at) == Some(&key) { leaf.values[at] } else { NO_LEVEL }
+    pub(super) fn seek(&self, key: i64) -> Spot {
+        let leaf = self.leaf(key);
+        let node = &self.nodes[leaf as usize];
+        let at = node.below(key);
+        let level = if node.keys().get(at) == Some(&key) { node.values[at] } else { NO_LEVEL };
+        Spot { leaf, at, level }
     }
 
     /// The leaf that holds `key`, or would. Near the touch it needs no descent.
@@ -114,15 +125,13 @@ impl Ladder {
         path
     }
 
-    /// Adds a level at a price that has none.
+    /// Adds a level at a spot that has just been sought and has none.
     #[inline]
-    pub(super) fn insert(&mut self, key: i64, level: u32) {
+    pub(super) fn insert(&mut self, spot: Spot, key: i64, level: u32) {
         self.len += 1;
-        let leaf = self.leaf(key);
-        let node = &mut self.nodes[leaf as usize];
+        let node = &mut self.nodes[spot.leaf as usize];
         if node.len() < WIDTH {
-            let at = node.below(key);
-            node.insert(at, key, level);
+            node.insert(spot.at, key, level);
         } else {
             self.insert_full(key, level);
         }
@@ -173,14 +182,12 @@ impl Ladder {
     /// Removes the level at `key`, which must be there.
     #[inline]
     pub(super) fn remove(&mut self, key: i64) {
+        let spot = self.seek(key);
+        debug_assert_ne!(spot.level, NO_LEVEL, "the level to remove is in the ladder");
         self.len -= 1;
-        let leaf = self.leaf(key);
-        let last = leaf == self.last;
-        let node = &mut self.nodes[leaf as usize];
-        let at = node.below(key);
-        debug_assert_eq!(node.keys().get(at), Some(&key), "the level to remove is in the ladder");
-        node.remove(at);
-        let enough = if last { 1 } else { LOW };
+        let node = &mut self.nodes[spot.leaf as usize];
+        node.remove(spot.at);
+        let enough = if spot.leaf == self.last { 1 } else { LOW };
         if node.len() < enough {
             self.shrink(key);
         }
