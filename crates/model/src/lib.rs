@@ -28,6 +28,8 @@ mod numbered;
 mod order;
 mod outcome;
 mod reject;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text;
 mod time;
 

@@ -1,0 +1,280 @@
+//! Commands that a venue may well take: attributes that go together, numbers in range, few
+//! accounts, instruments and prices, so that orders meet and names repeat.
+
+use crate::{
+    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Reference, Scale, SelfTrade, Side,
+    Text, TimeInForce, Timestamp, TradingRules, Transfer,
+};
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// What the commands are about. All ids count from 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Member accounts.
+    pub accounts: u32,
+    /// Instruments.
+    pub instruments: u32,
+    /// Currencies.
+    pub currencies: u16,
+    /// Orders of engine 0 that cancels and amendments may name.
+    pub orders: u64,
+    /// Prices are from 1 to this.
+    pub price_max: i64,
+    /// Quantities are from 1 to this.
+    pub quantity_max: i64,
+    /// Commands are given times before this; good-till-date orders expire before twice this.
+    pub time_max: Timestamp,
+}
+
+impl Default for Bounds {
+    /// A handful of each.
+    fn default() -> Self {
+        Bounds {
+            accounts: 6,
+            instruments: 2,
+            currencies: 3,
+            orders: 64,
+            price_max: 20,
+            quantity_max: 50,
+            time_max: Timestamp(Timestamp::DAY * 3),
+        }
+    }
+}
+
+fn name<const N: usize>(prefix: &'static str, count: u32) -> impl Strategy<Value = Text<N>> {
+    (1..=count).prop_map(move |number| {
+        format!("{prefix}{number}").parse().expect("a letter and a small number are short")
+    })
+}
+
+fn account(bounds: Bounds) -> impl Strategy<Value = AccountId> {
+    (1..=bounds.accounts).prop_map(AccountId)
+}
+
+fn instrument(bounds: Bounds) -> impl Strategy<Value = InstrumentId> {
+    (1..=bounds.instruments).prop_map(InstrumentId)
+}
+
+fn price(bounds: Bounds) -> impl Strategy<Value = Price> {
+    (1..=bounds.price_max).prop_map(Price)
+}
+
+fn quantity(bounds: Bounds) -> impl Strategy<Value = Quantity> {
+    (1..=bounds.quantity_max).prop_map(Quantity)
+}
+
+fn client_order_id() -> impl Strategy<Value = ClientOrderId> {
+    prop_oneof![3 => Just(ClientOrderId::EMPTY), 1 => name("c", 40)]
+}
+
+fn order_ref(bounds: Bounds) -> impl Strategy<Value = OrderRef> {
+    prop_oneof![
+        3 => (1..=bounds.orders)
+            .prop_map(|counter| OrderRef::Id(OrderId::from_parts(EngineId(0), counter))),
+        1 => name("c", 40).prop_map(OrderRef::Client),
+    ]
+}
+
+/// A limit order, whose attributes go together.
+pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
+    let life = prop_oneof![
+        6 => Just((TimeInForce::Gtc, Timestamp::ZERO)),
+        1 => Just((TimeInForce::Day, Timestamp::ZERO)),
+        1 => Just((TimeInForce::Ioc, Timestamp::ZERO)),
+        1 => Just((TimeInForce::Fok, Timestamp::ZERO)),
+        1 => (1..bounds.time_max.0.saturating_mul(2))
+            .prop_map(|at| (TimeInForce::Gtd, Timestamp(at))),
+    ];
+    let attributes = (select(PostOnly::ALL), of(select(SelfTrade::ALL)), any::<bool>());
+    let names = (account(bounds), instrument(bounds), client_order_id());
+    (names, select(Side::ALL), life, attributes, quantity(bounds), price(bounds)).prop_map(
+        |(names, side, (time_in_force, expire_at), attributes, quantity, price)| {
+            let (account, instrument, client_order_id) = names;
+            let (post_only, self_trade, cancel_on_disconnect) = attributes;
+            let takes_only = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+            NewOrder {
+                account,
+                instrument,
+                side,
+                kind: OrderKind::Limit,
+                time_in_force,
+                post_only: if takes_only { PostOnly::Off } else { post_only },
+                self_trade,
+                cancel_on_disconnect,
+                size: OrderSize::Base(quantity),
+                price,
+                expire_at,
+                client_order_id,
+            }
+        },
+    )
+}
+
+/// A market order, whose attributes go together.
+pub fn market_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
+    let size = prop_oneof![
+        quantity(bounds).prop_map(OrderSize::Base),
+        (1..=i128::from(bounds.price_max) * i128::from(bounds.quantity_max))
+            .prop_map(|amount| OrderSize::Quote(Amount(amount))),
+    ];
+    let protection = prop_oneof![Just(Price::ZERO), price(bounds)];
+    let time_in_force = select(vec![TimeInForce::Ioc, TimeInForce::Fok]);
+    let names = (account(bounds), instrument(bounds), client_order_id());
+    let attributes = (of(select(SelfTrade::ALL)), any::<bool>());
+    (names, select(Side::ALL), time_in_force, attributes, size, protection).prop_map(
+        |(names, side, time_in_force, attributes, size, price)| {
+            let (account, instrument, client_order_id) = names;
+            let (self_trade, cancel_on_disconnect) = attributes;
+            NewOrder {
+                account,
+                instrument,
+                side,
+                kind: OrderKind::Market,
+                time_in_force,
+                post_only: PostOnly::Off,
+                self_trade,
+                cancel_on_disconnect,
+                size,
+                price,
+                expire_at: Timestamp::ZERO,
+                client_order_id,
+            }
+        },
+    )
+}
+
+/// Consistent rules.
+pub fn rules(bounds: Bounds) -> impl Strategy<Value = TradingRules> {
+    let fees = (0..=100_000_i32).prop_flat_map(|taker| (-taker..=taker, Just(taker)));
+    let bands = (0..1_000_000_u32, 0..1_000_000_u32);
+    let rest = (select(SelfTrade::ALL), 1..=200_u32, 0..86_400_u32, any::<bool>());
+    (1..=2_i64, 1..=2_i64, 0..=20_i128, price(bounds), fees, bands, rest).prop_map(
+        move |(tick, lot, notional_min, reference_price, fees, bands, rest)| TradingRules {
+            tick: Price(tick),
+            lot: Quantity(lot),
+            quantity_max: Quantity(bounds.quantity_max.max(lot)),
+            notional_min: Amount(notional_min),
+            collar_ppm: bands.0,
+            reference_price,
+            market_protection_ppm: bands.1,
+            maker_fee_ppm: fees.0,
+            taker_fee_ppm: fees.1,
+            self_trade: rest.0,
+            open_orders_max: rest.1,
+            day_end_s: rest.2,
+            risk: rest.3,
+        },
+    )
+}
+
+/// A specification whose scales suit currencies of any scale from 6 on.
+pub fn spec(bounds: Bounds) -> impl Strategy<Value = InstrumentSpec> {
+    let currencies = (1..=bounds.currencies, 1..=bounds.currencies);
+    let scale = || (0..=3_u8).prop_map(|places| Scale::new(places).expect("at most 18"));
+    (name("S", 10), currencies, scale(), scale(), rules(bounds)).prop_map(
+        |(symbol, (base, quote), price_scale, quantity_scale, rules)| InstrumentSpec {
+            symbol,
+            kind: InstrumentKind::Spot,
+            base: CurrencyId(base),
+            quote: CurrencyId(quote),
+            price_scale,
+            quantity_scale,
+            rules,
+        },
+    )
+}
+
+fn transfer(bounds: Bounds) -> impl Strategy<Value = Transfer> {
+    let amount = (1..=10_000_i128).prop_map(Amount);
+    let reference = name("r", 100);
+    (account(bounds), (1..=bounds.currencies).prop_map(CurrencyId), amount, reference).prop_map(
+        |(account, currency, amount, reference): (_, _, _, Reference)| Transfer {
+            account,
+            currency,
+            amount,
+            reference,
+        },
+    )
+}
+
+/// A command of a trading day: orders, cancels, amendments, and now and then something else.
+pub fn command(bounds: Bounds) -> impl Strategy<Value = Command> {
+    let amend = (account(bounds), order_ref(bounds), of(price(bounds)), of(quantity(bounds)))
+        .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity });
+    let mass_cancel = (account(bounds), of(instrument(bounds)), of(select(Side::ALL)))
+        .prop_map(|(account, instrument, side)| MassCancel { account, instrument, side });
+    let trading = prop_oneof![
+        10 => limit_order(bounds).prop_map(Command::Place),
+        3 => market_order(bounds).prop_map(Command::Place),
+        4 => (account(bounds), order_ref(bounds))
+            .prop_map(|(account, order)| Command::Cancel { account, order }),
+        4 => amend.prop_map(Command::Amend),
+        1 => mass_cancel.prop_map(Command::MassCancel),
+        1 => Just(Command::Tick),
+        1 => account(bounds).prop_map(|account| Command::Disconnect { account }),
+        1 => (account(bounds), 0..=Timestamp::DAY)
+            .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns }),
+    ];
+    let value = prop_oneof![
+        transfer(bounds).prop_map(Command::Deposit),
+        transfer(bounds).prop_map(Command::Withdraw)
+    ];
+    prop_oneof![16 => trading, 4 => value, 1 => set_up(bounds)]
+}
+
+/// A command that lists, admits or changes rules.
+pub fn set_up(bounds: Bounds) -> impl Strategy<Value = Command> {
+    prop_oneof![
+        (0..=bounds.accounts, name("m", 10))
+            .prop_map(|(member, name)| Command::CreateMember { member: MemberId(member), name }),
+        (0..=bounds.accounts, 1..=bounds.accounts, name("a", 10)).prop_map(
+            |(account, member, name)| Command::CreateAccount {
+                account: AccountId(account),
+                member: MemberId(member),
+                name
+            }
+        ),
+        (name("C", 5), 6..=18_u8).prop_map(|(code, places)| Command::CreateCurrency {
+            code,
+            scale: Scale::new(places).expect("at most 18")
+        }),
+        spec(bounds).prop_map(Command::CreateInstrument),
+        (instrument(bounds), rules(bounds))
+            .prop_map(|(instrument, rules)| Command::SetRules { instrument, rules }),
+        (instrument(bounds), select(InstrumentState::ALL))
+            .prop_map(|(instrument, state)| Command::SetInstrumentState { instrument, state }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn plausible_rules_are_consistent(rules in rules(Bounds::default())) {
+            prop_assert_eq!(rules.check(), Ok(()));
+        }
+
+        #[test]
+        fn plausible_orders_have_attributes_that_go_together(
+            limit in limit_order(Bounds::default()),
+            market in market_order(Bounds::default()),
+        ) {
+            let takes = |order: &NewOrder| {
+                matches!(order.time_in_force, TimeInForce::Ioc | TimeInForce::Fok)
+            };
+            prop_assert!(limit.price > Price::ZERO);
+            prop_assert!(matches!(limit.size, OrderSize::Base(quantity) if quantity.0 > 0));
+            prop_assert!(!takes(&limit) || limit.post_only == PostOnly::Off);
+            let dated = limit.time_in_force == TimeInForce::Gtd;
+            prop_assert_eq!(limit.expire_at != Timestamp::ZERO, dated);
+            prop_assert!(takes(&market) && market.post_only == PostOnly::Off);
+            prop_assert_eq!(market.expire_at, Timestamp::ZERO);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Every value that the types can hold, with the edges of their ranges more often than chance.
+
+use crate::{
+    Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId, Done,
+    DoneReason, Event, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel,
+    MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity,
+    ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Text,
+    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
+};
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Any 64-bit integer; half of them small or at an edge.
+pub fn int64() -> impl Strategy<Value = i64> + Clone {
+    prop_oneof![
+        2 => any::<i64>(),
+        1 => -10_i64..=10,
+        1 => select(vec![i64::MIN, i64::MIN + 1, i64::MAX - 1, i64::MAX, 1 << 53, -(1 << 53)]),
+    ]
+}
+
+/// Any unsigned 64-bit integer; half of them small or at an edge.
+pub fn uint64() -> impl Strategy<Value = u64> + Clone {
+    int64().prop_map(|value| value as u64)
+}
+
+/// Any unsigned 32-bit integer; half of them small or at an edge.
+pub fn uint32() -> impl Strategy<Value = u32> + Clone {
+    prop_oneof![any::<u32>(), 0..=10_u32, Just(u32::MAX)]
+}
+
+/// Any amount; most of them fit 64 bits, some just so, some just not.
+pub fn amount() -> impl Strategy<Value = Amount> + Clone {
+    let low = i128::from(i64::MIN);
+    let high = i128::from(i64::MAX);
+    prop_oneof![
+        4 => int64().prop_map(i128::from),
+        1 => any::<i128>(),
+        1 => select(vec![low - 1, low, high, high + 1, 1 << 64, i128::MIN, i128::MAX]),
+    ]
+    .prop_map(Amount)
+}
+
+/// Any text of at most `N` bytes, empty and full ones included.
+pub fn text<const N: usize>() -> impl Strategy<Value = Text<N>> + Clone {
+    let bytes = |len| proptest::collection::vec(0x21_u8..=0x7e, len);
+    prop_oneof![Just(Vec::new()), bytes(0..=N), bytes(N..=N)]
+        .prop_map(|bytes| Text::new(&bytes).expect("printable and short enough"))
+}
+
+fn text_given<const N: usize>() -> impl Strategy<Value = Text<N>> + Clone {
+    prop_oneof![Just(Text::EMPTY), text()]
+}
+
+fn account() -> impl Strategy<Value = AccountId> + Clone {
+    uint32().prop_map(AccountId)
+}
+
+fn member() -> impl Strategy<Value = MemberId> + Clone {
+    uint32().prop_map(MemberId)
+}
+
+fn instrument() -> impl Strategy<Value = InstrumentId> + Clone {
+    uint32().prop_map(InstrumentId)
+}
+
+fn currency() -> impl Strategy<Value = CurrencyId> + Clone {
+    any::<u16>().prop_map(CurrencyId)
+}
+
+fn order() -> impl Strategy<Value = OrderId> + Clone {
+    uint64().prop_map(OrderId)
+}
+
+fn price() -> impl Strategy<Value = Price> + Clone {
+    int64().prop_map(Price)
+}
+
+fn quantity() -> impl Strategy<Value = Quantity> + Clone {
+    int64().prop_map(Quantity)
+}
+
+fn side() -> impl Strategy<Value = Side> + Clone {
+    select(Side::ALL)
+}
+
+/// Any scale.
+pub fn scale() -> impl Strategy<Value = Scale> + Clone {
+    (0..=18_u8).prop_map(|places| Scale::new(places).expect("at most 18"))
+}
+
+/// Any time.
+pub fn time() -> impl Strategy<Value = Timestamp> + Clone {
+    uint64().prop_map(Timestamp)
+}
+
+/// Any order.
+pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
+    let kinds = (
+        side(),
+        select(OrderKind::ALL),
+        select(TimeInForce::ALL),
+        select(PostOnly::ALL),
+        of(select(SelfTrade::ALL)),
+        any::<bool>(),
+    );
+    let size =
+        prop_oneof![quantity().prop_map(OrderSize::Base), amount().prop_map(OrderSize::Quote)];
+    let expire_at = prop_oneof![Just(Timestamp::ZERO), time()];
+    (account(), instrument(), kinds, size, price(), expire_at, text_given()).prop_map(
+        |(account, instrument, kinds, size, price, expire_at, client_order_id)| {
+            let (side, kind, time_in_force, post_only, self_trade, cancel_on_disconnect) = kinds;
+            NewOrder {
+                account,
+                instrument,
+                side,
+                kind,
+                time_in_force,
+                post_only,
+                self_trade,
+                cancel_on_disconnect,
+                size,
+                price,
+                expire_at,
+                client_order_id,
+            }
+        },
+    )
+}
+
+fn order_ref() -> impl Strategy<Value = OrderRef> + Clone {
+    prop_oneof![order().prop_map(OrderRef::Id), text().prop_map(OrderRef::Client)]
+}
+
+/// Any rules, consistent or not.
+pub fn rules() -> impl Strategy<Value = TradingRules> + Clone {
+    let checks = (price(), quantity(), quantity(), amount(), uint32(), price(), uint32());
+    let fees = (any::<i32>(), any::<i32>());
+    let rest = (select(SelfTrade::ALL), uint32(), uint32(), any::<bool>());
+    (checks, fees, rest).prop_map(|(checks, fees, rest)| TradingRules {
+        tick: checks.0,
+        lot: checks.1,
+        quantity_max: checks.2,
+        notional_min: checks.3,
+        collar_ppm: checks.4,
+        reference_price: checks.5,
+        market_protection_ppm: checks.6,
+        maker_fee_ppm: fees.0,
+        taker_fee_ppm: fees.1,
+        self_trade: rest.0,
+        open_orders_max: rest.1,
+        day_end_s: rest.2,
+        risk: rest.3,
+    })
+}
+
+/// Any specification of an instrument, consistent or not.
+pub fn spec() -> impl Strategy<Value = InstrumentSpec> + Clone {
+    (text(), select(InstrumentKind::ALL), currency(), currency(), scale(), scale(), rules())
+        .prop_map(|(symbol, kind, base, quote, price_scale, quantity_scale, rules)| {
+            InstrumentSpec { symbol, kind, base, quote, price_scale, quantity_scale, rules }
+        })
+}
+
+fn transfer() -> impl Strategy<Value = Transfer> + Clone {
+    (account(), currency(), amount(), text()).prop_map(|(account, currency, amount, reference)| {
+        Transfer { account, currency, amount, reference }
+    })
+}
+
+/// Any command.
+pub fn command() -> impl Strategy<Value = Command> {
+    let amend = (account(), order_ref(), of(price()), of(quantity()))
+        .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity });
+    let mass_cancel = (account(), of(instrument()), of(side()))
+        .prop_map(|(account, instrument, side)| MassCancel { account, instrument, side });
+    prop_oneof![
+        4 => new_order().prop_map(Command::Place),
+        2 => (account(), order_ref())
+            .prop_map(|(account, order)| Command::Cancel { account, order }),
+        2 => amend.prop_map(Command::Amend),
+        1 => mass_cancel.prop_map(Command::MassCancel),
+        1 => Just(Command::Tick),
+        1 => account().prop_map(|account| Command::Disconnect { account }),
+        1 => (account(), uint64())
+            .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns }),
+        1 => transfer().prop_map(Command::Deposit),
+        1 => transfer().prop_map(Command::Withdraw),
+        1 => (member(), text()).prop_map(|(member, name)| Command::CreateMember { member, name }),
+        1 => (account(), member(), text()).prop_map(|(account, member, name)| {
+            Command::CreateAccount { account, member, name }
+        }),
+        1 => (text(), scale()).prop_map(|(code, scale)| Command::CreateCurrency { code, scale }),
+        1 => spec().prop_map(Command::CreateInstrument),
+        1 => (instrument(), rules())
+            .prop_map(|(instrument, rules)| Command::SetRules { instrument, rules }),
+        1 => (instrument(), select(InstrumentState::ALL))
+            .prop_map(|(instrument, state)| Command::SetInstrumentState { instrument, state }),
+        1 => uint32().prop_map(|version| Command::SetRulesVersion { version }),
+    ]
+}
+
+/// Any event of an order's life.
+fn order_event() -> impl Strategy<Value = Event> {
+    let accepted = (order(), new_order(), amount(), any::<bool>())
+        .prop_map(|(order, terms, reserved, rests)| Accepted { order, terms, reserved, rests });
+    let whose = || (order(), account(), instrument(), side(), price());
+    let rested = (whose(), quantity()).prop_map(|(whose, remaining)| {
+        let (order, account, instrument, side, price) = whose;
+        Rested { order, account, instrument, side, price, remaining }
+    });
+    let done = (whose(), select(DoneReason::ALL), quantity(), amount()).prop_map(
+        |(whose, reason, remaining, released)| {
+            let (order, account, instrument, side, price) = whose;
+            Done { order, account, instrument, side, reason, price, remaining, released }
+        },
+    );
+    let reduced = (whose(), select(ReduceReason::ALL), quantity(), quantity(), amount()).prop_map(
+        |(whose, reason, by, remaining, released)| {
+            let (order, account, instrument, side, price) = whose;
+            Reduced { order, account, instrument, side, reason, price, by, remaining, released }
+        },
+    );
+    let amended = (whose(), price(), quantity(), quantity(), quantity(), amount(), amount())
+        .prop_map(
+            |(whose, old_price, old_remaining, quantity, remaining, old_reserved, reserved)| {
+                let (order, account, instrument, side, price) = whose;
+                Amended {
+                    order,
+                    account,
+                    instrument,
+                    side,
+                    old_price,
+                    old_remaining,
+                    price,
+                    quantity,
+                    remaining,
+                    old_reserved,
+                    reserved,
+                }
+            },
+        );
+    let reject = (select(CommandKind::ALL), select(RejectReason::ALL));
+    let rejected = (reject, account(), instrument(), order(), text_given()).prop_map(
+        |((command, reason), account, instrument, order, client_order_id)| Rejected {
+            command,
+            reason,
+            account,
+            instrument,
+            order,
+            client_order_id,
+        },
+    );
+    prop_oneof![
+        accepted.prop_map(Event::Accepted),
+        rested.prop_map(Event::Rested),
+        trade().prop_map(Event::Trade),
+        done.prop_map(Event::Done),
+        reduced.prop_map(Event::Reduced),
+        amended.prop_map(Event::Amended),
+        rejected.prop_map(Event::Rejected),
+    ]
+}
+
+fn trade() -> impl Strategy<Value = Trade> {
+    let what = (uint64().prop_map(TradeId), instrument(), side(), price(), quantity());
+    let who = (order(), order(), account(), account());
+    (what, who, quantity(), quantity(), amount(), amount(), amount(), amount()).prop_map(
+        |(what, who, maker_remaining, taker_remaining, notional, maker_fee, taker_fee, freed)| {
+            let (trade, instrument, taker_side, price, quantity) = what;
+            let (maker_order, taker_order, maker_account, taker_account) = who;
+            Trade {
+                trade,
+                instrument,
+                taker_side,
+                price,
+                quantity,
+                maker_order,
+                taker_order,
+                maker_account,
+                taker_account,
+                maker_remaining,
+                taker_remaining,
+                notional,
+                maker_fee,
+                taker_fee,
+                buyer_unreserved: freed,
+            }
+        },
+    )
+}
+
+/// Any event of accounts, instruments and the venue itself.
+fn venue_event() -> impl Strategy<Value = Event> {
+    let moved = || (account(), currency(), amount(), text());
+    prop_oneof![
+        Just(Event::Ticked),
+        (account(), text(), order(), of(select(RejectReason::ALL))).prop_map(
+            |(account, name, order, reject)| Event::Repeated { account, name, order, reject }
+        ),
+        (account(), instrument(), uint32(), any::<bool>()).prop_map(
+            |(account, instrument, cancelled, pending)| {
+                Event::CancelProgress { account, instrument, cancelled, pending }
+            }
+        ),
+        (account(), time()).prop_map(|(account, due)| Event::DeadManSet { account, due }),
+        moved().prop_map(|(account, currency, amount, reference)| {
+            Event::Deposited { account, currency, amount, reference }
+        }),
+        moved().prop_map(|(account, currency, amount, reference)| {
+            Event::Withdrawn { account, currency, amount, reference }
+        }),
+        (member(), text()).prop_map(|(member, name)| Event::MemberCreated { member, name }),
+        (account(), member(), text()).prop_map(|(account, member, name)| Event::AccountCreated {
+            account,
+            member,
+            name
+        }),
+        (currency(), text(), scale())
+            .prop_map(|(id, code, scale)| Event::CurrencyCreated(Currency { id, code, scale })),
+        (instrument(), spec())
+            .prop_map(|(instrument, spec)| Event::InstrumentCreated { instrument, spec }),
+        (instrument(), rules())
+            .prop_map(|(instrument, rules)| Event::RulesSet { instrument, rules }),
+        (instrument(), select(InstrumentState::ALL))
+            .prop_map(|(instrument, state)| Event::InstrumentStateSet { instrument, state }),
+        uint32().prop_map(|version| Event::RulesVersionSet { version }),
+    ]
+}
+
+/// Any event.
+pub fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![order_event(), venue_event()]
+}

@@ -1,0 +1,230 @@
+//! Every command and event survives its binary form, and nothing else gets through.
+
+use proptest::prelude::*;
+use rialto_model::testing::{plausible, wild};
+use rialto_model::{
+    Accepted, AccountId, COMMAND_BYTES_MAX, ClientOrderId, Command, DecodeFault, EVENT_BYTES_MAX,
+    EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, InstrumentId, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side, TimeInForce, Timestamp,
+    decode_command, decode_events, encode_command, encode_event,
+};
+
+fn command_bytes(time: Timestamp, command: &Command) -> Vec<u8> {
+    // What stood in the buffer before must not show.
+    let mut buffer = [0xaa; COMMAND_BYTES_MAX];
+    let bytes = encode_command(time, command, &mut buffer);
+    buffer[..bytes].to_vec()
+}
+
+fn event_bytes(time: Timestamp, events: &[Event]) -> Vec<u8> {
+    let mut buffer = vec![0xaa; EVENTS_HEADER_BYTES + events.len() * EVENT_BYTES_MAX];
+    let mut encoder = EventEncoder::new(time, &mut buffer);
+    for event in events {
+        encoder.push(event).expect("there is room for each");
+    }
+    let bytes = encoder.finish();
+    buffer.truncate(bytes);
+    buffer
+}
+
+/// Decodes all events, or gives the first fault.
+fn events_of(bytes: &[u8]) -> Result<(Timestamp, Vec<Event>), rialto_model::DecodeError> {
+    let (time, events) = decode_events(bytes)?;
+    Ok((time, events.collect::<Result<_, _>>()?))
+}
+
+fn limit_order() -> NewOrder {
+    NewOrder {
+        account: AccountId(7),
+        instrument: InstrumentId(3),
+        side: Side::Sell,
+        kind: OrderKind::Limit,
+        time_in_force: TimeInForce::Gtc,
+        post_only: PostOnly::Off,
+        self_trade: None,
+        cancel_on_disconnect: false,
+        size: OrderSize::Base(Quantity(1_500)),
+        price: Price(6_412_350),
+        expire_at: Timestamp::ZERO,
+        client_order_id: ClientOrderId::EMPTY,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_command_survives_its_binary_form(time in wild::time(), command in wild::command()) {
+        let bytes = command_bytes(time, &command);
+        prop_assert_eq!(bytes.len() % 8, 0);
+        prop_assert_eq!(decode_command(&bytes), Ok((time, command)));
+    }
+
+    #[test]
+    fn a_plausible_command_survives_its_binary_form(
+        command in plausible::command(plausible::Bounds::default()),
+    ) {
+        let bytes = command_bytes(Timestamp(1), &command);
+        prop_assert_eq!(decode_command(&bytes), Ok((Timestamp(1), command)));
+    }
+
+    #[test]
+    fn events_survive_their_binary_form(
+        time in wild::time(),
+        events in proptest::collection::vec(wild::event(), 0..6),
+    ) {
+        let bytes = event_bytes(time, &events);
+        prop_assert_eq!(bytes.len() % 8, 0);
+        prop_assert_eq!(events_of(&bytes), Ok((time, events)));
+    }
+
+    #[test]
+    fn a_command_that_ends_early_or_late_is_refused(command in wild::command()) {
+        let mut bytes = command_bytes(Timestamp(1), &command);
+        for end in 0..bytes.len() {
+            let fault = decode_command(&bytes[..end]).unwrap_err();
+            prop_assert_eq!(fault.what, DecodeFault::Truncated);
+            prop_assert!(fault.offset <= end);
+        }
+        let end = bytes.len();
+        bytes.push(0);
+        let fault = decode_command(&bytes).unwrap_err();
+        prop_assert_eq!((fault.offset, fault.what), (end, DecodeFault::Trailing));
+    }
+
+    #[test]
+    fn events_that_end_early_or_late_are_refused(
+        events in proptest::collection::vec(wild::event(), 1..4),
+    ) {
+        let mut bytes = event_bytes(Timestamp(1), &events);
+        for end in 0..bytes.len() {
+            prop_assert!(events_of(&bytes[..end]).is_err());
+        }
+        let end = bytes.len();
+        bytes.push(0);
+        let fault = events_of(&bytes).unwrap_err();
+        prop_assert_eq!((fault.offset, fault.what), (end, DecodeFault::Trailing));
+    }
+
+    /// Any value has one form only: whatever decodes is what would have been written.
+    #[test]
+    fn a_changed_command_is_refused_or_is_another_command_in_its_only_form(
+        command in wild::command(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = command_bytes(Timestamp(1), &command);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok((time, other)) = decode_command(&bytes) {
+            prop_assert_eq!(command_bytes(time, &other), bytes);
+        }
+    }
+
+    #[test]
+    fn changed_events_are_refused_or_are_other_events_in_their_only_form(
+        events in proptest::collection::vec(wild::event(), 1..4),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = event_bytes(Timestamp(1), &events);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok((time, others)) = events_of(&bytes) {
+            prop_assert_eq!(event_bytes(time, &others), bytes);
+        }
+    }
+
+    /// The first bytes are likely ones, so that the decoder gets past them.
+    #[test]
+    fn random_bytes_are_refused_or_are_in_their_only_form(
+        kind in 0..24_u8,
+        flags in any::<u8>(),
+        small in any::<[u8; 2]>(),
+        mut body in proptest::collection::vec(prop_oneof![3 => Just(0), 1 => any::<u8>()], 0..160),
+    ) {
+        let mut bytes = vec![kind, 1, flags, 0, 0, 0, 0, 0];
+        bytes.append(&mut body);
+        if let Ok((time, command)) = decode_command(&bytes) {
+            prop_assert_eq!(command_bytes(time, &command), bytes.clone());
+        }
+        let length = bytes.len() as u8;
+        bytes[2..8].copy_from_slice(&[length, 0, flags, 0, small[0], small[1]]);
+        let mut record = event_bytes(Timestamp(1), &[]);
+        record[4] = 1;
+        record.append(&mut bytes);
+        if let Ok((time, events)) = events_of(&record) {
+            prop_assert_eq!(event_bytes(time, &events), record);
+        }
+    }
+}
+
+#[test]
+fn frequent_records_are_short() {
+    let order = limit_order();
+    let place = command_bytes(Timestamp(1), &Command::Place(order));
+    let cancel = Command::Cancel { account: AccountId(7), order: OrderRef::Id(OrderId(9)) };
+    let accepted = Event::Accepted(Accepted {
+        order: OrderId(9),
+        terms: order,
+        reserved: rialto_model::Amount(1_500),
+        rests: true,
+    });
+    let mut buffer = [0; EVENT_BYTES_MAX];
+    assert_eq!(place.len(), 48);
+    assert_eq!(command_bytes(Timestamp(1), &cancel).len(), 32);
+    assert_eq!(encode_event(&accepted, &mut buffer), 56);
+}
+
+#[test]
+fn an_event_needs_room_for_the_longest() {
+    let mut buffer = [0; EVENTS_HEADER_BYTES + EVENT_BYTES_MAX + 7];
+    let mut encoder = EventEncoder::new(Timestamp(1), &mut buffer);
+    assert_eq!(encoder.push(&Event::Ticked), Ok(()));
+    assert_eq!(encoder.push(&Event::Ticked), Err(EventsFull));
+    let bytes = encoder.finish();
+    assert_eq!(events_of(&buffer[..bytes]), Ok((Timestamp(1), vec![Event::Ticked])));
+}
+
+#[test]
+fn nothing_follows_a_fault_in_the_events() {
+    let mut bytes = event_bytes(Timestamp(1), &[Event::Ticked, Event::Ticked, Event::Ticked]);
+    bytes[EVENTS_HEADER_BYTES + 8] = 200;
+    let (_, mut events) = decode_events(&bytes).unwrap();
+    assert_eq!(events.next(), Some(Ok(Event::Ticked)));
+    let fault = events.next().unwrap().unwrap_err();
+    assert_eq!((fault.offset, fault.what), (24, DecodeFault::UnknownKind(200)));
+    assert_eq!(events.next(), None);
+}
+
+#[test]
+fn a_fault_names_the_byte_and_what_is_wrong_with_it() {
+    let order = NewOrder { client_order_id: "id-1".parse().unwrap(), ..limit_order() };
+    let valid = command_bytes(Timestamp(1), &Command::Place(order));
+    let fault_with = |at: usize, byte: u8| {
+        let mut bytes = valid.clone();
+        bytes[at] = byte;
+        decode_command(&bytes).unwrap_err().to_string()
+    };
+    assert_eq!(fault_with(0, 99), "byte 0 of the record: kind 99 is not known to this binary");
+    assert_eq!(fault_with(1, 2), "byte 1 of the record: version 2 is not known to this binary");
+    assert_eq!(
+        fault_with(3, 0x80),
+        "byte 2 of the record: flags 0x8002 do not belong to this kind"
+    );
+    assert_eq!(fault_with(6, 1), "byte 4 of the record: a reserved byte is not zero");
+    assert_eq!(fault_with(40, 2), "byte 40 of the record: side is out of range");
+    assert_eq!(fault_with(46, 1), "byte 45 of the record: a reserved byte is not zero");
+    assert_eq!(
+        fault_with(50, b' '),
+        "byte 50 of the record: a text holds byte 0x20 at offset 1; \
+         only printable ASCII (0x21 to 0x7e) is allowed"
+    );
+    assert_eq!(
+        fault_with(48, 37),
+        "byte 48 of the record: a text is 37 bytes long; at most 36 are allowed"
+    );
+    assert_eq!(fault_with(48, 3), "byte 52 of the record: a reserved byte is not zero");
+}

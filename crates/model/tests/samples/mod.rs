@@ -1,0 +1,312 @@
+//! One command and one event of every kind, in the shortest form and, where a kind has optional
+//! parts, with all of them. The values are such that fields that change places are noticed.
+
+use rialto_model::{
+    Accepted, AccountId, Amend, Amended, Amount, ClientOrderId, Command, CommandKind, Currency,
+    CurrencyCode, CurrencyId, Done, DoneReason, Event, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
+    Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId,
+    TradingRules, Transfer,
+};
+
+/// The time of all samples.
+pub(crate) const TIME: Timestamp = Timestamp(0x1817_1615_1413_1211);
+
+/// A command or event.
+pub(crate) struct Sample<T> {
+    /// What it is.
+    pub(crate) value: T,
+    /// Whether it has all optional parts of its kind rather than none.
+    pub(crate) full: bool,
+}
+
+fn short<T>(value: T) -> Sample<T> {
+    Sample { value, full: false }
+}
+
+fn full<T>(value: T) -> Sample<T> {
+    Sample { value, full: true }
+}
+
+const ACCOUNT: AccountId = AccountId(0xa1);
+const INSTRUMENT: InstrumentId = InstrumentId(0xb2);
+const MEMBER: MemberId = MemberId(0xc3);
+const CURRENCY: CurrencyId = CurrencyId(0xd4);
+const ORDER: OrderId = OrderId(0x0001_0000_0000_00e5);
+const PRICE: Price = Price(6_412_350);
+const WIDE: Amount = Amount((3 << 64) + 5);
+
+fn text<const N: usize>(text: &str) -> Text<N> {
+    text.parse().expect("the samples are short and printable")
+}
+
+/// A text that fills its field.
+fn full_text<const N: usize>() -> Text<N> {
+    let bytes: Vec<u8> = (0..N as u8).map(|at| b'A' + at % 26).collect();
+    Text::new(&bytes).expect("letters are printable")
+}
+
+fn plain_order() -> NewOrder {
+    NewOrder {
+        account: ACCOUNT,
+        instrument: INSTRUMENT,
+        side: Side::Sell,
+        kind: OrderKind::Limit,
+        time_in_force: TimeInForce::Gtc,
+        post_only: PostOnly::Slide,
+        self_trade: None,
+        cancel_on_disconnect: false,
+        size: OrderSize::Base(Quantity(-2)),
+        price: PRICE,
+        expire_at: Timestamp::ZERO,
+        client_order_id: ClientOrderId::EMPTY,
+    }
+}
+
+fn full_order() -> NewOrder {
+    NewOrder {
+        side: Side::Buy,
+        kind: OrderKind::Market,
+        time_in_force: TimeInForce::Gtd,
+        post_only: PostOnly::Reject,
+        self_trade: Some(SelfTrade::Decrement),
+        cancel_on_disconnect: true,
+        size: OrderSize::Quote(WIDE),
+        expire_at: Timestamp(0x77),
+        client_order_id: full_text(),
+        ..plain_order()
+    }
+}
+
+fn rules(notional_min: Amount) -> TradingRules {
+    TradingRules {
+        tick: Price(1),
+        lot: Quantity(2),
+        quantity_max: Quantity(3),
+        notional_min,
+        collar_ppm: 5,
+        reference_price: Price(6),
+        market_protection_ppm: 7,
+        maker_fee_ppm: -8,
+        taker_fee_ppm: 9,
+        self_trade: SelfTrade::CancelBoth,
+        open_orders_max: 10,
+        day_end_s: 11,
+        risk: true,
+    }
+}
+
+fn spec(symbol: Symbol, notional_min: Amount) -> InstrumentSpec {
+    InstrumentSpec {
+        symbol,
+        kind: InstrumentKind::Spot,
+        base: CurrencyId(0x21),
+        quote: CurrencyId(0x22),
+        price_scale: Scale::new(2).expect("2 is a scale"),
+        quantity_scale: Scale::new(8).expect("8 is a scale"),
+        rules: rules(notional_min),
+    }
+}
+
+fn scale() -> Scale {
+    Scale::new(18).expect("18 is a scale")
+}
+
+/// Commands of every kind.
+pub(crate) fn commands() -> Vec<Sample<Command>> {
+    let by_id = OrderRef::Id(ORDER);
+    let by_name = OrderRef::Client(full_text());
+    let transfer = |amount, reference: Reference| Transfer {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
+    vec![
+        short(Command::Tick),
+        short(Command::Place(plain_order())),
+        full(Command::Place(full_order())),
+        short(Command::Cancel { account: ACCOUNT, order: by_id }),
+        full(Command::Cancel { account: ACCOUNT, order: by_name }),
+        short(Command::Amend(Amend {
+            account: ACCOUNT,
+            order: by_id,
+            price: None,
+            quantity: None,
+        })),
+        full(Command::Amend(Amend {
+            account: ACCOUNT,
+            order: by_name,
+            price: Some(PRICE),
+            quantity: Some(Quantity(-3)),
+        })),
+        short(Command::MassCancel(MassCancel { account: ACCOUNT, instrument: None, side: None })),
+        full(Command::MassCancel(MassCancel {
+            account: ACCOUNT,
+            instrument: Some(INSTRUMENT),
+            side: Some(Side::Sell),
+        })),
+        short(Command::Disconnect { account: ACCOUNT }),
+        short(Command::SetDeadMan { account: ACCOUNT, timeout_ns: 60_000_000_000 }),
+        short(Command::Deposit(transfer(Amount(-4), Reference::EMPTY))),
+        full(Command::Deposit(transfer(WIDE, full_text()))),
+        short(Command::Withdraw(transfer(Amount(4), Reference::EMPTY))),
+        full(Command::Withdraw(transfer(Amount(i128::MIN), text("wire-7")))),
+        short(Command::CreateMember { member: MEMBER, name: Name::EMPTY }),
+        full(Command::CreateMember { member: MEMBER, name: full_text() }),
+        short(Command::CreateAccount { account: ACCOUNT, member: MEMBER, name: Name::EMPTY }),
+        full(Command::CreateAccount { account: ACCOUNT, member: MEMBER, name: full_text() }),
+        short(Command::CreateCurrency { code: CurrencyCode::EMPTY, scale: scale() }),
+        full(Command::CreateCurrency { code: full_text(), scale: scale() }),
+        short(Command::CreateInstrument(spec(Symbol::EMPTY, Amount(4)))),
+        full(Command::CreateInstrument(spec(full_text(), WIDE))),
+        short(Command::SetRules { instrument: INSTRUMENT, rules: rules(Amount(4)) }),
+        full(Command::SetRules { instrument: INSTRUMENT, rules: rules(WIDE) }),
+        short(Command::SetInstrumentState {
+            instrument: INSTRUMENT,
+            state: InstrumentState::Closed,
+        }),
+        short(Command::SetRulesVersion { version: 0x31 }),
+    ]
+}
+
+/// Events of every kind.
+pub(crate) fn events() -> Vec<Sample<Event>> {
+    let accepted =
+        |terms, reserved, rests| Event::Accepted(Accepted { order: ORDER, terms, reserved, rests });
+    let trade = |notional, maker_fee| {
+        Event::Trade(Trade {
+            trade: TradeId(0x0001_0000_0000_0041),
+            instrument: INSTRUMENT,
+            taker_side: Side::Sell,
+            price: PRICE,
+            quantity: Quantity(0x42),
+            maker_order: OrderId(0x43),
+            taker_order: OrderId(0x44),
+            maker_account: AccountId(0x45),
+            taker_account: AccountId(0x46),
+            maker_remaining: Quantity(0x47),
+            taker_remaining: Quantity(0x48),
+            notional,
+            maker_fee,
+            taker_fee: Amount(0x49),
+            buyer_unreserved: Amount(0x4a),
+        })
+    };
+    let done = |released| {
+        Event::Done(Done {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            reason: DoneReason::QuoteSpent,
+            price: PRICE,
+            remaining: Quantity(0x51),
+            released,
+        })
+    };
+    let reduced = |released| {
+        Event::Reduced(Reduced {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            reason: ReduceReason::SelfTrade,
+            price: PRICE,
+            by: Quantity(0x52),
+            remaining: Quantity(0x53),
+            released,
+        })
+    };
+    let amended = |reserved| {
+        Event::Amended(Amended {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            old_price: Price(0x54),
+            old_remaining: Quantity(0x55),
+            price: PRICE,
+            quantity: Quantity(0x56),
+            remaining: Quantity(0x57),
+            old_reserved: Amount(-0x58),
+            reserved,
+        })
+    };
+    let rejected = |client_order_id| {
+        Event::Rejected(Rejected {
+            command: CommandKind::Cancel,
+            reason: RejectReason::TimerInvalid,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            order: ORDER,
+            client_order_id,
+        })
+    };
+    let repeated = |name, reject| Event::Repeated { account: ACCOUNT, name, order: ORDER, reject };
+    let deposited = |amount, reference| Event::Deposited {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
+    let withdrawn = |amount, reference| Event::Withdrawn {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
+    let currency = |code| Event::CurrencyCreated(Currency { id: CURRENCY, code, scale: scale() });
+    vec![
+        short(Event::Ticked),
+        short(accepted(plain_order(), Amount(-0x32), false)),
+        full(accepted(full_order(), Amount(0x32), true)),
+        short(Event::Rested(Rested {
+            order: ORDER,
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            side: Side::Sell,
+            price: PRICE,
+            remaining: Quantity(0x33),
+        })),
+        short(trade(Amount(0x40), Amount(-0x39))),
+        full(trade(WIDE, Amount(-0x39))),
+        short(done(Amount(0x34))),
+        full(done(WIDE)),
+        short(reduced(Amount(0x35))),
+        full(reduced(WIDE)),
+        short(amended(Amount(0x36))),
+        full(amended(WIDE)),
+        short(rejected(ClientOrderId::EMPTY)),
+        full(rejected(full_text())),
+        short(repeated(ClientOrderId::EMPTY, None)),
+        full(repeated(full_text(), Some(RejectReason::UnknownInstrument))),
+        short(Event::CancelProgress {
+            account: ACCOUNT,
+            instrument: INSTRUMENT,
+            cancelled: 0x37,
+            pending: true,
+        }),
+        short(Event::DeadManSet { account: ACCOUNT, due: Timestamp::MAX }),
+        short(deposited(Amount(-4), Reference::EMPTY)),
+        full(deposited(WIDE, full_text())),
+        short(withdrawn(Amount(4), Reference::EMPTY)),
+        full(withdrawn(Amount(i128::MIN), text("wire-7"))),
+        short(Event::MemberCreated { member: MEMBER, name: Name::EMPTY }),
+        full(Event::MemberCreated { member: MEMBER, name: full_text() }),
+        short(Event::AccountCreated { account: ACCOUNT, member: MEMBER, name: Name::EMPTY }),
+        full(Event::AccountCreated { account: ACCOUNT, member: MEMBER, name: full_text() }),
+        short(currency(CurrencyCode::EMPTY)),
+        full(currency(full_text())),
+        short(Event::InstrumentCreated {
+            instrument: INSTRUMENT,
+            spec: spec(Symbol::EMPTY, Amount(4)),
+        }),
+        full(Event::InstrumentCreated { instrument: INSTRUMENT, spec: spec(full_text(), WIDE) }),
+        short(Event::RulesSet { instrument: INSTRUMENT, rules: rules(Amount(4)) }),
+        full(Event::RulesSet { instrument: INSTRUMENT, rules: rules(WIDE) }),
+        short(Event::InstrumentStateSet { instrument: INSTRUMENT, state: InstrumentState::Closed }),
+        short(Event::RulesVersionSet { version: 0x31 }),
+    ]
+}
