@@ -1,1 +1,55 @@
 //! Folds of released events: depth, best prices, trades, own orders and balances.
+//!
+//! Nobody reads the core. Everything that can be asked about an engine is answered by a [`Feed`],
+//! which takes the engine's released events in order and keeps what queries need; while it does,
+//! it hands [`Update`]s to whoever streams them on. A feed can be thrown away and built anew from
+//! the event log, or from a snapshot ([`Baseline`]) and the events after it.
+//!
+//! ```
+//! use rialto_feed::{Feed, FeedConfig, Update};
+//! use rialto_model::{Currency, CurrencyId, Event, Scale, Seq, Timestamp};
+//!
+//! let mut feed = Feed::new(FeedConfig::default());
+//! let mut tell = |update: Update<'_>| println!("{update:?}");
+//! let scale = Scale::new(2).expect("2 is a scale");
+//! let dollar = Currency { id: CurrencyId(1), code: "USD".parse()?, scale };
+//! feed.fold(Seq(1), Timestamp(10), &Event::CurrencyCreated(dollar), &mut tell)?;
+//! feed.end_of(Seq(1), Timestamp(10), &mut tell)?;
+//! assert_eq!((feed.seq(), feed.currency_by_code(&dollar.code)), (Seq(1), Some(dollar)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to go next: queries are methods of [`Feed`] and answer with the plain structs of this
+//! crate, in integers at the scales of the instrument. [`BookDelta`] says how a reader notices a
+//! gap, [`DeltaMerger`] makes one delta of several, [`Feed::changes_since`] lets a private stream
+//! go on where it broke off. Public views carry no account ids.
+
+mod accounts;
+mod baseline;
+mod book;
+mod config;
+mod error;
+mod feed;
+mod fills;
+mod invariants;
+mod list;
+mod market;
+mod merge;
+mod orders;
+mod query;
+mod ticker;
+mod trading;
+mod update;
+mod view;
+
+pub use baseline::{Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder};
+pub use config::FeedConfig;
+pub use error::FoldError;
+pub use feed::Feed;
+pub use invariants::Violation;
+pub use merge::{DeltaMerger, MergeError};
+pub use update::{BookDelta, Update};
+pub use view::{
+    AccountChanges, AccountView, BalanceView, BestPrices, BookOrder, Depth, Fill, MemberView,
+    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Role, Ticker,
+};

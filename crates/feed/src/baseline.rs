@@ -1,0 +1,234 @@
+//! Beginning with the state of an engine at some sequence instead of with its first event.
+
+use crate::list::Link;
+use crate::orders::Order;
+use crate::trading::{fills_of, notional_of};
+use crate::view::{MemberView, Moment};
+use crate::{Feed, FeedConfig, FoldError};
+use rialto_model::{
+    AccountId, Amount, Currency, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState,
+    MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus, Price, Quantity, Seq, Timestamp,
+    Trade,
+};
+
+/// The state of an engine as of a sequence, as a snapshot of it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// The last command that is in it.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// All currencies, by number.
+    pub currencies: Vec<Currency>,
+    /// All instruments, by number.
+    pub instruments: Vec<BaselineInstrument>,
+    /// All members.
+    pub members: Vec<MemberView>,
+    /// All members' accounts, in order of opening if that is known.
+    pub accounts: Vec<BaselineAccount>,
+    /// All balances that are not zero, the house's included.
+    pub balances: Vec<BaselineBalance>,
+    /// All open orders; those of one instrument and side in the order in which they trade.
+    pub orders: Vec<BaselineOrder>,
+}
+
+/// An instrument of a [`Baseline`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineInstrument {
+    /// Its number.
+    pub instrument: InstrumentId,
+    /// Its specification with the rules in force.
+    pub spec: InstrumentSpec,
+    /// Its state.
+    pub state: InstrumentState,
+    /// The price of its last trade.
+    pub last_price: Option<Price>,
+}
+
+/// An account of a [`Baseline`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineAccount {
+    /// Its id.
+    pub account: AccountId,
+    /// Its owner.
+    pub member: MemberId,
+    /// Its name.
+    pub name: Name,
+    /// When its dead-man timer runs out; [`Timestamp::MAX`] is never.
+    pub dead_man: Timestamp,
+}
+
+/// A balance of a [`Baseline`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineBalance {
+    /// Whose.
+    pub account: AccountId,
+    /// Of which currency.
+    pub currency: CurrencyId,
+    /// What may be spent.
+    pub available: Amount,
+    /// What open orders hold.
+    pub reserved: Amount,
+}
+
+/// An open order of a [`Baseline`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineOrder {
+    /// Its id.
+    pub order: OrderId,
+    /// Its terms, with the limit and expiry in force.
+    pub terms: NewOrder,
+    /// Its total quantity now; zero for an order sized in quote currency.
+    pub quantity: Quantity,
+    /// What has traded.
+    pub filled: Quantity,
+    /// What is left; zero for an order sized in quote currency.
+    pub remaining: Quantity,
+    /// What is reserved for it.
+    pub reserved: Amount,
+    /// Whether it stands on the book, rather than having more to trade as an incoming order.
+    pub resting: bool,
+}
+
+impl Feed {
+    /// A feed that begins with `baseline` and goes on with the events after it.
+    ///
+    /// It does not know what came before: trades, fills and ended orders. [`Feed::backfill_trade`]
+    /// adds the former two from older events, if they are at hand.
+    pub fn from_snapshot(config: FeedConfig, baseline: &Baseline) -> Result<Feed, FoldError> {
+        let mut feed = Feed::new(config);
+        let at = Moment { seq: baseline.seq, time: baseline.time };
+        let seq = at.seq;
+        (feed.now, feed.folded, feed.since) = (at, seq, seq);
+        for currency in &baseline.currencies {
+            let number = u32::from(currency.id.0);
+            if number as usize != feed.currencies.len() + 1 {
+                return Err(FoldError::NumberTaken { seq, what: "currency", number });
+            }
+            feed.currencies.push(*currency);
+        }
+        for listed in &baseline.instruments {
+            feed.list(at, listed.instrument, &listed.spec)?;
+            let index = feed.market_index(at, listed.instrument)?;
+            feed.markets[index].instrument.state = listed.state;
+            feed.markets[index].last_price = listed.last_price;
+        }
+        for view in &baseline.members {
+            if feed.accounts.members.insert(view.member, *view).is_some() {
+                let number = view.member.0;
+                return Err(FoldError::NumberTaken { seq, what: "member", number });
+            }
+        }
+        for opened in &baseline.accounts {
+            if !feed.accounts.members.contains_key(&opened.member) {
+                return Err(FoldError::UnknownMember { seq, member: opened.member });
+            }
+            if !feed.accounts.open(opened.account, opened.member, opened.name) {
+                let number = opened.account.0;
+                return Err(FoldError::NumberTaken { seq, what: "account", number });
+            }
+            let slot = feed.account_slot(at, opened.account)?;
+            feed.accounts.slots[slot as usize].dead_man = opened.dead_man;
+        }
+        for balance in &baseline.balances {
+            let currency = balance.currency;
+            if feed.currency(currency).is_none() {
+                return Err(FoldError::UnknownCurrency { seq, currency });
+            }
+            let slot = feed.account_slot(at, balance.account)?;
+            feed.accounts.post(slot, currency, balance.available.0, balance.reserved.0, seq);
+        }
+        feed.enter(at, &baseline.orders)?;
+        feed.settle_in(at);
+        Ok(feed)
+    }
+
+    /// Enters the open orders: by id, as queries list them, then on the books in their order.
+    fn enter(&mut self, at: Moment, orders: &[BaselineOrder]) -> Result<(), FoldError> {
+        let mut by_id: Vec<&BaselineOrder> = orders.iter().collect();
+        by_id.sort_unstable_by_key(|order| order.order);
+        for entered in by_id {
+            let (order, mut terms) = (entered.order, entered.terms);
+            if self.orders.slot(order).is_some() {
+                let (what, event, folded) = ("the number of orders", 1, 2);
+                return Err(FoldError::Mismatch { seq: at.seq, order, what, event, folded });
+            }
+            self.market_index(at, terms.instrument)?;
+            let account = self.account_slot(at, terms.account)?;
+            if let OrderSize::Base(quantity) = &mut terms.size {
+                *quantity = entered.quantity;
+            }
+            let untraded = entered.filled == Quantity::ZERO;
+            let status = if untraded { OrderStatus::Open } else { OrderStatus::PartiallyFilled };
+            let order = Order {
+                order,
+                terms,
+                account,
+                status,
+                done: None,
+                resting: false,
+                changed: false,
+                quantity: entered.quantity,
+                filled: entered.filled,
+                remaining: entered.remaining,
+                filled_notional: untraded.then_some(Amount::ZERO),
+                reserved: entered.reserved,
+                accepted: None,
+                updated: at,
+                queue: Link::LOOSE,
+                owner: Link::LOOSE,
+            };
+            self.orders.insert(order, &mut self.accounts.slots[account as usize]);
+        }
+        for entered in orders.iter().filter(|order| order.resting) {
+            let order = entered.order;
+            let unknown = FoldError::UnknownOrder { seq: at.seq, order };
+            let slot = self.orders.slot(order).ok_or(unknown)?;
+            let index = self.market_index(at, entered.terms.instrument)?;
+            self.markets[index].book.push_back(&mut self.orders, slot, at.seq);
+        }
+        Ok(())
+    }
+
+    /// Takes what entering the baseline has noted as changed for known: nobody is to be told.
+    fn settle_in(&mut self, at: Moment) {
+        for market in &mut self.markets {
+            market.book.take_delta(at.seq, at.time);
+            let best = market.best();
+            market.best_told = (best.bid, best.ask);
+        }
+        self.accounts.drain_changed(|_| {});
+    }
+
+    /// Adds a trade from before the baseline to the last trades, the tickers and the fills;
+    /// books, balances and orders have it already.
+    ///
+    /// To be called in the order of the events, after [`Feed::from_snapshot`] and before the first
+    /// [`Feed::fold`]: a trade after the baseline, or one that comes when events have been folded,
+    /// is refused.
+    pub fn backfill_trade(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        event: &Trade,
+    ) -> Result<(), FoldError> {
+        if seq > self.since || self.folded != self.since {
+            return Err(FoldError::OutOfOrder { after: self.folded, got: seq });
+        }
+        let at = Moment { seq, time };
+        let index = self.market_index(at, event.instrument)?;
+        let slots = [
+            self.account_slot(at, event.maker_account)?,
+            self.account_slot(at, event.taker_account)?,
+        ];
+        let market = &mut self.markets[index];
+        let notional = notional_of(&market.instrument, event);
+        market.record(event, notional, at, self.config.trades_per_instrument);
+        market.window.slide(self.now.time);
+        market.ticker_changed = false;
+        for (fill, slot) in fills_of(event, at).into_iter().zip(slots) {
+            self.fills.push(fill, slot, &mut self.accounts.slots);
+        }
+        Ok(())
+    }
+}

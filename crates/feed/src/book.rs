@@ -1,0 +1,190 @@
+//! The book of one instrument: orders in queues by price, and what changed since the last delta.
+
+use crate::list::List;
+use crate::orders::{Order, Orders, QUEUE};
+use crate::update::BookDelta;
+use crate::view::{BookOrder, PriceLevel};
+use rialto_model::{InstrumentId, Price, Quantity, Seq, Side, Timestamp};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The orders at one price.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) queue: List<QUEUE>,
+    pub(crate) total: i128,
+}
+
+/// Both sides of a book.
+#[derive(Debug)]
+pub(crate) struct Book {
+    pub(crate) bids: BTreeMap<Price, Level>,
+    pub(crate) asks: BTreeMap<Price, Level>,
+    dirty: Vec<(Side, Price)>,
+    dirty_since: Seq,
+    /// `last_seq` of the last delta.
+    pub(crate) last_delta: Seq,
+    scratch: BookDelta,
+}
+
+impl Book {
+    pub(crate) fn new(instrument: InstrumentId, last_delta: Seq) -> Book {
+        Book {
+            bids: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            dirty: Vec::new(),
+            dirty_since: Seq::ZERO,
+            last_delta,
+            scratch: BookDelta {
+                instrument,
+                first_seq: Seq::ZERO,
+                last_seq: Seq::ZERO,
+                prev_seq: Seq::ZERO,
+                time: Timestamp::ZERO,
+                bids: Vec::new(),
+                asks: Vec::new(),
+            },
+        }
+    }
+
+    fn side(&mut self, side: Side) -> &mut BTreeMap<Price, Level> {
+        match side {
+            Side::Buy => &mut self.bids,
+            Side::Sell => &mut self.asks,
+        }
+    }
+
+    fn mark(&mut self, side: Side, price: Price, seq: Seq) {
+        if self.dirty.is_empty() {
+            self.dirty_since = seq;
+        }
+        if self.dirty.last() != Some(&(side, price)) {
+            self.dirty.push((side, price));
+        }
+    }
+
+    /// Puts an order at the end of its price's queue.
+    pub(crate) fn push_back(&mut self, orders: &mut Orders, slot: u32, seq: Seq) {
+        let order = &mut orders.slab[slot as usize];
+        order.resting = true;
+        let (side, price, remaining) = (order.terms.side, order.terms.price, order.remaining);
+        let empty = Level { queue: List::EMPTY, total: 0 };
+        let level = self.side(side).entry(price).or_insert(empty);
+        level.total += i128::from(remaining.0);
+        level.queue.push_back(&mut orders.slab, slot);
+        self.mark(side, price, seq);
+    }
+
+    /// Takes `by` off an order where it stands; with nothing left of it, it leaves the book.
+    pub(crate) fn reduce(&mut self, orders: &mut Orders, slot: u32, by: Quantity, seq: Seq) {
+        let order = &mut orders.slab[slot as usize];
+        order.remaining.0 -= by.0;
+        order.resting = order.remaining > Quantity::ZERO;
+        let (leaves, side, price) = (!order.resting, order.terms.side, order.terms.price);
+        self.take(orders, slot, side, price, by, leaves);
+        self.mark(side, price, seq);
+    }
+
+    /// Takes an order off the book with all that is left of it.
+    pub(crate) fn remove(&mut self, orders: &mut Orders, slot: u32, seq: Seq) {
+        let order = &mut orders.slab[slot as usize];
+        order.resting = false;
+        let (side, price, remaining) = (order.terms.side, order.terms.price, order.remaining);
+        self.take(orders, slot, side, price, remaining, true);
+        self.mark(side, price, seq);
+    }
+
+    fn take(
+        &mut self,
+        orders: &mut Orders,
+        slot: u32,
+        side: Side,
+        price: Price,
+        quantity: Quantity,
+        leaves: bool,
+    ) {
+        let Entry::Occupied(mut entry) = self.side(side).entry(price) else {
+            unreachable!("a resting order stands in the level of its price");
+        };
+        let level = entry.get_mut();
+        level.total -= i128::from(quantity.0);
+        if leaves {
+            level.queue.remove(&mut orders.slab, slot);
+            if level.queue.len() == 0 {
+                entry.remove();
+            }
+        }
+    }
+
+    /// Levels of a side, best first.
+    pub(crate) fn levels(&self, side: Side) -> impl Iterator<Item = PriceLevel> + '_ {
+        self.raw_levels(side).map(|(price, level)| shown(price, Some(level)))
+    }
+
+    /// Levels of a side with their queues, best first.
+    pub(crate) fn raw_levels(&self, side: Side) -> impl Iterator<Item = (Price, &Level)> + '_ {
+        // One of the two is empty, so that one type walks either way.
+        let (bids, asks) = match side {
+            Side::Buy => (Some(self.bids.iter().rev()), None),
+            Side::Sell => (None, Some(self.asks.iter())),
+        };
+        let bids = bids.into_iter().flatten();
+        bids.chain(asks.into_iter().flatten()).map(|(price, level)| (*price, level))
+    }
+
+    /// Orders of a side, first to trade first.
+    pub(crate) fn orders<'a>(
+        &'a self,
+        side: Side,
+        orders: &'a [Order],
+    ) -> impl Iterator<Item = &'a Order> + 'a {
+        self.raw_levels(side).flat_map(|(_, level)| level.queue.iter(orders))
+    }
+
+    /// The best level of a side.
+    pub(crate) fn best(&self, side: Side) -> Option<PriceLevel> {
+        let best = match side {
+            Side::Buy => self.bids.last_key_value(),
+            Side::Sell => self.asks.first_key_value(),
+        };
+        best.map(|(price, level)| shown(*price, Some(level)))
+    }
+
+    /// What changed since the last delta, if anything, and starts anew.
+    pub(crate) fn take_delta(&mut self, seq: Seq, time: Timestamp) -> Option<&BookDelta> {
+        if self.dirty.is_empty() {
+            return None;
+        }
+        self.dirty.sort_unstable();
+        self.dirty.dedup();
+        let delta = &mut self.scratch;
+        delta.first_seq = self.dirty_since;
+        delta.last_seq = seq;
+        delta.prev_seq = self.last_delta;
+        delta.time = time;
+        delta.bids.clear();
+        delta.asks.clear();
+        for (side, price) in self.dirty.drain(..) {
+            match side {
+                Side::Buy => delta.bids.push(shown(price, self.bids.get(&price))),
+                Side::Sell => delta.asks.push(shown(price, self.asks.get(&price))),
+            }
+        }
+        delta.bids.reverse();
+        self.last_delta = seq;
+        Some(delta)
+    }
+}
+
+/// A level as the public sees it; nothing at that price is a level without orders.
+fn shown(price: Price, level: Option<&Level>) -> PriceLevel {
+    let (total, orders) = level.map_or((0, 0), |level| (level.total, level.queue.len()));
+    let quantity = Quantity(i64::try_from(total).unwrap_or(i64::MAX));
+    PriceLevel { price, quantity, orders }
+}
+
+impl From<&Order> for BookOrder {
+    fn from(order: &Order) -> BookOrder {
+        BookOrder { order: order.order, price: order.terms.price, remaining: order.remaining }
+    }
+}

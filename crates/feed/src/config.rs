@@ -1,0 +1,26 @@
+//! How much a feed remembers.
+
+/// How much a [`crate::Feed`] remembers. Everything else it holds is bounded by the limits of the
+/// engine: open orders, accounts, members, currencies and instruments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedConfig {
+    /// Last trades kept for each instrument; about 64 bytes each.
+    pub trades_per_instrument: usize,
+    /// Last fills kept for each account; about 160 bytes each.
+    pub fills_per_account: usize,
+    /// Fills kept over all accounts; beyond it the oldest of all is forgotten, whosesoever it is.
+    pub fills_total: usize,
+    /// Orders that ended and are still remembered, over all accounts; about 400 bytes each.
+    pub ended_orders: usize,
+}
+
+impl Default for FeedConfig {
+    fn default() -> Self {
+        FeedConfig {
+            trades_per_instrument: 1_000,
+            fills_per_account: 1_000,
+            fills_total: 1_000_000,
+            ended_orders: 100_000,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The feed: takes events one by one, hands updates on, and keeps what queries ask for.
+
+use crate::accounts::{Accounts, TRANSIT};
+use crate::fills::Fills;
+use crate::market::Market;
+use crate::orders::Orders;
+use crate::ticker::minute_of;
+use crate::view::{MemberView, Moment};
+use crate::{FeedConfig, FoldError, Update};
+use rialto_model::{
+    AccountId, Amount, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec, Seq,
+    Symbol, Timestamp,
+};
+use std::collections::HashMap;
+
+/// Read models of one engine, folded from its released events.
+///
+/// It holds, within the limits of [`FeedConfig`] and of the engine: members, accounts, currencies,
+/// instruments, books by order and by price, best prices, last trades, 24-hour tickers, open and
+/// lately ended orders, fills and balances. It does no I/O and reads no clock: time is the time of
+/// the events. The same events give the same feed.
+#[derive(Debug)]
+pub struct Feed {
+    pub(crate) config: FeedConfig,
+    pub(crate) now: Moment,
+    /// The sequence whose events came last; ahead of `now` between `fold` and `end_of`.
+    pub(crate) folded: Seq,
+    /// The least sequence since which changes of accounts are known.
+    pub(crate) since: Seq,
+    pub(crate) currencies: Vec<Currency>,
+    pub(crate) markets: Vec<Market>,
+    pub(crate) symbols: HashMap<Symbol, InstrumentId>,
+    pub(crate) accounts: Accounts,
+    pub(crate) orders: Orders,
+    pub(crate) fills: Fills,
+    /// Instruments where something happened since the last end of a command.
+    touched: Vec<u32>,
+}
+
+impl Feed {
+    /// A feed that knows nothing yet and begins with the events of sequence 1.
+    #[must_use]
+    pub fn new(config: FeedConfig) -> Feed {
+        Feed {
+            config,
+            now: Moment { seq: Seq::ZERO, time: Timestamp::ZERO },
+            folded: Seq::ZERO,
+            since: Seq::ZERO,
+            currencies: Vec::new(),
+            markets: Vec::new(),
+            symbols: HashMap::new(),
+            accounts: Accounts::default(),
+            orders: Orders::default(),
+            fills: Fills::new(config.fills_per_account, config.fills_total),
+            touched: Vec::new(),
+        }
+    }
+
+    /// The last command that queries know of.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        self.now.seq
+    }
+
+    /// The time of that command.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.now.time
+    }
+
+    /// Takes the next event of the command `seq`, whose time is `time`.
+    ///
+    /// Every command has at least one event, so sequences follow one another without a gap; when
+    /// they do not, or an event makes no sense after those before it, the error says what is wrong.
+    pub fn fold(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        event: &Event,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        if seq != self.folded && seq != self.folded.next() || seq <= self.now.seq {
+            return Err(FoldError::OutOfOrder { after: self.folded, got: seq });
+        }
+        self.folded = seq;
+        let at = Moment { seq, time };
+        match *event {
+            Event::Ticked
+            | Event::Rejected(_)
+            | Event::Repeated { .. }
+            | Event::CancelProgress { .. }
+            | Event::RulesVersionSet { .. } => {}
+            Event::Accepted(ref accepted) => self.accepted(at, accepted)?,
+            Event::Rested(ref rested) => self.rested(at, rested)?,
+            Event::Trade(ref trade) => self.trade(at, trade, emit)?,
+            Event::Done(ref done) => self.done(at, done)?,
+            Event::Reduced(ref reduced) => self.reduced(at, reduced)?,
+            Event::Amended(ref amended) => self.amended(at, amended)?,
+            Event::DeadManSet { account, due } => {
+                let slot = self.account_slot(at, account)?;
+                self.accounts.slots[slot as usize].dead_man = due;
+            }
+            Event::Deposited { account, currency, amount, .. } => {
+                self.transfer(at, account, currency, amount)?;
+            }
+            Event::Withdrawn { account, currency, amount, .. } => {
+                self.transfer(at, account, currency, Amount(-amount.0))?;
+            }
+            Event::MemberCreated { member, name } => {
+                let view = MemberView { member, name };
+                if self.accounts.members.insert(member, view).is_some() {
+                    return Err(FoldError::NumberTaken { seq, what: "member", number: member.0 });
+                }
+            }
+            Event::AccountCreated { account, member, name } => {
+                if !self.accounts.members.contains_key(&member) {
+                    return Err(FoldError::UnknownMember { seq, member });
+                }
+                if !self.accounts.open(account, member, name) {
+                    return Err(FoldError::NumberTaken { seq, what: "account", number: account.0 });
+                }
+            }
+            Event::CurrencyCreated(currency) => {
+                let number = u32::from(currency.id.0);
+                if number as usize != self.currencies.len() + 1 {
+                    return Err(FoldError::NumberTaken { seq, what: "currency", number });
+                }
+                self.currencies.push(currency);
+            }
+            Event::InstrumentCreated { instrument, ref spec } => {
+                self.list(at, instrument, spec)?;
+                emit(Update::Instrument(&self.markets[instrument.0 as usize - 1].instrument));
+            }
+            Event::RulesSet { instrument, rules } => {
+                let index = self.market_index(at, instrument)?;
+                let instrument = &mut self.markets[index].instrument;
+                instrument.spec.rules = rules;
+                emit(Update::Instrument(instrument));
+            }
+            Event::InstrumentStateSet { instrument, state } => {
+                let index = self.market_index(at, instrument)?;
+                let instrument = &mut self.markets[index].instrument;
+                instrument.state = state;
+                emit(Update::Instrument(instrument));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the command `seq`: what it changed is handed on, and queries know of it.
+    ///
+    /// Calling it only after several commands is allowed too; then their changes are handed on as
+    /// one, and queries must wait until then.
+    pub fn end_of(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        if seq != self.folded || seq <= self.now.seq {
+            return Err(FoldError::OutOfOrder { after: self.folded, got: seq });
+        }
+        let at = Moment { seq, time };
+        let minute_passed = minute_of(time) != minute_of(self.now.time);
+        self.now = at;
+        for index in self.touched.drain(..) {
+            let market = &mut self.markets[index as usize];
+            market.touched = false;
+            if let Some(delta) = market.book.take_delta(seq, time) {
+                emit(Update::Book(delta));
+                let best = market.best();
+                if (best.bid, best.ask) != market.best_told {
+                    market.best_told = (best.bid, best.ask);
+                    emit(Update::Best(&best));
+                }
+            }
+            if market.ticker_changed && !minute_passed {
+                market.ticker_changed = false;
+                emit(Update::Ticker(&market.ticker(at)));
+            }
+        }
+        if minute_passed {
+            for market in &mut self.markets {
+                // Both sides matter: a trade may have come in the same command that lets others go.
+                if market.window.slide(time) | std::mem::take(&mut market.ticker_changed) {
+                    emit(Update::Ticker(&market.ticker(at)));
+                }
+            }
+        }
+        for slot in self.orders.changed.drain(..) {
+            let order = &mut self.orders.slab[slot as usize];
+            order.changed = false;
+            emit(Update::Order(&order.view()));
+        }
+        self.accounts.drain_changed(|balance| emit(Update::Balance(balance)));
+        self.orders.forget_beyond(self.config.ended_orders, &mut self.accounts.slots);
+        Ok(())
+    }
+
+    fn transfer(
+        &mut self,
+        at: Moment,
+        account: AccountId,
+        currency: CurrencyId,
+        amount: Amount,
+    ) -> Result<(), FoldError> {
+        if !(1..=self.currencies.len()).contains(&usize::from(currency.0)) {
+            return Err(FoldError::UnknownCurrency { seq: at.seq, currency });
+        }
+        let slot = self.account_slot(at, account)?;
+        self.accounts.post(slot, currency, amount.0, 0, at.seq);
+        self.accounts.post(TRANSIT, currency, -amount.0, 0, at.seq);
+        Ok(())
+    }
+
+    /// Lists an instrument under the next number.
+    pub(crate) fn list(
+        &mut self,
+        at: Moment,
+        id: InstrumentId,
+        spec: &InstrumentSpec,
+    ) -> Result<(), FoldError> {
+        let seq = at.seq;
+        if id.0 as usize != self.markets.len() + 1 {
+            return Err(FoldError::NumberTaken { seq, what: "instrument", number: id.0 });
+        }
+        let currency = |currency: CurrencyId| {
+            self.currency(currency).ok_or(FoldError::UnknownCurrency { seq, currency })
+        };
+        let instrument = Instrument::new(id, *spec, &currency(spec.base)?, &currency(spec.quote)?)
+            .map_err(|source| FoldError::Instrument { seq, instrument: id, source })?;
+        self.symbols.insert(spec.symbol, id);
+        self.markets.push(Market::new(instrument, seq));
+        Ok(())
+    }
+
+    /// Notes that something happened in an instrument.
+    pub(crate) fn touch(&mut self, index: usize) {
+        let market = &mut self.markets[index];
+        if !market.touched {
+            market.touched = true;
+            self.touched.push(index as u32);
+        }
+    }
+
+    pub(crate) fn market_index(
+        &self,
+        at: Moment,
+        instrument: InstrumentId,
+    ) -> Result<usize, FoldError> {
+        let index = (instrument.0 as usize).wrapping_sub(1);
+        if index < self.markets.len() {
+            Ok(index)
+        } else {
+            Err(FoldError::UnknownInstrument { seq: at.seq, instrument })
+        }
+    }
+
+    pub(crate) fn account_slot(&self, at: Moment, account: AccountId) -> Result<u32, FoldError> {
+        self.accounts.slot(account).ok_or(FoldError::UnknownAccount { seq: at.seq, account })
+    }
+}

@@ -1,0 +1,92 @@
+//! One instrument with what trading in it left behind.
+
+use crate::book::Book;
+use crate::ticker::Window;
+use crate::view::{BestPrices, Moment, PriceLevel, PublicTrade, Ticker};
+use rialto_model::{Amount, Instrument, Price, Seq, Side, Trade};
+use std::collections::VecDeque;
+
+/// An instrument, its book, its last trades and its last 24 hours.
+#[derive(Debug)]
+pub(crate) struct Market {
+    pub(crate) instrument: Instrument,
+    pub(crate) book: Book,
+    pub(crate) trades: VecDeque<PublicTrade>,
+    pub(crate) last_price: Option<Price>,
+    pub(crate) window: Window,
+    /// Whether it stands in the list of instruments where something happened.
+    pub(crate) touched: bool,
+    pub(crate) ticker_changed: bool,
+    /// The best levels as subscribers were last told.
+    pub(crate) best_told: (Option<PriceLevel>, Option<PriceLevel>),
+}
+
+impl Market {
+    pub(crate) fn new(instrument: Instrument, seq: Seq) -> Market {
+        Market {
+            book: Book::new(instrument.id, seq),
+            instrument,
+            trades: VecDeque::new(),
+            last_price: None,
+            window: Window::default(),
+            touched: false,
+            ticker_changed: false,
+            best_told: (None, None),
+        }
+    }
+
+    /// Remembers a trade that was made at or after the last one.
+    pub(crate) fn record(
+        &mut self,
+        trade: &Trade,
+        notional: Amount,
+        at: Moment,
+        keep: usize,
+    ) -> PublicTrade {
+        let public = PublicTrade {
+            trade: trade.trade,
+            instrument: trade.instrument,
+            price: trade.price,
+            quantity: trade.quantity,
+            taker_side: trade.taker_side,
+            at,
+        };
+        self.trades.push_back(public);
+        if self.trades.len() > keep {
+            self.trades.pop_front();
+        }
+        let base = self.instrument.base_amount(trade.quantity);
+        self.window.add(at.time, trade.price, base, notional);
+        self.last_price = Some(trade.price);
+        self.ticker_changed = true;
+        public
+    }
+
+    /// The ticker as of `at`.
+    pub(crate) fn ticker(&self, at: Moment) -> Ticker {
+        let open = self.window.open();
+        let change = open.zip(self.last_price).map(|(open, last)| Price(last.0 - open.0));
+        Ticker {
+            instrument: self.instrument.id,
+            at,
+            open,
+            high: self.window.high,
+            low: self.window.low,
+            last: self.last_price,
+            change,
+            base_volume: self.window.base,
+            quote_volume: self.window.quote,
+            trades: self.window.trades,
+        }
+    }
+
+    /// The best levels.
+    pub(crate) fn best(&self) -> BestPrices {
+        BestPrices {
+            instrument: self.instrument.id,
+            last_seq: self.book.last_delta,
+            bid: self.book.best(Side::Buy),
+            ask: self.book.best(Side::Sell),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Orders, open and lately ended: a slab with the lookups and lists that queries need.
+
+use crate::accounts::Account;
+use crate::list::{Link, Linked, List};
+use crate::view::{Moment, OrderView};
+use rialto_model::{
+    AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus,
+    Quantity,
+};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// The list of a price level's orders.
+pub(crate) const QUEUE: usize = 0;
+/// The lists of an account's orders.
+pub(crate) const OWNER: usize = 1;
+
+/// An order as it was folded.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    pub(crate) order: OrderId,
+    pub(crate) terms: NewOrder,
+    /// Slot of its account.
+    pub(crate) account: u32,
+    pub(crate) status: OrderStatus,
+    pub(crate) done: Option<DoneReason>,
+    pub(crate) resting: bool,
+    /// Whether it stands in the list of changed orders.
+    pub(crate) changed: bool,
+    pub(crate) quantity: Quantity,
+    pub(crate) filled: Quantity,
+    pub(crate) remaining: Quantity,
+    pub(crate) filled_notional: Option<Amount>,
+    pub(crate) reserved: Amount,
+    pub(crate) accepted: Option<Moment>,
+    pub(crate) updated: Moment,
+    pub(crate) queue: Link,
+    pub(crate) owner: Link,
+}
+
+impl Order {
+    /// Whether it was sized in quote currency, and so ends only when that is said.
+    pub(crate) fn sized_in_quote(&self) -> bool {
+        matches!(self.terms.size, OrderSize::Quote(_))
+    }
+
+    /// Sets the total quantity.
+    pub(crate) fn set_quantity(&mut self, quantity: Quantity) {
+        self.quantity = quantity;
+        self.terms.size = OrderSize::Base(quantity);
+    }
+
+    /// Notes that a part of it traded.
+    pub(crate) fn fill(&mut self, quantity: Quantity, notional: Amount) {
+        self.filled.0 += quantity.0;
+        self.filled_notional =
+            self.filled_notional.map(|sum| Amount(sum.0.saturating_add(notional.0)));
+        self.status = OrderStatus::PartiallyFilled;
+    }
+
+    /// The order as its owner sees it.
+    pub(crate) fn view(&self) -> OrderView {
+        OrderView {
+            order: self.order,
+            terms: self.terms,
+            status: self.status,
+            done: self.done,
+            resting: self.resting,
+            quantity: self.quantity,
+            filled: self.filled,
+            remaining: self.remaining,
+            filled_notional: self.filled_notional,
+            reserved: self.reserved,
+            accepted: self.accepted,
+            updated: self.updated,
+        }
+    }
+}
+
+impl Linked<QUEUE> for Order {
+    fn link(&self) -> &Link {
+        &self.queue
+    }
+    fn link_mut(&mut self) -> &mut Link {
+        &mut self.queue
+    }
+}
+
+impl Linked<OWNER> for Order {
+    fn link(&self) -> &Link {
+        &self.owner
+    }
+    fn link_mut(&mut self) -> &mut Link {
+        &mut self.owner
+    }
+}
+
+/// Spreads order ids, which the core counts up, over the table. Members cannot choose them.
+#[derive(Default)]
+pub(crate) struct CounterHasher(u64);
+
+impl Hasher for CounterHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+    fn write_u64(&mut self, value: u64) {
+        // The golden ratio spreads upwards; the fold brings the upper half to the low bits too.
+        let product = u128::from(self.0 ^ value) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (product as u64) ^ ((product >> 64) as u64);
+    }
+}
+
+/// All orders that are open or remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    pub(crate) slab: Vec<Order>,
+    free: Vec<u32>,
+    by_id: HashMap<OrderId, u32, BuildHasherDefault<CounterHasher>>,
+    by_client: HashMap<(AccountId, ClientOrderId), u32>,
+    /// Ended orders, oldest end first.
+    ended: VecDeque<u32>,
+    /// Orders that changed since the last end of a command.
+    pub(crate) changed: Vec<u32>,
+}
+
+impl Orders {
+    /// The slot of an order that is open or remembered.
+    pub(crate) fn slot(&self, order: OrderId) -> Option<u32> {
+        self.by_id.get(&order).copied()
+    }
+
+    /// The order that is open or remembered under this client order id; the last one of that name.
+    pub(crate) fn by_client(&self, account: AccountId, name: ClientOrderId) -> Option<&Order> {
+        self.by_client.get(&(account, name)).map(|slot| &self.slab[*slot as usize])
+    }
+
+    /// All that are open.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Order> {
+        self.by_id
+            .values()
+            .map(|slot| &self.slab[*slot as usize])
+            .filter(|order| order.status.is_open())
+    }
+
+    /// Adds an open order.
+    pub(crate) fn insert(&mut self, order: Order, owner: &mut Account) -> u32 {
+        let (id, terms) = (order.order, order.terms);
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slab[slot as usize] = order;
+                slot
+            }
+            None => {
+                self.slab.push(order);
+                (self.slab.len() - 1) as u32
+            }
+        };
+        self.by_id.insert(id, slot);
+        if !terms.client_order_id.is_empty() {
+            self.by_client.insert((terms.account, terms.client_order_id), slot);
+        }
+        owner.open.push_back(&mut self.slab, slot);
+        slot
+    }
+
+    /// Notes that an order changed, so that it is told once at the end of the command.
+    pub(crate) fn touch(&mut self, slot: u32, at: Moment) {
+        let order = &mut self.slab[slot as usize];
+        order.updated = at;
+        if !order.changed {
+            order.changed = true;
+            self.changed.push(slot);
+        }
+    }
+
+    /// Ends an order that has left the book; it is remembered for a while.
+    pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
+        self.slab[slot as usize].status = status;
+        owner.open.remove(&mut self.slab, slot);
+        owner.ended.push_back(&mut self.slab, slot);
+        self.ended.push_back(slot);
+    }
+
+    /// Forgets the oldest of the ended orders beyond `keep`.
+    pub(crate) fn forget_beyond(&mut self, keep: usize, accounts: &mut [Account]) {
+        while self.ended.len() > keep
+            && let Some(slot) = self.ended.pop_front()
+        {
+            let order = &self.slab[slot as usize];
+            let owner = &mut accounts[order.account as usize];
+            owner.forgotten_orders = order.updated.seq;
+            self.by_id.remove(&order.order);
+            let name = (order.terms.account, order.terms.client_order_id);
+            // A later order may have taken the name over.
+            if !name.1.is_empty() && self.by_client.get(&name) == Some(&slot) {
+                self.by_client.remove(&name);
+            }
+            owner.ended.remove(&mut self.slab, slot);
+            self.free.push(slot);
+        }
+    }
+}
+
+/// The lists of an account's orders.
+pub(crate) type OwnerList = List<OWNER>;

@@ -1,0 +1,310 @@
+//! How the life of an order is folded: from acceptance over trades and changes to its end.
+
+use crate::accounts::FEES;
+use crate::list::Link;
+use crate::orders::Order;
+use crate::view::{Fill, Moment, Role};
+use crate::{Feed, FoldError, Update};
+use rialto_model::{
+    Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
+    OrderId, OrderSize, OrderStatus, Quantity, Reduced, Rested, Side, Trade,
+};
+
+impl Feed {
+    pub(crate) fn accepted(&mut self, at: Moment, event: &Accepted) -> Result<(), FoldError> {
+        let terms = event.terms;
+        let index = self.market_index(at, terms.instrument)?;
+        let account = self.account_slot(at, terms.account)?;
+        if self.orders.slot(event.order).is_some() {
+            return Err(mismatch(at, event.order, "the number of orders", 1, 2));
+        }
+        let quantity = match terms.size {
+            OrderSize::Base(quantity) => quantity,
+            OrderSize::Quote(_) => Quantity::ZERO,
+        };
+        let order = Order {
+            order: event.order,
+            terms,
+            account,
+            status: OrderStatus::Open,
+            done: None,
+            resting: false,
+            changed: false,
+            quantity,
+            filled: Quantity::ZERO,
+            remaining: quantity,
+            filled_notional: Some(Amount::ZERO),
+            reserved: event.reserved,
+            accepted: Some(at),
+            updated: at,
+            queue: Link::LOOSE,
+            owner: Link::LOOSE,
+        };
+        let owner = &mut self.accounts.slots[account as usize];
+        let slot = self.orders.insert(order, owner);
+        self.orders.touch(slot, at);
+        self.reserve(at, index, account, terms.side, event.reserved);
+        if event.rests {
+            self.touch(index);
+            self.markets[index].book.push_back(&mut self.orders, slot, at.seq);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rested(&mut self, at: Moment, event: &Rested) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &self.orders.slab[slot as usize];
+        agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
+        agree(at, event.order, "the price", event.price.0, order.terms.price.0)?;
+        agree(at, event.order, "its stay on the book", 0, i64::from(order.resting))?;
+        self.orders.touch(slot, at);
+        self.touch(index);
+        self.markets[index].book.push_back(&mut self.orders, slot, at.seq);
+        Ok(())
+    }
+
+    pub(crate) fn trade(
+        &mut self,
+        at: Moment,
+        event: &Trade,
+        emit: &mut impl FnMut(Update<'_>),
+    ) -> Result<(), FoldError> {
+        let (maker, index) = self.open_order(at, event.maker_order, event.instrument)?;
+        let (taker, _) = self.open_order(at, event.taker_order, event.instrument)?;
+        self.touch(index);
+        let instrument = self.markets[index].instrument;
+        let notional = notional_of(&instrument, event);
+
+        let order = &mut self.orders.slab[maker as usize];
+        agree(at, event.maker_order, "its stay on the book", 1, i64::from(order.resting))?;
+        let left = order.remaining.0 - event.quantity.0;
+        agree(at, event.maker_order, "what remains", event.maker_remaining.0, left)?;
+        order.fill(event.quantity, notional);
+        let maker_account = order.account;
+        self.orders.touch(maker, at);
+        self.markets[index].book.reduce(&mut self.orders, maker, event.quantity, at.seq);
+
+        let order = &mut self.orders.slab[taker as usize];
+        agree(at, event.taker_order, "its stay on the book", 0, i64::from(order.resting))?;
+        if !order.sized_in_quote() {
+            order.remaining.0 -= event.quantity.0;
+        }
+        let left = order.remaining.0;
+        agree(at, event.taker_order, "what remains", event.taker_remaining.0, left)?;
+        order.fill(event.quantity, notional);
+        let taker_account = order.account;
+        let taker_filled = left == 0 && !order.sized_in_quote();
+        self.orders.touch(taker, at);
+
+        if instrument.spec.rules.risk {
+            self.settle(at, &instrument, event, [maker, taker]);
+        }
+        if event.maker_remaining == Quantity::ZERO {
+            let owner = &mut self.accounts.slots[maker_account as usize];
+            self.orders.end(maker, OrderStatus::Filled, owner);
+        }
+        if taker_filled {
+            let owner = &mut self.accounts.slots[taker_account as usize];
+            self.orders.end(taker, OrderStatus::Filled, owner);
+        }
+
+        let keep = self.config.trades_per_instrument;
+        emit(Update::Trade(&self.markets[index].record(event, notional, at, keep)));
+        for (fill, account) in fills_of(event, at).into_iter().zip([maker_account, taker_account]) {
+            emit(Update::Fill(&fill));
+            self.fills.push(fill, account, &mut self.accounts.slots);
+        }
+        Ok(())
+    }
+
+    /// Moves what a trade moves: the reserves of both sides, the two currencies and the fees.
+    fn settle(&mut self, at: Moment, instrument: &Instrument, event: &Trade, orders: [u32; 2]) {
+        let [maker, taker] = orders;
+        let (buyer, buyer_fee, seller, seller_fee) = match event.taker_side {
+            Side::Buy => (taker, event.taker_fee, maker, event.maker_fee),
+            Side::Sell => (maker, event.maker_fee, taker, event.taker_fee),
+        };
+        let (base, quote) = (instrument.spec.base, instrument.spec.quote);
+        let delivered = instrument.base_amount(event.quantity).0;
+        let unreserved = event.buyer_unreserved.0;
+
+        let order = &mut self.orders.slab[buyer as usize];
+        order.reserved.0 -= unreserved;
+        let account = order.account;
+        let paid = event.notional.0 + buyer_fee.0;
+        self.accounts.post(account, quote, unreserved - paid, -unreserved, at.seq);
+        self.accounts.post(account, base, delivered, 0, at.seq);
+
+        let order = &mut self.orders.slab[seller as usize];
+        order.reserved.0 -= delivered;
+        let account = order.account;
+        self.accounts.post(account, base, 0, -delivered, at.seq);
+        self.accounts.post(account, quote, event.notional.0 - seller_fee.0, 0, at.seq);
+
+        let fees = event.maker_fee.0 + event.taker_fee.0;
+        if fees != 0 {
+            self.accounts.post(FEES, quote, fees, 0, at.seq);
+        }
+    }
+
+    pub(crate) fn done(&mut self, at: Moment, event: &Done) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &self.orders.slab[slot as usize];
+        agree(at, event.order, "what remains", event.remaining.0, order.remaining.0)?;
+        if event.released != order.reserved {
+            let (said, folded) = (event.released.0, order.reserved.0);
+            return Err(mismatch(at, event.order, "what is released", said, folded));
+        }
+        let (account, resting) = (order.account, order.resting);
+        if resting {
+            self.touch(index);
+            self.markets[index].book.remove(&mut self.orders, slot, at.seq);
+        }
+        self.release(at, index, slot, event.released);
+        let order = &mut self.orders.slab[slot as usize];
+        order.done = Some(event.reason);
+        let status = ended_as(event.reason, order.filled);
+        self.orders.touch(slot, at);
+        self.orders.end(slot, status, &mut self.accounts.slots[account as usize]);
+        Ok(())
+    }
+
+    pub(crate) fn reduced(&mut self, at: Moment, event: &Reduced) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &mut self.orders.slab[slot as usize];
+        let left = order.remaining.0 - event.by.0;
+        agree(at, event.order, "what remains", event.remaining.0, left)?;
+        order.set_quantity(Quantity(order.quantity.0 - event.by.0));
+        if order.resting {
+            self.touch(index);
+            self.markets[index].book.reduce(&mut self.orders, slot, event.by, at.seq);
+        } else {
+            order.remaining = event.remaining;
+        }
+        self.release(at, index, slot, event.released);
+        self.orders.touch(slot, at);
+        Ok(())
+    }
+
+    pub(crate) fn amended(&mut self, at: Moment, event: &Amended) -> Result<(), FoldError> {
+        let (slot, index) = self.open_order(at, event.order, event.instrument)?;
+        let order = &self.orders.slab[slot as usize];
+        agree(at, event.order, "what remains", event.old_remaining.0, order.remaining.0)?;
+        agree(at, event.order, "the price", event.old_price.0, order.terms.price.0)?;
+        agree(at, event.order, "its stay on the book", 1, i64::from(order.resting))?;
+        self.touch(index);
+        self.markets[index].book.remove(&mut self.orders, slot, at.seq);
+        self.release(at, index, slot, event.old_reserved);
+        let order = &mut self.orders.slab[slot as usize];
+        order.terms.price = event.price;
+        order.set_quantity(event.quantity);
+        order.remaining = event.remaining;
+        order.reserved = event.reserved;
+        let account = order.account;
+        self.orders.touch(slot, at);
+        self.reserve(at, index, account, event.side, event.reserved);
+        Ok(())
+    }
+
+    /// The slot of an order that is open, and the index of its instrument.
+    fn open_order(
+        &self,
+        at: Moment,
+        order: OrderId,
+        instrument: InstrumentId,
+    ) -> Result<(u32, usize), FoldError> {
+        let slot = self.orders.slot(order).filter(|slot| {
+            let order = &self.orders.slab[*slot as usize];
+            order.status.is_open() && order.terms.instrument == instrument
+        });
+        let slot = slot.ok_or(FoldError::UnknownOrder { seq: at.seq, order })?;
+        Ok((slot, self.market_index(at, instrument)?))
+    }
+
+    /// Moves `amount` from available to reserved.
+    fn reserve(&mut self, at: Moment, index: usize, account: u32, side: Side, amount: Amount) {
+        let spec = &self.markets[index].instrument.spec;
+        // Without risk nothing is reserved; then the balance is not even told to have changed.
+        if spec.rules.risk {
+            let currency = pledged(side, spec.base, spec.quote);
+            self.accounts.post(account, currency, -amount.0, amount.0, at.seq);
+        }
+    }
+
+    /// Moves `amount` of an order's reserve back to available.
+    fn release(&mut self, at: Moment, index: usize, slot: u32, amount: Amount) {
+        let order = &mut self.orders.slab[slot as usize];
+        order.reserved.0 -= amount.0;
+        let (account, side) = (order.account, order.terms.side);
+        self.reserve(at, index, account, side, Amount(-amount.0));
+    }
+}
+
+/// The currency that an order's reserve is in.
+pub(crate) fn pledged(side: Side, base: CurrencyId, quote: CurrencyId) -> CurrencyId {
+    match side {
+        Side::Buy => quote,
+        Side::Sell => base,
+    }
+}
+
+/// Price times quantity, which the event leaves out where the instrument's risk is off.
+pub(crate) fn notional_of(instrument: &Instrument, event: &Trade) -> Amount {
+    if instrument.spec.rules.risk {
+        return event.notional;
+    }
+    instrument.notional(event.price, event.quantity).unwrap_or(Instrument::NOTIONAL_MAX)
+}
+
+/// The maker's and the taker's part of a trade.
+pub(crate) fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
+    let fill = |role, account: AccountId, order, side, fee| Fill {
+        account,
+        trade: event.trade,
+        order,
+        instrument: event.instrument,
+        side,
+        role,
+        price: event.price,
+        quantity: event.quantity,
+        notional: event.notional,
+        fee,
+        at,
+    };
+    let (maker_side, taker_side) = (event.taker_side.opposite(), event.taker_side);
+    [
+        fill(Role::Maker, event.maker_account, event.maker_order, maker_side, event.maker_fee),
+        fill(Role::Taker, event.taker_account, event.taker_order, taker_side, event.taker_fee),
+    ]
+}
+
+fn ended_as(reason: DoneReason, filled: Quantity) -> OrderStatus {
+    match reason {
+        DoneReason::Expired => OrderStatus::Expired,
+        DoneReason::QuoteSpent if filled > Quantity::ZERO => OrderStatus::Filled,
+        _ => OrderStatus::Cancelled,
+    }
+}
+
+fn agree(
+    at: Moment,
+    order: OrderId,
+    what: &'static str,
+    event: i64,
+    folded: i64,
+) -> Result<(), FoldError> {
+    if event == folded {
+        return Ok(());
+    }
+    Err(mismatch(at, order, what, event.into(), folded.into()))
+}
+
+fn mismatch(
+    at: Moment,
+    order: OrderId,
+    what: &'static str,
+    event: i128,
+    folded: i128,
+) -> FoldError {
+    FoldError::Mismatch { seq: at.seq, order, what, event, folded }
+}
