@@ -13,5 +13,5 @@ mod seed002;
 pub use mix::exchange_core_mix;
 pub use operation::{Operation, Workload};
 pub use random::{MersenneTwister, XorShift};
-pub use reference::{Fill, ReferenceBook, Resting, Tally, Totals};
+pub use reference::{Fill, ReferenceBook, Resting, Standing, Tally, Totals};
 pub use seed002::{Form, PRICE_SCALE, QUANTITY_SCALE, USERS, orders as seed002_orders, seed002};

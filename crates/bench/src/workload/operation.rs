@@ -2,6 +2,8 @@
 
 use super::reference::{ReferenceBook, Tally, Totals};
 use rialto_model::{OrderId, Price, Quantity, Side, TimeInForce};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// One operation on one book. Order ids are the workload's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Workload {
     pub operations: Vec<Operation>,
     /// What a right engine arrives at over all operations.
     pub expected: Totals,
+    /// The most orders that rest at once.
+    pub resting_max: u64,
 }
 
 impl Workload {
@@ -65,16 +69,38 @@ impl Workload {
     pub fn new(name: String, prefill: usize, operations: Vec<Operation>) -> Workload {
         let mut book = ReferenceBook::default();
         let mut tally = Tally::default();
+        let mut resting_max = 0;
         for operation in &operations {
             let done = book.apply(operation, &mut |fill| tally.take(fill));
             assert!(done, "{name}: {operation:?} names an order that does not rest");
+            resting_max = resting_max.max(book.standing().resting());
         }
-        Workload { name, prefill, operations, expected: book.totals(&tally) }
+        let expected = Totals { tally, standing: book.standing() };
+        Workload { name, prefill, operations, expected, resting_max }
     }
 
     /// The operations that are measured.
     #[must_use]
     pub fn measured(&self) -> &[Operation] {
         &self.operations[self.prefill..]
+    }
+
+    /// The totals as a row shows them once they have been verified.
+    #[must_use]
+    pub fn checks(&self) -> BTreeMap<String, Value> {
+        let Totals { tally, standing } = &self.expected;
+        let price = |price: Option<Price>| price.map_or(Value::Null, |price| price.0.into());
+        // The largest workload trades far less than 2^64 units.
+        let traded_quantity = tally.traded_quantity as u64;
+        BTreeMap::from([
+            ("operations".to_string(), self.operations.len().into()),
+            ("trades".to_string(), tally.trades.into()),
+            ("traded_quantity".to_string(), traded_quantity.into()),
+            ("resting_bids".to_string(), standing.resting_bids.into()),
+            ("resting_asks".to_string(), standing.resting_asks.into()),
+            ("best_bid".to_string(), price(standing.best_bid)),
+            ("best_ask".to_string(), price(standing.best_ask)),
+            ("digest".to_string(), tally.digest.to_string().into()),
+        ])
     }
 }

@@ -16,8 +16,6 @@ pub struct Fill {
     pub price: Price,
     /// How much traded.
     pub quantity: Quantity,
-    /// What is left of the resting order; nothing means that it is gone.
-    pub maker_left: Quantity,
 }
 
 /// What was traded: count, volume and digest of fills.
@@ -40,14 +38,12 @@ impl Tally {
     }
 }
 
-/// Everything by which two engines that ran the same operations are compared.
+/// What is left in a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Totals {
-    /// What was traded.
-    pub tally: Tally,
-    /// Buy orders that rest at the end.
+pub struct Standing {
+    /// Buy orders that rest.
     pub resting_bids: u64,
-    /// Sell orders that rest at the end.
+    /// Sell orders that rest.
     pub resting_asks: u64,
     /// The highest price of a resting buy order.
     pub best_bid: Option<Price>,
@@ -55,12 +51,21 @@ pub struct Totals {
     pub best_ask: Option<Price>,
 }
 
-impl Totals {
-    /// Orders that rest at the end, on both sides.
+impl Standing {
+    /// Orders that rest, on both sides.
     #[must_use]
     pub fn resting(&self) -> u64 {
         self.resting_bids + self.resting_asks
     }
+}
+
+/// Everything by which two engines that ran the same operations are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// What was traded.
+    pub tally: Tally,
+    /// What rests at the end.
+    pub standing: Standing,
 }
 
 /// An order in the book.
@@ -141,11 +146,10 @@ impl ReferenceBook {
         self.side(side).len()
     }
 
-    /// The state of the book beside a tally of what was traded.
+    /// How many orders rest, and the best prices.
     #[must_use]
-    pub fn totals(&self, tally: &Tally) -> Totals {
-        Totals {
-            tally: *tally,
+    pub fn standing(&self) -> Standing {
+        Standing {
             resting_bids: self.bids.len() as u64,
             resting_asks: self.asks.len() as u64,
             best_bid: self.best(Side::Buy),
@@ -195,14 +199,8 @@ impl ReferenceBook {
             let quantity = maker.left.min(order.left);
             maker.left.0 -= quantity.0;
             order.left.0 -= quantity.0;
-            let fill = Fill {
-                maker: maker.id,
-                taker: order.id,
-                price: maker.price,
-                quantity,
-                maker_left: maker.left,
-            };
-            if fill.maker_left == Quantity::ZERO {
+            let fill = Fill { maker: maker.id, taker: order.id, price: maker.price, quantity };
+            if maker.left == Quantity::ZERO {
                 best.remove();
                 self.places.remove(&fill.maker);
             }

@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn the_resting_form_never_trades_and_the_other_mostly_does() {
         let resting = seed002(Form::B, 5_000).expected;
-        assert_eq!((resting.tally.trades, resting.resting()), (0, 5_000));
+        assert_eq!((resting.tally.trades, resting.standing.resting()), (0, 5_000));
         let crossing = seed002(Form::A, 5_000).expected;
         assert!(crossing.tally.trades > 2_500, "{} trades", crossing.tally.trades);
     }

@@ -28,20 +28,21 @@ pub fn generate(seed: u64, depth: u64, operations: u64) -> Stream {
         book: ReferenceBook::default(),
         tally: Tally::default(),
         live: Live::default(),
+        makers: Vec::new(),
         middle: MIDDLE,
         placed: 0,
     };
     let records: Vec<Record> =
         (0..depth + operations).map(|position| generator.next(position, depth)).collect();
-    let totals = generator.book.totals(&generator.tally);
+    let tally = generator.tally;
     let header = Header {
         seed,
         prefill: depth,
         operations,
-        trades: totals.tally.trades,
-        traded_quantity: totals.tally.traded_quantity as u64,
-        resting: totals.resting(),
-        digest: totals.tally.digest,
+        trades: tally.trades,
+        traded_quantity: tally.traded_quantity as u64,
+        resting: generator.book.standing().resting(),
+        digest: tally.digest,
     };
     Stream { header, records }
 }
@@ -51,6 +52,8 @@ struct Generator {
     book: ReferenceBook,
     tally: Tally,
     live: Live,
+    /// Makers of the fills of one operation.
+    makers: Vec<OrderId>,
     middle: i64,
     placed: u64,
 }
@@ -112,14 +115,18 @@ impl Generator {
         let id = self.placed;
         // Prices stay within a few thousand ticks of a million.
         let record = Record { id, price: price as u32, quantity, user, kind, side };
-        let (tally, live) = (&mut self.tally, &mut self.live);
+        let (tally, makers) = (&mut self.tally, &mut self.makers);
+        makers.clear();
         let placed = self.book.apply(&record.operation(), &mut |fill: &Fill| {
             tally.take(fill);
-            if fill.maker_left.0 == 0 {
-                live.remove(fill.maker);
-            }
+            makers.push(fill.maker);
         });
         debug_assert!(placed, "a new order is never refused");
+        for &maker in &self.makers {
+            if self.book.get(maker).is_none() {
+                self.live.remove(maker);
+            }
+        }
         if self.book.get(OrderId(id)).is_some() {
             self.live.push(OrderId(id));
         }
@@ -240,7 +247,7 @@ mod tests {
         let expected = stream.workload().expected;
         assert_eq!(expected.tally.trades, stream.header.trades);
         assert_eq!(expected.tally.digest, stream.header.digest);
-        assert_eq!(expected.resting(), stream.header.resting);
+        assert_eq!(expected.standing.resting(), stream.header.resting);
         assert_eq!(stream.workload().measured().len(), 5_000);
     }
 }

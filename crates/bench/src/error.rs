@@ -1,0 +1,70 @@
+//! Why a benchmark ends without figures.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A figure is only given for work that was done right; everything else is an error.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// There is no such suite.
+    #[error("there is no suite {name:?}; there are {known}")]
+    UnknownSuite {
+        /// What was asked for.
+        name: String,
+        /// What could have been.
+        known: String,
+    },
+    /// What was measured did not come to the right result.
+    #[error("{case}: {what} is {got}, but must be {expected}")]
+    Wrong {
+        /// What was measured.
+        case: String,
+        /// What was verified.
+        what: String,
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        got: String,
+    },
+    /// What was measured refused an operation that it must accept.
+    #[error("{case}: operation {position} was refused")]
+    Refused {
+        /// What was measured.
+        case: String,
+        /// Which operation, from 0.
+        position: usize,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A file or directory could not be used.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Results could not be written out.
+    #[error("cannot write the results")]
+    Output(#[source] io::Error),
+}
+
+/// An error unless what was verified is what it must be.
+pub fn verify<T: PartialEq + std::fmt::Debug>(
+    case: &str,
+    what: &str,
+    got: T,
+    expected: T,
+) -> Result<(), BenchError> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(BenchError::Wrong {
+        case: case.to_string(),
+        what: what.to_string(),
+        expected: format!("{expected:?}"),
+        got: format!("{got:?}"),
+    })
+}

@@ -1,0 +1,14 @@
+//! How the suites measure: a clock that knows its own cost, open-loop arrivals, latency
+//! percentiles, the spread of repeats, and arms that take turns.
+
+mod arms;
+mod clock;
+mod latency;
+mod pace;
+mod spread;
+
+pub use arms::{SideBySide, side_by_side};
+pub use clock::Clock;
+pub use latency::{Latencies, Percentiles};
+pub use pace::Pace;
+pub use spread::Spread;

@@ -1,0 +1,113 @@
+//! Open-loop arrivals: work comes when it comes, whether or not the system is ready for it.
+//!
+//! Latency counts from the scheduled arrival. A closed loop, which waits for each answer before it
+//! sends again, would leave out the waiting of all that should have arrived during a stall.
+
+use super::clock::Clock;
+use std::ops::Range;
+use std::time::Duration;
+
+/// The end of a wait is spent yielding rather than sleeping: a sleep ends late by about this.
+const SLEEP_SLACK_NS: u64 = 150_000;
+const NS_PER_S: u128 = 1_000_000_000;
+
+/// Arrivals at a fixed rate, without drift.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    clock: Clock,
+    start_ns: u64,
+    per_second: u64,
+    count: u64,
+    next: u64,
+    late_ns_max: u64,
+}
+
+impl Pace {
+    /// `count` arrivals at `per_second`, the first of them now.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    #[must_use]
+    pub fn new(clock: Clock, per_second: u64, count: u64) -> Pace {
+        assert!(per_second > 0, "arrivals need a rate");
+        Pace { clock, start_ns: clock.now_ns(), per_second, count, next: 0, late_ns_max: 0 }
+    }
+
+    /// When an arrival is scheduled, on the clock that the pace was made with.
+    #[must_use]
+    pub fn scheduled_ns(&self, arrival: u64) -> u64 {
+        let after = u128::from(arrival) * NS_PER_S / u128::from(self.per_second);
+        self.start_ns + after as u64
+    }
+
+    /// Waits until an arrival is due and returns all that are due and were not returned before;
+    /// `None` when there are no more. More than one means that the caller came late.
+    pub fn due(&mut self) -> Option<Range<u64>> {
+        if self.next == self.count {
+            return None;
+        }
+        let scheduled = self.scheduled_ns(self.next);
+        let mut now = self.clock.now_ns();
+        while now < scheduled {
+            let left = scheduled - now;
+            if left > SLEEP_SLACK_NS {
+                std::thread::sleep(Duration::from_nanos(left - SLEEP_SLACK_NS));
+            } else {
+                // The engine under test may need this core; a spin would take it away.
+                std::thread::yield_now();
+            }
+            now = self.clock.now_ns();
+        }
+        self.late_ns_max = self.late_ns_max.max(now - scheduled);
+        let first = self.next;
+        let elapsed = u128::from(now - self.start_ns);
+        // Arrival n is due once n / rate has passed; rounding may leave one for the next call.
+        let due = (elapsed * u128::from(self.per_second) / NS_PER_S) as u64 + 1;
+        self.next = due.clamp(first + 1, self.count);
+        Some(first..self.next)
+    }
+
+    /// The furthest that the caller fell behind the schedule. Latencies contain it; a large one
+    /// says that the sender, not the system, may have been the limit.
+    #[must_use]
+    pub fn late_ns_max(&self) -> u64 {
+        self.late_ns_max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_arrival_comes_once_in_order_and_never_early() {
+        let clock = Clock::start();
+        let mut pace = Pace::new(clock, 1_000_000, 5_000);
+        let mut expected = 0;
+        while let Some(due) = pace.due() {
+            assert_eq!(due.start, expected);
+            assert!(!due.is_empty());
+            assert!(pace.scheduled_ns(due.end - 1) <= clock.now_ns());
+            expected = due.end;
+        }
+        assert_eq!(expected, 5_000);
+        assert!(clock.now_ns() >= 4_999_000);
+    }
+
+    #[test]
+    fn a_schedule_does_not_drift() {
+        let pace = Pace::new(Clock::start(), 3, 10);
+        assert_eq!(pace.scheduled_ns(9) - pace.start_ns, 3_000_000_000);
+        assert_eq!(pace.scheduled_ns(1) - pace.start_ns, 333_333_333);
+    }
+
+    #[test]
+    fn a_late_caller_gets_the_backlog_at_its_scheduled_times() {
+        let clock = Clock::start();
+        let mut pace = Pace::new(clock, 1_000_000, 1_000);
+        while clock.now_ns() < pace.scheduled_ns(500) {}
+        let due = pace.due().expect("a thousand arrivals were asked for");
+        assert!(due.end > 500, "{due:?}");
+        assert!(pace.late_ns_max() >= 499_000, "{}", pace.late_ns_max());
+    }
+}

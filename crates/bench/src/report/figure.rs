@@ -1,0 +1,87 @@
+//! What a suite wants plotted.
+
+/// How a quantity is laid along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// From zero, evenly.
+    Linear,
+    /// By powers of ten; values must be positive.
+    Log,
+    /// Quantiles from 0 to below 1, by the number of nines: 0, 0.9, 0.99 are evenly apart.
+    Nines,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// What is laid along it, with its unit.
+    pub label: String,
+    /// How.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// An axis.
+    #[must_use]
+    pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
+        Axis { label: label.into(), scale }
+    }
+}
+
+/// A named line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What the legend calls it.
+    pub name: String,
+    /// Its points, in order of x.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A plot of the report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// Lines over two axes: percentile curves, throughput against group size.
+    Lines {
+        /// What it shows.
+        title: String,
+        /// The horizontal axis.
+        x: Axis,
+        /// The vertical axis.
+        y: Axis,
+        /// The lines.
+        series: Vec<Series>,
+    },
+    /// Horizontal bars, one a name: throughput against durability level, or against peers.
+    Bars {
+        /// What it shows.
+        title: String,
+        /// The axis of values.
+        value: Axis,
+        /// Names and values; ours are drawn stronger.
+        bars: Vec<Bar>,
+    },
+}
+
+/// A bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it stands for.
+    pub name: String,
+    /// Its length.
+    pub value: f64,
+    /// Whether it is our own figure.
+    pub ours: bool,
+}
+
+impl Figure {
+    /// Percentile curves of latency, each from [`crate::measure::Latencies::curve`].
+    #[must_use]
+    pub fn percentiles(title: impl Into<String>, series: Vec<Series>) -> Figure {
+        Figure::Lines {
+            title: title.into(),
+            x: Axis::new("percentile", Scale::Nines),
+            y: Axis::new("latency, ns", Scale::Log),
+            series,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! One line of a report: what was measured, what it should be, what others came to.
+
+use super::unit::{Better, Unit};
+use crate::measure::Spread;
+use crate::references;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Whether orders passed a risk check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// There is no risk layer in what is measured.
+    None,
+    /// There is one, and the instrument switches it off.
+    Off,
+    /// Every order is checked against a funded account.
+    On,
+}
+
+/// How orders reach what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A call in the same process.
+    InProcess,
+    /// A socket on the same machine.
+    Loopback,
+}
+
+/// What was measured, with the settings that a reader must know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The work.
+    pub work: String,
+    /// The risk setting.
+    pub risk: Risk,
+    /// The transport.
+    pub transport: Transport,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let risk = match self.risk {
+            Risk::None => "no risk layer",
+            Risk::Off => "risk off",
+            Risk::On => "risk on",
+        };
+        let transport = match self.transport {
+            Transport::InProcess => "in-process",
+            Transport::Loopback => "loopback",
+        };
+        write!(f, "{}; {risk}; {transport}", self.work)
+    }
+}
+
+/// The least or the most that a value may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// Met from here upwards.
+    AtLeast(f64),
+    /// Met from here downwards.
+    AtMost(f64),
+}
+
+impl Target {
+    /// The number alone.
+    #[must_use]
+    pub fn bound(self) -> f64 {
+        match self {
+            Target::AtLeast(bound) | Target::AtMost(bound) => bound,
+        }
+    }
+
+    /// Whether a value meets it.
+    #[must_use]
+    pub fn is_met_by(self, value: f64) -> bool {
+        match self {
+            Target::AtLeast(bound) => value >= bound,
+            Target::AtMost(bound) => value <= bound,
+        }
+    }
+}
+
+/// What somebody else came to at the same work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// Who.
+    pub name: String,
+    /// The figure, in the unit of its row.
+    pub value: f64,
+    /// Why it cannot mean what it says, if it cannot.
+    pub caveat: Option<String>,
+}
+
+/// One measured value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What was measured.
+    pub case: Case,
+    /// The durability level, where there is one.
+    pub level: Option<String>,
+    /// Which figure of it: `throughput`, `latency p99`, …
+    pub metric: String,
+    /// The figure; of repeats, the median.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+    /// The repeats behind it.
+    pub spread: Option<Spread>,
+    /// What it should be.
+    pub target: Option<Target>,
+    /// What others came to.
+    pub references: Vec<Reference>,
+    /// What was verified while it was measured.
+    pub checks: BTreeMap<String, Value>,
+    /// What a reader must know besides.
+    pub footnote: Option<String>,
+}
+
+impl Row {
+    /// A row with a value and nothing beside it.
+    #[must_use]
+    pub fn new(case: &Case, metric: impl Into<String>, value: f64, unit: Unit) -> Row {
+        Row {
+            case: case.clone(),
+            level: None,
+            metric: metric.into(),
+            value,
+            unit,
+            spread: None,
+            target: None,
+            references: Vec::new(),
+            checks: BTreeMap::new(),
+            footnote: None,
+        }
+    }
+
+    /// A row for the median of some repeats.
+    #[must_use]
+    pub fn of_spread(case: &Case, metric: impl Into<String>, spread: Spread, unit: Unit) -> Row {
+        Row { spread: Some(spread), ..Row::new(case, metric, spread.median, unit) }
+    }
+
+    /// At a durability level.
+    #[must_use]
+    pub fn level(mut self, level: impl Into<String>) -> Row {
+        self.level = Some(level.into());
+        self
+    }
+
+    /// With a target, on the better side of which it is met.
+    #[must_use]
+    pub fn target(mut self, bound: f64) -> Row {
+        self.target = Some(match self.unit.better() {
+            Better::Higher => Target::AtLeast(bound),
+            Better::Lower => Target::AtMost(bound),
+        });
+        self
+    }
+
+    /// Beside every figure that [`references`] knows of this work and metric in this unit.
+    #[must_use]
+    pub fn beside(mut self, work: references::Work, metric: references::Metric) -> Row {
+        let known = references::of(work, metric).filter(|known| known.unit == self.unit);
+        self.references.extend(known.map(references::Figure::reference));
+        self
+    }
+
+    /// With something that was verified.
+    #[must_use]
+    pub fn check(mut self, name: impl Into<String>, value: impl Into<Value>) -> Row {
+        self.checks.insert(name.into(), value.into());
+        self
+    }
+
+    /// With several things that were verified.
+    #[must_use]
+    pub fn checks(mut self, checks: &BTreeMap<String, Value>) -> Row {
+        self.checks.extend(checks.iter().map(|(name, value)| (name.clone(), value.clone())));
+        self
+    }
+
+    /// With a footnote, after any that it has.
+    #[must_use]
+    pub fn footnote(mut self, text: impl AsRef<str>) -> Row {
+        let text = text.as_ref();
+        self.footnote = Some(match self.footnote {
+            Some(before) => format!("{before} {text}"),
+            None => text.to_string(),
+        });
+        self
+    }
+
+    /// Whether the target is met; `None` without one.
+    #[must_use]
+    pub fn is_met(&self) -> Option<bool> {
+        self.target.map(|target| target.is_met_by(self.value))
+    }
+
+    /// How many times better than a reference the value is.
+    #[must_use]
+    pub fn times_better(&self, reference: &Reference) -> f64 {
+        match self.unit.better() {
+            Better::Higher => self.value / reference.value,
+            Better::Lower => reference.value / self.value,
+        }
+    }
+
+    /// The footnote, and behind it why references cannot mean what they say.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let caveats = self.references.iter().filter_map(|reference| {
+            reference.caveat.as_ref().map(|caveat| format!("{}: {caveat}", reference.name))
+        });
+        self.footnote.iter().cloned().chain(caveats).collect()
+    }
+
+    /// The row in a few words, for a list of missed targets.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.level {
+            Some(level) => format!("{}; {level}; {}", self.case, self.metric),
+            None => format!("{}; {}", self.case, self.metric),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn case() -> Case {
+        Case {
+            work: "book alone, OBW1 depth 10000".into(),
+            risk: Risk::None,
+            transport: Transport::InProcess,
+        }
+    }
+
+    #[test]
+    fn a_target_is_met_on_the_better_side_of_it() {
+        let rate = Row::new(&case(), "throughput", 24e6, Unit::OperationsPerSecond);
+        assert_eq!(rate.clone().target(24e6).is_met(), Some(true));
+        assert_eq!(rate.clone().target(25e6).is_met(), Some(false));
+        assert_eq!(rate.is_met(), None);
+        let latency = Row::new(&case(), "latency p99.9", 290.0, Unit::Nanoseconds);
+        assert_eq!(latency.clone().target(300.0).is_met(), Some(true));
+        assert_eq!(latency.target(280.0).is_met(), Some(false));
+    }
+
+    #[test]
+    fn a_shorter_latency_is_that_many_times_better() {
+        let row = Row::new(&case(), "latency p50", 50.0, Unit::Nanoseconds);
+        let reference = Reference { name: "peer".into(), value: 100.0, caveat: None };
+        assert_eq!(row.times_better(&reference), 2.0);
+    }
+
+    #[test]
+    fn the_settings_are_part_of_the_case() {
+        let settings = "book alone, OBW1 depth 10000; no risk layer; in-process";
+        assert_eq!(case().to_string(), settings);
+    }
+}

@@ -1,0 +1,145 @@
+//! What a value is counted in, and how a person reads it.
+
+use std::fmt;
+
+/// Which of two values is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The larger.
+    Higher,
+    /// The smaller.
+    Lower,
+}
+
+/// The unit of a measured value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Operations on a book a second.
+    OperationsPerSecond,
+    /// Orders a second.
+    OrdersPerSecond,
+    /// Journaled commands a second.
+    CommandsPerSecond,
+    /// Requests over a network a second.
+    RequestsPerSecond,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Nanoseconds of latency.
+    Nanoseconds,
+    /// Seconds that something took.
+    Seconds,
+    /// One measured value over another; more is better.
+    Ratio,
+    /// A latency over that of one disk sync in the same run.
+    DiskSyncs,
+    /// Allocations an order.
+    AllocationsPerOrder,
+}
+
+impl Unit {
+    /// The unit as the JSON lines name it.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::OperationsPerSecond => "op/s",
+            Unit::OrdersPerSecond => "orders/s",
+            Unit::CommandsPerSecond => "commands/s",
+            Unit::RequestsPerSecond => "req/s",
+            Unit::BytesPerSecond => "B/s",
+            Unit::Nanoseconds => "ns",
+            Unit::Seconds => "s",
+            Unit::Ratio => "ratio",
+            Unit::DiskSyncs => "disk syncs",
+            Unit::AllocationsPerOrder => "allocations/order",
+        }
+    }
+
+    /// Which way is better.
+    #[must_use]
+    pub fn better(self) -> Better {
+        match self {
+            Unit::OperationsPerSecond
+            | Unit::OrdersPerSecond
+            | Unit::CommandsPerSecond
+            | Unit::RequestsPerSecond
+            | Unit::BytesPerSecond
+            | Unit::Ratio => Better::Higher,
+            Unit::Nanoseconds | Unit::Seconds | Unit::DiskSyncs | Unit::AllocationsPerOrder => {
+                Better::Lower
+            }
+        }
+    }
+
+    /// A value in this unit, for a person: three digits and a prefix.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Unit::Nanoseconds => time(value),
+            Unit::Seconds => time(value * 1e9),
+            Unit::Ratio => digits(value),
+            _ => format!("{} {}", prefixed(value), self.symbol()),
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.symbol())
+    }
+}
+
+fn time(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        ns_abs if ns_abs < 1e3 => (ns, "ns"),
+        ns_abs if ns_abs < 1e6 => (ns / 1e3, "us"),
+        ns_abs if ns_abs < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A value with K, M or G where it is large.
+pub(crate) fn prefixed(value: f64) -> String {
+    match value.abs() {
+        abs if abs < 1e3 => digits(value),
+        abs if abs < 1e6 => format!("{} K", digits(value / 1e3)),
+        abs if abs < 1e9 => format!("{} M", digits(value / 1e6)),
+        _ => format!("{} G", digits(value / 1e9)),
+    }
+}
+
+/// A value to three digits, or to the unit where it has more before the point.
+pub(crate) fn digits(value: f64) -> String {
+    let places = match value.abs() {
+        abs if abs >= 99.95 => 0,
+        abs if abs >= 9.995 => 1,
+        abs if abs >= 0.1 || abs == 0.0 => 2,
+        _ => 4,
+    };
+    let text = format!("{value:.places$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_with_three_digits_and_a_prefix() {
+        assert_eq!(Unit::OperationsPerSecond.show(24_312_345.0), "24.3 M op/s");
+        assert_eq!(Unit::OrdersPerSecond.show(9_780.0), "9.78 K orders/s");
+        assert_eq!(Unit::Nanoseconds.show(89.0), "89 ns");
+        assert_eq!(Unit::Nanoseconds.show(46_788_500.0), "46.8 ms");
+        assert_eq!(Unit::Seconds.show(10.0), "10 s");
+        assert_eq!(Unit::Ratio.show(0.9534), "0.95");
+        assert_eq!(Unit::AllocationsPerOrder.show(0.0), "0 allocations/order");
+    }
+
+    #[test]
+    fn small_values_do_not_vanish() {
+        assert_eq!(digits(0.0204), "0.0204");
+    }
+}

@@ -1,0 +1,207 @@
+//! Runs suites and hands out what they found.
+
+use crate::error::BenchError;
+use crate::report::json::{self, Score};
+use crate::report::{self, Machine};
+use crate::suite::{self, Context, Outcome, Size, Suite};
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// What to run, and what to do with the results.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Names of suites; none means all.
+    pub suites: Vec<String>,
+    /// JSON lines instead of tables.
+    pub json: bool,
+    /// Where to write the page with tables and plots, if anywhere.
+    pub report: Option<PathBuf>,
+    /// How much work.
+    pub size: Size,
+    /// Where suites keep data while they run; choose the disk that is to be measured.
+    pub data_dir: PathBuf,
+}
+
+/// How a run ended: the score of each suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Suites in the order in which they ran.
+    pub suites: Vec<(String, Score)>,
+}
+
+impl Summary {
+    /// Whether every target of every suite was met.
+    #[must_use]
+    pub fn is_all_met(&self) -> bool {
+        self.suites.iter().all(|(_, score)| score.missed.is_empty())
+    }
+}
+
+/// Runs suites; results go to the standard output, progress to the standard error.
+pub fn run(options: &Options) -> Result<Summary, BenchError> {
+    let mut progress = |what: &str| {
+        // Nobody is the worse off if progress cannot be shown.
+        let _ = writeln!(io::stderr(), "{what}");
+    };
+    run_with(options, &mut io::stdout().lock(), &mut progress)
+}
+
+/// Runs suites; results go to `results`, lines about what goes on to `progress`.
+pub fn run_with(
+    options: &Options,
+    results: &mut dyn Write,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Summary, BenchError> {
+    let suites = chosen(&options.suites)?;
+    let machine = Machine::of(&options.data_dir);
+    let mut summary = Summary::default();
+    let mut outcomes = Vec::new();
+    if !options.json {
+        show_machine(&machine, results).map_err(BenchError::Output)?;
+    }
+    for suite in suites {
+        let name = suite.name();
+        progress(&format!("{name}: {}", suite.about()));
+        let mut context = Context::new(options.size, &options.data_dir, progress);
+        let mut outcome = suite.run(&mut context)?;
+        if options.size == Size::Small {
+            strip(&mut outcome);
+        }
+        let score = Score::of(&outcome.rows);
+        show(name, &outcome, &score, &machine, options.json, results)
+            .map_err(BenchError::Output)?;
+        summary.suites.push((name.to_string(), score));
+        outcomes.push((name.to_string(), outcome));
+    }
+    if let Some(path) = &options.report {
+        fs::write(path, report::page(&machine, &outcomes)).map_err(|source| BenchError::Io {
+            doing: "write the report",
+            path: path.clone(),
+            source,
+        })?;
+        progress(&format!("report written to {}", path.display()));
+    }
+    Ok(summary)
+}
+
+fn chosen(names: &[String]) -> Result<Vec<Box<dyn Suite>>, BenchError> {
+    let mut suites = suite::all();
+    let known: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(BenchError::UnknownSuite { name: unknown.clone(), known: known.join(", ") });
+    }
+    if !names.is_empty() {
+        suites.retain(|suite| names.iter().any(|name| name == suite.name()));
+    }
+    Ok(suites)
+}
+
+/// Takes away what only means something at full size.
+fn strip(outcome: &mut Outcome) {
+    for row in &mut outcome.rows {
+        row.target = None;
+        row.references.clear();
+    }
+}
+
+fn show_machine(machine: &Machine, results: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in machine.named() {
+        writeln!(results, "{name:24}{value}")?;
+    }
+    writeln!(results)
+}
+
+fn show(
+    name: &str,
+    outcome: &Outcome,
+    score: &Score,
+    machine: &Machine,
+    as_json: bool,
+    results: &mut dyn Write,
+) -> io::Result<()> {
+    if !as_json {
+        writeln!(results, "{}", report::table(name, &outcome.rows))?;
+        return results.flush();
+    }
+    for row in &outcome.rows {
+        writeln!(results, "{}", json::row(name, row))?;
+    }
+    writeln!(results, "{}", json::summary(name, score, machine))?;
+    results.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn options(data_dir: &std::path::Path) -> Options {
+        Options {
+            suites: Vec::new(),
+            json: true,
+            report: None,
+            size: Size::Small,
+            data_dir: data_dir.to_path_buf(),
+        }
+    }
+
+    fn output(options: &Options) -> String {
+        let mut bytes = Vec::new();
+        run_with(options, &mut bytes, &mut |_| {}).expect("every suite runs at its small size");
+        String::from_utf8(bytes).expect("results are text")
+    }
+
+    #[test]
+    fn every_suite_runs_small_and_speaks_the_contract() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let output = output(&options(home.path()));
+        let lines: Vec<Value> = output
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("every line is one object"))
+            .collect();
+        let (summaries, rows): (Vec<&Value>, Vec<&Value>) =
+            lines.iter().partition(|line| line.get("summary").is_some());
+        assert_eq!(summaries.len(), suite::all().len());
+        assert!(rows.len() > summaries.len());
+        for row in rows {
+            let fields: Vec<&String> = row.as_object().expect("an object").keys().collect();
+            let mut contract = [
+                "suite",
+                "case",
+                "level",
+                "metric",
+                "value",
+                "unit",
+                "target",
+                "references",
+                "checks",
+                "footnote",
+            ];
+            contract.sort_unstable();
+            assert_eq!(fields, contract);
+            assert!(row["value"].is_number(), "{row}");
+            assert!(!row["checks"].as_object().expect("an object").is_empty(), "{row}");
+        }
+    }
+
+    #[test]
+    fn the_report_and_the_tables_are_written() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let path = home.path().join("report.html");
+        let options = Options { json: false, report: Some(path.clone()), ..options(home.path()) };
+        let output = output(&options);
+        assert!(output.contains("processor") && output.contains("throughput"), "{output}");
+        let page = fs::read_to_string(path).expect("the report");
+        assert!(page.contains("<svg"));
+    }
+
+    #[test]
+    fn an_unknown_suite_is_named_beside_those_there_are() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let options = Options { suites: vec!["mach".into()], ..options(home.path()) };
+        let error = run_with(&options, &mut Vec::new(), &mut |_| {}).expect_err("no such suite");
+        let said = error.to_string();
+        assert!(said.contains("\"mach\"") && said.contains("match"), "{said}");
+    }
+}

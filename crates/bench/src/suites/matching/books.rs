@@ -1,0 +1,167 @@
+//! The order book of the core, as the passes drive it.
+
+use super::passes::Matcher;
+use crate::workload::{Fill, Operation, Standing, Workload};
+use rialto_core::book::{Book, LimitOrderBook, Orders, Refused};
+use rialto_model::{MemberId, OrderId, Price, Quantity, Side, TimeInForce};
+
+/// Why a book did not do an operation.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotDone {
+    /// The book refused the order.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// No such order rests.
+    #[error("order {0} does not rest")]
+    Unknown(OrderId),
+    /// This kind of book cannot do it.
+    #[error("this book only places and cancels")]
+    Unsupported,
+}
+
+fn standing(book: &Book) -> Standing {
+    Standing {
+        resting_bids: book.order_count(Side::Buy) as u64,
+        resting_asks: book.order_count(Side::Sell) as u64,
+        best_bid: book.best(Side::Buy),
+        best_ask: book.best(Side::Sell),
+    }
+}
+
+/// The book as a library: it places limit orders and cancels them.
+pub(super) struct LimitBook(LimitOrderBook);
+
+impl Matcher for LimitBook {
+    const NAME: &'static str = "book alone";
+    type Refusal = NotDone;
+
+    fn fresh(workload: &Workload) -> LimitBook {
+        let mut book = LimitOrderBook::with_capacity(workload.resting_max as usize + 1);
+        book.reserve_levels(workload.resting_max as usize + 1);
+        LimitBook(book)
+    }
+
+    #[inline]
+    fn apply(
+        &mut self,
+        operation: &Operation,
+        sink: &mut impl FnMut(&Fill),
+    ) -> Result<(), NotDone> {
+        match *operation {
+            Operation::Place {
+                id,
+                side,
+                time_in_force: TimeInForce::Gtc,
+                user,
+                price,
+                quantity,
+            } => {
+                self.0.place(id, side, price, quantity, MemberId(user), &mut |fill| {
+                    let rialto_core::book::Fill { maker, taker, price, quantity, .. } = fill;
+                    sink(&Fill { maker, taker, price, quantity });
+                })?;
+                Ok(())
+            }
+            Operation::Cancel { id } => match self.0.cancel(id) {
+                Some(_) => Ok(()),
+                None => Err(NotDone::Unknown(id)),
+            },
+            _ => Err(NotDone::Unsupported),
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        standing(self.0.book())
+    }
+}
+
+/// The book as the core uses it, with moves, reductions and immediate orders put together from its
+/// parts.
+pub(super) struct MovableBook {
+    orders: Orders,
+    book: Book,
+}
+
+/// An order on its way into the book.
+struct Incoming {
+    id: OrderId,
+    side: Side,
+    price: Price,
+    quantity: Quantity,
+    owner: MemberId,
+}
+
+impl MovableBook {
+    #[inline]
+    fn place(
+        &mut self,
+        order: Incoming,
+        rests: bool,
+        sink: &mut impl FnMut(&Fill),
+    ) -> Result<(), NotDone> {
+        let Incoming { id, side, price, quantity, owner } = order;
+        let mut left = quantity;
+        while left > Quantity::ZERO && self.book.reaches(side, price) {
+            let maker_side = side.opposite();
+            let Some(filled) = self.book.fill_front(&mut self.orders, maker_side, left) else {
+                break;
+            };
+            left.0 -= filled.quantity.0;
+            let (maker, price, quantity) = (filled.id, filled.price, filled.quantity);
+            sink(&Fill { maker, taker: id, price, quantity });
+        }
+        if rests && left > Quantity::ZERO {
+            self.book.insert(&mut self.orders, side, price, id, left, owner)?;
+        }
+        Ok(())
+    }
+}
+
+impl Matcher for MovableBook {
+    const NAME: &'static str = "book alone";
+    type Refusal = NotDone;
+
+    fn fresh(workload: &Workload) -> MovableBook {
+        let room = workload.resting_max as usize + 1;
+        let mut book = MovableBook { orders: Orders::with_limit(room), book: Book::new() };
+        book.orders.reserve(room);
+        book.book.reserve(room);
+        book
+    }
+
+    #[inline]
+    fn apply(
+        &mut self,
+        operation: &Operation,
+        sink: &mut impl FnMut(&Fill),
+    ) -> Result<(), NotDone> {
+        let find = |orders: &Orders, id| orders.find(id).ok_or(NotDone::Unknown(id));
+        match *operation {
+            Operation::Place { id, side, time_in_force, user, price, quantity } => {
+                let order = Incoming { id, side, price, quantity, owner: MemberId(user) };
+                self.place(order, time_in_force != TimeInForce::Ioc, sink)
+            }
+            Operation::Move { id, price } => {
+                let slot = find(&self.orders, id)?;
+                let (side, _) = self.book.locate(&self.orders, slot);
+                let owner = self.orders.get(slot).owner;
+                let quantity = self.book.remove(&mut self.orders, slot);
+                self.place(Incoming { id, side, price, quantity, owner }, true, sink)
+            }
+            Operation::Reduce { id, by } => {
+                let slot = find(&self.orders, id)?;
+                self.book.reduce(&mut self.orders, slot, by);
+                Ok(())
+            }
+            Operation::Cancel { id } => {
+                let slot = find(&self.orders, id)?;
+                self.book.remove(&mut self.orders, slot);
+                Ok(())
+            }
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        standing(&self.book)
+    }
+}

@@ -1,0 +1,186 @@
+//! `match`: how fast orders are matched, without any journal.
+
+mod books;
+mod passes;
+
+use crate::error::{BenchError, verify};
+use crate::measure::{Clock, Latencies, Percentiles, Spread};
+use crate::references::{self, Metric, Work};
+use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
+use crate::report::{Case, Risk, Row, Transport, Unit};
+use crate::suite::{Context, Outcome, Suite};
+use crate::workload::{Form, Workload, exchange_core_mix, obw, seed002};
+use books::{LimitBook, MovableBook};
+use passes::Matcher;
+
+/// The suite.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matching;
+
+/// Depth of a stream, and its targets: operations a second, and nanoseconds at 99.9 %.
+const DEPTHS: [(u64, f64, f64); 3] =
+    [(1_000, 24e6, 300.0), (10_000, 24e6, 300.0), (100_000, 18e6, 600.0)];
+/// The seed of every workload here; the figures of others are of this one.
+const SEED: u64 = 1;
+
+const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
+    and come from passes of their own: the clock would cost as much as the operation.";
+const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
+
+impl Suite for Matching {
+    fn name(&self) -> &'static str {
+        "match"
+    }
+
+    fn about(&self) -> &'static str {
+        "order books alone, on OBW1 streams, exchange-core's mix and the orders of seed 002"
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+        let mut outcome = Outcome::default();
+        let mut curves = Vec::new();
+        let mut bars = Vec::new();
+        for (depth, rate, p99_9_ns) in DEPTHS {
+            let workload = stream(context, depth)?;
+            let work = Work::Obw { depth };
+            let measured = measure::<LimitBook>(context, &workload)?;
+            bars.extend(rate_bars(&workload, work, measured.rate.median));
+            curves.push(measured.curve(&workload));
+            let targets = Targets { rate: Some(rate), p99_9_ns: Some(p99_9_ns) };
+            outcome.rows.extend(measured.rows(work, targets));
+        }
+        context.progress("  exchange-core's mix: generating");
+        let workload =
+            exchange_core_mix(SEED, context.sized(1_000, 100), context.sized(3_000_000, 3_000));
+        let measured = measure::<MovableBook>(context, &workload)?;
+        bars.extend(rate_bars(&workload, Work::MixBook, measured.rate.median));
+        curves.push(measured.curve(&workload));
+        outcome.rows.extend(measured.rows(Work::MixBook, Targets::default()));
+        for (form, orders) in [(Form::A, 5_000_000), (Form::A, 50_000), (Form::B, 50_000)] {
+            context.progress("  seed 002: generating");
+            let workload = seed002(form, context.sized(orders, orders / 50_000 * 20));
+            let measured = measure::<LimitBook>(context, &workload)?;
+            let rows = measured.rows(Work::Seed002Book, Targets::default()).into_iter();
+            outcome.rows.extend(rows.map(|row| row.footnote(LEVELS_NOTE)));
+        }
+        outcome.figures.push(Figure::Bars {
+            title: "Books alone: operations a second".into(),
+            value: Axis::new("op/s", Scale::Linear),
+            bars,
+        });
+        outcome.figures.push(Figure::percentiles("Books alone: one operation", curves));
+        Ok(outcome)
+    }
+}
+
+/// Generates a stream; at the small size one of a fiftieth of the depth.
+fn stream(context: &mut Context<'_>, depth: u64) -> Result<Workload, BenchError> {
+    context.progress(&format!("  OBW1 depth {depth}: generating"));
+    let depth = context.sized(depth, depth / 50);
+    let stream = obw::generate(SEED, depth, context.sized(1_000_000, 2_000));
+    let workload = stream.workload();
+    let header = &stream.header;
+    let (tally, standing) = (&workload.expected.tally, &workload.expected.standing);
+    verify(&workload.name, "trades of the header", header.trades, tally.trades)?;
+    verify(&workload.name, "resting orders of the header", header.resting, standing.resting())?;
+    verify(&workload.name, "digest of the header", header.digest, tally.digest)?;
+    Ok(workload)
+}
+
+/// What a row should come to, where something is asked of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Targets {
+    rate: Option<f64>,
+    p99_9_ns: Option<f64>,
+}
+
+/// What the passes over one workload came to.
+struct Measured {
+    case: Case,
+    checks: std::collections::BTreeMap<String, serde_json::Value>,
+    rate: Spread,
+    latencies: Latencies,
+    passes: Vec<Percentiles>,
+    clock_ns: u64,
+}
+
+/// Verifies a matcher on a workload, then times it, then times each of its operations.
+fn measure<M: Matcher>(
+    context: &mut Context<'_>,
+    workload: &Workload,
+) -> Result<Measured, BenchError> {
+    let work = format!("{}, {}", M::NAME, workload.name);
+    let case = Case { work, risk: Risk::None, transport: Transport::InProcess };
+    let name = case.to_string();
+    let (runs, passes) = context.sized((5, 3), (2, 1));
+    context.progress(&format!("  {}: verifying", case.work));
+    passes::verified::<M>(&name, workload)?;
+    let mut rates = Vec::with_capacity(runs);
+    for run in 1..=runs {
+        context.progress(&format!("  {}: run {run} of {runs}", case.work));
+        rates.push(passes::timed::<M>(&name, workload)?);
+    }
+    let clock = Clock::start();
+    let mut latencies = Latencies::new();
+    let mut percentiles = Vec::with_capacity(passes);
+    for pass in 1..=passes {
+        context.progress(&format!("  {}: latencies, pass {pass} of {passes}", case.work));
+        let pass = passes::latencies::<M>(&name, workload, clock)?;
+        percentiles.push(pass.percentiles());
+        latencies.merge(&pass);
+    }
+    Ok(Measured {
+        case,
+        checks: workload.checks(),
+        rate: Spread::of(&rates).expect("at least one run was timed"),
+        latencies,
+        passes: percentiles,
+        clock_ns: clock.cost_ns(),
+    })
+}
+
+impl Measured {
+    fn rows(&self, work: Work, targets: Targets) -> Vec<Row> {
+        let unit = Unit::OperationsPerSecond;
+        let rate = Row::of_spread(&self.case, "throughput", self.rate, unit)
+            .beside(work, Metric::Throughput)
+            .checks(&self.checks);
+        let mut rows = vec![match targets.rate {
+            Some(target) => rate.target(target),
+            None => rate,
+        }];
+        for (position, (name, _)) in self.latencies.percentiles().named().into_iter().enumerate() {
+            let values: Vec<f64> =
+                self.passes.iter().map(|pass| pass.named()[position].1 as f64).collect();
+            let spread = Spread::of(&values).expect("at least one pass was measured");
+            let metric = format!("latency {name}");
+            let mut row = Row::of_spread(&self.case, metric, spread, Unit::Nanoseconds)
+                .check("operations", self.latencies.count())
+                .check("clock_ns", self.clock_ns)
+                .footnote(CLOCK_NOTE);
+            if let Some(metric) = Metric::of_percentile(name) {
+                row = row.beside(work, metric);
+            }
+            if let (Some(target), "p99.9") = (targets.p99_9_ns, name) {
+                row = row.target(target);
+            }
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn curve(&self, workload: &Workload) -> Series {
+        Series { name: workload.name.clone(), points: self.latencies.curve() }
+    }
+}
+
+/// Our rate on a workload, and under it the rates of others.
+fn rate_bars(workload: &Workload, work: Work, rate: f64) -> Vec<Bar> {
+    let ours = Bar { name: format!("Rialto, {}", workload.name), value: rate, ours: true };
+    let others = references::of(work, Metric::Throughput).map(|figure| Bar {
+        name: figure.name.to_string(),
+        value: figure.value,
+        ours: false,
+    });
+    std::iter::once(ours).chain(others).collect()
+}

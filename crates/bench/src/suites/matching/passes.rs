@@ -1,0 +1,152 @@
+//! The passes over a workload: one that verifies everything, some that are timed as a whole, some
+//! in which every operation is.
+
+use crate::error::{BenchError, verify};
+use crate::measure::{Clock, Latencies};
+use crate::workload::{Fill, Operation, Standing, Tally, Totals, Workload};
+
+/// Something that matches the orders of one instrument.
+pub(super) trait Matcher: Sized {
+    /// What the report calls it.
+    const NAME: &'static str;
+    /// Why it refuses an operation.
+    type Refusal: std::error::Error + Send + Sync + 'static;
+
+    /// An empty one, with room for all that the workload lets rest.
+    fn fresh(workload: &Workload) -> Self;
+
+    /// Does one operation and hands every fill to `sink`.
+    fn apply(
+        &mut self,
+        operation: &Operation,
+        sink: &mut impl FnMut(&Fill),
+    ) -> Result<(), Self::Refusal>;
+
+    /// What rests in it.
+    fn standing(&self) -> Standing;
+}
+
+fn refused(
+    case: &str,
+    position: usize,
+    refusal: impl std::error::Error + Send + Sync + 'static,
+) -> BenchError {
+    BenchError::Refused { case: case.to_string(), position, source: Box::new(refusal) }
+}
+
+/// Runs the whole workload and compares everything, the digest of the fills included.
+pub(super) fn verified<M: Matcher>(case: &str, workload: &Workload) -> Result<(), BenchError> {
+    let mut matcher = M::fresh(workload);
+    let mut tally = Tally::default();
+    for (position, operation) in workload.operations.iter().enumerate() {
+        matcher
+            .apply(operation, &mut |fill| tally.take(fill))
+            .map_err(|refusal| refused(case, position, refusal))?;
+    }
+    let totals = Totals { tally, standing: matcher.standing() };
+    verify(case, "the result", totals, workload.expected)
+}
+
+/// Runs the workload on a fresh matcher and returns operations a second behind the prefill. Fills
+/// are counted, and count, quantity and standing are verified.
+pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<f64, BenchError> {
+    let mut matcher = M::fresh(workload);
+    let (mut trades, mut quantity) = (0_u64, 0_i64);
+    let mut count = |fill: &Fill| {
+        trades += 1;
+        quantity = quantity.wrapping_add(fill.quantity.0);
+    };
+    let mut position = 0;
+    for operation in &workload.operations[..workload.prefill] {
+        matcher.apply(operation, &mut count).map_err(|refusal| refused(case, position, refusal))?;
+        position += 1;
+    }
+    let clock = Clock::start();
+    for operation in workload.measured() {
+        if let Err(refusal) = matcher.apply(operation, &mut count) {
+            return Err(refused(case, position, refusal));
+        }
+        position += 1;
+    }
+    let elapsed_ns = clock.now_ns().max(1);
+    let expected = &workload.expected;
+    verify(case, "the number of trades", trades, expected.tally.trades)?;
+    verify(case, "the traded quantity", i128::from(quantity), expected.tally.traded_quantity)?;
+    verify(case, "what rests", matcher.standing(), expected.standing)?;
+    Ok(workload.measured().len() as f64 * 1e9 / elapsed_ns as f64)
+}
+
+/// Runs the workload on a fresh matcher and times each operation behind the prefill.
+pub(super) fn latencies<M: Matcher>(
+    case: &str,
+    workload: &Workload,
+    clock: Clock,
+) -> Result<Latencies, BenchError> {
+    let mut matcher = M::fresh(workload);
+    let mut trades = 0_u64;
+    let mut count = |_: &Fill| trades += 1;
+    for (position, operation) in workload.operations[..workload.prefill].iter().enumerate() {
+        matcher.apply(operation, &mut count).map_err(|refusal| refused(case, position, refusal))?;
+    }
+    let mut latencies = Latencies::new();
+    for (position, operation) in workload.measured().iter().enumerate() {
+        let before = clock.now_ns();
+        let done = matcher.apply(operation, &mut count);
+        latencies.record(clock.now_ns() - before);
+        done.map_err(|refusal| refused(case, workload.prefill + position, refusal))?;
+    }
+    verify(case, "the number of trades", trades, workload.expected.tally.trades)?;
+    Ok(latencies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{ReferenceBook, obw};
+
+    /// A book that is right but for one thing.
+    struct Broken<const LOSES_FILLS: bool>(ReferenceBook);
+
+    impl<const LOSES_FILLS: bool> Matcher for Broken<LOSES_FILLS> {
+        const NAME: &'static str = "broken book";
+        type Refusal = std::fmt::Error;
+
+        fn fresh(_: &Workload) -> Self {
+            Broken(ReferenceBook::default())
+        }
+
+        fn apply(
+            &mut self,
+            operation: &Operation,
+            sink: &mut impl FnMut(&Fill),
+        ) -> Result<(), std::fmt::Error> {
+            let mut seen = 0;
+            self.0.apply(operation, &mut |fill| {
+                seen += 1;
+                if !LOSES_FILLS || seen < 2 {
+                    sink(&Fill { price: rialto_model::Price(fill.price.0 + 1), ..*fill });
+                }
+            });
+            Ok(())
+        }
+
+        fn standing(&self) -> Standing {
+            self.0.standing()
+        }
+    }
+
+    #[test]
+    fn a_wrong_price_does_not_pass_the_verification() {
+        let workload = obw::generate(1, 50, 500).workload();
+        let said = verified::<Broken<false>>("case", &workload).expect_err("prices are wrong");
+        assert!(said.to_string().starts_with("case: the result is"), "{said}");
+    }
+
+    #[test]
+    fn a_lost_fill_does_not_pass_any_pass() {
+        let workload = obw::generate(1, 50, 500).workload();
+        assert!(verified::<Broken<true>>("case", &workload).is_err());
+        assert!(timed::<Broken<true>>("case", &workload).is_err());
+        assert!(latencies::<Broken<true>>("case", &workload, Clock::start()).is_err());
+    }
+}

@@ -1,0 +1,5 @@
+//! The suites.
+
+mod matching;
+
+pub(crate) use matching::Matching;
