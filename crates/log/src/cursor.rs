@@ -1,0 +1,126 @@
+//! Walking over the groups of one segment.
+
+use crate::chain::Chain;
+use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GroupHeader};
+use crate::group::GROUP_BYTES_MAX;
+use crate::segments::Segment;
+use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
+
+/// Stands before a group of a segment and knows what that group must continue.
+pub(crate) struct Cursor {
+    file: Box<dyn File>,
+    /// As long as the longest group, so that a window that begins with a group holds it whole.
+    window: AlignedBuf,
+    window_at: u64,
+    window_len: usize,
+    pub(crate) offset: u64,
+    pub(crate) chain: Chain,
+}
+
+impl Cursor {
+    /// Stands before the first group of a segment.
+    pub(crate) fn at_start(disk: &dyn Disk, segment: &Segment) -> Result<Self, DiskError> {
+        Ok(Self {
+            file: disk.open(&segment.path, Access::Read)?,
+            window: AlignedBuf::zeroed(GROUP_BYTES_MAX),
+            window_at: 0,
+            window_len: 0,
+            offset: BLOCK,
+            chain: Chain::at_start(&segment.header, segment.checksum),
+        })
+    }
+
+    /// Moves to the first group of another segment, keeping the memory.
+    pub(crate) fn enter(&mut self, disk: &dyn Disk, segment: &Segment) -> Result<(), DiskError> {
+        self.file = disk.open(&segment.path, Access::Read)?;
+        self.window_len = 0;
+        self.offset = BLOCK;
+        self.chain = Chain::at_start(&segment.header, segment.checksum);
+        Ok(())
+    }
+
+    /// Moves to the group that holds `seq`, or to where it will stand, over headers alone.
+    pub(crate) fn seek(
+        &mut self,
+        segment: &Segment,
+        seq: u64,
+    ) -> Result<Result<(), Flaw>, DiskError> {
+        let mark = segment.mark_before(seq);
+        self.offset = mark.offset;
+        self.chain = mark.chain;
+        self.window_len = 0;
+        let mut block = [0; BLOCK_BYTES];
+        while self.chain.next_seq <= seq {
+            if self.file.read_full_at(self.offset, &mut block)? < GROUP_HEADER_BYTES {
+                return Ok(Err(Flaw::EndOfFile));
+            }
+            let checked = GroupHeader::decode(&block)
+                .and_then(|(header, sum)| self.chain.check(&header).map(|()| (header, sum)));
+            match checked {
+                // An empty group ends at `seq - 1` and is passed over.
+                Ok((header, _)) if header.records > 0 && header.last_seq() >= seq => break,
+                Ok((header, checksum)) => self.advance(segment, &header, checksum),
+                Err(flaw) => return Ok(Err(flaw)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// The group here, with its checksum, once header, chain, body and records have been checked;
+    /// or what is wrong.
+    pub(crate) fn group(&mut self) -> Result<Result<(GroupHeader, u32), Flaw>, DiskError> {
+        if self.load(GROUP_HEADER_BYTES)? < GROUP_HEADER_BYTES {
+            return Ok(Err(Flaw::EndOfFile));
+        }
+        let (header, checksum) = match GroupHeader::decode(self.here()) {
+            Ok(decoded) => decoded,
+            Err(flaw) => return Ok(Err(flaw)),
+        };
+        if let Err(flaw) = self.chain.check(&header) {
+            return Ok(Err(flaw));
+        }
+        let end = GROUP_HEADER_BYTES + header.body_bytes as usize;
+        if self.load(end)? < end {
+            return Ok(Err(Flaw::EndOfFile));
+        }
+        Ok(header.check_body(self.body_at(self.offset, &header)).map(|()| (header, checksum)))
+    }
+
+    /// The body of the group at `offset` that [`Cursor::group`] has returned last.
+    pub(crate) fn body_at(&self, offset: u64, header: &GroupHeader) -> &[u8] {
+        let start = (offset - self.window_at) as usize + GROUP_HEADER_BYTES;
+        &self.window[start..start + header.body_bytes as usize]
+    }
+
+    /// Steps over a group.
+    pub(crate) fn advance(&mut self, segment: &Segment, header: &GroupHeader, checksum: u32) {
+        self.offset += header.stored_bytes();
+        self.chain.advance(header, checksum);
+        segment.note(self.offset, &self.chain);
+    }
+
+    /// Forgets what was read ahead, which a writer may have written since.
+    pub(crate) fn forget(&mut self) {
+        self.window_len = 0;
+    }
+
+    pub(crate) fn file(&self) -> &dyn File {
+        &*self.file
+    }
+
+    fn here(&self) -> &[u8] {
+        &self.window[(self.offset - self.window_at) as usize..self.window_len]
+    }
+
+    /// Makes `bytes` bytes available here, unless the file ends before, and returns how many are.
+    fn load(&mut self, bytes: usize) -> Result<usize, DiskError> {
+        let window_end = self.window_at + self.window_len as u64;
+        let inside = self.window_at <= self.offset && self.offset + bytes as u64 <= window_end;
+        if self.window_len == 0 || !inside {
+            self.window_len = 0;
+            self.window_at = self.offset;
+            self.window_len = self.file.read_full_at(self.offset, &mut self.window)?;
+        }
+        Ok(self.here().len())
+    }
+}

@@ -1,0 +1,133 @@
+//! The HEAD file: which segments are live, and the least end they must have.
+
+use crate::error::OpenError;
+use crate::format::{BLOCK, Flaw, HEAD_FILE, HeadSlot, SLOTS};
+use crate::segments::Segments;
+use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
+use std::path::Path;
+
+/// Where the file is made before it gets its name, so that it is never seen half written.
+const HEAD_TMP: &str = "HEAD.tmp";
+
+/// The open HEAD file. Writing alternates between the slots, so that one that is torn by a crash
+/// leaves the other.
+pub(crate) struct Head {
+    file: Box<dyn File>,
+    block: AlignedBuf,
+    generation: u64,
+}
+
+/// What HEAD said when the log was opened.
+pub(crate) struct LoadedHead {
+    pub(crate) slot: HeadSlot,
+    /// Where that slot stands in the file.
+    pub(crate) offset: u64,
+    /// What is wrong with the other slot, if anything.
+    pub(crate) lost_slot: Option<Flaw>,
+}
+
+/// Reads the slots of HEAD; nothing when the file does not exist.
+pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<LoadedHead>, OpenError> {
+    let path = dir.join(HEAD_FILE);
+    let file = match disk.open(&path, Access::Read) {
+        Err(error) if error.is_not_found() => return Ok(None),
+        file => file?,
+    };
+    let read_slot = |nth: u64| -> Result<Result<HeadSlot, Flaw>, DiskError> {
+        let mut block = [0; BLOCK_BYTES];
+        let read = file.read_full_at(nth * BLOCK, &mut block)?;
+        if read < BLOCK_BYTES {
+            return Ok(Err(Flaw::EndOfFile));
+        }
+        Ok(HeadSlot::decode(&block))
+    };
+    let loaded = match (read_slot(0)?, read_slot(1)?) {
+        (Err(flaw @ Flaw::Version(_)), _) => {
+            return Err(OpenError::Unsupported { file: path, offset: 0, flaw });
+        }
+        (_, Err(flaw @ Flaw::Version(_))) => {
+            return Err(OpenError::Unsupported { file: path, offset: BLOCK, flaw });
+        }
+        (Err(first), Err(second)) => {
+            return Err(OpenError::HeadDamaged { file: path, first, second });
+        }
+        (Ok(first), Ok(second)) if first.generation > second.generation => {
+            LoadedHead { slot: first, offset: 0, lost_slot: None }
+        }
+        (Ok(_), Ok(second)) => LoadedHead { slot: second, offset: BLOCK, lost_slot: None },
+        (Ok(slot), Err(flaw)) => LoadedHead { slot, offset: 0, lost_slot: Some(flaw) },
+        (Err(flaw), Ok(slot)) => LoadedHead { slot, offset: BLOCK, lost_slot: Some(flaw) },
+    };
+    Ok(Some(loaded))
+}
+
+/// The least end of the log that a new slot vouches for.
+#[derive(Clone, Copy)]
+pub(crate) struct LeastEnd {
+    pub(crate) seq: u64,
+    pub(crate) group: u64,
+    pub(crate) offset: u64,
+}
+
+impl Head {
+    /// Creates the file; the caller knows that there is none.
+    pub(crate) fn create(
+        disk: &dyn Disk,
+        dir: &Path,
+        segments: &Segments,
+        end: LeastEnd,
+    ) -> Result<Self, DiskError> {
+        let tmp = dir.join(HEAD_TMP);
+        let file = disk.create(&tmp, Access::DirectSync)?;
+        let mut head = Self { file, block: AlignedBuf::zeroed(BLOCK_BYTES), generation: 0 };
+        // Both slots are written, so that an unreadable slot always means something.
+        for _ in 0..SLOTS {
+            head.write(segments, end)?;
+        }
+        head.file.sync_data()?;
+        disk.rename(&tmp, &dir.join(HEAD_FILE))?;
+        disk.sync_dir(dir)?;
+        Ok(head)
+    }
+
+    /// Opens the file for writing after `loaded` was read from it.
+    pub(crate) fn open(
+        disk: &dyn Disk,
+        dir: &Path,
+        loaded: &LoadedHead,
+    ) -> Result<Self, DiskError> {
+        Ok(Self {
+            file: disk.open(&dir.join(HEAD_FILE), Access::DirectSync)?,
+            block: AlignedBuf::zeroed(BLOCK_BYTES),
+            generation: loaded.slot.generation,
+        })
+    }
+
+    /// Makes it durable that the log consists of these segments and ends no earlier than `end`.
+    pub(crate) fn write(&mut self, segments: &Segments, end: LeastEnd) -> Result<(), DiskError> {
+        let (oldest, newest) = segments
+            .oldest_and_newest()
+            .expect("HEAD is written only once a segment has been installed");
+        self.generation += 1;
+        let slot = HeadSlot {
+            generation: self.generation,
+            oldest: oldest.name(),
+            newest: newest.name(),
+            segments: segments.count() as u64,
+            end_seq: end.seq,
+            end_group: end.group,
+            end_offset: end.offset,
+        };
+        let block = self
+            .block
+            .first_chunk_mut::<BLOCK_BYTES>()
+            .expect("the buffer was made one block long");
+        slot.encode(block);
+        let at = self.generation % SLOTS as u64 * BLOCK;
+        self.file.write_all_at(at, &self.block)?;
+        if self.file.mode() != IoMode::DirectSync {
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Files in the directory that HEAD does not name: what a crash may leave, and what must not be.
+
+use crate::error::OpenError;
+use crate::format::SegmentName;
+use crate::prepare::TMP_SUFFIX;
+use crate::segments::{Segment, holds_a_group};
+use rialto_disk::Disk;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files of a log's directory.
+pub(crate) struct Listing {
+    pub(crate) segments: Vec<SegmentName>,
+    pub(crate) unfinished: Vec<PathBuf>,
+}
+
+pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Listing, OpenError> {
+    let mut listing = Listing { segments: Vec::new(), unfinished: Vec::new() };
+    for file in disk.list(dir)? {
+        if file.ends_with(TMP_SUFFIX) {
+            listing.unfinished.push(dir.join(file));
+        } else if let Some(name) = SegmentName::parse(&file) {
+            listing.segments.push(name);
+        } else if file.ends_with(".log") {
+            let why = "its name is not that of a segment";
+            return Err(OpenError::ExtraSegment { file: dir.join(file), why });
+        }
+    }
+    Ok(listing)
+}
+
+/// Sorts out the segments that are not live: returns those that may go, and refuses any whose
+/// presence no crash explains.
+pub(crate) fn superfluous(
+    disk: &dyn Disk,
+    dir: &Path,
+    listing: &Listing,
+    live: &[Arc<Segment>],
+) -> Result<Vec<PathBuf>, OpenError> {
+    let mut superfluous = Vec::new();
+    for name in &listing.segments {
+        if live.iter().any(|segment| segment.name() == *name) {
+            continue;
+        }
+        let path = dir.join(name.to_string());
+        if retired(*name, live) || superseded(*name, live) {
+            superfluous.push(path);
+            continue;
+        }
+        // What is left can only be a segment that was made but that HEAD did not come to name. No
+        // group is stored before HEAD names its segment, so that it must be empty.
+        let segment = Segment::load(disk, dir, *name, &path, 0)?;
+        if holds_a_group(disk, &segment)? {
+            let why = "it holds groups, but HEAD does not name it and no segment replaces it";
+            return Err(OpenError::ExtraSegment { file: path, why });
+        }
+        superfluous.push(path);
+    }
+    Ok(superfluous)
+}
+
+/// Below the oldest live segment: retention had given it up, but was interrupted before removing it.
+fn retired(name: SegmentName, live: &[Arc<Segment>]) -> bool {
+    live.first().is_some_and(|oldest| name < oldest.name() && name.epoch <= oldest.name().epoch)
+}
+
+/// A later segment says in its header that it took this one's place.
+fn superseded(name: SegmentName, live: &[Arc<Segment>]) -> bool {
+    live.iter().any(|segment| {
+        let by = segment.name();
+        name.epoch < by.epoch
+            && by.first_seq <= name.first_seq
+            && name.first_seq <= segment.header.superseded_through + 1
+    })
+}

@@ -1,0 +1,141 @@
+//! Making the next segment before it is needed.
+
+use crate::format::SegmentHeader;
+use crate::segments::Segment;
+use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many bytes of zeros one step of a preparation writes.
+const STEP_BYTES: usize = 1 << 20;
+
+/// The suffix of files that are not part of the log yet and go at the next opening.
+pub(crate) const TMP_SUFFIX: &str = ".tmp";
+
+/// Where a log lives and how large its segments are.
+pub(crate) struct Directory {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) path: PathBuf,
+    pub(crate) segment_bytes: u64,
+    next_tmp: AtomicU64,
+}
+
+impl Directory {
+    pub(crate) fn new(disk: Arc<dyn Disk>, path: PathBuf, segment_bytes: u64) -> Self {
+        Self { disk, path, segment_bytes, next_tmp: AtomicU64::new(0) }
+    }
+}
+
+/// Makes segments away from the writer, so that rolling to the next one costs a few small syncs
+/// instead of the writing of a whole file of zeros. Zeros are written rather than space reserved,
+/// because only then do later writes change no metadata.
+///
+/// It may live on any thread. Hand what it makes to [`Writer::accept`](crate::Writer::accept).
+#[derive(Clone)]
+pub struct SegmentPreparer {
+    pub(crate) directory: Arc<Directory>,
+}
+
+/// A segment in the making.
+pub struct Preparation {
+    directory: Arc<Directory>,
+    file: Box<dyn File>,
+    path: PathBuf,
+    zeros: AlignedBuf,
+    done: u64,
+}
+
+/// A file full of durable zeros, ready to become a segment.
+pub struct PreparedSegment {
+    directory: Arc<Directory>,
+    file: Box<dyn File>,
+    path: PathBuf,
+}
+
+impl SegmentPreparer {
+    /// Makes a whole segment. A failure here poisons nothing: the writer will try itself.
+    pub fn prepare(&self) -> Result<PreparedSegment, DiskError> {
+        let mut preparation = self.begin()?;
+        loop {
+            preparation = match preparation.step()? {
+                Ok(prepared) => return Ok(prepared),
+                Err(unfinished) => unfinished,
+            };
+        }
+    }
+
+    /// Begins to make a segment step by step, so that the caller can leave the disk to others in
+    /// between.
+    pub fn begin(&self) -> Result<Preparation, DiskError> {
+        let nth = self.directory.next_tmp.fetch_add(1, Ordering::Relaxed);
+        let path = self.directory.path.join(format!("prepare-{nth}{TMP_SUFFIX}"));
+        let file = self.directory.disk.create(&path, Access::Direct)?;
+        let zeros = AlignedBuf::zeroed(STEP_BYTES.min(self.directory.segment_bytes as usize));
+        Ok(Preparation { directory: self.directory.clone(), file, path, zeros, done: 0 })
+    }
+}
+
+impl Preparation {
+    /// Writes some more zeros; the last step syncs them and yields the segment, the others give the
+    /// preparation back.
+    pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
+        let left = self.directory.segment_bytes - self.done;
+        let bytes = left.min(self.zeros.len() as u64);
+        self.file.write_all_at(self.done, &self.zeros[..bytes as usize])?;
+        self.done += bytes;
+        if self.done < self.directory.segment_bytes {
+            return Ok(Err(self));
+        }
+        self.file.sync_data()?;
+        let Self { directory, file, path, .. } = self;
+        Ok(Ok(PreparedSegment { directory, file, path }))
+    }
+}
+
+/// A segment that a writer appends to.
+pub(crate) struct ActiveSegment {
+    pub(crate) segment: Arc<Segment>,
+    /// Writes that need not be durable on return. With `synced` it is the same file twice: both are
+    /// direct, or both are buffered.
+    pub(crate) direct: Box<dyn File>,
+    /// Writes that must be.
+    pub(crate) synced: Box<dyn File>,
+}
+
+impl PreparedSegment {
+    /// Gives the file its header and its name. When this returns the segment is durable, but it is
+    /// no part of the log before HEAD names it.
+    pub(crate) fn install(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
+        let Directory { disk, path: dir, .. } = &*self.directory;
+        let mut buf = AlignedBuf::zeroed(BLOCK_BYTES);
+        let block =
+            buf.first_chunk_mut::<BLOCK_BYTES>().expect("the buffer was made one block long");
+        let checksum = header.encode(block);
+        self.file.write_all_at(0, &buf)?;
+        self.file.sync_data()?;
+        let path = dir.join(header.name.to_string());
+        disk.rename(&self.path, &path)?;
+        disk.sync_dir(dir)?;
+        let synced = disk.open(&path, Access::DirectSync)?;
+        let direct = if synced.mode() == IoMode::DirectSync {
+            self.file
+        } else {
+            disk.open(&path, Access::Buffered)?
+        };
+        Ok(ActiveSegment {
+            segment: Arc::new(Segment::new(path, header, checksum)),
+            direct,
+            synced,
+        })
+    }
+
+    /// Removes a segment that will not be needed.
+    pub(crate) fn discard(self) -> Result<(), DiskError> {
+        self.directory.disk.remove(&self.path)
+    }
+
+    pub(crate) fn is_of(&self, directory: &Arc<Directory>) -> bool {
+        Arc::ptr_eq(&self.directory, directory)
+    }
+}

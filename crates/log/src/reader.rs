@@ -1,0 +1,228 @@
+//! Reading records in order.
+
+use crate::cursor::Cursor;
+use crate::error::ReadError;
+use crate::format::{CALLER_BYTES, Flaw, GroupHeader, RECORD_PREFIX_BYTES, record_bytes};
+use crate::segments::{Following, Segment, Segments};
+use std::sync::Arc;
+
+/// Reads a log from some sequence on, group by group, checking every checksum and the chain.
+///
+/// It reads up to [`Reader::end`] and not further. While a writer in this process goes on, raise the
+/// end with [`Reader::set_end`] as the durable mark moves; no record beyond it is looked at.
+///
+/// A reader pins the segment it is in against deletion by retention.
+pub struct Reader {
+    segments: Segments,
+    segment: Arc<Segment>,
+    cursor: Cursor,
+    /// The sequence of the next record to return.
+    next_seq: u64,
+    end: u64,
+    /// The checksum of the last group that held records, to which the next segment must be tied;
+    /// nothing at the beginning.
+    record_checksum: Option<u32>,
+}
+
+impl Reader {
+    /// A reader whose first record is `from`, which may be one that is yet to be written. It reads
+    /// up to what is durable now.
+    pub fn open(segments: &Segments, from: u64) -> Result<Self, ReadError> {
+        let from = from.max(1);
+        let end = segments.durable_seq();
+        // A record that is not there yet cannot be sought, so the last one that is stands in.
+        let sought = from.min(end);
+        let below = || ReadError::BelowOldest { requested: from, oldest: segments.first_seq() };
+        let segment = segments.find(sought.max(segments.first_seq())).ok_or_else(below)?;
+        if from < segment.name().first_seq && from < segments.first_seq() {
+            return Err(below());
+        }
+        let mut cursor = Cursor::at_start(segments.disk(), &segment)?;
+        if let Err(flaw) = cursor.seek(&segment, sought)? {
+            return Err(corrupt(&segment, cursor.offset, flaw));
+        }
+        Ok(Self {
+            segments: segments.clone(),
+            segment,
+            cursor,
+            next_seq: from,
+            end,
+            record_checksum: None,
+        })
+    }
+
+    /// The last sequence that this reader may return.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Lets the reader read up to `seq`, which must have been written.
+    pub fn set_end(&mut self, seq: u64) {
+        self.end = seq;
+    }
+
+    /// The sequence of the next record to be returned.
+    pub fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// Passes over everything before `seq` in what is still to be read.
+    pub fn skip_to(&mut self, seq: u64) {
+        self.next_seq = self.next_seq.max(seq);
+    }
+
+    /// The next group with records to return, or nothing when the end has been reached.
+    pub fn next_group(&mut self) -> Result<Option<GroupView<'_>>, ReadError> {
+        if self.next_seq > self.end {
+            return Ok(None);
+        }
+        let (header, checksum, last) = loop {
+            let limit = self.enter_segment()?;
+            let (header, checksum) = self.group_here()?;
+            let last = header.last_seq().min(limit).min(self.end);
+            if header.records > 0 {
+                self.record_checksum = Some(checksum);
+            }
+            if header.records > 0 && last >= self.next_seq {
+                break (header, checksum, last);
+            }
+            self.cursor.advance(&self.segment, &header, checksum);
+        };
+        let first = self.next_seq.max(header.first_seq);
+        self.next_seq = last + 1;
+        let body_at = self.cursor.offset;
+        // A group that is returned in part, because the end lies in it, is looked at again.
+        if last == header.last_seq() {
+            self.cursor.advance(&self.segment, &header, checksum);
+        }
+        let body = self.cursor.body_at(body_at, &header);
+        Ok(Some(GroupView {
+            epoch: header.epoch,
+            caller: header.caller,
+            group_first: header.first_seq,
+            first,
+            last,
+            body,
+        }))
+    }
+
+    /// Goes on to the next segment if this one holds no more of the log, and returns the last
+    /// sequence that the log takes from the segment it is then in.
+    fn enter_segment(&mut self) -> Result<u64, ReadError> {
+        loop {
+            let next = match self.segments.following(&self.segment) {
+                Following::Nothing => return Ok(u64::MAX),
+                Following::Superseded => {
+                    return Err(ReadError::Superseded { file: self.segment.path.clone() });
+                }
+                Following::Segment(next) => next,
+            };
+            let first = next.name().first_seq;
+            // The part of a group that a later segment supersedes counts as passed.
+            if self.cursor.chain.next_seq < first && self.next_seq < first {
+                return Ok(first - 1);
+            }
+            if self.record_checksum.is_some_and(|sum| sum != next.header.previous_checksum)
+                && self.next_seq <= first
+            {
+                let (expected, got) =
+                    (self.record_checksum.unwrap_or(0), next.header.previous_checksum);
+                return Err(corrupt(&next, 0, Flaw::Chain { expected, got }));
+            }
+            self.cursor.enter(self.segments.disk(), &next)?;
+            self.record_checksum = None;
+            self.segment = next;
+        }
+    }
+
+    fn group_here(&mut self) -> Result<(GroupHeader, u32), ReadError> {
+        if let Ok(group) = self.cursor.group()? {
+            return Ok(group);
+        }
+        // What was read ahead may have been written since.
+        self.cursor.forget();
+        self.cursor.group()?.map_err(|flaw| corrupt(&self.segment, self.cursor.offset, flaw))
+    }
+}
+
+fn corrupt(segment: &Segment, offset: u64, flaw: Flaw) -> ReadError {
+    ReadError::Corrupt { file: segment.path.clone(), offset, flaw }
+}
+
+/// A group that has been read and checked; its records lie in the reader's memory.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupView<'a> {
+    epoch: u64,
+    caller: [u8; CALLER_BYTES],
+    group_first: u64,
+    first: u64,
+    last: u64,
+    body: &'a [u8],
+}
+
+impl<'a> GroupView<'a> {
+    /// The epoch that wrote the group.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The bytes of the group's header that are the caller's own; see [`Group::set_caller`].
+    ///
+    /// [`Group::set_caller`]: crate::Group::set_caller
+    pub fn caller(&self) -> &[u8; CALLER_BYTES] {
+        &self.caller
+    }
+
+    /// The sequence of the first record that is returned.
+    pub fn first_seq(&self) -> u64 {
+        self.first
+    }
+
+    /// The sequence of the last record that is returned.
+    pub fn last_seq(&self) -> u64 {
+        self.last
+    }
+
+    /// The records with their sequences.
+    pub fn records(&self) -> Records<'a> {
+        let mut records = Records { rest: self.body, next: self.group_first, last: self.last };
+        while records.next < self.first && records.next().is_some() {}
+        records
+    }
+}
+
+impl<'a> IntoIterator for GroupView<'a> {
+    type Item = (u64, &'a [u8]);
+    type IntoIter = Records<'a>;
+
+    fn into_iter(self) -> Records<'a> {
+        self.records()
+    }
+}
+
+/// The records of a group, each with its sequence.
+#[derive(Debug, Clone)]
+pub struct Records<'a> {
+    rest: &'a [u8],
+    next: u64,
+    last: u64,
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = (u64, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next > self.last {
+            return None;
+        }
+        // The group was checked to consist of whole records before it was handed out.
+        let (prefix, record) = self.rest.split_first_chunk::<RECORD_PREFIX_BYTES>()?;
+        let len = u32::from_le_bytes(*prefix) as usize;
+        let record = record.get(..len)?;
+        self.rest = self.rest.get(record_bytes(len)..)?;
+        let seq = self.next;
+        self.next += 1;
+        Some((seq, record))
+    }
+}

@@ -1,0 +1,438 @@
+//! Opening a log: finding its end, refusing damage, and starting a new segment.
+
+use crate::cursor::Cursor;
+use crate::error::{OpenError, ReadError};
+use crate::format::{BLOCK, Flaw, HEAD_FILE, SegmentHeader, SegmentName};
+use crate::head::{self, Head, LeastEnd, LoadedHead};
+use crate::leftovers::{self, Listing};
+use crate::position::Position;
+use crate::prepare::{Directory, SegmentPreparer};
+use crate::segments::{Segment, Segments};
+use crate::tail;
+use crate::verify::verify;
+use crate::writer::Writer;
+use rialto_disk::{Access, DirLock, Disk};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The greatest segment: 1 TiB.
+const SEGMENT_BYTES_MAX: u64 = 1 << 40;
+
+/// How much of a log is read when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verify {
+    /// The newest segment whole, and the headers of all others.
+    Newest,
+    /// Every byte of every segment.
+    Whole,
+}
+
+/// How a log is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The size of new segments in bytes, a multiple of 4096.
+    pub segment_bytes: u64,
+    /// Sixteen random bytes, fresh for every opening: they tell this epoch's groups from all others
+    /// that may ever have stood in the same blocks.
+    pub salt: [u8; 16],
+    /// Stored in the header of every segment that is begun; means nothing to the log.
+    pub rules_version: u32,
+    /// A position that somebody else knows to have been acknowledged. A log that does not hold it
+    /// is not opened.
+    pub acknowledged: Option<Position>,
+    /// How much is read.
+    pub verify: Verify,
+    /// Cuts without asking whether what is cut was acknowledged.
+    #[cfg(test)]
+    pub(crate) trusting: bool,
+}
+
+impl Options {
+    /// The usual options: segments of 256 MiB, of which the newest is verified.
+    pub fn new(salt: [u8; 16]) -> Self {
+        Self {
+            segment_bytes: 256 << 20,
+            salt,
+            rules_version: 0,
+            acknowledged: None,
+            verify: Verify::Newest,
+            #[cfg(test)]
+            trusting: false,
+        }
+    }
+
+    fn trusting(&self) -> bool {
+        #[cfg(test)]
+        return self.trusting;
+        #[cfg(not(test))]
+        false
+    }
+
+    fn check(&self) -> Result<(), OpenError> {
+        let bytes = self.segment_bytes;
+        if bytes.is_multiple_of(BLOCK) && (2 * BLOCK..=SEGMENT_BYTES_MAX).contains(&bytes) {
+            return Ok(());
+        }
+        Err(OpenError::SegmentBytes(bytes))
+    }
+}
+
+/// What stood behind the tail and is no part of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The segment.
+    pub file: PathBuf,
+    /// Where the log ends in it.
+    pub offset: u64,
+    /// How many bytes lie between there and the last that is not zero.
+    pub bytes: u64,
+    /// Why the log ends there.
+    pub flaw: Flaw,
+    /// How many whole groups stand in the cut that had been written, but not synced.
+    pub unsynced_groups: u64,
+}
+
+/// What was found when a log was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenReport {
+    /// The oldest sequence that the log holds, or would hold.
+    pub first_seq: u64,
+    /// The last sequence of the log; `first_seq - 1` when it is empty.
+    pub last_seq: u64,
+    /// The epoch of the newest segment that was found; 0 for a new log. The writer's is one more.
+    pub epoch: u64,
+    /// How many live segments were found.
+    pub segments: usize,
+    /// What was cut off the tail, if anything.
+    pub cut: Option<Cut>,
+    /// Files that an interrupted step had left behind.
+    pub leftovers: Vec<PathBuf>,
+    /// What is wrong with one of HEAD's slots. After a crash that is a torn write; otherwise it is
+    /// damage, which the other slot made good.
+    pub lost_head_slot: Option<Flaw>,
+    /// The last sequence before the log was cut back by [`Recovered::truncate_after`].
+    pub truncated_from: Option<u64>,
+}
+
+/// Where the next segment will continue.
+struct Ending {
+    last_seq: u64,
+    /// Where the log ends in its last segment.
+    offset: u64,
+    /// The last segment that holds a record, and the checksum of the group that holds the last one.
+    last: Option<SegmentName>,
+    checksum: u32,
+    /// The length to which the last segment's file may be cut.
+    trim: Option<(PathBuf, u64)>,
+}
+
+/// A log that has been recovered but not yet opened for writing. Its records can be read; nothing is
+/// written before [`Recovered::start`].
+pub struct Recovered {
+    directory: Arc<Directory>,
+    options: Options,
+    lock: Option<Box<dyn DirLock>>,
+    head: Option<LoadedHead>,
+    segments: Segments,
+    ending: Ending,
+    newest_salt: Option<[u8; 16]>,
+    /// Live segments that the new one will replace.
+    replaced: Vec<PathBuf>,
+    report: OpenReport,
+}
+
+/// Opens a log for writing, creating it when there is none.
+pub fn open(
+    disk: Arc<dyn Disk>,
+    dir: &Path,
+    options: Options,
+) -> Result<(Writer, OpenReport), OpenError> {
+    recover(disk, dir, options)?.start()
+}
+
+/// Recovers a log: takes its directory, finds and checks its end, and makes what it found durable.
+pub fn recover(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovered, OpenError> {
+    options.check()?;
+    disk.create_dir_all(dir)?;
+    let lock = disk.lock(dir)?;
+    let mut recovered = examine(disk, dir, options)?;
+    recovered.lock = Some(lock);
+    recovered.make_durable()?;
+    Ok(recovered)
+}
+
+/// Looks at a log without taking its directory, changing or syncing anything. The log must not be
+/// open for writing.
+pub fn inspect(
+    disk: Arc<dyn Disk>,
+    dir: &Path,
+    verify: Verify,
+) -> Result<(Segments, OpenReport), OpenError> {
+    let options = Options { verify, ..Options::new([0; 16]) };
+    let recovered = examine(disk, dir, options)?;
+    Ok((recovered.segments, recovered.report))
+}
+
+fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovered, OpenError> {
+    let listing = leftovers::list(&*disk, dir)?;
+    let head = head::load(&*disk, dir)?;
+    let live = match &head {
+        Some(head) => live_segments(&*disk, dir, head)?,
+        None => Vec::new(),
+    };
+    if head.is_none() {
+        check_never_used(&*disk, dir, &listing)?;
+    }
+    let mut leftovers = leftovers::superfluous(&*disk, dir, &listing, &live)?;
+    leftovers.extend(listing.unfinished);
+
+    let (ending, cut) = find_ending(&*disk, dir, &options, head.as_ref(), &live)?;
+    let segments = Segments::new(disk.clone(), live, ending.last_seq);
+    if let Some(acknowledged) = options.acknowledged.filter(|it| !segments.holds(*it)) {
+        let newest = segments.oldest_and_newest().map(|(_, newest)| newest.path.clone());
+        return Err(OpenError::Acknowledged {
+            file: newest.unwrap_or_else(|| dir.to_owned()),
+            offset: ending.offset,
+            last_seq: ending.last_seq,
+            acknowledged,
+        });
+    }
+    if options.verify == Verify::Whole {
+        verify(&segments)?;
+    }
+    let newest = segments.oldest_and_newest().map(|(_, newest)| newest);
+    let report = OpenReport {
+        first_seq: segments.first_seq(),
+        last_seq: ending.last_seq,
+        epoch: newest.as_ref().map_or(0, |newest| newest.name().epoch),
+        segments: segments.count(),
+        cut,
+        leftovers,
+        lost_head_slot: head.as_ref().and_then(|head| head.lost_slot.clone()),
+        truncated_from: None,
+    };
+    Ok(Recovered {
+        directory: Arc::new(Directory::new(disk, dir.to_owned(), options.segment_bytes)),
+        options,
+        lock: None,
+        head,
+        segments,
+        ending,
+        newest_salt: newest.map(|newest| newest.header.salt),
+        replaced: Vec::new(),
+        report,
+    })
+}
+
+/// Follows the headers from the newest segment back to the oldest. Oldest first.
+fn live_segments(
+    disk: &dyn Disk,
+    dir: &Path,
+    head: &LoadedHead,
+) -> Result<Vec<Arc<Segment>>, OpenError> {
+    let head_path = dir.join(HEAD_FILE);
+    let slot = &head.slot;
+    let count =
+        |got| OpenError::SegmentCount { head: head_path.clone(), expected: slot.segments, got };
+    let mut live = vec![Arc::new(Segment::load(disk, dir, slot.newest, &head_path, head.offset)?)];
+    while let Some(segment) = live.last().filter(|segment| segment.name() != slot.oldest) {
+        let previous = segment.header.previous.filter(|it| it.first_seq < segment.name().first_seq);
+        let Some(previous) = previous.filter(|_| (live.len() as u64) < slot.segments) else {
+            return Err(count(live.len() as u64));
+        };
+        live.push(Arc::new(Segment::load(disk, dir, previous, &segment.path, 0)?));
+    }
+    if live.len() as u64 != slot.segments {
+        return Err(count(live.len() as u64));
+    }
+    live.reverse();
+    Ok(live)
+}
+
+/// Without a HEAD there must be no log: at most the first segment of one that was interrupted in the
+/// making, or its proof that more has been there.
+fn check_never_used(disk: &dyn Disk, dir: &Path, listing: &Listing) -> Result<(), OpenError> {
+    let missing = |name: &SegmentName| OpenError::HeadMissing {
+        file: dir.join(HEAD_FILE),
+        segment: dir.join(name.to_string()),
+    };
+    match listing.segments.as_slice() {
+        [] => Ok(()),
+        [only] if only.epoch == 1 && only.first_seq == 1 => {
+            let path = dir.join(only.to_string());
+            let segment = Segment::load(disk, dir, *only, &path, 0)?;
+            if crate::segments::holds_a_group(disk, &segment)? {
+                Err(missing(only))
+            } else {
+                Ok(())
+            }
+        }
+        [first, ..] => Err(missing(first)),
+    }
+}
+
+fn find_ending(
+    disk: &dyn Disk,
+    dir: &Path,
+    options: &Options,
+    head: Option<&LoadedHead>,
+    live: &[Arc<Segment>],
+) -> Result<(Ending, Option<Cut>), OpenError> {
+    let (Some(head), Some(newest)) = (head, live.last()) else {
+        let ending = Ending { last_seq: 0, offset: 0, last: None, checksum: 0, trim: None };
+        return Ok((ending, None));
+    };
+    let tail = tail::find(disk, newest, &head.slot, options.trusting())?;
+    let header = &newest.header;
+    let ending = Ending {
+        last_seq: tail.last_seq,
+        offset: tail.offset,
+        // A segment without records is replaced, and its own predecessor is continued.
+        last: if tail.record_checksum.is_some() { Some(newest.name()) } else { header.previous },
+        checksum: tail.record_checksum.unwrap_or(header.previous_checksum),
+        trim: tail.record_checksum.map(|_| (newest.path.clone(), tail.offset)),
+    };
+    let cut = tail.cut.map(|cut| Cut {
+        file: dir.join(newest.name().to_string()),
+        offset: tail.offset,
+        bytes: cut.bytes,
+        flaw: cut.flaw,
+        unsynced_groups: cut.unsynced_groups,
+    });
+    Ok((ending, cut))
+}
+
+impl Recovered {
+    /// What was found.
+    pub fn report(&self) -> &OpenReport {
+        &self.report
+    }
+
+    /// The live segments, to read from.
+    pub fn segments(&self) -> Segments {
+        self.segments.clone()
+    }
+
+    /// What was found may have been in nothing but a cache, so it is forced out before anybody acts
+    /// on it.
+    fn make_durable(&self) -> Result<(), OpenError> {
+        let Directory { disk, path: dir, .. } = &*self.directory;
+        let Some((_, newest)) = self.segments.oldest_and_newest() else { return Ok(()) };
+        disk.open(&newest.path, Access::Buffered)?.sync_data()?;
+        disk.open(&dir.join(HEAD_FILE), Access::Buffered)?.sync_data()?;
+        disk.sync_dir(dir)?;
+        Ok(())
+    }
+
+    /// Gives up every record after `seq`. Nothing that has been stored is overwritten: the segment
+    /// that [`Recovered::start`] begins at `seq + 1` supersedes what lies there, and until HEAD
+    /// names it the log is as before.
+    ///
+    /// Readers of the part given up get [`ReadError::Superseded`].
+    pub fn truncate_after(&mut self, seq: u64) -> Result<(), OpenError> {
+        let (first_seq, last_seq) = (self.segments.first_seq(), self.ending.last_seq);
+        if seq > last_seq || seq + 1 < first_seq {
+            return Err(OpenError::TruncateOutside { seq, first_seq, last_seq });
+        }
+        if seq == last_seq {
+            return Ok(());
+        }
+        let kept = self.segments.find(seq);
+        let ending = match &kept {
+            Some(segment) => self.ending_at(segment, seq)?,
+            None => {
+                // Nothing is kept, and the new segment continues what the oldest continued.
+                let oldest = self.segments.oldest_and_newest().map(|(oldest, _)| oldest);
+                let header = oldest.as_ref().map(|oldest| &oldest.header);
+                Ending {
+                    last_seq: seq,
+                    offset: BLOCK,
+                    last: header.and_then(|header| header.previous),
+                    checksum: header.map_or(0, |header| header.previous_checksum),
+                    trim: None,
+                }
+            }
+        };
+        self.ending = ending;
+        let replaced = self.segments.drop_from(seq + 1);
+        self.replaced.extend(replaced.iter().map(|segment| segment.path.clone()));
+        self.segments.set_written(seq);
+        self.segments.set_durable(seq);
+        self.report.truncated_from.get_or_insert(last_seq);
+        self.report.last_seq = seq;
+        Ok(())
+    }
+
+    fn ending_at(&self, segment: &Arc<Segment>, seq: u64) -> Result<Ending, OpenError> {
+        let mut cursor = Cursor::at_start(self.segments.disk(), segment)?;
+        let corrupt =
+            |offset, flaw| ReadError::Corrupt { file: segment.path.clone(), offset, flaw };
+        if let Err(flaw) = cursor.seek(segment, seq)? {
+            return Err(corrupt(cursor.offset, flaw).into());
+        }
+        let (group, checksum) = cursor.group()?.map_err(|flaw| corrupt(cursor.offset, flaw))?;
+        let offset = cursor.offset + group.stored_bytes();
+        Ok(Ending {
+            last_seq: seq,
+            offset,
+            last: Some(segment.name()),
+            checksum,
+            trim: Some((segment.path.clone(), offset)),
+        })
+    }
+
+    /// Begins a new segment in a new epoch and hands out the writer.
+    pub fn start(mut self) -> Result<(Writer, OpenReport), OpenError> {
+        if self.newest_salt == Some(self.options.salt) {
+            return Err(OpenError::SaltReused);
+        }
+        let Directory { disk, path: dir, .. } = &*self.directory;
+        for path in &self.report.leftovers {
+            disk.remove(path)?;
+        }
+        let first_seq = self.ending.last_seq + 1;
+        let before = self.report.truncated_from.unwrap_or(self.ending.last_seq);
+        let header = SegmentHeader {
+            name: SegmentName { first_seq, epoch: self.report.epoch + 1 },
+            salt: self.options.salt,
+            rules_version: self.options.rules_version,
+            segment_bytes: self.options.segment_bytes,
+            previous: self.ending.last,
+            previous_checksum: self.ending.checksum,
+            first_group: 1,
+            superseded_through: before,
+        };
+        let preparer = SegmentPreparer { directory: self.directory.clone() };
+        let active = preparer.prepare()?.install(header)?;
+
+        // An empty newest segment begins at the same sequence and is replaced, too.
+        let empty = self.segments.drop_from(first_seq);
+        self.replaced.extend(empty.iter().map(|segment| segment.path.clone()));
+        self.segments.push(active.segment.clone());
+        let end = LeastEnd { seq: self.ending.last_seq, group: 0, offset: BLOCK };
+        let head = match &self.head {
+            Some(loaded) => {
+                let mut head = Head::open(&**disk, dir, loaded)?;
+                head.write(&self.segments, end)?;
+                head
+            }
+            None => Head::create(&**disk, dir, &self.segments, end)?,
+        };
+        for path in &self.replaced {
+            disk.remove(path)?;
+        }
+        if let Some((path, bytes)) = &self.ending.trim {
+            // Only zeros and what was cut lie behind; a new segment has begun, so nobody looks there.
+            disk.open(path, Access::Buffered)?.set_len(*bytes)?;
+        }
+        let writer = Writer::new(
+            self.directory.clone(),
+            self.lock.take(),
+            head,
+            self.segments.clone(),
+            active,
+            self.ending.checksum,
+        );
+        Ok((writer, self.report))
+    }
+}

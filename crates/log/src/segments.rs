@@ -1,0 +1,263 @@
+//! The live segments of a log, shared by its writer and its readers.
+
+use crate::chain::Chain;
+use crate::error::{OpenError, Proof};
+use crate::format::{BLOCK, Flaw, GroupHeader, SegmentHeader, SegmentName};
+use crate::position::Position;
+use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The least distance between two entries of a segment's index, in bytes. A seek reads at most this
+/// much of headers behind the entry it starts from.
+const INDEX_SPACING_BYTES: u64 = 1 << 20;
+
+/// One live segment. Whoever holds an `Arc` of it, besides the list, pins it.
+pub(crate) struct Segment {
+    pub(crate) path: PathBuf,
+    pub(crate) header: SegmentHeader,
+    pub(crate) checksum: u32,
+    /// Sparse, and built as the segment is written or walked, so that every entry stands where a
+    /// group truly begins. Probing blocks instead could be fooled by a record that holds a group.
+    index: Mutex<Vec<Mark>>,
+}
+
+/// A place in a segment where a group begins, and what that group must continue.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    pub(crate) offset: u64,
+    pub(crate) chain: Chain,
+}
+
+impl Segment {
+    pub(crate) fn new(path: PathBuf, header: SegmentHeader, checksum: u32) -> Self {
+        let start = Mark { offset: BLOCK, chain: Chain::at_start(&header, checksum) };
+        Self { path, header, checksum, index: Mutex::new(vec![start]) }
+    }
+
+    /// Reads and checks the header of a segment that another file names.
+    pub(crate) fn load(
+        disk: &dyn Disk,
+        dir: &Path,
+        name: SegmentName,
+        named_by: &Path,
+        named_at: u64,
+    ) -> Result<Self, OpenError> {
+        let path = dir.join(name.to_string());
+        let file = match disk.open(&path, Access::Read) {
+            Err(error) if error.is_not_found() => {
+                return Err(OpenError::MissingSegment {
+                    file: path,
+                    named_by: named_by.to_owned(),
+                    offset: named_at,
+                });
+            }
+            file => file?,
+        };
+        let mut block = [0; BLOCK_BYTES];
+        let read = file.read_full_at(0, &mut block)?;
+        let decoded =
+            if read < BLOCK_BYTES { Err(Flaw::EndOfFile) } else { SegmentHeader::decode(&block) };
+        let wrong_name = |header: &SegmentHeader| Flaw::Sequence {
+            expected: name.first_seq,
+            got: header.name.first_seq,
+        };
+        match decoded {
+            Ok((header, _)) if header.name != name => Err(wrong_name(&header)),
+            other => other,
+        }
+        .map(|(header, checksum)| Self::new(path.clone(), header, checksum))
+        .map_err(|flaw| match flaw {
+            Flaw::Version(_) | Flaw::Codec { .. } => {
+                OpenError::Unsupported { file: path, offset: 0, flaw }
+            }
+            _ => OpenError::Corrupt { file: path, offset: 0, flaw, proof: Proof::Segment },
+        })
+    }
+
+    pub(crate) fn name(&self) -> SegmentName {
+        self.header.name
+    }
+
+    /// Remembers that a group stands at `offset` and continues `chain`.
+    pub(crate) fn note(&self, offset: u64, chain: &Chain) {
+        let mut index = lock(&self.index);
+        if index.last().is_none_or(|last| offset >= last.offset + INDEX_SPACING_BYTES) {
+            index.push(Mark { offset, chain: chain.clone() });
+        }
+    }
+
+    /// The last remembered group that does not begin after `seq`.
+    pub(crate) fn mark_before(&self, seq: u64) -> Mark {
+        let index = lock(&self.index);
+        let after = index.partition_point(|mark| mark.chain.next_seq <= seq);
+        match index.get(after.saturating_sub(1)) {
+            Some(mark) => mark.clone(),
+            None => Mark { offset: BLOCK, chain: Chain::at_start(&self.header, self.checksum) },
+        }
+    }
+}
+
+/// What follows a segment in the log.
+pub(crate) enum Following {
+    /// Nothing yet: it is the newest.
+    Nothing,
+    /// Another segment, which ends this one at its first sequence.
+    Segment(Arc<Segment>),
+    /// The segment is no longer part of the log.
+    Superseded,
+}
+
+struct Shared {
+    disk: Arc<dyn Disk>,
+    live: Mutex<Vec<Arc<Segment>>>,
+    written_seq: AtomicU64,
+    durable_seq: AtomicU64,
+}
+
+/// The live segments of a log: what readers read from. Clones share one list.
+#[derive(Clone)]
+pub struct Segments {
+    shared: Arc<Shared>,
+}
+
+/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them
+/// sound.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Segments {
+    /// `live` is ordered by first sequence; the log ends, durably, at `last_seq`.
+    pub(crate) fn new(disk: Arc<dyn Disk>, live: Vec<Arc<Segment>>, last_seq: u64) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                disk,
+                live: Mutex::new(live),
+                written_seq: AtomicU64::new(last_seq),
+                durable_seq: AtomicU64::new(last_seq),
+            }),
+        }
+    }
+
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.shared.disk
+    }
+
+    /// The oldest sequence that the log still holds, or would hold if it were not empty.
+    pub fn first_seq(&self) -> u64 {
+        lock(&self.shared.live).first().map_or(1, |segment| segment.name().first_seq)
+    }
+
+    /// The last sequence whose write has returned.
+    pub fn written_seq(&self) -> u64 {
+        self.shared.written_seq.load(Ordering::Acquire)
+    }
+
+    /// The last sequence that survives the loss of power.
+    pub fn durable_seq(&self) -> u64 {
+        self.shared.durable_seq.load(Ordering::Acquire)
+    }
+
+    /// How many live segments there are.
+    pub fn count(&self) -> usize {
+        lock(&self.shared.live).len()
+    }
+
+    /// The paths of the live segments, oldest first.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        lock(&self.shared.live).iter().map(|segment| segment.path.clone()).collect()
+    }
+
+    /// The position of a record that the log holds, or nothing when it does not hold it.
+    pub fn position_of(&self, seq: u64) -> Option<Position> {
+        if seq > self.written_seq() {
+            return None;
+        }
+        self.find(seq).map(|segment| Position { epoch: segment.name().epoch, seq })
+    }
+
+    /// Whether the log still holds the very record that a stored position names: false when it was
+    /// lost with an unsynced tail or cut off, even if another record has its sequence by now.
+    /// Positions of deleted records, and of nothing (sequence 0), hold.
+    pub fn holds(&self, position: Position) -> bool {
+        position.seq < self.first_seq() || self.position_of(position.seq) == Some(position)
+    }
+
+    /// The `rules_version` of the segment that holds a record.
+    pub fn rules_version_of(&self, seq: u64) -> Option<u32> {
+        self.find(seq).map(|segment| segment.header.rules_version)
+    }
+
+    pub(crate) fn set_written(&self, seq: u64) {
+        self.shared.written_seq.store(seq, Ordering::Release);
+    }
+
+    pub(crate) fn set_durable(&self, seq: u64) {
+        self.shared.durable_seq.store(seq, Ordering::Release);
+    }
+
+    /// The segment that holds `seq`, or that will.
+    pub(crate) fn find(&self, seq: u64) -> Option<Arc<Segment>> {
+        let live = lock(&self.shared.live);
+        let after = live.partition_point(|segment| segment.name().first_seq <= seq);
+        after.checked_sub(1).and_then(|nth| live.get(nth)).cloned()
+    }
+
+    pub(crate) fn following(&self, segment: &Segment) -> Following {
+        let live = lock(&self.shared.live);
+        match live.binary_search_by_key(&segment.name(), |live| live.name()) {
+            Err(_) => Following::Superseded,
+            Ok(nth) => match live.get(nth + 1) {
+                Some(next) => Following::Segment(next.clone()),
+                None => Following::Nothing,
+            },
+        }
+    }
+
+    pub(crate) fn oldest_and_newest(&self) -> Option<(Arc<Segment>, Arc<Segment>)> {
+        let live = lock(&self.shared.live);
+        Some((live.first()?.clone(), live.last()?.clone()))
+    }
+
+    pub(crate) fn push(&self, segment: Arc<Segment>) {
+        lock(&self.shared.live).push(segment);
+    }
+
+    /// Takes every segment away whose first sequence is `first_seq` or more.
+    pub(crate) fn drop_from(&self, first_seq: u64) -> Vec<Arc<Segment>> {
+        let mut live = lock(&self.shared.live);
+        let keep = live.partition_point(|segment| segment.name().first_seq < first_seq);
+        live.split_off(keep)
+    }
+
+    /// Takes the oldest segments away that lie below `seq` and that nobody else holds. Returns them
+    /// and, when one had to stay because a reader holds it, that one's path.
+    pub(crate) fn drop_below(&self, seq: u64) -> (Vec<Arc<Segment>>, Option<PathBuf>) {
+        let mut live = lock(&self.shared.live);
+        let ends_below = live.windows(2).take_while(|pair| pair[1].name().first_seq <= seq).count();
+        // New pins are only made under this lock, so a count of one is final.
+        let unpinned =
+            live.iter().take(ends_below).take_while(|it| Arc::strong_count(it) == 1).count();
+        let pinned = (unpinned < ends_below).then(|| live[unpinned].path.clone());
+        (live.drain(..unpinned).collect(), pinned)
+    }
+
+    /// Puts segments back that could not be given up after all.
+    pub(crate) fn put_back(&self, segments: Vec<Arc<Segment>>) {
+        lock(&self.shared.live).splice(..0, segments);
+    }
+}
+
+/// Whether any group was ever stored in a segment: looked up when a segment is found that HEAD does
+/// not name, because one that was never used may go.
+pub(crate) fn holds_a_group(disk: &dyn Disk, segment: &Segment) -> Result<bool, DiskError> {
+    let file = disk.open(&segment.path, Access::Read)?;
+    let mut found = false;
+    crate::tail::for_each_block(&*file, BLOCK, |_, block| {
+        let group = GroupHeader::decode(block);
+        found |= group.is_ok_and(|(group, _)| group.salt == segment.header.salt);
+    })?;
+    Ok(found)
+}

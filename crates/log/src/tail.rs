@@ -1,0 +1,146 @@
+//! Where a segment ends, and whether what lies behind may be cut.
+
+use crate::cursor::Cursor;
+use crate::error::{OpenError, Proof};
+use crate::format::{BLOCK, Flaw, GroupHeader, HeadSlot};
+use crate::segments::Segment;
+use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
+
+/// How much is read at once when blocks are looked through.
+const SCAN_BYTES: usize = 1 << 20;
+
+/// The end of a segment.
+pub(crate) struct Tail {
+    pub(crate) last_seq: u64,
+    /// Where the next group would have stood.
+    pub(crate) offset: u64,
+    /// The checksum of the group that holds the last record; nothing when there is no record.
+    pub(crate) record_checksum: Option<u32>,
+    pub(crate) cut: Option<CutBytes>,
+}
+
+/// What stands behind the tail and is given up.
+pub(crate) struct CutBytes {
+    pub(crate) bytes: u64,
+    pub(crate) flaw: Flaw,
+    pub(crate) unsynced_groups: u64,
+}
+
+/// Finds the tail of the newest segment. `trusting` skips the proofs against a cut; only a test that
+/// shows what they are for sets it.
+pub(crate) fn find(
+    disk: &dyn Disk,
+    segment: &Segment,
+    head: &HeadSlot,
+    trusting: bool,
+) -> Result<Tail, OpenError> {
+    let mut cursor = Cursor::at_start(disk, segment)?;
+    let mut record_checksum = None;
+    let flaw = loop {
+        match cursor.group()? {
+            Ok((header, checksum)) => {
+                if header.records > 0 {
+                    record_checksum = Some(checksum);
+                }
+                cursor.advance(segment, &header, checksum);
+            }
+            Err(flaw) => break flaw,
+        }
+    };
+    let offset = cursor.offset;
+    let last_seq = cursor.chain.next_seq - 1;
+    let broken = cursor.chain.next_group;
+    let corrupt = |flaw: &Flaw, proof| OpenError::Corrupt {
+        file: segment.path.clone(),
+        offset,
+        flaw: flaw.clone(),
+        proof,
+    };
+
+    let behind = look_behind(cursor.file(), segment, offset, broken)?;
+    if !trusting {
+        // A group of a codec that is unknown here is whole, so it must not be cut.
+        if let Flaw::Codec { .. } = flaw {
+            return Err(OpenError::Unsupported { file: segment.path.clone(), offset, flaw });
+        }
+        if let Some(proof) = behind.proof {
+            return Err(corrupt(&flaw, proof));
+        }
+        if head.end_group >= broken || head.end_seq > last_seq {
+            let proof = Proof::Head { seq: head.end_seq, group: head.end_group };
+            return Err(corrupt(&flaw, proof));
+        }
+        let (expected, got) = (segment.header.segment_bytes, cursor.file().len()?);
+        if got != expected {
+            return Err(corrupt(&Flaw::FileLength { expected, got }, Proof::Segment));
+        }
+    }
+    let cut = (behind.bytes > 0).then_some(CutBytes {
+        bytes: behind.bytes,
+        flaw,
+        unsynced_groups: behind.unsynced_groups,
+    });
+    Ok(Tail { last_seq, offset, record_checksum, cut })
+}
+
+/// What was found behind the first break of a segment.
+struct Behind {
+    /// From the break to the end of the last block that is not all zeros.
+    bytes: u64,
+    /// Groups of this segment that were written before the broken one had been synced.
+    unsynced_groups: u64,
+    /// A group that was written after the broken one had been synced.
+    proof: Option<Proof>,
+}
+
+fn look_behind(
+    file: &dyn File,
+    segment: &Segment,
+    offset: u64,
+    broken: u64,
+) -> Result<Behind, DiskError> {
+    let mut behind = Behind { bytes: 0, unsynced_groups: 0, proof: None };
+    for_each_block(file, offset, |at, block| {
+        if is_zero(block) {
+            return;
+        }
+        behind.bytes = at + BLOCK - offset;
+        let Ok((group, _)) = GroupHeader::decode(block) else { return };
+        let ours = group.salt == segment.header.salt && group.epoch == segment.name().epoch;
+        if !ours || group.number <= broken {
+            return;
+        }
+        if group.durable_group >= broken {
+            let later = Proof::LaterGroup { number: group.number, offset: at };
+            behind.proof.get_or_insert(later);
+        } else {
+            behind.unsynced_groups += 1;
+        }
+    })?;
+    Ok(behind)
+}
+
+fn is_zero(block: &[u8]) -> bool {
+    let (words, rest) = block.as_chunks::<16>();
+    words.iter().all(|word| u128::from_ne_bytes(*word) == 0) && rest.iter().all(|byte| *byte == 0)
+}
+
+/// Shows every block from `from` to the end of the file; the last one may be short.
+pub(crate) fn for_each_block(
+    file: &dyn File,
+    from: u64,
+    mut show: impl FnMut(u64, &[u8]),
+) -> Result<(), DiskError> {
+    let mut window = AlignedBuf::zeroed(SCAN_BYTES);
+    let mut at = from;
+    loop {
+        let read = file.read_full_at(at, &mut window)?;
+        for (nth, block) in window[..read].chunks(BLOCK_BYTES).enumerate() {
+            show(at + nth as u64 * BLOCK, block);
+        }
+        if read < window.len() {
+            return Ok(());
+        }
+        at += read as u64;
+    }
+}

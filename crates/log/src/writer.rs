@@ -1,0 +1,336 @@
+//! Storing groups.
+
+use crate::chain::Chain;
+use crate::error::WriteError;
+use crate::format::{BLOCK, GROUP_HEADER_BYTES, GroupHeader, SegmentHeader, SegmentName};
+use crate::group::Group;
+use crate::head::{Head, LeastEnd};
+use crate::position::{Commit, Position};
+use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer};
+use crate::segments::Segments;
+use rialto_disk::{BLOCK_BYTES, DirLock, DiskError, IoMode};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What retention did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retained {
+    /// The oldest sequence that the log still holds.
+    pub first_seq: u64,
+    /// The segments that were deleted.
+    pub removed: Vec<PathBuf>,
+    /// The oldest segment that should have gone, but that a reader is reading.
+    pub pinned: Option<PathBuf>,
+}
+
+/// The one writer of a log.
+///
+/// After any write or sync that failed, every later call fails with [`WriteError::Poisoned`]: what
+/// is on disk is then unknown until the log is opened again.
+pub struct Writer {
+    directory: Arc<Directory>,
+    _lock: Option<Box<dyn DirLock>>,
+    head: Head,
+    segments: Segments,
+    active: ActiveSegment,
+    prepared: Option<PreparedSegment>,
+    /// Where the next group goes in the active segment.
+    offset: u64,
+    /// What the next group continues.
+    chain: Chain,
+    /// The checksum of the group that holds the last record, to which the next segment is tied.
+    record_checksum: u32,
+    durable_group: u64,
+    durable_seq: u64,
+    /// Whether the last group holds records that no later group and no HEAD confirms.
+    unconfirmed: bool,
+    confirmation: Group,
+    poison: Option<String>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        directory: Arc<Directory>,
+        lock: Option<Box<dyn DirLock>>,
+        head: Head,
+        segments: Segments,
+        active: ActiveSegment,
+        record_checksum: u32,
+    ) -> Self {
+        let header = &active.segment.header;
+        Self {
+            directory,
+            _lock: lock,
+            head,
+            segments,
+            prepared: None,
+            offset: BLOCK,
+            chain: Chain::at_start(header, active.segment.checksum),
+            record_checksum,
+            durable_group: header.first_group - 1,
+            durable_seq: header.name.first_seq - 1,
+            unconfirmed: false,
+            confirmation: Group::new(BLOCK_BYTES),
+            poison: None,
+            active,
+        }
+    }
+
+    /// The sequence that the next group must begin with.
+    pub fn next_seq(&self) -> u64 {
+        self.chain.next_seq
+    }
+
+    /// The epoch of everything that this writer writes.
+    pub fn epoch(&self) -> u64 {
+        self.active.segment.name().epoch
+    }
+
+    /// The position of the last record written.
+    pub fn position(&self) -> Position {
+        Position { epoch: self.epoch(), seq: self.chain.next_seq - 1 }
+    }
+
+    /// The last sequence that survives the loss of power.
+    pub fn durable_seq(&self) -> u64 {
+        self.durable_seq
+    }
+
+    /// The live segments, to read from while this writer goes on.
+    pub fn segments(&self) -> Segments {
+        self.segments.clone()
+    }
+
+    /// How synchronous writes reach the device; [`IoMode::Buffered`] where direct I/O is refused.
+    pub fn io_mode(&self) -> IoMode {
+        self.active.synced.mode()
+    }
+
+    /// Stores a group, which must begin with [`Writer::next_seq`], and returns the position of its
+    /// last record. An empty group is not stored, but under [`Commit::Synced`] everything written
+    /// before is synced.
+    pub fn write(&mut self, group: &mut Group, commit: Commit) -> Result<Position, WriteError> {
+        self.check_sound()?;
+        if group.is_empty() {
+            if commit == Commit::Synced {
+                self.sync()?;
+            }
+            return Ok(self.position());
+        }
+        if group.first_seq() != self.chain.next_seq {
+            return Err(WriteError::OutOfOrder {
+                expected: self.chain.next_seq,
+                got: group.first_seq(),
+            });
+        }
+        let bytes = group.stored_bytes() as u64;
+        let segment_bytes = self.directory.segment_bytes;
+        if bytes > segment_bytes - BLOCK {
+            return Err(WriteError::GroupTooLarge { bytes, segment_bytes });
+        }
+        let stored = if self.offset + bytes > segment_bytes { self.roll() } else { Ok(()) };
+        let stored = stored.and_then(|()| self.store(group, commit));
+        self.or_poison(stored)?;
+        self.unconfirmed = true;
+        Ok(self.position())
+    }
+
+    /// Returns when everything written before is durable.
+    pub fn sync(&mut self) -> Result<(), WriteError> {
+        self.check_sound()?;
+        let synced = self.sync_written();
+        self.or_poison(synced)
+    }
+
+    /// Makes everything durable and leaves a proof of it: an empty group behind the last, and its
+    /// end in HEAD. To be called when the log falls idle; without it a later loss of the last group
+    /// could not be told from a write that never finished.
+    pub fn confirm(&mut self) -> Result<(), WriteError> {
+        self.check_sound()?;
+        let confirmed = self.leave_proof();
+        self.or_poison(confirmed)
+    }
+
+    /// Confirms the last group and closes the log.
+    pub fn close(mut self) -> Result<Position, WriteError> {
+        self.confirm()?;
+        if let Some(prepared) = self.prepared.take() {
+            prepared.discard()?;
+        }
+        Ok(self.position())
+    }
+
+    /// Something that makes the next segment ahead of time, on another thread if need be.
+    pub fn preparer(&self) -> SegmentPreparer {
+        SegmentPreparer { directory: self.directory.clone() }
+    }
+
+    /// Whether no next segment is at hand. One should be made now; if none is, [`Writer::write`]
+    /// makes it when it needs it, and takes as long as that takes.
+    pub fn wants_segment(&self) -> bool {
+        self.prepared.is_none()
+    }
+
+    /// Takes a prepared segment to roll to. One that is not needed, or that was made for another
+    /// log, is given back.
+    pub fn accept(&mut self, prepared: PreparedSegment) -> Result<(), PreparedSegment> {
+        if self.prepared.is_some() || !prepared.is_of(&self.directory) {
+            return Err(prepared);
+        }
+        self.prepared = Some(prepared);
+        Ok(())
+    }
+
+    /// Deletes whole segments that lie below `seq`, oldest first, up to the first that a reader is
+    /// reading. Whether the records may go is for the caller to know.
+    pub fn retain_from(&mut self, seq: u64) -> Result<Retained, WriteError> {
+        self.check_sound()?;
+        let (dropped, pinned) = self.segments.drop_below(seq);
+        let mut removed = Vec::new();
+        if !dropped.is_empty() {
+            // HEAD first: were a file deleted before HEAD forgets it, a crash between the two would
+            // look like a lost segment.
+            let written = self.write_head();
+            if written.is_err() {
+                self.segments.put_back(dropped);
+                self.or_poison(written)?;
+            } else {
+                for segment in &dropped {
+                    self.directory.disk.remove(&segment.path)?;
+                    removed.push(segment.path.clone());
+                }
+                self.directory.disk.sync_dir(&self.directory.path)?;
+            }
+        }
+        Ok(Retained { first_seq: self.segments.first_seq(), removed, pinned })
+    }
+
+    fn check_sound(&self) -> Result<(), WriteError> {
+        match &self.poison {
+            None => Ok(()),
+            Some(reason) => Err(WriteError::Poisoned { reason: reason.clone() }),
+        }
+    }
+
+    fn or_poison(&mut self, result: Result<(), DiskError>) -> Result<(), WriteError> {
+        result.map_err(|error| {
+            self.poison = Some(error.to_string());
+            error.into()
+        })
+    }
+
+    fn has_unsynced(&self) -> bool {
+        self.durable_group + 1 < self.chain.next_group
+    }
+
+    fn store(&mut self, group: &mut Group, commit: Commit) -> Result<(), DiskError> {
+        let unsynced = self.has_unsynced();
+        let (first_seq, records) = (group.first_seq(), group.records());
+        let (header, checksum) = group.seal(|caller, body_checksum, body_bytes| GroupHeader {
+            body_checksum,
+            previous_checksum: self.chain.previous_checksum,
+            salt: self.active.segment.header.salt,
+            epoch: self.active.segment.name().epoch,
+            number: self.chain.next_group,
+            first_seq,
+            records,
+            body_bytes,
+            durable_group: self.durable_group,
+            caller,
+        });
+        let ActiveSegment { direct, synced, .. } = &self.active;
+        let durable = match commit {
+            Commit::Written => {
+                direct.write_all_at(self.offset, group.stored())?;
+                false
+            }
+            // A synchronous write vouches for itself alone; what was written before without being
+            // synced needs a sync of the file in any case.
+            Commit::Synced if unsynced || synced.mode() != IoMode::DirectSync => {
+                direct.write_all_at(self.offset, group.stored())?;
+                direct.sync_data()?;
+                true
+            }
+            Commit::Synced => {
+                synced.write_all_at(self.offset, group.stored())?;
+                true
+            }
+        };
+        self.offset += group.stored_bytes() as u64;
+        if records > 0 {
+            self.record_checksum = checksum;
+        }
+        self.chain.advance(&header, checksum);
+        self.active.segment.note(self.offset, &self.chain);
+        self.segments.set_written(self.chain.next_seq - 1);
+        if durable {
+            self.mark_durable();
+        }
+        Ok(())
+    }
+
+    fn mark_durable(&mut self) {
+        self.durable_group = self.chain.next_group - 1;
+        self.durable_seq = self.chain.next_seq - 1;
+        self.segments.set_durable(self.durable_seq);
+    }
+
+    fn sync_written(&mut self) -> Result<(), DiskError> {
+        if self.has_unsynced() {
+            self.active.direct.sync_data()?;
+            self.mark_durable();
+        }
+        Ok(())
+    }
+
+    fn leave_proof(&mut self) -> Result<(), DiskError> {
+        self.sync_written()?;
+        if !self.unconfirmed {
+            return Ok(());
+        }
+        // A segment that is full to the last block is vouched for by HEAD alone.
+        if self.offset + BLOCK <= self.directory.segment_bytes {
+            let mut confirmation = std::mem::replace(&mut self.confirmation, Group::new(0));
+            confirmation.begin(self.chain.next_seq);
+            let stored = self.store(&mut confirmation, Commit::Synced);
+            self.confirmation = confirmation;
+            stored?;
+        }
+        self.write_head()?;
+        self.unconfirmed = false;
+        Ok(())
+    }
+
+    fn write_head(&mut self) -> Result<(), DiskError> {
+        let end =
+            LeastEnd { seq: self.durable_seq, group: self.durable_group, offset: self.offset };
+        self.head.write(&self.segments, end)
+    }
+
+    /// Goes on in a new segment. The old one is synced first: its end is proven by the new one's
+    /// beginning, so it must not be lost.
+    fn roll(&mut self) -> Result<(), DiskError> {
+        self.sync_written()?;
+        let prepared = match self.prepared.take() {
+            Some(prepared) => prepared,
+            None => self.preparer().prepare()?,
+        };
+        let old = &self.active.segment;
+        let header = SegmentHeader {
+            name: SegmentName { first_seq: self.chain.next_seq, epoch: old.name().epoch },
+            previous: Some(old.name()),
+            previous_checksum: self.record_checksum,
+            first_group: self.chain.next_group,
+            superseded_through: self.chain.next_seq - 1,
+            ..old.header.clone()
+        };
+        self.active = prepared.install(header)?;
+        self.offset = BLOCK;
+        self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);
+        self.segments.push(self.active.segment.clone());
+        self.write_head()
+    }
+}
+
+// The confirmation is an empty group in one block.
+const _: () = assert!(GROUP_HEADER_BYTES <= BLOCK_BYTES);
