@@ -25,15 +25,7 @@ pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError>
     }
     reader.zeros::<4>()?;
     let time = reader.time()?;
-    let command = match kind {
-        CommandKind::Place => Command::Place(place(&mut reader, flags)?),
-        CommandKind::Cancel => {
-            let account = reader.account()?;
-            reader.zeros::<4>()?;
-            Command::Cancel { account, order: order_ref(&mut reader, flags)? }
-        }
-        other => rare(other, &mut reader, flags)?,
-    };
+    let command = body(kind, &mut reader, flags)?;
     reader.end()?;
     Ok((time, command))
 }
@@ -62,8 +54,9 @@ fn flags_of(kind: CommandKind) -> u16 {
     }
 }
 
-/// Everything that is not on the fast path, kept out of it.
-fn rare(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Command, DecodeError> {
+// Inlined, because results as large as these are slow to hand up from function to function.
+#[inline(always)]
+fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Command, DecodeError> {
     Ok(match kind {
         CommandKind::Tick => Command::Tick,
         CommandKind::Place => Command::Place(place(reader, flags)?),
@@ -142,8 +135,9 @@ fn rare(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
     })
 }
 
-#[inline]
+#[inline(always)]
 fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
+    reader.require(32)?;
     let account = reader.account()?;
     let instrument = reader.instrument()?;
     let price = reader.price()?;

@@ -20,14 +20,7 @@ pub fn encode_command(time: Timestamp, command: &Command, out: &mut [u8]) -> usi
     let out: &mut [u8; COMMAND_BYTES_MAX] =
         out.first_chunk_mut().expect("the caller leaves room for the longest command");
     let mut writer = Writer::new(out, COMMAND_HEADER_BYTES);
-    let flags = match command {
-        Command::Place(order) => place(order, &mut writer),
-        Command::Cancel { account, order } => {
-            writer.words([u64::from(account.0)]);
-            order_ref(order, &mut writer)
-        }
-        other => rare(other, &mut writer),
-    };
+    let flags = body(command, &mut writer);
     let end = writer.end();
     let head =
         u64::from(command.kind().number()) | (u64::from(VERSION) << 8) | (u64::from(flags) << 16);
@@ -35,8 +28,9 @@ pub fn encode_command(time: Timestamp, command: &Command, out: &mut [u8]) -> usi
     end
 }
 
-/// Everything that is not on the fast path, kept out of it.
-fn rare(command: &Command, out: &mut Writer<'_>) -> u16 {
+/// Writes what follows the header and returns the flags.
+#[inline]
+fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
     match command {
         Command::Tick => 0,
         Command::Place(order) => place(order, out),

@@ -88,7 +88,7 @@ impl<'a> Head<'a> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn event(record: &mut Reader<'_>) -> Result<Event, DecodeError> {
     let start = record.at();
     let number = record.u8()?;
@@ -112,13 +112,7 @@ fn event(record: &mut Reader<'_>) -> Result<Event, DecodeError> {
         return Reader::fault(start + 2, DecodeFault::Length(length));
     };
     let head = Head { small, flags };
-    let event = match kind {
-        EventKind::Accepted => Event::Accepted(accepted(head, &mut body)?),
-        EventKind::Trade => Event::Trade(trade(head, &mut body)?),
-        EventKind::Done => Event::Done(done(head, &mut body)?),
-        EventKind::Rested => Event::Rested(rested(head, &mut body)?),
-        other => rare(other, head, &mut body)?,
-    };
+    let event = event_body(kind, head, &mut body)?;
     body.end()?;
     record.skip_to(end);
     Ok(event)
@@ -157,8 +151,13 @@ fn flags_of(kind: EventKind) -> u16 {
     }
 }
 
-/// Everything that is not on the fast path, kept out of it.
-fn rare(kind: EventKind, mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Event, DecodeError> {
+// Inlined, because results as large as these are slow to hand up from function to function.
+#[inline(always)]
+fn event_body(
+    kind: EventKind,
+    mut head: Head<'_>,
+    body: &mut Reader<'_>,
+) -> Result<Event, DecodeError> {
     Ok(match kind {
         EventKind::Ticked => {
             head.rest_unused()?;
@@ -254,7 +253,7 @@ fn rare(kind: EventKind, mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Ev
     })
 }
 
-#[inline]
+#[inline(always)]
 fn accepted(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Accepted, DecodeError> {
     let side = head.side()?;
     let kind = head.small.one_of("kind", OrderKind::from_number)?;
@@ -287,7 +286,7 @@ fn accepted(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Accepted, Decod
     Ok(Accepted { order, terms, reserved, rests: flags & flag::RESTS != 0 })
 }
 
-#[inline]
+#[inline(always)]
 fn rested(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Rested, DecodeError> {
     let side = head.side()?;
     head.rest_unused()?;
@@ -301,7 +300,7 @@ fn rested(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Rested, DecodeErr
     })
 }
 
-#[inline]
+#[inline(always)]
 fn trade(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Trade, DecodeError> {
     let taker_side = head.side()?;
     let flags = head.rest_unused()?;
@@ -337,7 +336,7 @@ fn trade(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Trade, DecodeError
     })
 }
 
-#[inline]
+#[inline(always)]
 fn done(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Done, DecodeError> {
     let side = head.side()?;
     let reason = head.small.one_of("reason", DoneReason::from_number)?;

@@ -108,13 +108,7 @@ impl Head {
 #[inline]
 fn encode(event: &Event, out: &mut [u8; EVENT_BYTES_MAX]) -> usize {
     let mut writer = Writer::new(out, EVENT_HEADER_BYTES);
-    let head = match event {
-        Event::Accepted(accepted) => self::accepted(accepted, &mut writer),
-        Event::Trade(trade) => self::trade(trade, &mut writer),
-        Event::Done(done) => self::done(done, &mut writer),
-        Event::Rested(rested) => self::rested(rested, &mut writer),
-        other => rare(other, &mut writer),
-    };
+    let head = body(event, &mut writer);
     let end = writer.end();
     let word = u64::from(event.kind().number())
         | (u64::from(VERSION) << 8)
@@ -125,8 +119,9 @@ fn encode(event: &Event, out: &mut [u8; EVENT_BYTES_MAX]) -> usize {
     end
 }
 
-/// Everything that is not on the fast path, kept out of it.
-fn rare(event: &Event, out: &mut Writer<'_>) -> Head {
+/// Writes what follows the header and returns the rest of the header.
+#[inline]
+fn body(event: &Event, out: &mut Writer<'_>) -> Head {
     match event {
         Event::Ticked => Head::new(0, 0, 0),
         Event::Accepted(accepted) => self::accepted(accepted, out),

@@ -60,6 +60,16 @@ impl<'a> Reader<'a> {
         if self.is_at_end() { Ok(()) } else { Self::fault(self.at, DecodeFault::Trailing) }
     }
 
+    /// Requires that the next `bytes` bytes are there, so that reading them needs no more checks.
+    #[inline]
+    pub(super) fn require(&self, bytes: usize) -> Result<(), DecodeError> {
+        if self.bytes.len() - self.at >= bytes {
+            Ok(())
+        } else {
+            Self::fault(self.bytes.len(), DecodeFault::Truncated)
+        }
+    }
+
     #[inline]
     fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
