@@ -1,3 +1,206 @@
 //! Books, ledger and risk as one pure, deterministic state machine.
+//!
+//! A [`Core`] is one engine: one collateral pool with its members, accounts, balances, instruments
+//! and order books. It knows neither clock, randomness, I/O nor threads: time comes with the
+//! command, and the same commands give the same events and the same [`Core::state_hash`] everywhere.
+//!
+//! ```
+//! use rialto_core::{Core, CoreConfig};
+//! use rialto_model::{Command, EngineId, MemberId, Outcome, Seq, Timestamp};
+//!
+//! let mut core = Core::new(CoreConfig::new(EngineId(1)));
+//! let mut events = Vec::new();
+//! let admit = Command::CreateMember { member: MemberId(0), name: "acme".parse()? };
+//! let outcome = core.apply(Seq(1), Timestamp(1_000), &admit, &mut events);
+//! assert_eq!(outcome, Outcome::Created { number: 1 });
+//! assert_eq!(events.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to go next: [`Core::apply`] is the one way in; [`rules`] says how the venue decides where
+//! the types do not say it; [`book`] is the order book alone; `docs/formats/snapshot.md` is the
+//! form of snapshots.
+#![forbid(unsafe_code)]
 
+mod accounts;
+mod amend;
+mod apply;
 pub mod book;
+mod cancel;
+mod client_ids;
+mod fok;
+mod instruments;
+mod ledger;
+mod limits;
+mod matching;
+mod open_counts;
+mod orders;
+mod place;
+mod self_trade;
+mod sink;
+mod table;
+mod taker;
+mod tick;
+mod timers;
+mod transfers;
+mod view;
+mod work;
+
+use crate::accounts::Accounts;
+use crate::book::Orders;
+use crate::client_ids::ClientIds;
+use crate::instruments::Market;
+use crate::ledger::Ledger;
+use crate::open_counts::OpenCounts;
+use crate::orders::OpenOrders;
+use crate::table::Hasher;
+use crate::taker::Taker;
+use crate::timers::Timers;
+use crate::transfers::Transfers;
+use crate::work::Works;
+use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
+use std::ops::RangeInclusive;
+
+pub use accounts::Member;
+pub use ledger::Balance;
+pub use limits::{
+    CoreConfig, DEAD_MAN_MAX_NS, FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits,
+    MEMBER_ID_MAX, ORDERS_PER_COMMAND,
+};
+pub use sink::{EventCount, EventSink};
+pub use view::{AccountView, InstrumentView, OrderView};
+
+/// The versions of the rules that this build implements.
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=1;
+
+/// One engine's state. All of it changes in [`Core::apply`] and nowhere else.
+pub struct Core {
+    engine: EngineId,
+    rules_version: u32,
+    limits: Limits,
+    seq: Seq,
+    time: Timestamp,
+    /// Orders and trades numbered so far.
+    order_count: u64,
+    trade_count: u64,
+    currencies: Vec<Currency>,
+    markets: Vec<Market>,
+    accounts: Accounts,
+    ledger: Ledger,
+    /// The slab that all books share.
+    orders: Orders,
+    open: OpenOrders,
+    open_counts: OpenCounts,
+    /// Expiries by order slot.
+    expiries: Timers,
+    /// Dead-man timers by account slot.
+    dead_men: Timers,
+    client_ids: ClientIds,
+    transfers: Transfers,
+    /// An incoming order that has more to match than one command may.
+    urgent: Option<Taker>,
+    works: Works,
+}
+
+impl Core {
+    /// An empty venue.
+    ///
+    /// # Panics
+    /// If this build does not implement the version of the rules.
+    #[must_use]
+    pub fn new(config: CoreConfig) -> Core {
+        let CoreConfig { engine, rules_version, limits, hash_key } = config;
+        assert!(
+            RULES_VERSIONS.contains(&rules_version),
+            "this build implements rules versions {RULES_VERSIONS:?}, not {rules_version}"
+        );
+        let hasher = Hasher::new(hash_key);
+        Core {
+            engine,
+            rules_version,
+            limits,
+            seq: Seq::ZERO,
+            time: Timestamp::ZERO,
+            order_count: 0,
+            trade_count: 0,
+            currencies: Vec::new(),
+            markets: Vec::new(),
+            accounts: Accounts::new(),
+            ledger: Ledger::new(),
+            orders: Orders::with_limit(limits.orders_max as usize),
+            open: OpenOrders::new(),
+            open_counts: OpenCounts::new(hasher),
+            expiries: Timers::new(),
+            dead_men: Timers::new(),
+            client_ids: ClientIds::new(hasher, limits.client_ids_max),
+            transfers: Transfers::new(hasher, limits.transfers_max),
+            urgent: None,
+            works: Works::new(),
+        }
+    }
+
+    /// Makes room for `orders` open orders, so that none below that number allocates. It changes
+    /// nothing but where memory lies.
+    pub fn reserve(&mut self, orders: usize) {
+        self.orders.reserve(orders);
+        self.open.cover(self.orders.slots());
+    }
+
+    /// When a [`Tick`](rialto_model::Command::Tick) is due. [`Timestamp::ZERO`]: at once, before
+    /// any other command. [`Timestamp::MAX`]: never.
+    #[must_use]
+    #[inline]
+    pub fn next_due(&self) -> Timestamp {
+        if self.urgent.is_some() {
+            return Timestamp::ZERO;
+        }
+        let due = |timers: &Timers| timers.first().map_or(Timestamp::MAX, |first| first.0);
+        due(&self.expiries).min(due(&self.dead_men))
+    }
+
+    /// Whether mass cancels or closings go on, so that ticks should be put between commands.
+    #[must_use]
+    #[inline]
+    pub fn has_background_work(&self) -> bool {
+        !self.works.is_empty()
+    }
+
+    /// The sequence of the last command.
+    #[must_use]
+    #[inline]
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The time of the last command.
+    #[must_use]
+    #[inline]
+    pub fn time(&self) -> Timestamp {
+        self.time
+    }
+
+    /// The version of the rules that decides the next command.
+    #[must_use]
+    #[inline]
+    pub fn rules_version(&self) -> u32 {
+        self.rules_version
+    }
+
+    /// Which engine this is.
+    #[must_use]
+    pub fn engine(&self) -> EngineId {
+        self.engine
+    }
+
+    /// The bounds of this core.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    #[inline]
+    fn next_order_id(&mut self) -> OrderId {
+        self.order_count += 1;
+        OrderId::from_parts(self.engine, self.order_count)
+    }
+}

@@ -17,12 +17,12 @@ pub struct Slot(NonZeroU32);
 
 impl Slot {
     #[inline]
-    pub(super) fn new(at: u32) -> Option<Slot> {
+    pub(crate) fn new(at: u32) -> Option<Slot> {
         NonZeroU32::new(at).map(Slot)
     }
 
     #[inline]
-    pub(super) fn at(self) -> u32 {
+    pub(crate) fn at(self) -> u32 {
         self.0.get()
     }
 

@@ -98,11 +98,10 @@ impl Book {
         owner: MemberId,
     ) -> Result<Slot, Refused> {
         let at = orders.admit(id, quantity, owner)?;
-        let mut number = self.hint.get(side, price);
-        let level = &self.levels.slab[number as usize];
-        if level.orders == 0 || level.price != price || level.side != side {
-            number = self.find_or_open(side, price);
-        }
+        let number = match self.hinted(side, price) {
+            NO_LEVEL => self.find_or_open(side, price),
+            number => number,
+        };
         let level = &mut self.levels.slab[number as usize];
         let Some(total) = level.quantity.checked_add(quantity) else {
             let place = orders.place_of(at);
@@ -123,6 +122,15 @@ impl Book {
         orders.nodes[tail as usize].next = at;
         *self.count_mut(side) += 1;
         Ok(Slot::new(at).expect("the slab never hands out slot 0"))
+    }
+
+    /// The level at a price if the hint knows it, or none.
+    #[inline]
+    fn hinted(&self, side: Side, price: Price) -> u32 {
+        let number = self.hint.get(side, price);
+        let level = &self.levels.slab[number as usize];
+        let is_it = (level.orders != 0) & (level.price == price) & (level.side == side);
+        if is_it { number } else { NO_LEVEL }
     }
 
     /// Finds a level that the hint does not know, or opens one.
@@ -228,8 +236,12 @@ impl Book {
 
     /// The level at a price, if any order rests there.
     #[must_use]
+    #[inline]
     pub fn level(&self, side: Side, price: Price) -> Option<LevelView> {
-        let number = self.ladder(side).seek(key(side, price)).level;
+        let number = match self.hinted(side, price) {
+            NO_LEVEL => self.ladder(side).seek(key(side, price)).level,
+            number => number,
+        };
         (number != NO_LEVEL).then(|| self.levels.slab[number as usize].view())
     }
 

@@ -1,0 +1,178 @@
+//! Changing an open order: smaller in place, or out of the book and in again.
+
+use crate::book::Slot;
+use crate::instruments::Market;
+use crate::orders::{Detail, STAND_IN};
+use crate::place::check_state;
+use crate::taker::{Taker, Want};
+use crate::{Core, EventSink};
+use rialto_model::{
+    Amend, Amended, Amount, Event, OrderStatus, Outcome, PostOnly, Price, Quantity, ReduceReason,
+    RejectReason, Rested, Timestamp,
+};
+
+/// An amendment that has passed its checks, but for those of re-entering.
+struct Change {
+    price: Price,
+    /// The new total, what has traded included.
+    quantity: Quantity,
+    filled: Quantity,
+}
+
+impl Core {
+    #[inline]
+    pub(crate) fn amend<S: EventSink>(
+        &mut self,
+        amend: &Amend,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let account = self.accounts.slot(amend.account)?;
+        let slot = self.find_order(account, amend.account, &amend.order)?;
+        let detail = *self.open.get(slot.at());
+        let market = &self.markets[usize::from(detail.market)];
+        let remaining = self.orders.get(slot).remaining;
+        let change = check_change(market, &detail, remaining, amend)?;
+        if change.price == detail.price && change.quantity < detail.total {
+            let by = Quantity(detail.total.0 - change.quantity.0);
+            let (order, price, remaining) =
+                self.reduce_order(slot, by, ReduceReason::Amended, sink);
+            let filled = change.filled;
+            let status = open_status(filled);
+            return Ok(Outcome::Order { order, status, price, filled, remaining, repeated: false });
+        }
+        self.reenter(slot, &detail, remaining, &change, sink)
+    }
+
+    /// Takes an order out of the book and enters it anew under its id, with the fees in force.
+    fn reenter<S: EventSink>(
+        &mut self,
+        slot: Slot,
+        detail: &Detail,
+        old_remaining: Quantity,
+        change: &Change,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let market = &self.markets[usize::from(detail.market)];
+        let rules = market.rules();
+        let attributes = detail.attributes;
+        let side = attributes.side;
+        let remaining = Quantity(change.quantity.0 - change.filled.0);
+        let mut limit = change.price;
+        let mut crosses = market.book.reaches(side, limit);
+        if crosses && attributes.post_only != PostOnly::Off {
+            limit = market.slide(side, attributes.post_only)?;
+            crosses = false;
+            if market.instrument.notional(limit, change.quantity).is_none() {
+                return Err(RejectReason::NotionalTooLarge);
+            }
+        }
+        market.check_level(side, limit, remaining, self.limits.orders_max)?;
+        let reserved = market.reserve(side, limit, remaining, rules.taker_fee_ppm);
+        let currency = market.reserved_currency(side);
+        let more = Amount(reserved.0 - detail.reserved.0);
+        if more != Amount::ZERO {
+            if self.ledger.balance(detail.account, currency).available < more {
+                return Err(RejectReason::InsufficientBalance);
+            }
+            self.ledger.reserve(detail.account, currency, more);
+        }
+        let order = self.orders.get(slot);
+        let instrument = market.instrument.id;
+        let account = self.accounts.get(detail.account).id;
+        let taker = Taker {
+            order: order.id,
+            account: detail.account,
+            member: order.owner,
+            market: detail.market,
+            attributes,
+            rests: true,
+            amended: true,
+            limit,
+            expire_at: detail.expire_at,
+            want: Want::Base(remaining),
+            filled: change.filled,
+            reserved,
+            maker_ppm: rules.maker_fee_ppm,
+            taker_ppm: rules.taker_fee_ppm,
+            client: detail.client,
+        };
+        sink.event(&Event::Amended(Amended {
+            order: order.id,
+            account,
+            instrument,
+            side,
+            old_price: detail.price,
+            old_remaining,
+            price: limit,
+            quantity: change.quantity,
+            remaining,
+            old_reserved: detail.reserved,
+            reserved,
+        }));
+        let market = &mut self.markets[usize::from(detail.market)];
+        market.book.remove(&mut self.orders, slot);
+        if crosses {
+            self.relist(slot.at(), STAND_IN, detail.account);
+            if detail.expire_at != Timestamp::MAX {
+                self.expiries.remove(slot.at());
+            }
+            return Ok(self.send_to_match(taker, sink));
+        }
+        let new = market
+            .book
+            .insert(&mut self.orders, side, limit, order.id, remaining, order.owner)
+            .expect("an order that just left the book has room there");
+        if new != slot {
+            self.relist(slot.at(), new.at(), detail.account);
+            if detail.expire_at != Timestamp::MAX {
+                self.expiries.remove(slot.at());
+                self.expiries.insert(new.at(), detail.expire_at, order.id.0);
+            }
+        }
+        *self.open.get_mut(new.at()) = taker.detail();
+        let price = limit;
+        let rested = Rested { order: order.id, account, instrument, side, price, remaining };
+        sink.event(&Event::Rested(rested));
+        Ok(taker.outcome(open_status(change.filled)))
+    }
+
+    /// Lets a slot take another's place in the account's list and in the work that goes on.
+    fn relist(&mut self, from: u32, to: u32, account: u32) {
+        let account = self.accounts.get_mut(account);
+        self.open.replace(account, from, to);
+        if account.pending_cancels > 0 {
+            self.works.moved(from, to);
+        }
+    }
+}
+
+fn open_status(filled: Quantity) -> OrderStatus {
+    if filled.0 > 0 { OrderStatus::PartiallyFilled } else { OrderStatus::Open }
+}
+
+fn check_change(
+    market: &Market,
+    detail: &Detail,
+    remaining: Quantity,
+    amend: &Amend,
+) -> Result<Change, RejectReason> {
+    check_state(market)?;
+    let price = amend.price.unwrap_or(detail.price);
+    let quantity = amend.quantity.unwrap_or(detail.total);
+    if price == detail.price && quantity == detail.total {
+        return Err(RejectReason::NothingToAmend);
+    }
+    if quantity != detail.total {
+        market.check_quantity(quantity)?;
+    }
+    if price != detail.price {
+        market.check_price(price)?;
+        market.check_collar(price)?;
+    }
+    market.check_notional(price, quantity)?;
+    let filled = Quantity(detail.total.0 - remaining.0);
+    if quantity <= filled {
+        return Err(RejectReason::QuantityBelowFilled);
+    }
+    Ok(Change { price, quantity, filled })
+}

@@ -1,0 +1,242 @@
+//! The one way in: a command is dispatched, and its refusal or its events are handed out.
+
+use crate::limits::DEAD_MAN_MAX_NS;
+use crate::transfers::Remembered;
+use crate::{Core, EventSink, RULES_VERSIONS};
+use rialto_model::{
+    AccountId, Amount, ClientOrderId, Command, CommandKind, Event, InstrumentId, MemberId, Name,
+    OrderId, OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp, Transfer,
+};
+
+impl Core {
+    /// Applies the command at position `seq`, stamped with `time`, and hands its events (at least
+    /// one) to `sink` in order.
+    ///
+    /// # Panics
+    /// If the caller is not a sequencer: if `seq` does not follow the last one, if time goes back,
+    /// or if a command other than a tick comes while a tick is due (see [`Core::next_due`]).
+    #[inline]
+    pub fn apply<S: EventSink>(
+        &mut self,
+        seq: Seq,
+        time: Timestamp,
+        command: &Command,
+        sink: &mut S,
+    ) -> Outcome {
+        assert!(seq.0 == self.seq.0 + 1, "command {seq} does not follow command {}", self.seq);
+        assert!(time >= self.time, "time goes back from {} to {time} at command {seq}", self.time);
+        (self.seq, self.time) = (seq, time);
+        if matches!(command, Command::Tick) {
+            return self.tick(sink);
+        }
+        assert!(self.next_due() > time, "a tick is due before command {seq}");
+        let result = match command {
+            Command::Place(terms) => self.place(terms, sink),
+            Command::Cancel { account, order } => self.cancel(*account, order, sink),
+            Command::Amend(amend) => self.amend(amend, sink),
+            _ => self.apply_rare(command, sink),
+        };
+        result.unwrap_or_else(|reason| {
+            sink.event(&Event::Rejected(naming(command, reason)));
+            Outcome::Rejected { reason }
+        })
+    }
+
+    #[inline(never)]
+    fn apply_rare<S: EventSink>(
+        &mut self,
+        command: &Command,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let (event, outcome) = match command {
+            Command::Tick | Command::Place(_) | Command::Cancel { .. } | Command::Amend(_) => {
+                unreachable!("these are dispatched before")
+            }
+            Command::MassCancel(mass_cancel) => return self.mass_cancel(mass_cancel, sink),
+            Command::Disconnect { account } => return self.disconnect(*account, sink),
+            Command::SetInstrumentState { instrument, state } => {
+                return self.set_instrument_state(*instrument, *state, sink);
+            }
+            Command::SetDeadMan { account, timeout_ns } => {
+                self.set_dead_man(*account, *timeout_ns)?
+            }
+            Command::Deposit(transfer) => self.transfer(transfer, true)?,
+            Command::Withdraw(transfer) => self.transfer(transfer, false)?,
+            Command::CreateMember { member, name } => self.create_member(*member, *name)?,
+            Command::CreateAccount { account, member, name } => {
+                self.create_account(*account, *member, *name)?
+            }
+            Command::CreateCurrency { code, scale } => self.create_currency(*code, *scale)?,
+            Command::CreateInstrument(spec) => self.create_instrument(spec)?,
+            Command::SetRules { instrument, rules } => self.set_rules(*instrument, rules)?,
+            Command::SetRulesVersion { version } => self.set_rules_version(*version)?,
+        };
+        sink.event(&event);
+        Ok(outcome)
+    }
+
+    fn set_dead_man(
+        &mut self,
+        account: AccountId,
+        timeout_ns: u64,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let slot = self.accounts.slot(account)?;
+        if timeout_ns > DEAD_MAN_MAX_NS {
+            return Err(RejectReason::TimerInvalid);
+        }
+        self.dead_men.remove(slot);
+        let mut due = Timestamp::MAX;
+        if timeout_ns > 0 {
+            due = self.time.saturating_add(timeout_ns);
+        }
+        if due < Timestamp::MAX {
+            self.dead_men.insert(slot, due, u64::from(account.0));
+        }
+        Ok((Event::DeadManSet { account, due }, Outcome::Done))
+    }
+
+    fn transfer(
+        &mut self,
+        transfer: &Transfer,
+        incoming: bool,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let Transfer { account, currency, amount, reference } = *transfer;
+        let slot = self.accounts.slot(account)?;
+        if reference.is_empty() {
+            return Err(RejectReason::ReferenceMissing);
+        }
+        if let Some(known) = self.transfers.find(transfer) {
+            if *known != (Remembered { transfer: *transfer, incoming }) {
+                return Err(RejectReason::ReferenceConflict);
+            }
+            let event =
+                Event::Repeated { account, name: reference, order: OrderId(0), reject: None };
+            return Ok((event, Outcome::Repeated));
+        }
+        if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {
+            return Err(RejectReason::UnknownCurrency);
+        }
+        if amount.0 <= 0 {
+            return Err(RejectReason::AmountNotPositive);
+        }
+        let event = if incoming {
+            if !self.ledger.can_deposit(currency, amount) {
+                return Err(RejectReason::AmountTooLarge);
+            }
+            self.ledger.deposit(slot, currency, amount);
+            Event::Deposited { account, currency, amount, reference }
+        } else {
+            if self.ledger.balance(slot, currency).available < amount {
+                return Err(RejectReason::InsufficientBalance);
+            }
+            self.ledger.deposit(slot, currency, Amount(-amount.0));
+            Event::Withdrawn { account, currency, amount, reference }
+        };
+        self.transfers.remember(Remembered { transfer: *transfer, incoming });
+        Ok((event, Outcome::Done))
+    }
+
+    fn create_member(
+        &mut self,
+        wanted: MemberId,
+        name: Name,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let member = self.accounts.create_member(&self.limits, wanted, name)?;
+        Ok((Event::MemberCreated { member, name }, Outcome::Created { number: member.0 }))
+    }
+
+    pub(crate) fn create_account(
+        &mut self,
+        wanted: AccountId,
+        member: MemberId,
+        name: Name,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let account = self.accounts.create_account(&self.limits, wanted, member, name)?;
+        self.ledger.add_account();
+        self.client_ids.add_account();
+        let event = Event::AccountCreated { account, member, name };
+        Ok((event, Outcome::Created { number: account.0 }))
+    }
+
+    fn set_rules_version(&mut self, version: u32) -> Result<(Event, Outcome), RejectReason> {
+        if !RULES_VERSIONS.contains(&version) {
+            return Err(RejectReason::RulesVersionUnknown);
+        }
+        self.rules_version = version;
+        Ok((Event::RulesVersionSet { version }, Outcome::Done))
+    }
+}
+
+/// The refusal of a command, with what the command named.
+#[cold]
+fn naming(command: &Command, reason: RejectReason) -> Rejected {
+    let mut rejected = Rejected {
+        command: CommandKind::Tick,
+        reason,
+        account: AccountId(0),
+        instrument: InstrumentId(0),
+        order: OrderId(0),
+        client_order_id: ClientOrderId::EMPTY,
+    };
+    let mut name_order = |order: &OrderRef| match order {
+        OrderRef::Id(id) => rejected.order = *id,
+        OrderRef::Client(id) => rejected.client_order_id = *id,
+    };
+    match command {
+        Command::Tick => {}
+        Command::Place(terms) => {
+            rejected.command = CommandKind::Place;
+            rejected.account = terms.account;
+            rejected.instrument = terms.instrument;
+            rejected.client_order_id = terms.client_order_id;
+        }
+        Command::Cancel { account, order } => {
+            name_order(order);
+            rejected.command = CommandKind::Cancel;
+            rejected.account = *account;
+        }
+        Command::Amend(amend) => {
+            name_order(&amend.order);
+            rejected.command = CommandKind::Amend;
+            rejected.account = amend.account;
+        }
+        Command::MassCancel(mass_cancel) => {
+            rejected.command = CommandKind::MassCancel;
+            rejected.account = mass_cancel.account;
+            rejected.instrument = mass_cancel.instrument.unwrap_or_default();
+        }
+        Command::Disconnect { account } => {
+            rejected.command = CommandKind::Disconnect;
+            rejected.account = *account;
+        }
+        Command::SetDeadMan { account, .. } => {
+            rejected.command = CommandKind::SetDeadMan;
+            rejected.account = *account;
+        }
+        Command::Deposit(transfer) => {
+            rejected.command = CommandKind::Deposit;
+            rejected.account = transfer.account;
+        }
+        Command::Withdraw(transfer) => {
+            rejected.command = CommandKind::Withdraw;
+            rejected.account = transfer.account;
+        }
+        Command::CreateMember { .. } => rejected.command = CommandKind::CreateMember,
+        Command::CreateAccount { account, .. } => {
+            rejected.command = CommandKind::CreateAccount;
+            rejected.account = *account;
+        }
+        Command::CreateCurrency { .. } => rejected.command = CommandKind::CreateCurrency,
+        Command::CreateInstrument(_) => rejected.command = CommandKind::CreateInstrument,
+        Command::SetRules { instrument, .. } => {
+            rejected.command = CommandKind::SetRules;
+            rejected.instrument = *instrument;
+        }
+        Command::SetInstrumentState { instrument, .. } => {
+            rejected.command = CommandKind::SetInstrumentState;
+            rejected.instrument = *instrument;
+        }
+        Command::SetRulesVersion { .. } => rejected.command = CommandKind::SetRulesVersion,
+    }
+    rejected
+}

@@ -1,0 +1,268 @@
+//! Ending orders: one by one, many at once, and with the instrument.
+
+use crate::book::{Order, Slot};
+use crate::limits::ORDERS_PER_COMMAND;
+use crate::orders::NIL;
+use crate::work::{CancelMany, Work};
+use crate::{Core, EventSink};
+use rialto_model::{
+    AccountId, Amount, Done, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, OrderId,
+    OrderRef, OrderStatus, Outcome, Quantity, RejectReason, Side, Timestamp,
+};
+
+impl Core {
+    #[inline]
+    pub(crate) fn order_at(&self, slot: u32) -> Order {
+        let slot = Slot::new(slot).expect("slot 0 holds no order");
+        self.orders.get(slot)
+    }
+
+    /// The open order of an account that is named.
+    #[inline]
+    pub(crate) fn find_order(
+        &self,
+        slot: u32,
+        account: AccountId,
+        order: &OrderRef,
+    ) -> Result<Slot, RejectReason> {
+        let id = match order {
+            OrderRef::Id(id) => Some(*id),
+            OrderRef::Client(name) => {
+                let at = self.client_ids.find(account, name);
+                at.and_then(|at| self.client_ids.get(at).order())
+            }
+        };
+        id.and_then(|id| self.orders.find(id))
+            .filter(|found| self.open.get(found.at()).account == slot)
+            .ok_or(RejectReason::UnknownOrder)
+    }
+
+    #[inline]
+    pub(crate) fn cancel<S: EventSink>(
+        &mut self,
+        account: AccountId,
+        order: &OrderRef,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let owner = self.accounts.slot(account)?;
+        let slot = self.find_order(owner, account, order)?;
+        let detail = self.open.get(slot.at());
+        let (price, total) = (detail.price, detail.total);
+        let Order { id, remaining, .. } = self.orders.get(slot);
+        self.end_order(slot, DoneReason::Cancelled, sink);
+        Ok(Outcome::Order {
+            order: id,
+            status: OrderStatus::Cancelled,
+            price,
+            filled: Quantity(total.0 - remaining.0),
+            remaining,
+            repeated: false,
+        })
+    }
+
+    /// Ends a resting order with what is left of it.
+    #[inline]
+    pub(crate) fn end_order<S: EventSink>(&mut self, slot: Slot, reason: DoneReason, sink: &mut S) {
+        let order = self.orders.get(slot);
+        let detail = self.open.get(slot.at());
+        let (account, side, price) = (detail.account, detail.attributes.side, detail.price);
+        let released = detail.reserved;
+        let market = &mut self.markets[usize::from(detail.market)];
+        if released != Amount::ZERO {
+            let currency = market.reserved_currency(side);
+            self.ledger.reserve(account, currency, Amount(-released.0));
+        }
+        market.book.remove(&mut self.orders, slot);
+        let instrument = market.instrument.id;
+        self.retire(slot.at());
+        sink.event(&Event::Done(Done {
+            order: order.id,
+            account: self.accounts.get(account).id,
+            instrument,
+            side,
+            reason,
+            price,
+            remaining: order.remaining,
+            released,
+        }));
+    }
+
+    /// Drops what is kept about an order that has left the book for good.
+    #[inline]
+    pub(crate) fn retire(&mut self, slot: u32) {
+        let detail = self.open.get(slot);
+        let (account, market, client) = (detail.account, detail.market, detail.client);
+        if detail.expire_at != Timestamp::MAX {
+            self.expiries.remove(slot);
+        }
+        self.delist(slot, account, market);
+        if client != 0 {
+            self.client_ids.end(client - 1);
+        }
+    }
+
+    /// Takes an order out of its account's list, the work that goes on, and the counts.
+    #[inline]
+    pub(crate) fn delist(&mut self, slot: u32, account: u32, market: u16) {
+        let owner = self.accounts.get_mut(account);
+        let next = self.open.unlink(owner, slot);
+        if owner.pending_cancels > 0 {
+            self.works.moved(slot, next);
+        }
+        self.open_counts.decrease(account, market);
+    }
+
+    pub(crate) fn mass_cancel<S: EventSink>(
+        &mut self,
+        command: &MassCancel,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let account = self.accounts.slot(command.account)?;
+        let market = command.instrument.map(|id| self.market(id)).transpose()?;
+        let work = CancelMany {
+            account,
+            market,
+            side: command.side,
+            on_disconnect_only: false,
+            reason: DoneReason::MassCancelled,
+            upto: self.newest_order(),
+            cursor: self.accounts.get(account).head,
+        };
+        self.begin_cancelling(work, sink)
+    }
+
+    pub(crate) fn disconnect<S: EventSink>(
+        &mut self,
+        account: AccountId,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let account = self.accounts.slot(account)?;
+        let work = CancelMany {
+            account,
+            market: None,
+            side: None,
+            on_disconnect_only: true,
+            reason: DoneReason::Disconnected,
+            upto: self.newest_order(),
+            cursor: self.accounts.get(account).head,
+        };
+        self.begin_cancelling(work, sink)
+    }
+
+    fn newest_order(&self) -> OrderId {
+        OrderId::from_parts(self.engine, self.order_count)
+    }
+
+    fn begin_cancelling<S: EventSink>(
+        &mut self,
+        work: CancelMany,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let open_orders = self.accounts.get(work.account).open_orders;
+        if open_orders > ORDERS_PER_COMMAND && self.works.is_full(&self.limits) {
+            return Err(RejectReason::VenueFull);
+        }
+        let mut budget = ORDERS_PER_COMMAND;
+        let (cancelled, pending) = self.start_cancelling(work, &mut budget, sink);
+        Ok(Outcome::Cancelling { cancelled, pending })
+    }
+
+    /// Does the first part of a mass cancel, and queues the rest.
+    pub(crate) fn start_cancelling<S: EventSink>(
+        &mut self,
+        mut work: CancelMany,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> (u32, bool) {
+        let (cancelled, pending) = self.cancel_some(&mut work, budget, sink);
+        if pending {
+            self.accounts.get_mut(work.account).pending_cancels += 1;
+            self.works.push(Work::Cancel(work));
+        }
+        (cancelled, pending)
+    }
+
+    /// Visits up to `budget` orders of a mass cancel that is not in the queue; returns how many it
+    /// cancelled and whether more are to be visited.
+    pub(crate) fn cancel_some<S: EventSink>(
+        &mut self,
+        work: &mut CancelMany,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> (u32, bool) {
+        let mut cancelled = 0;
+        while *budget > 0 && self.is_ahead(work) {
+            *budget -= 1;
+            let at = work.cursor;
+            work.cursor = self.open.next(at);
+            if work.is_meant(self.open.get(at)) {
+                let slot = Slot::new(at).expect("only orders on the book are visited");
+                self.end_order(slot, work.reason, sink);
+                cancelled += 1;
+            }
+        }
+        let pending = self.is_ahead(work);
+        sink.event(&Event::CancelProgress {
+            account: self.accounts.get(work.account).id,
+            instrument: work.market.map_or(InstrumentId(0), |at| InstrumentId(u32::from(at) + 1)),
+            cancelled,
+            pending,
+        });
+        (cancelled, pending)
+    }
+
+    /// Whether an order is left to be visited.
+    fn is_ahead(&self, work: &CancelMany) -> bool {
+        work.cursor != NIL && self.order_at(work.cursor).id <= work.upto
+    }
+
+    pub(crate) fn set_instrument_state<S: EventSink>(
+        &mut self,
+        id: InstrumentId,
+        state: InstrumentState,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let at = self.check_state_change(id, state)?;
+        self.markets[usize::from(at)].instrument.state = state;
+        sink.event(&Event::InstrumentStateSet { instrument: id, state });
+        if state != InstrumentState::Closed {
+            return Ok(Outcome::Done);
+        }
+        let was_closing = self.markets[usize::from(at)].closing;
+        let mut budget = ORDERS_PER_COMMAND;
+        let (cancelled, pending) = self.close_some(at, &mut budget, sink);
+        match (was_closing, pending) {
+            (false, true) => self.works.push(Work::Close(at)),
+            (true, false) => self.works.drop_closing(at),
+            _ => {}
+        }
+        Ok(Outcome::Cancelling { cancelled, pending })
+    }
+
+    /// Cancels up to `budget` orders of a closed instrument: the best buy price first, then sells.
+    pub(crate) fn close_some<S: EventSink>(
+        &mut self,
+        market: u16,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> (u32, bool) {
+        let mut cancelled = 0;
+        let pending = loop {
+            let book = &self.markets[usize::from(market)].book;
+            let Some(slot) = book.front(Side::Buy).or_else(|| book.front(Side::Sell)) else {
+                break false;
+            };
+            if *budget == 0 {
+                break true;
+            }
+            *budget -= 1;
+            self.end_order(slot, DoneReason::InstrumentClosed, sink);
+            cancelled += 1;
+        };
+        let market = &mut self.markets[usize::from(market)];
+        market.closing = pending;
+        let (account, instrument) = (AccountId(0), market.instrument.id);
+        sink.event(&Event::CancelProgress { account, instrument, cancelled, pending });
+        (cancelled, pending)
+    }
+}

@@ -1,0 +1,192 @@
+//! The memory of client order ids: who entered what under which name, and the first answer to it.
+//!
+//! An account's last so many orders entered with a client order id are its window. An order that
+//! is still open when it leaves the window stays known until it ends.
+
+use crate::table::{Hasher, Table};
+use rialto_model::{ClientOrderId, NewOrder, OrderId, Outcome};
+
+const NONE: u32 = u32::MAX;
+/// Entries are allotted in blocks, so that growing never copies what is there.
+const BLOCK_BITS: u32 = 8;
+
+/// An order that was entered with a client order id.
+#[derive(Clone, Copy)]
+pub(crate) struct Remembered {
+    /// As entered.
+    pub(crate) terms: NewOrder,
+    /// The first answer.
+    pub(crate) answer: Outcome,
+    /// The next younger entry in the account's window; also links the free entries.
+    next: u32,
+    tag: u32,
+    in_window: bool,
+    /// Whether the order is on the book or on its way there.
+    pub(crate) open: bool,
+}
+
+impl Remembered {
+    /// The order that was entered; none if it was refused.
+    pub(crate) fn order(&self) -> Option<OrderId> {
+        match self.answer {
+            Outcome::Order { order, .. } => Some(order),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Window {
+    oldest: u32,
+    newest: u32,
+    len: u32,
+}
+
+/// The memories of all accounts.
+pub(crate) struct ClientIds {
+    blocks: Vec<Box<[Remembered]>>,
+    free: u32,
+    /// By the account's slot.
+    windows: Vec<Window>,
+    table: Table,
+    hasher: Hasher,
+    window_max: u32,
+}
+
+impl ClientIds {
+    pub(crate) fn new(hasher: Hasher, window_max: u32) -> ClientIds {
+        let windows = Vec::new();
+        ClientIds { blocks: vec![], free: NONE, windows, table: Table::new(), hasher, window_max }
+    }
+
+    pub(crate) fn add_account(&mut self) {
+        self.windows.push(Window { oldest: NONE, newest: NONE, len: 0 });
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> &Remembered {
+        let mask = (1 << BLOCK_BITS) - 1;
+        &self.blocks[(at >> BLOCK_BITS) as usize][(at & mask) as usize]
+    }
+
+    #[inline]
+    fn get_mut(&mut self, at: u32) -> &mut Remembered {
+        let mask = (1 << BLOCK_BITS) - 1;
+        &mut self.blocks[(at >> BLOCK_BITS) as usize][(at & mask) as usize]
+    }
+
+    /// The entry of an account's client order id.
+    pub(crate) fn find(&self, account: rialto_model::AccountId, id: &ClientOrderId) -> Option<u32> {
+        let tag = self.hasher.text(account, id);
+        self.table.find(tag, |at| {
+            let terms = &self.get(at).terms;
+            terms.account == account && terms.client_order_id == *id
+        })
+    }
+
+    /// Remembers an order that was just entered and its answer, and forgets the oldest one if the
+    /// window is full. The client order id must be new to the account.
+    pub(crate) fn remember(
+        &mut self,
+        account: u32,
+        terms: &NewOrder,
+        answer: Outcome,
+        open: bool,
+    ) -> u32 {
+        let at = self.allot(terms);
+        let tag = self.hasher.text(terms.account, &terms.client_order_id);
+        *self.get_mut(at) =
+            Remembered { terms: *terms, answer, next: NONE, tag, in_window: true, open };
+        self.table.insert(tag, at);
+        let window = &mut self.windows[account as usize];
+        let newest = std::mem::replace(&mut window.newest, at);
+        window.len += 1;
+        if newest == NONE {
+            window.oldest = at;
+        } else {
+            self.get_mut(newest).next = at;
+        }
+        if self.windows[account as usize].len > self.window_max {
+            self.leave_window(account);
+        }
+        at
+    }
+
+    fn leave_window(&mut self, account: u32) {
+        let oldest = self.windows[account as usize].oldest;
+        let next = self.get(oldest).next;
+        let window = &mut self.windows[account as usize];
+        window.oldest = next;
+        window.len -= 1;
+        if next == NONE {
+            window.newest = NONE;
+        }
+        let entry = self.get_mut(oldest);
+        entry.in_window = false;
+        if !entry.open {
+            self.forget(oldest);
+        }
+    }
+
+    /// The answer to the order is settled: the events of its own command are over.
+    pub(crate) fn settle(&mut self, at: u32, answer: Outcome) {
+        self.get_mut(at).answer = answer;
+    }
+
+    /// The order of an entry has ended.
+    pub(crate) fn end(&mut self, at: u32) {
+        let entry = self.get_mut(at);
+        entry.open = false;
+        if !entry.in_window {
+            self.forget(at);
+        }
+    }
+
+    fn forget(&mut self, at: u32) {
+        let tag = self.get(at).tag;
+        self.table.remove(tag, at);
+        let free = std::mem::replace(&mut self.free, at);
+        self.get_mut(at).next = free;
+    }
+
+    fn allot(&mut self, terms: &NewOrder) -> u32 {
+        if self.free == NONE {
+            let first = (self.blocks.len() as u32) << BLOCK_BITS;
+            let entry = |at: u32| Remembered {
+                terms: *terms,
+                answer: Outcome::Done,
+                next: if (at + 1) & ((1 << BLOCK_BITS) - 1) == 0 { NONE } else { at + 1 },
+                tag: 0,
+                in_window: false,
+                open: false,
+            };
+            self.blocks.push((first..first + (1 << BLOCK_BITS)).map(entry).collect());
+            self.free = first;
+        }
+        let at = self.free;
+        self.free = self.get(at).next;
+        at
+    }
+
+    /// An account's window, oldest first.
+    pub(crate) fn window(&self, account: u32) -> impl Iterator<Item = u32> {
+        let known = |at: u32| (at != NONE).then_some(at);
+        let oldest = self.windows.get(account as usize).and_then(|window| known(window.oldest));
+        std::iter::successors(oldest, move |&at| known(self.get(at).next))
+    }
+
+    /// Whether an entry has left the window and is kept for its open order only.
+    pub(crate) fn is_kept_for_order(&self, at: u32) -> bool {
+        !self.get(at).in_window
+    }
+
+    /// Restores an entry that had left the window.
+    pub(crate) fn restore_outside_window(&mut self, terms: &NewOrder, answer: Outcome) -> u32 {
+        let at = self.allot(terms);
+        let tag = self.hasher.text(terms.account, &terms.client_order_id);
+        *self.get_mut(at) =
+            Remembered { terms: *terms, answer, next: NONE, tag, in_window: false, open: true };
+        self.table.insert(tag, at);
+        at
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether a fill-or-kill order can be filled in full, found out before anything trades.
+
+use crate::Core;
+use crate::instruments::Market;
+use crate::limits::FOK_DEPTH_MAX;
+use crate::taker::Want;
+use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
+
+impl Core {
+    /// Walks the makers that the order would meet.
+    pub(crate) fn check_fill_or_kill(
+        &self,
+        market: &Market,
+        side: Side,
+        limit: Price,
+        want: Want,
+        mode: SelfTrade,
+        member: MemberId,
+    ) -> Result<(), RejectReason> {
+        if let (Want::Base(quantity), SelfTrade::Allow) = (want, mode) {
+            return by_levels(market, side, limit, quantity);
+        }
+        let mut want = want;
+        let makers = market.book.orders(&self.orders, side.opposite());
+        for (looked_at, slot) in (0..).zip(makers) {
+            let price = self.open.get(slot.at()).price;
+            if !within(side, limit, price) {
+                break;
+            }
+            if looked_at == FOK_DEPTH_MAX {
+                return Err(RejectReason::TooDeep);
+            }
+            let maker = self.orders.get(slot);
+            if maker.owner == member && mode != SelfTrade::Allow {
+                if mode == SelfTrade::CancelOldest {
+                    continue;
+                }
+                break;
+            }
+            if market.take_notionally(side, price, maker.remaining, &mut want) {
+                return Ok(());
+            }
+        }
+        Err(RejectReason::Unfillable)
+    }
+}
+
+/// Where own orders are no obstacle, whole levels are added by their totals.
+fn by_levels(
+    market: &Market,
+    side: Side,
+    limit: Price,
+    quantity: Quantity,
+) -> Result<(), RejectReason> {
+    let mut left = quantity.0;
+    for (looked_at, level) in (0..).zip(market.book.levels(side.opposite())) {
+        if !within(side, limit, level.price) {
+            break;
+        }
+        if looked_at == FOK_DEPTH_MAX {
+            return Err(RejectReason::TooDeep);
+        }
+        left = left.saturating_sub(level.quantity.0);
+        if left <= 0 {
+            return Ok(());
+        }
+    }
+    Err(RejectReason::Unfillable)
+}
+
+/// Whether an order of `side` and `limit` may trade at `price`.
+#[inline]
+fn within(side: Side, limit: Price, price: Price) -> bool {
+    match side {
+        Side::Buy => price <= limit,
+        Side::Sell => price >= limit,
+    }
+}
+
+impl Market {
+    /// What an order sized in quote currency can take at a price, in whole lots.
+    #[inline]
+    pub(crate) fn affordable(
+        &self,
+        side: Side,
+        price: Price,
+        left: Amount,
+        base_left: Quantity,
+        taker_ppm: i32,
+    ) -> Quantity {
+        let Some(unit) = self.instrument.notional(price, Quantity(1)) else {
+            return Quantity::ZERO;
+        };
+        let ppm = rialto_model::PPM;
+        let quantity = match side {
+            // The amount is at most 2^100, so that a million times as much fits.
+            Side::Buy => left.0 * ppm / ((ppm + i128::from(taker_ppm)) * unit.0),
+            Side::Sell => left.0 / unit.0,
+        };
+        self.floor_lot(quantity.min(i128::from(base_left.0)))
+    }
+
+    /// Takes from a want what a maker would give; says whether nothing more is wanted then.
+    fn take_notionally(
+        &self,
+        side: Side,
+        price: Price,
+        remaining: Quantity,
+        want: &mut Want,
+    ) -> bool {
+        match want {
+            Want::Base(quantity) => {
+                quantity.0 -= remaining.min(*quantity).0;
+                quantity.0 == 0
+            }
+            Want::Quote { left, base_left } => {
+                let ppm = self.rules().taker_fee_ppm;
+                let mut remaining = remaining;
+                loop {
+                    let quantity = self.affordable(side, price, *left, *base_left, ppm);
+                    if quantity.0 == 0 {
+                        return true;
+                    }
+                    let taken = quantity.min(remaining);
+                    if taken.0 == 0 {
+                        return false;
+                    }
+                    self.spend(side, price, taken, ppm, left, base_left);
+                    remaining.0 -= taken.0;
+                }
+            }
+        }
+    }
+
+    /// Takes what a trade costs from an order sized in quote currency.
+    #[inline]
+    pub(crate) fn spend(
+        &self,
+        side: Side,
+        price: Price,
+        quantity: Quantity,
+        taker_ppm: i32,
+        left: &mut Amount,
+        base_left: &mut Quantity,
+    ) {
+        let notional = self.instrument.notional(price, quantity);
+        let notional = notional.expect("what is affordable is at most the amount of the order");
+        left.0 -= notional.0;
+        if side == Side::Buy {
+            left.0 -= rialto_model::Instrument::fee(notional, taker_ppm).0;
+        }
+        base_left.0 -= quantity.0;
+    }
+}

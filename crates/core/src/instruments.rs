@@ -1,0 +1,298 @@
+//! Currencies and instruments: listing them, their rules, and the prices that rules allow.
+
+use crate::Core;
+use crate::book::Book;
+use crate::limits::LEVEL_QUANTITY_MAX;
+use rialto_model::{
+    Amount, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError, InstrumentId,
+    InstrumentSpec, InstrumentState, Outcome, PPM, Price, Quantity, RejectReason, Scale, Side,
+    TradingRules,
+};
+
+/// An instrument and its book.
+pub(crate) struct Market {
+    pub(crate) instrument: Instrument,
+    /// The scales of base and quote currency that its arithmetic was built on.
+    pub(crate) scales: (Scale, Scale),
+    pub(crate) book: Book,
+    /// Zero before the first trade.
+    pub(crate) last_price: Price,
+    /// Whether it was closed and orders are still being cancelled.
+    pub(crate) closing: bool,
+}
+
+impl Market {
+    #[inline]
+    pub(crate) fn rules(&self) -> &TradingRules {
+        &self.instrument.spec.rules
+    }
+
+    pub(crate) fn open_orders(&self) -> usize {
+        self.book.order_count(Side::Buy) + self.book.order_count(Side::Sell)
+    }
+
+    /// Positive and on the tick.
+    #[inline]
+    pub(crate) fn check_price(&self, price: Price) -> Result<(), RejectReason> {
+        if price.0 <= 0 {
+            return Err(RejectReason::PriceNotPositive);
+        }
+        let tick = self.rules().tick.0;
+        if tick != 1 && price.0 % tick != 0 {
+            return Err(RejectReason::PriceOffTick);
+        }
+        Ok(())
+    }
+
+    /// Positive, of whole lots, and not too large.
+    #[inline]
+    pub(crate) fn check_quantity(&self, quantity: Quantity) -> Result<(), RejectReason> {
+        let rules = self.rules();
+        if quantity.0 <= 0 {
+            return Err(RejectReason::QuantityNotPositive);
+        }
+        if rules.lot.0 != 1 && quantity.0 % rules.lot.0 != 0 {
+            return Err(RejectReason::QuantityOffLot);
+        }
+        if quantity > rules.quantity_max {
+            return Err(RejectReason::QuantityTooLarge);
+        }
+        Ok(())
+    }
+
+    /// Not further from the reference price than the collar allows.
+    #[inline]
+    pub(crate) fn check_collar(&self, price: Price) -> Result<(), RejectReason> {
+        let rules = self.rules();
+        let last = self.last_price;
+        let reference = if last == Price::ZERO { rules.reference_price } else { last };
+        if rules.collar_ppm == 0 || reference == Price::ZERO {
+            return Ok(());
+        }
+        let distance = i128::from(price.0.abs_diff(reference.0));
+        if distance * PPM > i128::from(reference.0) * i128::from(rules.collar_ppm) {
+            return Err(RejectReason::PriceOutsideCollar);
+        }
+        Ok(())
+    }
+
+    /// Price times quantity can be expressed and reaches the minimum.
+    #[inline]
+    pub(crate) fn check_notional(
+        &self,
+        price: Price,
+        quantity: Quantity,
+    ) -> Result<(), RejectReason> {
+        let notional = self.instrument.notional(price, quantity);
+        let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
+        if notional < self.rules().notional_min {
+            return Err(RejectReason::NotionalTooSmall);
+        }
+        Ok(())
+    }
+
+    /// The sum at a price can be expressed whatever comes. Orders up to a fair share of what a
+    /// level can hold need no look at the level; a larger one must fit in half of it.
+    #[inline]
+    pub(crate) fn check_level(
+        &self,
+        side: Side,
+        price: Price,
+        quantity: Quantity,
+        orders_max: u32,
+    ) -> Result<(), RejectReason> {
+        if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.max(1).next_power_of_two().ilog2() {
+            return Ok(());
+        }
+        let held = self.book.level(side, price).map_or(0, |level| level.quantity.0);
+        if LEVEL_QUANTITY_MAX - quantity.0 < held {
+            return Err(RejectReason::VenueFull);
+        }
+        Ok(())
+    }
+
+    /// How far a market order without a protection price may trade.
+    pub(crate) fn protection_price(&self, side: Side, best: Price) -> Price {
+        let rules = self.rules();
+        let tick = i128::from(rules.tick.0);
+        let best = i128::from(best.0);
+        let width = best * i128::from(rules.market_protection_ppm) / PPM;
+        let limit = match side {
+            Side::Buy => (best + width).min(i128::from(i64::MAX)) / tick * tick,
+            Side::Sell => ((best - width + tick - 1) / tick * tick).max(tick),
+        };
+        Price(i64::try_from(limit).unwrap_or(i64::MAX))
+    }
+
+    /// What a whole number of lots a quantity holds.
+    #[inline]
+    pub(crate) fn floor_lot(&self, quantity: i128) -> Quantity {
+        let lot = i128::from(self.rules().lot.0);
+        let quantity = quantity.min(i128::from(i64::MAX));
+        Quantity((quantity - quantity % lot) as i64)
+    }
+
+    /// What an order reserves for `quantity` at `limit`: quote currency and the taker fee for a
+    /// buy, base currency for a sell, nothing where risk is off.
+    #[inline]
+    pub(crate) fn reserve(
+        &self,
+        side: Side,
+        limit: Price,
+        quantity: Quantity,
+        taker_ppm: i32,
+    ) -> Amount {
+        if !self.rules().risk {
+            return Amount::ZERO;
+        }
+        match side {
+            Side::Buy => self
+                .instrument
+                .buy_reserve(limit, quantity, taker_ppm)
+                .expect("the notional of an order was checked when it came in"),
+            Side::Sell => self.instrument.base_amount(quantity),
+        }
+    }
+
+    /// The currency that an order of a side reserves.
+    #[inline]
+    pub(crate) fn reserved_currency(&self, side: Side) -> CurrencyId {
+        match side {
+            Side::Buy => self.instrument.spec.quote,
+            Side::Sell => self.instrument.spec.base,
+        }
+    }
+}
+
+fn reason(error: InstrumentError) -> RejectReason {
+    match error {
+        InstrumentError::NoSymbol => RejectReason::NameInvalid,
+        _ => RejectReason::InvalidRules,
+    }
+}
+
+impl Core {
+    pub(crate) fn create_currency(
+        &mut self,
+        code: CurrencyCode,
+        scale: Scale,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        if code.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
+        if self.currencies.iter().any(|currency| currency.code == code) {
+            return Err(RejectReason::AlreadyExists);
+        }
+        let number = self.currencies.len() as u32 + 1;
+        if number > self.limits.currencies_max.min(u32::from(u16::MAX)) {
+            return Err(RejectReason::VenueFull);
+        }
+        let currency = Currency { id: CurrencyId(number as u16), code, scale };
+        self.currencies.push(currency);
+        self.ledger.add_currency();
+        Ok((Event::CurrencyCreated(currency), Outcome::Created { number }))
+    }
+
+    fn currency(&self, id: CurrencyId) -> Option<&Currency> {
+        usize::from(id.0).checked_sub(1).and_then(|at| self.currencies.get(at))
+    }
+
+    /// Builds the instrument's arithmetic. Where balances are not kept, a currency that is not
+    /// listed is taken to be just as fine as the instrument needs it.
+    pub(crate) fn build_instrument(
+        &self,
+        id: InstrumentId,
+        spec: InstrumentSpec,
+    ) -> Result<(Instrument, (Scale, Scale)), RejectReason> {
+        let places = spec.price_scale.places() + spec.quantity_scale.places();
+        let quote_scale = Scale::new(places).ok_or(RejectReason::InvalidRules)?;
+        let (base, quote) = (self.currency(spec.base), self.currency(spec.quote));
+        if spec.rules.risk && (base.is_none() || quote.is_none()) {
+            return Err(RejectReason::UnknownCurrency);
+        }
+        let base_scale = base.map_or(spec.quantity_scale, |currency| currency.scale);
+        let quote_scale = quote.map_or(quote_scale, |currency| currency.scale);
+        let scales = (base_scale, quote_scale);
+        Ok((instrument_on(id, spec, scales).map_err(reason)?, scales))
+    }
+
+    pub(crate) fn create_instrument(
+        &mut self,
+        spec: &InstrumentSpec,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        if spec.symbol.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
+        if self.markets.iter().any(|market| market.instrument.spec.symbol == spec.symbol) {
+            return Err(RejectReason::AlreadyExists);
+        }
+        let number = self.markets.len() as u32 + 1;
+        let id = InstrumentId(number);
+        let (instrument, scales) = self.build_instrument(id, *spec)?;
+        if number > self.limits.instruments_max.min(u32::from(u16::MAX)) {
+            return Err(RejectReason::VenueFull);
+        }
+        let (book, last_price, closing) = (Book::new(), Price::ZERO, false);
+        self.markets.push(Market { instrument, scales, book, last_price, closing });
+        let event = Event::InstrumentCreated { instrument: id, spec: *spec };
+        Ok((event, Outcome::Created { number }))
+    }
+
+    /// The place of an instrument in the list of instruments.
+    #[inline]
+    pub(crate) fn market(&self, id: InstrumentId) -> Result<u16, RejectReason> {
+        let at = id.0.wrapping_sub(1);
+        if (at as usize) < self.markets.len() {
+            return Ok(at as u16);
+        }
+        Err(RejectReason::UnknownInstrument)
+    }
+
+    pub(crate) fn set_rules(
+        &mut self,
+        id: InstrumentId,
+        rules: &TradingRules,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let at = usize::from(self.market(id)?);
+        rules.check().map_err(reason)?;
+        let market = &self.markets[at];
+        if rules.risk != market.rules().risk {
+            if market.open_orders() > 0 {
+                return Err(RejectReason::HasOpenOrders);
+            }
+            let spec = InstrumentSpec { rules: *rules, ..market.instrument.spec };
+            let (instrument, scales) = self.build_instrument(id, spec)?;
+            let market = &mut self.markets[at];
+            let state = market.instrument.state;
+            (market.instrument, market.scales) = (instrument, scales);
+            market.instrument.state = state;
+        }
+        self.markets[at].instrument.spec.rules = *rules;
+        Ok((Event::RulesSet { instrument: id, rules: *rules }, Outcome::Done))
+    }
+
+    /// Whether an instrument may be put in a state.
+    pub(crate) fn check_state_change(
+        &self,
+        id: InstrumentId,
+        state: InstrumentState,
+    ) -> Result<u16, RejectReason> {
+        let at = self.market(id)?;
+        if self.markets[usize::from(at)].closing && state != InstrumentState::Closed {
+            return Err(RejectReason::HasOpenOrders);
+        }
+        Ok(at)
+    }
+}
+
+/// An instrument whose currencies have these scales.
+pub(crate) fn instrument_on(
+    id: InstrumentId,
+    spec: InstrumentSpec,
+    (base_scale, quote_scale): (Scale, Scale),
+) -> Result<Instrument, InstrumentError> {
+    let code = CurrencyCode::EMPTY;
+    let base = Currency { id: spec.base, code, scale: base_scale };
+    let quote = Currency { id: spec.quote, code, scale: quote_scale };
+    Instrument::new(id, spec, &base, &quote)
+}

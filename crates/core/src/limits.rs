@@ -1,0 +1,79 @@
+//! The bounds that a core is built with.
+
+use rialto_model::{EngineId, MemberId};
+
+/// How many makers one command touches, and how many orders a mass cancel visits in one command.
+pub const ORDERS_PER_COMMAND: u32 = 256;
+/// How many orders, or levels where they may be added by their totals, a fill-or-kill check looks at.
+pub const FOK_DEPTH_MAX: u32 = 4_096;
+/// The largest sum that may be held in one currency: 2^120 smallest units.
+pub const HELD_MAX: i128 = 1 << 120;
+/// The highest id that a member may have.
+pub const MEMBER_ID_MAX: MemberId = MemberId((1 << 20) - 1);
+/// The longest dead-man timer: one day.
+pub const DEAD_MAN_MAX_NS: u64 = rialto_model::Timestamp::DAY;
+/// The most that may rest at one price where a single large order would pass it: 2^62.
+pub const LEVEL_QUANTITY_MAX: i64 = 1 << 62;
+
+/// How much of everything a core holds. What would pass a bound is refused as
+/// [`VenueFull`](rialto_model::RejectReason::VenueFull), unless said otherwise.
+///
+/// Limits are part of the state: a restored core keeps those of its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Members.
+    pub members_max: u32,
+    /// Accounts; their ids may be anything up to [`AccountId::MAX`](rialto_model::AccountId::MAX).
+    pub accounts_max: u32,
+    /// Currencies.
+    pub currencies_max: u32,
+    /// Instruments; at most 65,535.
+    pub instruments_max: u32,
+    /// Open orders, over all instruments; at most 2^30.
+    pub orders_max: u32,
+    /// Deposits and withdrawals that are remembered by their references; the oldest is forgotten.
+    pub transfers_max: u32,
+    /// Orders of one account that are remembered by their client order ids, beside those that
+    /// are open; the oldest is forgotten.
+    pub client_ids_max: u32,
+    /// Mass cancels that may be going on at once.
+    pub pending_cancels_max: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            members_max: (1 << 20) - 1,
+            accounts_max: (1 << 20) - 1,
+            currencies_max: 255,
+            instruments_max: 4_095,
+            orders_max: 1 << 22,
+            transfers_max: 1 << 20,
+            client_ids_max: 1_024,
+            pending_cancels_max: 1_024,
+        }
+    }
+}
+
+/// What a core is built from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreConfig {
+    /// Which engine this is: the high bits of its order and trade ids.
+    pub engine: EngineId,
+    /// The version of the rules that decides until a command sets another.
+    pub rules_version: u32,
+    /// The bounds.
+    pub limits: Limits,
+    /// Keys the hashes of lookup tables, against members who choose colliding texts. It never
+    /// affects a result and is not part of the state.
+    pub hash_key: u64,
+}
+
+impl CoreConfig {
+    /// The newest rules and the default limits.
+    #[must_use]
+    pub fn new(engine: EngineId) -> CoreConfig {
+        let rules_version = *crate::RULES_VERSIONS.end();
+        CoreConfig { engine, rules_version, limits: Limits::default(), hash_key: 0 }
+    }
+}

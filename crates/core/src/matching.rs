@@ -1,0 +1,283 @@
+//! The taker's way through the book: trade after trade at the makers' prices, then to rest or end.
+
+use crate::book::Slot;
+use crate::ledger::TradePosting;
+use crate::limits::ORDERS_PER_COMMAND;
+use crate::orders::STAND_IN;
+use crate::taker::{Taker, Want};
+use crate::{Core, EventSink};
+use rialto_model::{
+    Amount, Done, DoneReason, Event, Instrument, OrderStatus, Outcome, Quantity, Rested, SelfTrade,
+    Side, Timestamp, Trade, TradeId,
+};
+
+/// Why a taker stopped matching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It is filled, or nothing is left at an allowed price.
+    Exhausted,
+    /// It met an order of its own member.
+    SelfTrade,
+    /// Its amount does not buy another lot.
+    Spent,
+    /// It has touched as many makers as one command may.
+    Suspended,
+}
+
+impl Taker {
+    /// The short answer about this order.
+    #[inline]
+    pub(crate) fn outcome(&self, status: OrderStatus) -> Outcome {
+        Outcome::Order {
+            order: self.order,
+            status,
+            price: self.limit,
+            filled: self.filled,
+            remaining: self.remaining(),
+            repeated: false,
+        }
+    }
+
+    /// The status of a taker that goes to the book or on matching.
+    #[inline]
+    fn open_status(&self) -> OrderStatus {
+        if self.filled.0 > 0 { OrderStatus::PartiallyFilled } else { OrderStatus::Open }
+    }
+}
+
+impl Core {
+    /// Matches an accepted or amended order as far as one command may, and lets what is left rest,
+    /// end or wait for the next command.
+    #[inline(never)]
+    pub(crate) fn send_to_match<S: EventSink>(&mut self, taker: Taker, sink: &mut S) -> Outcome {
+        let mut taker = taker;
+        let stop = self.take(&mut taker, sink);
+        let reason = match stop {
+            Stop::Suspended => {
+                self.urgent = Some(taker);
+                return taker.outcome(OrderStatus::PartiallyFilled);
+            }
+            Stop::Exhausted if taker.is_filled() => {
+                debug_assert!(taker.reserved == Amount::ZERO, "a filled order reserves nothing");
+                self.forget_taker(&taker);
+                return taker.outcome(OrderStatus::Filled);
+            }
+            Stop::Exhausted if taker.rests => {
+                self.rest(&taker);
+                sink.event(&Event::Rested(Rested {
+                    order: taker.order,
+                    account: self.accounts.get(taker.account).id,
+                    instrument: self.markets[usize::from(taker.market)].instrument.id,
+                    side: taker.attributes.side,
+                    price: taker.limit,
+                    remaining: taker.remaining(),
+                }));
+                return taker.outcome(taker.open_status());
+            }
+            Stop::Exhausted => DoneReason::Remainder,
+            Stop::SelfTrade => DoneReason::SelfTrade,
+            Stop::Spent => DoneReason::QuoteSpent,
+        };
+        self.end_taker(&taker, reason, taker.remaining(), sink);
+        let spent = stop == Stop::Spent;
+        taker.outcome(if spent { OrderStatus::Filled } else { OrderStatus::Cancelled })
+    }
+
+    /// Ends a taker with something left.
+    fn end_taker<S: EventSink>(
+        &mut self,
+        taker: &Taker,
+        reason: DoneReason,
+        remaining: Quantity,
+        sink: &mut S,
+    ) {
+        let side = taker.attributes.side;
+        let market = &self.markets[usize::from(taker.market)];
+        if taker.reserved != Amount::ZERO {
+            let released = Amount(-taker.reserved.0);
+            self.ledger.reserve(taker.account, market.reserved_currency(side), released);
+        }
+        sink.event(&Event::Done(Done {
+            order: taker.order,
+            account: self.accounts.get(taker.account).id,
+            instrument: market.instrument.id,
+            side,
+            reason,
+            price: taker.limit,
+            remaining,
+            released: taker.reserved,
+        }));
+        self.forget_taker(taker);
+    }
+
+    /// Drops what is kept about a taker that does not go to the book.
+    fn forget_taker(&mut self, taker: &Taker) {
+        if taker.amended {
+            self.delist(STAND_IN, taker.account, taker.market);
+        }
+        if taker.client != 0 {
+            self.client_ids.end(taker.client - 1);
+        }
+    }
+
+    /// Puts what is left of a taker on the book.
+    #[inline]
+    pub(crate) fn rest(&mut self, taker: &Taker) {
+        let market = &mut self.markets[usize::from(taker.market)];
+        let slot = market
+            .book
+            .insert(
+                &mut self.orders,
+                taker.attributes.side,
+                taker.limit,
+                taker.order,
+                taker.remaining(),
+                taker.member,
+            )
+            .expect("the room for an order that can rest was checked when it came in");
+        self.open.cover(self.orders.slots());
+        *self.open.get_mut(slot.at()) = taker.detail();
+        let account = self.accounts.get_mut(taker.account);
+        if taker.amended {
+            self.open.replace(account, STAND_IN, slot.at());
+            if account.pending_cancels > 0 {
+                self.works.moved(STAND_IN, slot.at());
+            }
+        } else {
+            self.open.append(account, slot.at());
+            self.open_counts.increase(taker.account, taker.market);
+        }
+        if taker.expire_at != Timestamp::MAX {
+            self.expiries.insert(slot.at(), taker.expire_at, taker.order.0);
+        }
+    }
+
+    fn take<S: EventSink>(&mut self, taker: &mut Taker, sink: &mut S) -> Stop {
+        let side = taker.attributes.side;
+        let at = usize::from(taker.market);
+        for touched in 0.. {
+            let market = &self.markets[at];
+            if taker.is_filled() || !market.book.reaches(side, taker.limit) {
+                return Stop::Exhausted;
+            }
+            if touched == ORDERS_PER_COMMAND {
+                return Stop::Suspended;
+            }
+            let slot = market.book.front(side.opposite());
+            let slot = slot.expect("a side that is reached has an order");
+            let maker = self.orders.get(slot);
+            let mode = taker.attributes.self_trade;
+            if maker.owner == taker.member && mode != SelfTrade::Allow {
+                if self.prevent_self_trade(taker, slot, sink) {
+                    return Stop::SelfTrade;
+                }
+                continue;
+            }
+            let quantity = match taker.want {
+                Want::Base(remaining) => remaining.min(maker.remaining),
+                Want::Quote { left, base_left } => {
+                    let price = self.open.get(slot.at()).price;
+                    let base_left = base_left.min(Quantity(i64::MAX - taker.filled.0));
+                    let ppm = taker.taker_ppm;
+                    market.affordable(side, price, left, base_left, ppm).min(maker.remaining)
+                }
+            };
+            if quantity == Quantity::ZERO {
+                return Stop::Spent;
+            }
+            self.trade(taker, slot, quantity, sink);
+        }
+        unreachable!("a taker is suspended before the count of its makers ends")
+    }
+
+    /// Trades with the maker in `slot`, the first of its side.
+    #[inline]
+    fn trade<S: EventSink>(
+        &mut self,
+        taker: &mut Taker,
+        slot: Slot,
+        quantity: Quantity,
+        sink: &mut S,
+    ) {
+        let market = &mut self.markets[usize::from(taker.market)];
+        let side = taker.attributes.side;
+        let maker = self.orders.get(slot);
+        let price = self.open.get(slot.at()).price;
+        match &mut taker.want {
+            Want::Base(remaining) => remaining.0 -= quantity.0,
+            Want::Quote { left, base_left } => {
+                market.spend(side, price, quantity, taker.taker_ppm, left, base_left);
+            }
+        }
+        taker.filled.0 += quantity.0;
+        market.last_price = price;
+        let maker_remaining = Quantity(maker.remaining.0 - quantity.0);
+        let detail = self.open.get_mut(slot.at());
+        let maker_account = detail.account;
+        let (mut notional, mut maker_fee, mut taker_fee) = (Amount(0), Amount(0), Amount(0));
+        let mut buyer_unreserved = Amount(0);
+        if market.rules().risk {
+            let instrument = &market.instrument;
+            notional = instrument
+                .notional(price, quantity)
+                .expect("the notional of the maker was checked when it came in");
+            maker_fee = Instrument::fee(notional, detail.maker_ppm);
+            taker_fee = Instrument::fee(notional, taker.taker_ppm);
+            let base_amount = instrument.base_amount(quantity);
+            let needed = match (side, taker.want) {
+                (Side::Buy, Want::Quote { left, .. }) => left,
+                (Side::Buy, Want::Base(left)) => {
+                    market.reserve(Side::Buy, taker.limit, left, taker.taker_ppm)
+                }
+                (Side::Sell, _) => {
+                    market.reserve(Side::Buy, price, maker_remaining, detail.taker_ppm)
+                }
+            };
+            let (buyer, seller) = match side {
+                Side::Buy => (&mut taker.reserved, &mut detail.reserved),
+                Side::Sell => (&mut detail.reserved, &mut taker.reserved),
+            };
+            buyer_unreserved.0 = buyer.0 - needed.0;
+            *buyer = needed;
+            seller.0 -= base_amount.0;
+            let (buyer, seller, buyer_fee, seller_fee) = match side {
+                Side::Buy => (taker.account, maker_account, taker_fee, maker_fee),
+                Side::Sell => (maker_account, taker.account, maker_fee, taker_fee),
+            };
+            self.ledger.post_trade(&TradePosting {
+                buyer,
+                seller,
+                base: instrument.spec.base,
+                quote: instrument.spec.quote,
+                base_amount,
+                notional,
+                buyer_fee,
+                seller_fee,
+                buyer_unreserved,
+            });
+        }
+        let instrument = market.instrument.id;
+        market.book.reduce(&mut self.orders, slot, quantity);
+        if maker_remaining == Quantity::ZERO {
+            self.retire(slot.at());
+        }
+        self.trade_count += 1;
+        sink.event(&Event::Trade(Trade {
+            trade: TradeId::from_parts(self.engine, self.trade_count),
+            instrument,
+            taker_side: side,
+            price,
+            quantity,
+            maker_order: maker.id,
+            taker_order: taker.order,
+            maker_account: self.accounts.get(maker_account).id,
+            taker_account: self.accounts.get(taker.account).id,
+            maker_remaining,
+            taker_remaining: taker.remaining(),
+            notional,
+            maker_fee,
+            taker_fee,
+            buyer_unreserved,
+        }));
+    }
+}

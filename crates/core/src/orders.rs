@@ -1,0 +1,215 @@
+//! What the core knows of a resting order beyond its place in the book: terms, reserve, and the
+//! list of its account's orders. All of it lies in arrays beside the book's slab, by slot.
+
+use crate::accounts::Account;
+use rialto_model::{Amount, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp};
+
+/// No order in a list.
+pub(crate) const NIL: u32 = u32::MAX;
+/// Slot 0 of the slab is never handed out. In the lists of accounts it stands in for an order that
+/// was amended, left the book and is still matching.
+pub(crate) const STAND_IN: u32 = 0;
+
+/// Attributes of an order that never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attributes {
+    pub(crate) side: Side,
+    pub(crate) time_in_force: TimeInForce,
+    pub(crate) post_only: PostOnly,
+    /// The mode in force.
+    pub(crate) self_trade: SelfTrade,
+    pub(crate) cancel_on_disconnect: bool,
+}
+
+/// A resting order: one cache line. Its id, owner and remaining quantity are in the book's slab.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Detail {
+    pub(crate) reserved: Amount,
+    pub(crate) price: Price,
+    /// What has traded and what remains.
+    pub(crate) total: Quantity,
+    /// [`Timestamp::MAX`] is never.
+    pub(crate) expire_at: Timestamp,
+    /// The account's slot.
+    pub(crate) account: u32,
+    pub(crate) maker_ppm: i32,
+    pub(crate) taker_ppm: i32,
+    /// The entry of its client order id plus one, or zero.
+    pub(crate) client: u32,
+    /// The instrument's place in the list of instruments.
+    pub(crate) market: u16,
+    pub(crate) attributes: Attributes,
+}
+
+const VACANT: Detail = Detail {
+    reserved: Amount::ZERO,
+    price: Price::ZERO,
+    total: Quantity::ZERO,
+    expire_at: Timestamp::MAX,
+    account: 0,
+    maker_ppm: 0,
+    taker_ppm: 0,
+    client: 0,
+    market: 0,
+    attributes: Attributes {
+        side: Side::Buy,
+        time_in_force: TimeInForce::Gtc,
+        post_only: PostOnly::Off,
+        self_trade: SelfTrade::Allow,
+        cancel_on_disconnect: false,
+    },
+};
+
+#[derive(Clone, Copy)]
+struct Link {
+    prev: u32,
+    next: u32,
+}
+
+const UNLINKED: Link = Link { prev: NIL, next: NIL };
+
+/// The details of all open orders, and the lists of each account's orders by ascending id.
+///
+/// Ids ascend in order of entry and an amended order keeps its place in the list, so that new
+/// orders always go to the end.
+pub(crate) struct OpenOrders {
+    details: Vec<Detail>,
+    links: Vec<Link>,
+}
+
+impl OpenOrders {
+    pub(crate) fn new() -> OpenOrders {
+        OpenOrders { details: vec![VACANT], links: vec![UNLINKED] }
+    }
+
+    /// Makes room for as many slots as the slab has.
+    #[inline]
+    pub(crate) fn cover(&mut self, slots: usize) {
+        if self.details.len() < slots {
+            self.grow(slots);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, slots: usize) {
+        self.details.resize(slots, VACANT);
+        self.links.resize(slots, UNLINKED);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> &Detail {
+        &self.details[slot as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Detail {
+        &mut self.details[slot as usize]
+    }
+
+    /// The account's next order after the one in `slot`.
+    #[inline]
+    pub(crate) fn next(&self, slot: u32) -> u32 {
+        self.links[slot as usize].next
+    }
+
+    /// Puts an order, the newest of all, at the end of its account's list.
+    #[inline]
+    pub(crate) fn append(&mut self, account: &mut Account, slot: u32) {
+        self.links[slot as usize] = Link { prev: account.tail, next: NIL };
+        match account.tail {
+            NIL => account.head = slot,
+            tail => self.links[tail as usize].next = slot,
+        }
+        account.tail = slot;
+        account.open_orders += 1;
+    }
+
+    /// Takes an order out of its account's list; returns the one that followed it.
+    #[inline]
+    pub(crate) fn unlink(&mut self, account: &mut Account, slot: u32) -> u32 {
+        let Link { prev, next } = self.links[slot as usize];
+        match prev {
+            NIL => account.head = next,
+            prev => self.links[prev as usize].next = next,
+        }
+        match next {
+            NIL => account.tail = prev,
+            next => self.links[next as usize].prev = prev,
+        }
+        account.open_orders -= 1;
+        next
+    }
+
+    /// Lets the order in `to` take the place of `from` in the account's list.
+    pub(crate) fn replace(&mut self, account: &mut Account, from: u32, to: u32) {
+        let link = self.links[from as usize];
+        self.links[to as usize] = link;
+        match link.prev {
+            NIL => account.head = to,
+            prev => self.links[prev as usize].next = to,
+        }
+        match link.next {
+            NIL => account.tail = to,
+            next => self.links[next as usize].prev = to,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_model::{AccountId, MemberId};
+
+    fn rig() -> (OpenOrders, Account) {
+        let mut orders = OpenOrders::new();
+        orders.cover(10);
+        let account = Account {
+            id: AccountId(1),
+            member: MemberId(1),
+            head: NIL,
+            tail: NIL,
+            open_orders: 0,
+            pending_cancels: 0,
+        };
+        (orders, account)
+    }
+
+    fn list(orders: &OpenOrders, account: &Account) -> Vec<u32> {
+        let first = (account.head != NIL).then_some(account.head);
+        std::iter::successors(first, |&slot| Some(orders.next(slot)).filter(|&next| next != NIL))
+            .collect()
+    }
+
+    #[test]
+    fn a_detail_is_one_cache_line() {
+        assert_eq!(size_of::<Detail>(), 64);
+    }
+
+    #[test]
+    fn orders_are_listed_as_they_came() {
+        let (mut orders, mut account) = rig();
+        for slot in [5, 2, 7] {
+            orders.append(&mut account, slot);
+        }
+        orders.unlink(&mut account, 2);
+        assert_eq!(list(&orders, &account), [5, 7]);
+        assert_eq!(account.open_orders, 2);
+    }
+
+    #[test]
+    fn a_replaced_order_keeps_its_place_in_the_list() {
+        let (mut orders, mut account) = rig();
+        for slot in [5, 2, 7] {
+            orders.append(&mut account, slot);
+        }
+        orders.replace(&mut account, 5, STAND_IN);
+        orders.replace(&mut account, 7, 3);
+        assert_eq!(list(&orders, &account), [0, 2, 3]);
+        orders.unlink(&mut account, STAND_IN);
+        orders.unlink(&mut account, 3);
+        assert_eq!(list(&orders, &account), [2]);
+        assert_eq!((account.head, account.tail), (2, 2));
+    }
+}

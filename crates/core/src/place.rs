@@ -1,0 +1,327 @@
+//! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
+
+use crate::instruments::Market;
+use crate::orders::Attributes;
+use crate::taker::{Taker, Want};
+use crate::{Core, EventSink};
+use rialto_model::{
+    Accepted, Amount, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus,
+    Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+};
+
+/// An order that has passed all checks.
+struct Plan {
+    market: u16,
+    /// The limit in force.
+    limit: Price,
+    rests: bool,
+    /// Whether the limit reaches the other side of the book.
+    crosses: bool,
+    expire_at: Timestamp,
+    want: Want,
+    reserved: Amount,
+}
+
+impl Core {
+    #[inline]
+    pub(crate) fn place<S: EventSink>(
+        &mut self,
+        terms: &NewOrder,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let account = self.accounts.slot(terms.account)?;
+        if terms.client_order_id.is_empty() {
+            let plan = self.plan(account, terms)?;
+            return Ok(self.accept(account, terms, &plan, 0, sink));
+        }
+        self.place_named(account, terms, sink)
+    }
+
+    /// Places an order that has a client order id.
+    #[inline(never)]
+    fn place_named<S: EventSink>(
+        &mut self,
+        account: u32,
+        terms: &NewOrder,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        if let Some(at) = self.client_ids.find(terms.account, &terms.client_order_id) {
+            return self.repeat(at, terms, sink);
+        }
+        match self.plan(account, terms) {
+            Ok(plan) => {
+                let answer = first_answer(OrderId::from_parts(self.engine, self.order_count + 1));
+                let at = self.client_ids.remember(account, terms, answer, true);
+                let outcome = self.accept(account, terms, &plan, at + 1, sink);
+                self.client_ids.settle(at, outcome);
+                Ok(outcome)
+            }
+            Err(reason) => {
+                let answer = Outcome::Rejected { reason };
+                self.client_ids.remember(account, terms, answer, false);
+                Err(reason)
+            }
+        }
+    }
+
+    fn repeat<S: EventSink>(
+        &self,
+        at: u32,
+        terms: &NewOrder,
+        sink: &mut S,
+    ) -> Result<Outcome, RejectReason> {
+        let known = self.client_ids.get(at);
+        if known.terms != *terms {
+            return Err(RejectReason::ClientIdConflict);
+        }
+        let mut outcome = known.answer;
+        let (mut order, mut reject) = (OrderId(0), None);
+        match &mut outcome {
+            Outcome::Order { order: first, repeated, .. } => {
+                *repeated = true;
+                order = *first;
+            }
+            Outcome::Rejected { reason } => reject = Some(*reason),
+            _ => unreachable!("the answer to an order is an order or a refusal"),
+        }
+        let name = terms.client_order_id;
+        sink.event(&Event::Repeated { account: terms.account, name, order, reject });
+        Ok(outcome)
+    }
+
+    /// Makes all the checks of an order, in the order that decides which reason is given.
+    #[inline]
+    fn plan(&self, account: u32, terms: &NewOrder) -> Result<Plan, RejectReason> {
+        let at = self.market(terms.instrument)?;
+        let market = &self.markets[usize::from(at)];
+        check_state(market)?;
+        let rests = check_combination(terms)?;
+        match terms.size {
+            OrderSize::Base(quantity) => market.check_quantity(quantity)?,
+            OrderSize::Quote(amount) if amount.0 <= 0 => {
+                return Err(RejectReason::AmountNotPositive);
+            }
+            OrderSize::Quote(_) => {}
+        }
+        let priced = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
+        if priced {
+            market.check_price(terms.price)?;
+        }
+        let expire_at = self.expiry(market, terms)?;
+        if priced {
+            market.check_collar(terms.price)?;
+        }
+        if rests {
+            if self.open_counts.get(account, at) >= market.rules().open_orders_max {
+                return Err(RejectReason::OpenOrdersLimit);
+            }
+            if self.orders.len() >= self.orders.limit() {
+                return Err(RejectReason::VenueFull);
+            }
+        }
+        let mut limit = terms.price;
+        if terms.kind == OrderKind::Market {
+            let best = market.book.best(terms.side.opposite()).ok_or(RejectReason::NoLiquidity)?;
+            if !priced {
+                limit = market.protection_price(terms.side, best);
+            }
+            if !market.book.reaches(terms.side, limit) {
+                return Err(RejectReason::NoLiquidity);
+            }
+        }
+        match terms.size {
+            OrderSize::Base(quantity) => market.check_notional(limit, quantity)?,
+            OrderSize::Quote(amount) => check_amount(market, amount)?,
+        }
+        let mut crosses = market.book.reaches(terms.side, limit);
+        if crosses && terms.post_only != PostOnly::Off {
+            limit = market.slide(terms.side, terms.post_only)?;
+            crosses = false;
+        }
+        if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
+            if limit != terms.price && market.instrument.notional(limit, quantity).is_none() {
+                return Err(RejectReason::NotionalTooLarge);
+            }
+            market.check_level(terms.side, limit, quantity, self.limits.orders_max)?;
+        }
+        let (want, reserved) = self.want(account, market, terms, limit);
+        if terms.time_in_force == TimeInForce::Fok {
+            let member = self.accounts.get(account).member;
+            let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
+            self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
+        }
+        if market.rules().risk {
+            let currency = market.reserved_currency(terms.side);
+            let nothing = matches!(want, Want::Quote { base_left, .. } if base_left.0 == 0);
+            if nothing || self.ledger.balance(account, currency).available < reserved {
+                return Err(RejectReason::InsufficientBalance);
+            }
+        }
+        Ok(Plan { market: at, limit, rests, crosses, expire_at, want, reserved })
+    }
+
+    /// When an order expires; [`Timestamp::MAX`] is never.
+    #[inline]
+    fn expiry(&self, market: &Market, terms: &NewOrder) -> Result<Timestamp, RejectReason> {
+        let given = terms.expire_at;
+        match terms.time_in_force {
+            TimeInForce::Gtd if given > self.time => Ok(given),
+            TimeInForce::Gtd => Err(RejectReason::ExpiryInvalid),
+            _ if given != Timestamp::ZERO => Err(RejectReason::ExpiryInvalid),
+            TimeInForce::Day => Ok(market.day_end(self.time)),
+            _ => Ok(Timestamp::MAX),
+        }
+    }
+
+    /// What an order wants of the book, and what it reserves for that.
+    #[inline]
+    fn want(
+        &self,
+        account: u32,
+        market: &Market,
+        terms: &NewOrder,
+        limit: Price,
+    ) -> (Want, Amount) {
+        let rules = market.rules();
+        match (terms.size, terms.side) {
+            (OrderSize::Base(quantity), side) => {
+                let reserved = market.reserve(side, limit, quantity, rules.taker_fee_ppm);
+                (Want::Base(quantity), reserved)
+            }
+            (OrderSize::Quote(left), Side::Sell) if rules.risk => {
+                let base = market.instrument.spec.base;
+                let available = self.ledger.balance(account, base).available.0;
+                let unit = market.instrument.base_amount(Quantity(1)).0;
+                let base_left = market.floor_lot(available / unit);
+                (Want::Quote { left, base_left }, market.instrument.base_amount(base_left))
+            }
+            (OrderSize::Quote(left), side) => {
+                let reserved = if rules.risk && side == Side::Buy { left } else { Amount::ZERO };
+                (Want::Quote { left, base_left: Quantity::MAX }, reserved)
+            }
+        }
+    }
+
+    /// Accepts an order: numbers it, reserves, and lets it rest or match.
+    #[inline]
+    fn accept<S: EventSink>(
+        &mut self,
+        account: u32,
+        terms: &NewOrder,
+        plan: &Plan,
+        client: u32,
+        sink: &mut S,
+    ) -> Outcome {
+        let order = self.next_order_id();
+        let market = &self.markets[usize::from(plan.market)];
+        let rules = market.rules();
+        let self_trade = terms.self_trade.unwrap_or(rules.self_trade);
+        let taker = Taker {
+            order,
+            account,
+            member: self.accounts.get(account).member,
+            market: plan.market,
+            attributes: Attributes {
+                side: terms.side,
+                time_in_force: terms.time_in_force,
+                post_only: terms.post_only,
+                self_trade,
+                cancel_on_disconnect: terms.cancel_on_disconnect,
+            },
+            rests: plan.rests,
+            amended: false,
+            limit: plan.limit,
+            expire_at: plan.expire_at,
+            want: plan.want,
+            filled: Quantity::ZERO,
+            reserved: plan.reserved,
+            maker_ppm: rules.maker_fee_ppm,
+            taker_ppm: rules.taker_fee_ppm,
+            client,
+        };
+        if plan.reserved != Amount::ZERO {
+            let currency = market.reserved_currency(terms.side);
+            self.ledger.reserve(account, currency, plan.reserved);
+        }
+        let mut accepted = *terms;
+        accepted.price = plan.limit;
+        accepted.self_trade = Some(self_trade);
+        if terms.time_in_force == TimeInForce::Day {
+            accepted.expire_at = plan.expire_at;
+        }
+        let rests = plan.rests && !plan.crosses;
+        let reserved = plan.reserved;
+        sink.event(&Event::Accepted(Accepted { order, terms: accepted, reserved, rests }));
+        if rests {
+            self.rest(&taker);
+            return taker.outcome(OrderStatus::Open);
+        }
+        self.send_to_match(taker, sink)
+    }
+}
+
+impl Market {
+    /// The price that a post-only order which would trade is moved to.
+    pub(crate) fn slide(&self, side: Side, mode: PostOnly) -> Result<Price, RejectReason> {
+        let best = self.book.best(side.opposite()).filter(|_| mode == PostOnly::Slide);
+        let best = best.ok_or(RejectReason::WouldCross)?;
+        let tick = self.rules().tick.0;
+        let price = match side {
+            Side::Buy => best.0.checked_sub(tick),
+            Side::Sell => best.0.checked_add(tick),
+        };
+        price.filter(|&price| price > 0).map(Price).ok_or(RejectReason::WouldCross)
+    }
+
+    /// The next end of day strictly after a time.
+    fn day_end(&self, time: Timestamp) -> Timestamp {
+        let end = u64::from(self.rules().day_end_s) * Timestamp::SECOND;
+        let into_day = time.0 % Timestamp::DAY;
+        let wait = if into_day < end { end - into_day } else { Timestamp::DAY - into_day + end };
+        time.saturating_add(wait)
+    }
+}
+
+#[inline]
+pub(crate) fn check_state(market: &Market) -> Result<(), RejectReason> {
+    match market.instrument.state {
+        InstrumentState::Open => Ok(()),
+        InstrumentState::Halted => Err(RejectReason::InstrumentHalted),
+        InstrumentState::Closed => Err(RejectReason::InstrumentClosed),
+    }
+}
+
+/// Whether an order's attributes go together; says whether it can rest.
+#[inline]
+fn check_combination(terms: &NewOrder) -> Result<bool, RejectReason> {
+    let lasts = !matches!(terms.time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
+    let market = terms.kind == OrderKind::Market;
+    let in_quote = matches!(terms.size, OrderSize::Quote(_));
+    let post_only = terms.post_only != PostOnly::Off;
+    if (market && lasts) || (post_only && !lasts) || (in_quote && !market) {
+        return Err(RejectReason::InvalidCombination);
+    }
+    Ok(lasts)
+}
+
+fn check_amount(market: &Market, amount: Amount) -> Result<(), RejectReason> {
+    if amount > rialto_model::Instrument::NOTIONAL_MAX {
+        return Err(RejectReason::NotionalTooLarge);
+    }
+    if amount < market.rules().notional_min {
+        return Err(RejectReason::NotionalTooSmall);
+    }
+    Ok(())
+}
+
+/// Stands in the memory of client order ids while the first answer is being found.
+fn first_answer(order: OrderId) -> Outcome {
+    Outcome::Order {
+        order,
+        status: OrderStatus::Open,
+        price: Price::ZERO,
+        filled: Quantity::ZERO,
+        remaining: Quantity::ZERO,
+        repeated: false,
+    }
+}

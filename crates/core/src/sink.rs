@@ -1,0 +1,33 @@
+//! Where events go.
+
+use rialto_model::Event;
+
+/// Takes the events of a command, in order, while it is applied.
+pub trait EventSink {
+    /// Takes one event.
+    fn event(&mut self, event: &Event);
+}
+
+impl EventSink for Vec<Event> {
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.push(*event);
+    }
+}
+
+/// Counts events and keeps nothing else of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCount {
+    /// All events.
+    pub events: u64,
+    /// Trades among them.
+    pub trades: u64,
+}
+
+impl EventSink for EventCount {
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.events += 1;
+        self.trades += u64::from(matches!(event, Event::Trade(_)));
+    }
+}

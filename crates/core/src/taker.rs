@@ -1,0 +1,85 @@
+//! An order on its way through the book.
+
+use crate::Core;
+use crate::orders::{Attributes, Detail};
+use rialto_model::{Amount, MemberId, OrderId, Price, Quantity, Timestamp};
+
+/// What an incoming order still wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// A quantity of base currency.
+    Base(Quantity),
+    /// An amount of quote currency, and of a sell at most this much base currency.
+    Quote { left: Amount, base_left: Quantity },
+}
+
+/// An accepted or amended order that is not on the book. It is part of the state where it has more
+/// to match than one command may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taker {
+    pub(crate) order: OrderId,
+    /// The account's slot.
+    pub(crate) account: u32,
+    pub(crate) member: MemberId,
+    pub(crate) market: u16,
+    pub(crate) attributes: Attributes,
+    /// Whether what is left may go to the book.
+    pub(crate) rests: bool,
+    /// Whether it was on the book and was amended; [`crate::orders::STAND_IN`] is then its place
+    /// in its account's list.
+    pub(crate) amended: bool,
+    /// The limit in force.
+    pub(crate) limit: Price,
+    pub(crate) expire_at: Timestamp,
+    pub(crate) want: Want,
+    pub(crate) filled: Quantity,
+    pub(crate) reserved: Amount,
+    pub(crate) maker_ppm: i32,
+    pub(crate) taker_ppm: i32,
+    /// As in [`Detail::client`].
+    pub(crate) client: u32,
+}
+
+impl Taker {
+    /// What is left in base currency; nothing for an order sized in quote currency.
+    #[inline]
+    pub(crate) fn remaining(&self) -> Quantity {
+        match self.want {
+            Want::Base(remaining) => remaining,
+            Want::Quote { .. } => Quantity::ZERO,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_filled(&self) -> bool {
+        self.want == Want::Base(Quantity::ZERO)
+    }
+
+    /// As an order on the book.
+    #[inline]
+    pub(crate) fn detail(&self) -> Detail {
+        Detail {
+            reserved: self.reserved,
+            price: self.limit,
+            total: Quantity(self.filled.0 + self.remaining().0),
+            expire_at: self.expire_at,
+            account: self.account,
+            maker_ppm: self.maker_ppm,
+            taker_ppm: self.taker_ppm,
+            client: self.client,
+            market: self.market,
+            attributes: self.attributes,
+        }
+    }
+}
+
+impl Core {
+    /// Where a taker, or the order at a place of an account's list, is in the order of entry.
+    pub(crate) fn listed_id(&self, slot: u32) -> OrderId {
+        if slot == crate::orders::STAND_IN {
+            let taker = self.urgent.as_ref();
+            return taker.expect("the stand-in is listed only while a taker is suspended").order;
+        }
+        self.order_at(slot).id
+    }
+}

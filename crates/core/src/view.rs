@@ -1,0 +1,208 @@
+//! Looking at the state: for whoever has a snapshot, and for tests. Nothing here changes anything.
+
+use crate::accounts::Member;
+use crate::book::{Book, Orders, Slot};
+use crate::ledger::Balance;
+use crate::{Core, orders::NIL};
+use rialto_model::{
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, Instrument, InstrumentId, MemberId,
+    Name, OrderId, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+};
+
+/// An account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountView {
+    /// Its id.
+    pub id: AccountId,
+    /// Its owner.
+    pub member: MemberId,
+    /// Its name.
+    pub name: Name,
+    /// Orders it has open.
+    pub open_orders: u32,
+    /// When its dead-man timer runs out; [`Timestamp::MAX`] is never.
+    pub dead_man_due: Timestamp,
+}
+
+/// An instrument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstrumentView<'a> {
+    /// Its specification, rules and state.
+    pub instrument: &'a Instrument,
+    /// The price of its last trade; zero before the first.
+    pub last_price: Price,
+    /// Orders open in it.
+    pub open_orders: usize,
+}
+
+/// An open order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderView {
+    /// Its id.
+    pub id: OrderId,
+    /// Of which account.
+    pub account: AccountId,
+    /// Of which member.
+    pub member: MemberId,
+    /// In which instrument.
+    pub instrument: InstrumentId,
+    /// On which side.
+    pub side: Side,
+    /// Its limit in force.
+    pub price: Price,
+    /// What has traded and what remains.
+    pub quantity: Quantity,
+    /// What remains.
+    pub remaining: Quantity,
+    /// What is reserved for it.
+    pub reserved: Amount,
+    /// How long it stands.
+    pub time_in_force: TimeInForce,
+    /// When it expires; [`Timestamp::MAX`] is never.
+    pub expire_at: Timestamp,
+    /// Whether it may take liquidity when it is amended.
+    pub post_only: PostOnly,
+    /// The self-trade mode in force.
+    pub self_trade: SelfTrade,
+    /// Whether it is cancelled when the account's connection is lost.
+    pub cancel_on_disconnect: bool,
+    /// The fee rate it pays as a maker, in millionths.
+    pub maker_fee_ppm: i32,
+    /// The fee rate that its reserve is for, in millionths.
+    pub taker_fee_ppm: i32,
+    /// The member's own name for it, or empty.
+    pub client_order_id: ClientOrderId,
+}
+
+impl Core {
+    /// All members, in order of admission.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        self.accounts.members()
+    }
+
+    /// All members' accounts, in order of opening.
+    pub fn accounts(&self) -> impl ExactSizeIterator<Item = AccountView> {
+        (0..self.accounts.len()).map(|slot| self.account_view(slot))
+    }
+
+    /// A member's account.
+    #[must_use]
+    pub fn account(&self, id: AccountId) -> Option<AccountView> {
+        self.accounts.slot(id).ok().map(|slot| self.account_view(slot))
+    }
+
+    fn account_view(&self, slot: u32) -> AccountView {
+        let account = self.accounts.get(slot);
+        AccountView {
+            id: account.id,
+            member: account.member,
+            name: self.accounts.name(slot),
+            open_orders: account.open_orders,
+            dead_man_due: self.dead_men.due(slot).unwrap_or(Timestamp::MAX),
+        }
+    }
+
+    /// What an account, a member's or one of the venue's own, holds of a currency. `None` if there
+    /// is no such account or currency.
+    #[must_use]
+    pub fn balance(&self, account: AccountId, currency: CurrencyId) -> Option<Balance> {
+        if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {
+            return None;
+        }
+        let house = |available| Balance { available, reserved: Amount::ZERO };
+        match account {
+            AccountId::FEES => Some(house(self.ledger.fees(currency))),
+            AccountId::TRANSIT => Some(house(self.ledger.transit(currency))),
+            AccountId::INSURANCE | AccountId::CLEARING => Some(Balance::default()),
+            _ => self.accounts.slot(account).ok().map(|slot| self.ledger.balance(slot, currency)),
+        }
+    }
+
+    /// All currencies, in order of listing.
+    #[must_use]
+    pub fn currencies(&self) -> &[Currency] {
+        &self.currencies
+    }
+
+    /// All instruments, in order of listing.
+    pub fn instruments(&self) -> impl ExactSizeIterator<Item = InstrumentView<'_>> {
+        self.markets.iter().map(|market| InstrumentView {
+            instrument: &market.instrument,
+            last_price: market.last_price,
+            open_orders: market.open_orders(),
+        })
+    }
+
+    /// An instrument.
+    #[must_use]
+    pub fn instrument(&self, id: InstrumentId) -> Option<InstrumentView<'_>> {
+        let at = self.market(id).ok()?;
+        self.instruments().nth(usize::from(at))
+    }
+
+    /// The book of an instrument; its orders are in [`Core::resting`].
+    #[must_use]
+    pub fn book(&self, instrument: InstrumentId) -> Option<&Book> {
+        let at = self.market(instrument).ok()?;
+        Some(&self.markets[usize::from(at)].book)
+    }
+
+    /// The resting orders of all books.
+    #[must_use]
+    pub fn resting(&self) -> &Orders {
+        &self.orders
+    }
+
+    /// An open order that is on the book.
+    #[must_use]
+    pub fn order(&self, id: OrderId) -> Option<OrderView> {
+        self.orders.find(id).map(|slot| self.order_view(slot))
+    }
+
+    /// The open orders of one side of an instrument, in priority.
+    pub fn orders(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+    ) -> impl Iterator<Item = OrderView> + '_ {
+        let book = self.book(instrument).into_iter();
+        book.flat_map(move |book| book.orders(&self.orders, side)).map(|slot| self.order_view(slot))
+    }
+
+    /// The open orders of an account, by ascending id.
+    pub fn orders_of(&self, account: AccountId) -> impl Iterator<Item = OrderView> + '_ {
+        let known = |slot: u32| (slot != NIL).then_some(slot);
+        let head = self.accounts.slot(account).ok();
+        let head = head.and_then(|slot| known(self.accounts.get(slot).head));
+        std::iter::successors(head, move |&slot| known(self.open.next(slot)))
+            .filter_map(Slot::new)
+            .map(|slot| self.order_view(slot))
+    }
+
+    pub(crate) fn order_view(&self, slot: Slot) -> OrderView {
+        let order = self.orders.get(slot);
+        let detail = self.open.get(slot.at());
+        let attributes = detail.attributes;
+        let client = detail.client.checked_sub(1).map(|at| self.client_ids.get(at).terms);
+        OrderView {
+            id: order.id,
+            account: self.accounts.get(detail.account).id,
+            member: order.owner,
+            instrument: InstrumentId(u32::from(detail.market) + 1),
+            side: attributes.side,
+            price: detail.price,
+            quantity: detail.total,
+            remaining: order.remaining,
+            reserved: detail.reserved,
+            time_in_force: attributes.time_in_force,
+            expire_at: detail.expire_at,
+            post_only: attributes.post_only,
+            self_trade: attributes.self_trade,
+            cancel_on_disconnect: attributes.cancel_on_disconnect,
+            maker_fee_ppm: detail.maker_ppm,
+            taker_fee_ppm: detail.taker_ppm,
+            client_order_id: client.map_or(ClientOrderId::EMPTY, |terms| terms.client_order_id),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Work that is too much for one command and goes on in ticks.
+
+use crate::limits::Limits;
+use crate::orders::Detail;
+use rialto_model::{DoneReason, OrderId, Side};
+use std::collections::VecDeque;
+
+/// The cancelling of an account's orders, by ascending order id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CancelMany {
+    /// The account's slot.
+    pub(crate) account: u32,
+    /// Only this instrument.
+    pub(crate) market: Option<u16>,
+    /// Only this side.
+    pub(crate) side: Option<Side>,
+    /// Only orders that asked for it.
+    pub(crate) on_disconnect_only: bool,
+    pub(crate) reason: DoneReason,
+    /// Orders that came later are left alone.
+    pub(crate) upto: OrderId,
+    /// The place in the account's list of the order that is visited next.
+    pub(crate) cursor: u32,
+}
+
+impl CancelMany {
+    /// Whether an order that is visited is to be cancelled.
+    pub(crate) fn is_meant(&self, order: &Detail) -> bool {
+        self.market.is_none_or(|market| market == order.market)
+            && self.side.is_none_or(|side| side == order.attributes.side)
+            && (order.attributes.cancel_on_disconnect || !self.on_disconnect_only)
+    }
+}
+
+/// Something that goes on in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Cancel(CancelMany),
+    /// Cancelling the orders of a closed instrument.
+    Close(u16),
+}
+
+/// What goes on, first come, first served.
+pub(crate) struct Works {
+    queue: VecDeque<Work>,
+    /// How many of them are mass cancels.
+    cancels: u32,
+}
+
+impl Works {
+    pub(crate) fn new() -> Works {
+        Works { queue: VecDeque::with_capacity(16), cancels: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Whether as many mass cancels go on as may.
+    pub(crate) fn is_full(&self, limits: &Limits) -> bool {
+        self.cancels >= limits.pending_cancels_max
+    }
+
+    pub(crate) fn push(&mut self, work: Work) {
+        self.cancels += u32::from(matches!(work, Work::Cancel(_)));
+        self.queue.push_back(work);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Work> {
+        let work = self.queue.pop_front()?;
+        self.cancels -= u32::from(matches!(work, Work::Cancel(_)));
+        Some(work)
+    }
+
+    /// Puts back at the front what was taken from there and is not finished.
+    pub(crate) fn put_back(&mut self, work: Work) {
+        self.cancels += u32::from(matches!(work, Work::Cancel(_)));
+        self.queue.push_front(work);
+    }
+
+    pub(crate) fn drop_closing(&mut self, market: u16) {
+        self.queue.retain(|work| *work != Work::Close(market));
+    }
+
+    /// The order in slot `from` has left its account's list; `to` stands in its place now.
+    #[cold]
+    pub(crate) fn moved(&mut self, from: u32, to: u32) {
+        for work in &mut self.queue {
+            if let Work::Cancel(cancel) = work
+                && cancel.cursor == from
+            {
+                cancel.cursor = to;
+            }
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Work> {
+        self.queue.iter()
+    }
+}
