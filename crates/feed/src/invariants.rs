@@ -3,7 +3,7 @@
 use crate::Feed;
 use crate::trading::pledged;
 use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, Price, Side};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that must not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,10 +106,9 @@ impl Feed {
         let books = self.markets.iter().flat_map(|market| {
             sides.into_iter().flat_map(|side| market.book.orders(side, &self.orders.slab))
         });
-        let on_books: std::collections::BTreeSet<OrderId> =
-            books.map(|order| order.order).collect();
+        let on_books: BTreeSet<OrderId> = books.map(|order| order.order).collect();
         let accounts = self.accounts.slots.iter();
-        let owned: std::collections::BTreeSet<OrderId> = accounts
+        let owned: BTreeSet<OrderId> = accounts
             .flat_map(|account| account.open.iter(&self.orders.slab))
             .map(|order| order.order)
             .collect();
@@ -150,5 +149,156 @@ impl Feed {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, FeedConfig,
+        MemberView,
+    };
+    use rialto_model::{
+        Amount, ClientOrderId, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState,
+        MemberId, Name, NewOrder, OrderKind, OrderSize, PostOnly, Quantity, Scale, SelfTrade, Seq,
+        TimeInForce, Timestamp, TradingRules,
+    };
+
+    /// One buy and one sell order of 10, each of which reserves 100.
+    fn baseline(bid: i64, ask: i64) -> Baseline {
+        let scale = Scale::new(0).unwrap();
+        let (instrument, account, member) = (InstrumentId(1), AccountId(1), MemberId(1));
+        let currency = |number, code: &str| {
+            let id = CurrencyId(number);
+            Currency { id, code: code.parse().unwrap(), scale }
+        };
+        let order = |number, side, price| BaselineOrder {
+            order: OrderId::from_parts(EngineId(1), number),
+            terms: NewOrder {
+                account,
+                instrument,
+                side,
+                kind: OrderKind::Limit,
+                time_in_force: TimeInForce::Gtc,
+                post_only: PostOnly::Off,
+                self_trade: Some(SelfTrade::Allow),
+                cancel_on_disconnect: false,
+                size: OrderSize::Base(Quantity(10)),
+                price: Price(price),
+                expire_at: Timestamp::ZERO,
+                client_order_id: ClientOrderId::EMPTY,
+            },
+            quantity: Quantity(10),
+            filled: Quantity(0),
+            remaining: Quantity(10),
+            reserved: Amount(100),
+            resting: true,
+        };
+        let held = |account, number, available, reserved| BaselineBalance {
+            account,
+            currency: CurrencyId(number),
+            available: Amount(available),
+            reserved: Amount(reserved),
+        };
+        Baseline {
+            seq: Seq(9),
+            time: Timestamp(9),
+            currencies: vec![currency(1, "A"), currency(2, "B")],
+            instruments: vec![BaselineInstrument {
+                instrument,
+                spec: InstrumentSpec {
+                    symbol: "A-B".parse().unwrap(),
+                    kind: InstrumentKind::Spot,
+                    base: CurrencyId(1),
+                    quote: CurrencyId(2),
+                    price_scale: scale,
+                    quantity_scale: scale,
+                    rules: TradingRules {
+                        tick: Price(1),
+                        lot: Quantity(1),
+                        quantity_max: Quantity(10),
+                        notional_min: Amount(0),
+                        collar_ppm: 0,
+                        reference_price: Price(0),
+                        market_protection_ppm: 0,
+                        maker_fee_ppm: 0,
+                        taker_fee_ppm: 0,
+                        self_trade: SelfTrade::Allow,
+                        open_orders_max: 1,
+                        day_end_s: 0,
+                        risk: true,
+                    },
+                },
+                state: InstrumentState::Open,
+                last_price: None,
+            }],
+            members: vec![MemberView { member, name: Name::EMPTY }],
+            accounts: vec![BaselineAccount {
+                account,
+                member,
+                name: Name::EMPTY,
+                dead_man: Timestamp::MAX,
+            }],
+            balances: vec![
+                held(account, 1, 0, 100),
+                held(account, 2, 0, 100),
+                held(AccountId::TRANSIT, 1, -100, 0),
+                held(AccountId::TRANSIT, 2, -100, 0),
+            ],
+            orders: vec![order(1, Side::Buy, bid), order(2, Side::Sell, ask)],
+        }
+    }
+
+    fn check(baseline: &Baseline) -> Result<(), Violation> {
+        Feed::from_snapshot(FeedConfig::default(), baseline).unwrap().check()
+    }
+
+    #[test]
+    fn a_sound_state_passes() {
+        assert_eq!(check(&baseline(10, 11)), Ok(()));
+    }
+
+    #[test]
+    fn a_crossed_book_is_seen() {
+        let crossed =
+            Violation::Crossed { instrument: InstrumentId(1), bid: Price(11), ask: Price(11) };
+        assert_eq!(check(&baseline(11, 11)), Err(crossed));
+    }
+
+    #[test]
+    fn value_out_of_nothing_is_seen() {
+        let mut baseline = baseline(10, 11);
+        baseline.balances[1].available = Amount(1);
+        let unbalanced = Violation::Unbalanced { currency: CurrencyId(2), sum: 1 };
+        assert_eq!(check(&baseline), Err(unbalanced));
+    }
+
+    #[test]
+    fn a_reserve_without_an_order_is_seen() {
+        let mut baseline = baseline(10, 11);
+        baseline.orders.pop();
+        assert!(matches!(
+            check(&baseline),
+            Err(Violation::Reserve { reserved: 100, orders: 0, .. })
+        ));
+    }
+
+    #[test]
+    fn a_level_that_does_not_add_up_is_seen() {
+        let mut feed = Feed::from_snapshot(FeedConfig::default(), &baseline(10, 11)).unwrap();
+        feed.orders.slab[0].remaining = Quantity(9);
+        let level = Violation::Level { instrument: InstrumentId(1), price: Price(10) };
+        assert_eq!(feed.check(), Err(level));
+    }
+
+    #[test]
+    fn an_order_off_its_book_is_seen() {
+        let mut feed = Feed::from_snapshot(FeedConfig::default(), &baseline(10, 11)).unwrap();
+        let slot = feed.orders.slot(OrderId::from_parts(EngineId(1), 1)).unwrap();
+        feed.markets[0].book.remove(&mut feed.orders, slot, Seq(10));
+        feed.orders.slab[slot as usize].resting = true;
+        let stray = Violation::Stray { order: OrderId::from_parts(EngineId(1), 1) };
+        assert_eq!(feed.check(), Err(stray));
     }
 }

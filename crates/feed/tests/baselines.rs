@@ -1,0 +1,202 @@
+//! Beginning with a baseline and going on is the same as folding everything.
+
+mod stage;
+
+use rialto_feed::{
+    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, Feed,
+    FeedConfig, FoldError,
+};
+use rialto_model::*;
+use stage::*;
+
+/// Two orders on each side of which one is partly filled, and a trade between Alice and Bob.
+fn history() -> Stage {
+    let mut stage = Stage::new();
+    stage.rest(ALICE, Side::Buy, 90, 5);
+    stage.rest(BOB, Side::Buy, 90, 7);
+    stage.rest(ALICE, Side::Sell, 110, 9);
+    let maker = stage.rest(ALICE, Side::Sell, 100, 30);
+    let all = reserve(Side::Buy, 100, 10);
+    let deal = trade((maker, ALICE), (90, BOB), Side::Buy, (100, 10), (20, 0), all);
+    stage.step(&[accepted(90, BOB, Side::Buy, 100, 10, false), Event::Trade(deal)]);
+    stage
+}
+
+/// What a snapshot of the engine at this point would say.
+fn baseline_of(feed: &Feed) -> Baseline {
+    let house = [AccountId::FEES, AccountId::TRANSIT];
+    let accounts: Vec<_> = feed.accounts().collect();
+    let holders = accounts.iter().map(|account| account.account).chain(house);
+    let balances = holders.flat_map(|account| feed.balances(account)).map(|b| BaselineBalance {
+        account: b.account,
+        currency: b.currency,
+        available: b.available,
+        reserved: b.reserved,
+    });
+    let book = feed.order_book(MARKET, usize::MAX).unwrap();
+    let orders = book.bids.iter().chain(&book.asks).map(|public| {
+        let order = feed.order(public.order).unwrap();
+        BaselineOrder {
+            order: order.order,
+            terms: order.terms,
+            quantity: order.quantity,
+            filled: order.filled,
+            remaining: order.remaining,
+            reserved: order.reserved,
+            resting: true,
+        }
+    });
+    Baseline {
+        seq: feed.seq(),
+        time: feed.time(),
+        currencies: feed.currencies().to_vec(),
+        instruments: feed
+            .instruments()
+            .map(|instrument| BaselineInstrument {
+                instrument: instrument.id,
+                spec: instrument.spec,
+                state: instrument.state,
+                last_price: feed.ticker(instrument.id).unwrap().last,
+            })
+            .collect(),
+        members: feed.members().copied().collect(),
+        accounts: accounts
+            .iter()
+            .map(|account| BaselineAccount {
+                account: account.account,
+                member: account.member,
+                name: account.name,
+                dead_man: account.dead_man.unwrap_or(Timestamp::MAX),
+            })
+            .collect(),
+        balances: balances.collect(),
+        orders: orders.collect(),
+    }
+}
+
+#[test]
+fn a_baseline_holds_what_was_folded() {
+    let whole = history();
+    let begun = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
+    begun.check().unwrap();
+    assert_eq!(baseline_of(&begun), baseline_of(&whole.feed));
+    assert_eq!(begun.seq(), whole.feed.seq());
+    let open: Vec<_> = begun.open_orders(ALICE).map(|order| order.order).collect();
+    assert_eq!(open, whole.feed.open_orders(ALICE).map(|order| order.order).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_events_after_a_baseline_lead_to_the_same() {
+    let mut whole = history();
+    let mut begun = Stage::bare(FeedConfig::default());
+    begun.feed = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
+    let maker = whole.feed.order_book(MARKET, 1).unwrap().asks[0].order.counter();
+    let all = reserve(Side::Buy, 100, 20);
+    let deal = trade((maker, ALICE), (91, BOB), Side::Buy, (100, 20), (0, 0), all);
+    let events = [accepted(91, BOB, Side::Buy, 100, 20, false), Event::Trade(deal)];
+    let told = [whole.step(&events), begun.step(&events)];
+    assert_eq!(baseline_of(&begun.feed), baseline_of(&whole.feed));
+    assert_eq!(told[0].books[0].asks, told[1].books[0].asks);
+    assert_eq!(told[0].balances, told[1].balances);
+}
+
+#[test]
+fn nobody_is_told_of_a_baseline_again() {
+    let whole = history();
+    let mut begun = Stage::bare(FeedConfig::default());
+    begun.feed = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
+    let told = begun.step(&[Event::Ticked]);
+    assert!(told.books.is_empty() && told.balances.is_empty() && told.orders.is_empty());
+    let told = begun.step(&[accepted(91, BOB, Side::Buy, 50, 20, true)]);
+    assert_eq!((told.books.len(), told.bests.len()), (1, 0));
+    assert_eq!(told.books[0].prev_seq, whole.feed.seq());
+}
+
+#[test]
+fn older_trades_fill_in_history_only() {
+    let whole = history();
+    let baseline = baseline_of(&whole.feed);
+    let mut begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    for (seq, time, events) in &whole.history {
+        for event in events {
+            if let Event::Trade(trade) = event {
+                begun.backfill_trade(*seq, *time, trade).unwrap();
+            }
+        }
+    }
+    assert_eq!(begun.ticker(MARKET), whole.feed.ticker(MARKET));
+    assert!(begun.trades(MARKET).eq(whole.feed.trades(MARKET)));
+    for account in [ALICE, BOB] {
+        assert!(begun.fills(account).eq(whole.feed.fills(account)));
+        assert!(begun.fills(account).count() > 0);
+    }
+    assert_eq!(baseline_of(&begun), baseline);
+}
+
+#[test]
+fn trades_older_than_a_day_leave_the_ticker_alone() {
+    let mut whole = history();
+    let day = 24 * 60 * MINUTE;
+    whole.time += day;
+    whole.step(&[Event::Ticked]);
+    let mut begun = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
+    let deal = trade((1, ALICE), (2, BOB), Side::Buy, (100, 10), (20, 0), Amount(0));
+    begun.backfill_trade(Seq(1), Timestamp(SECOND), &deal).unwrap();
+    assert_eq!(begun.ticker(MARKET).unwrap().trades, 0);
+    assert_eq!(begun.trades(MARKET).count(), 1);
+}
+
+#[test]
+fn history_comes_before_the_first_event() {
+    let mut stage = history();
+    let deal = trade((1, ALICE), (2, BOB), Side::Buy, (100, 10), (20, 0), Amount(0));
+    let refused = stage.feed.backfill_trade(Seq(1), Timestamp(SECOND), &deal);
+    assert!(matches!(refused, Err(FoldError::OutOfOrder { .. })));
+    let baseline = baseline_of(&stage.feed);
+    let mut begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    let later = baseline.seq.next();
+    assert!(begun.backfill_trade(later, Timestamp(SECOND), &deal).is_err());
+    assert!(begun.backfill_trade(baseline.seq, Timestamp(SECOND), &deal).is_ok());
+}
+
+#[test]
+fn what_came_before_a_baseline_is_not_remembered() {
+    let whole = history();
+    let baseline = baseline_of(&whole.feed);
+    let begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    assert!(begun.changes_since(ALICE, Seq(baseline.seq.0 - 1)).is_err());
+    assert!(begun.changes_since(ALICE, baseline.seq).is_ok());
+    let partly = begun.open_orders(ALICE).find(|order| order.filled > Quantity(0)).unwrap();
+    assert_eq!((partly.status, partly.filled_notional), (OrderStatus::PartiallyFilled, None));
+}
+
+#[test]
+fn an_order_that_is_still_coming_in_is_open_but_not_on_the_book() {
+    let mut baseline = baseline_of(&history().feed);
+    baseline.orders[0].resting = false;
+    let begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    begun.check().unwrap();
+    let order = begun.order(baseline.orders[0].order).unwrap();
+    assert!(order.status.is_open() && !order.resting);
+    assert_eq!(begun.depth(MARKET, 9).unwrap().bids[0].quantity, Quantity(7));
+}
+
+#[test]
+fn a_baseline_that_names_what_it_does_not_have_is_refused() {
+    let sound = baseline_of(&history().feed);
+    let spoil = |change: fn(&mut Baseline)| {
+        let mut baseline = sound.clone();
+        change(&mut baseline);
+        Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap_err()
+    };
+    let error = spoil(|baseline| baseline.orders[0].terms.account = AccountId(99));
+    assert!(matches!(error, FoldError::UnknownAccount { .. }), "{error}");
+    let error = spoil(|baseline| baseline.orders.push(baseline.orders[0].clone()));
+    assert!(matches!(error, FoldError::Mismatch { .. }), "{error}");
+    let error = spoil(|baseline| baseline.balances[0].currency = CurrencyId(9));
+    assert!(matches!(error, FoldError::UnknownCurrency { .. }), "{error}");
+    let error = spoil(|baseline| baseline.currencies.swap(0, 1));
+    assert!(matches!(error, FoldError::NumberTaken { .. }), "{error}");
+    let error = spoil(|baseline| baseline.members.clear());
+    assert!(matches!(error, FoldError::UnknownMember { .. }), "{error}");
+}
