@@ -3,12 +3,14 @@
 
 mod arms;
 mod clock;
+mod core_wait;
 mod latency;
 mod pace;
 mod spread;
 
 pub use arms::{SideBySide, side_by_side};
 pub use clock::Clock;
+pub use core_wait::CoreWait;
 pub use latency::{Latencies, Percentiles};
 pub use pace::Pace;
 pub use spread::Spread;

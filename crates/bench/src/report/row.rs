@@ -92,6 +92,9 @@ pub struct Reference {
     pub caveat: Option<String>,
 }
 
+/// Runs on an idle machine wait for a processor for less than this share of their time.
+const WAIT_THAT_MATTERS: f64 = 0.03;
+
 /// One measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -180,6 +183,21 @@ impl Row {
         self
     }
 
+    /// With the share of the measured time that was spent waiting for a processor, which is noted
+    /// where it is large enough to matter.
+    #[must_use]
+    pub fn waited_for_core(self, share: Option<f64>) -> Row {
+        let Some(share) = share else { return self };
+        let row = self.check("waited_for_core", (share * 1e4).round() / 1e4);
+        if share < WAIT_THAT_MATTERS {
+            return row;
+        }
+        let percent = share * 100.0;
+        row.footnote(format!(
+            "The machine was busy: a run spent {percent:.0} % of its time waiting for a processor."
+        ))
+    }
+
     /// With a footnote, after any that it has.
     #[must_use]
     pub fn footnote(mut self, text: impl AsRef<str>) -> Row {
@@ -253,6 +271,15 @@ pub(crate) mod tests {
         let row = Row::new(&case(), "latency p50", 50.0, Unit::Nanoseconds);
         let reference = Reference { name: "peer".into(), value: 100.0, caveat: None };
         assert_eq!(row.times_better(&reference), 2.0);
+    }
+
+    #[test]
+    fn a_busy_machine_is_noted() {
+        let row = Row::new(&case(), "throughput", 1.0, Unit::OrdersPerSecond);
+        assert_eq!(row.clone().waited_for_core(Some(0.001)).footnote, None);
+        let busy = row.waited_for_core(Some(0.48));
+        assert!(busy.footnote.is_some_and(|note| note.contains("48 %")));
+        assert_eq!(busy.checks.get("waited_for_core"), Some(&Value::from(0.48)));
     }
 
     #[test]

@@ -25,8 +25,8 @@ use super::reference::{Fill, ReferenceBook};
 use rialto_model::{OrderId, Price, Quantity, Side, TimeInForce};
 use std::collections::VecDeque;
 
-/// The middle of its range of prices; exchange-core draws one around this from its seed.
-const PRICE: i64 = 60_000;
+/// The middle of its range of prices: what its seed 101572685 draws, with which it was measured.
+const PRICE: i64 = 30_754;
 /// Its spread of prices is 5 % of the price, and its range five times as far on each side.
 const DEVIATION: i64 = PRICE / 20;
 const PRICE_MIN: i64 = PRICE - 5 * DEVIATION;

@@ -99,6 +99,8 @@ struct Measured {
     case: Case,
     checks: std::collections::BTreeMap<String, serde_json::Value>,
     rate: Spread,
+    /// The largest share of a timed run that was spent waiting for a processor.
+    waited: Option<f64>,
     latencies: Latencies,
     passes: Vec<Percentiles>,
     clock_ns: u64,
@@ -116,9 +118,12 @@ fn measure<M: Matcher>(
     context.progress(&format!("  {}: verifying", case.work));
     passes::verified::<M>(&name, workload)?;
     let mut rates = Vec::with_capacity(runs);
+    let mut waited: Option<f64> = None;
     for run in 1..=runs {
         context.progress(&format!("  {}: run {run} of {runs}", case.work));
-        rates.push(passes::timed::<M>(&name, workload)?);
+        let run = passes::timed::<M>(&name, workload)?;
+        rates.push(run.rate);
+        waited = run.waited.map(|share| share.max(waited.unwrap_or(0.0)));
     }
     let clock = Clock::start();
     let mut latencies = Latencies::new();
@@ -133,6 +138,7 @@ fn measure<M: Matcher>(
         case,
         checks: workload.checks(),
         rate: Spread::of(&rates).expect("at least one run was timed"),
+        waited,
         latencies,
         passes: percentiles,
         clock_ns: clock.cost_ns(),
@@ -144,7 +150,8 @@ impl Measured {
         let unit = Unit::OperationsPerSecond;
         let rate = Row::of_spread(&self.case, "throughput", self.rate, unit)
             .beside(work, Metric::Throughput)
-            .checks(&self.checks);
+            .checks(&self.checks)
+            .waited_for_core(self.waited);
         let mut rows = vec![match targets.rate {
             Some(target) => rate.target(target),
             None => rate,

@@ -2,7 +2,7 @@
 //! in which every operation is.
 
 use crate::error::{BenchError, verify};
-use crate::measure::{Clock, Latencies};
+use crate::measure::{Clock, CoreWait, Latencies};
 use crate::workload::{Fill, Operation, Standing, Tally, Totals, Workload};
 
 /// Something that matches the orders of one instrument.
@@ -47,9 +47,18 @@ pub(super) fn verified<M: Matcher>(case: &str, workload: &Workload) -> Result<()
     verify(case, "the result", totals, workload.expected)
 }
 
-/// Runs the workload on a fresh matcher and returns operations a second behind the prefill. Fills
-/// are counted, and count, quantity and standing are verified.
-pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<f64, BenchError> {
+/// What a timed run came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// Operations a second.
+    pub(super) rate: f64,
+    /// The share of the time in which the run waited for a processor.
+    pub(super) waited: Option<f64>,
+}
+
+/// Runs the workload on a fresh matcher and times what stands behind the prefill. Fills are
+/// counted, and count, quantity and standing are verified.
+pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<Run, BenchError> {
     let mut matcher = M::fresh(workload);
     let (mut trades, mut quantity) = (0_u64, 0_i64);
     let mut count = |fill: &Fill| {
@@ -61,6 +70,7 @@ pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<f64, 
         matcher.apply(operation, &mut count).map_err(|refusal| refused(case, position, refusal))?;
         position += 1;
     }
+    let wait = CoreWait::start();
     let clock = Clock::start();
     for operation in workload.measured() {
         if let Err(refusal) = matcher.apply(operation, &mut count) {
@@ -69,11 +79,12 @@ pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<f64, 
         position += 1;
     }
     let elapsed_ns = clock.now_ns().max(1);
+    let waited = wait.share();
     let expected = &workload.expected;
     verify(case, "the number of trades", trades, expected.tally.trades)?;
     verify(case, "the traded quantity", i128::from(quantity), expected.tally.traded_quantity)?;
     verify(case, "what rests", matcher.standing(), expected.standing)?;
-    Ok(workload.measured().len() as f64 * 1e9 / elapsed_ns as f64)
+    Ok(Run { rate: workload.measured().len() as f64 * 1e9 / elapsed_ns as f64, waited })
 }
 
 /// Runs the workload on a fresh matcher and times each operation behind the prefill.
