@@ -9,7 +9,8 @@ use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 /// Stands before a group of a segment and knows what that group must continue.
 pub(crate) struct Cursor {
     file: Box<dyn File>,
-    /// As long as the longest group, so that a window that begins with a group holds it whole.
+    /// As long as the longest group of the segment, so that a window that begins with a group holds
+    /// it whole.
     window: AlignedBuf,
     window_at: u64,
     window_len: usize,
@@ -22,7 +23,7 @@ impl Cursor {
     pub(crate) fn at_start(disk: &dyn Disk, segment: &Segment) -> Result<Self, DiskError> {
         Ok(Self {
             file: disk.open(&segment.path, Access::Read)?,
-            window: AlignedBuf::zeroed(GROUP_BYTES_MAX),
+            window: AlignedBuf::zeroed(window_bytes(segment)),
             window_at: 0,
             window_len: 0,
             offset: BLOCK,
@@ -33,6 +34,9 @@ impl Cursor {
     /// Moves to the first group of another segment, keeping the memory.
     pub(crate) fn enter(&mut self, disk: &dyn Disk, segment: &Segment) -> Result<(), DiskError> {
         self.file = disk.open(&segment.path, Access::Read)?;
+        if self.window.len() < window_bytes(segment) {
+            self.window = AlignedBuf::zeroed(window_bytes(segment));
+        }
         self.window_len = 0;
         self.offset = BLOCK;
         self.chain = Chain::at_start(&segment.header, segment.checksum);
@@ -123,4 +127,8 @@ impl Cursor {
         }
         Ok(self.here().len())
     }
+}
+
+fn window_bytes(segment: &Segment) -> usize {
+    (GROUP_BYTES_MAX as u64).min(segment.header.segment_bytes) as usize
 }

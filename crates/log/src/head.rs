@@ -9,8 +9,8 @@ use std::path::Path;
 /// Where the file is made before it gets its name, so that it is never seen half written.
 const HEAD_TMP: &str = "HEAD.tmp";
 
-/// The open HEAD file. Writing alternates between the slots, so that one that is torn by a crash
-/// leaves the other.
+/// The open HEAD file. Both slots are written, one after the other: a crash tears at most one of
+/// them, and decay of one leaves a copy that says the same.
 pub(crate) struct Head {
     file: Box<dyn File>,
     block: AlignedBuf,
@@ -80,10 +80,7 @@ impl Head {
         let tmp = dir.join(HEAD_TMP);
         let file = disk.create(&tmp, Access::DirectSync)?;
         let mut head = Self { file, block: AlignedBuf::zeroed(BLOCK_BYTES), generation: 0 };
-        // Both slots are written, so that an unreadable slot always means something.
-        for _ in 0..SLOTS {
-            head.write(segments, end)?;
-        }
+        head.write(segments, end)?;
         head.file.sync_data()?;
         disk.rename(&tmp, &dir.join(HEAD_FILE))?;
         disk.sync_dir(dir)?;
@@ -108,8 +105,7 @@ impl Head {
         let (oldest, newest) = segments
             .oldest_and_newest()
             .expect("HEAD is written only once a segment has been installed");
-        self.generation += 1;
-        let slot = HeadSlot {
+        let mut slot = HeadSlot {
             generation: self.generation,
             oldest: oldest.name(),
             newest: newest.name(),
@@ -118,15 +114,19 @@ impl Head {
             end_group: end.group,
             end_offset: end.offset,
         };
-        let block = self
-            .block
-            .first_chunk_mut::<BLOCK_BYTES>()
-            .expect("the buffer was made one block long");
-        slot.encode(block);
-        let at = self.generation % SLOTS as u64 * BLOCK;
-        self.file.write_all_at(at, &self.block)?;
-        if self.file.mode() != IoMode::DirectSync {
-            self.file.sync_data()?;
+        for _ in 0..SLOTS {
+            self.generation += 1;
+            slot.generation = self.generation;
+            let block = self
+                .block
+                .first_chunk_mut::<BLOCK_BYTES>()
+                .expect("the buffer was made one block long");
+            slot.encode(block);
+            let at = self.generation % SLOTS as u64 * BLOCK;
+            self.file.write_all_at(at, &self.block)?;
+            if self.file.mode() != IoMode::DirectSync {
+                self.file.sync_data()?;
+            }
         }
         Ok(())
     }

@@ -47,6 +47,9 @@ mod tail;
 mod verify;
 mod writer;
 
+#[cfg(test)]
+mod simulation;
+
 pub use error::{OpenError, Proof, ReadError, WriteError};
 pub use format::{CALLER_BYTES, FORMAT_VERSION, Flaw};
 pub use group::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};

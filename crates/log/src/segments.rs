@@ -243,11 +243,6 @@ impl Segments {
         let pinned = (unpinned < ends_below).then(|| live[unpinned].path.clone());
         (live.drain(..unpinned).collect(), pinned)
     }
-
-    /// Puts segments back that could not be given up after all.
-    pub(crate) fn put_back(&self, segments: Vec<Arc<Segment>>) {
-        lock(&self.shared.live).splice(..0, segments);
-    }
 }
 
 /// Whether any group was ever stored in a segment: looked up when a segment is found that HEAD does

@@ -7,7 +7,7 @@ use crate::segments::Segment;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 
 /// How much is read at once when blocks are looked through.
-const SCAN_BYTES: usize = 1 << 20;
+const SCAN_BYTES: u64 = 1 << 20;
 
 /// The end of a segment.
 pub(crate) struct Tail {
@@ -131,7 +131,8 @@ pub(crate) fn for_each_block(
     from: u64,
     mut show: impl FnMut(u64, &[u8]),
 ) -> Result<(), DiskError> {
-    let mut window = AlignedBuf::zeroed(SCAN_BYTES);
+    let left = file.len()?.saturating_sub(from);
+    let mut window = AlignedBuf::zeroed(left.clamp(1, SCAN_BYTES) as usize);
     let mut at = from;
     loop {
         let read = file.read_full_at(at, &mut window)?;

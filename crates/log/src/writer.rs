@@ -7,7 +7,7 @@ use crate::group::Group;
 use crate::head::{Head, LeastEnd};
 use crate::position::{Commit, Position};
 use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer};
-use crate::segments::Segments;
+use crate::segments::{Segment, Segments};
 use rialto_disk::{BLOCK_BYTES, DirLock, DiskError, IoMode};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct Retained {
 
 /// The one writer of a log.
 ///
-/// After any write or sync that failed, every later call fails with [`WriteError::Poisoned`]: what
+/// After any call that the disk failed, every later one fails with [`WriteError::Poisoned`]: what
 /// is on disk is then unknown until the log is opened again.
 pub struct Writer {
     directory: Arc<Directory>,
@@ -188,21 +188,25 @@ impl Writer {
         let (dropped, pinned) = self.segments.drop_below(seq);
         let mut removed = Vec::new();
         if !dropped.is_empty() {
-            // HEAD first: were a file deleted before HEAD forgets it, a crash between the two would
-            // look like a lost segment.
-            let written = self.write_head();
-            if written.is_err() {
-                self.segments.put_back(dropped);
-                self.or_poison(written)?;
-            } else {
-                for segment in &dropped {
-                    self.directory.disk.remove(&segment.path)?;
-                    removed.push(segment.path.clone());
-                }
-                self.directory.disk.sync_dir(&self.directory.path)?;
-            }
+            let deleted = self.delete(&dropped, &mut removed);
+            self.or_poison(deleted)?;
         }
         Ok(Retained { first_seq: self.segments.first_seq(), removed, pinned })
+    }
+
+    /// HEAD first: were a file deleted before HEAD forgets it, a crash between the two would look
+    /// like a lost segment.
+    fn delete(
+        &mut self,
+        dropped: &[Arc<Segment>],
+        removed: &mut Vec<PathBuf>,
+    ) -> Result<(), DiskError> {
+        self.write_head()?;
+        for segment in dropped {
+            self.directory.disk.remove(&segment.path)?;
+            removed.push(segment.path.clone());
+        }
+        self.directory.disk.sync_dir(&self.directory.path)
     }
 
     fn check_sound(&self) -> Result<(), WriteError> {

@@ -281,7 +281,12 @@ impl File for SimFile {
             state.write(self.inode, offset, bytes);
             survives?;
         }
-        let accepted = state.accepts_write(self.inode, offset, bytes, &self.path)?;
+        let mut accepted = state.accepts_write(self.inode, offset, bytes, &self.path)?;
+        if self.mode != IoMode::Buffered {
+            // Past the page cache a write is cut short between blocks or not at all.
+            let block = crate::BLOCK_BYTES;
+            accepted = (accepted - accepted % block).max(block.min(bytes.len()));
+        }
         let bytes = &bytes[..accepted];
         state.write(self.inode, offset, bytes);
         if self.mode == IoMode::DirectSync {

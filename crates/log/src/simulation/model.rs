@@ -1,0 +1,83 @@
+//! What the log must hold, as a list in memory knows it.
+
+/// The records that were ever handed to the writer and may still be found, and what is promised
+/// about them.
+#[derive(Default)]
+pub(super) struct Model {
+    /// Record `seq` is at `seq - 1`. Everything that may be found, in order.
+    pub(super) attempted: Vec<Vec<u8>>,
+    /// The last sequence that must survive the loss of power.
+    pub(super) synced: u64,
+    /// The last sequence that must survive the death of the process.
+    pub(super) written: u64,
+    /// The last sequence that must survive, or be missed loudly, even when one stored bit turns: the
+    /// synced records that a later mark vouches for.
+    pub(super) proven: u64,
+    /// The oldest sequence that must still be there.
+    pub(super) kept_from: u64,
+    /// A cut that was begun and may or may not have happened.
+    pub(super) cutting_to: Option<u64>,
+}
+
+/// What the machine went through since the log was last open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The writer was closed.
+    Closed,
+    /// The process died.
+    Killed,
+    /// The power went.
+    PowerLost,
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        Self { kept_from: 1, ..Self::default() }
+    }
+
+    /// The least sequence at which the log may end after `ending`.
+    pub(super) fn least(&self, ending: Ending, flipped: bool) -> u64 {
+        let promised = match ending {
+            Ending::Closed | Ending::PowerLost => self.synced,
+            Ending::Killed => self.written,
+        };
+        let promised = if flipped { promised.min(self.proven) } else { promised };
+        self.cutting_to.map_or(promised, |to| promised.min(to))
+    }
+
+    /// Checks what an opening found, and takes it over as the truth from now on.
+    pub(super) fn check_opened(
+        &mut self,
+        last_seq: u64,
+        first_seq: u64,
+        least: u64,
+    ) -> Result<(), String> {
+        if last_seq < least {
+            return Err(format!("lost: the log ends at {last_seq}, but {least} was acknowledged"));
+        }
+        if last_seq > self.attempted.len() as u64 {
+            return Err(format!(
+                "invented: the log ends at {last_seq}, but only {} were appended",
+                self.attempted.len()
+            ));
+        }
+        if first_seq > self.kept_from {
+            return Err(format!("lost: the log begins at {first_seq}, not {}", self.kept_from));
+        }
+        self.attempted.truncate(last_seq as usize);
+        self.synced = last_seq;
+        self.written = last_seq;
+        self.proven = last_seq;
+        self.cutting_to = None;
+        Ok(())
+    }
+
+    /// Checks a record that was read.
+    pub(super) fn check_record(&self, seq: u64, record: &[u8]) -> Result<(), String> {
+        match self.attempted.get(seq as usize - 1) {
+            Some(expected) if expected == record => Ok(()),
+            Some(_) => Err(format!("record {seq} is not what was appended")),
+            None => Err(format!("record {seq} was never appended")),
+        }
+    }
+}
