@@ -10,12 +10,12 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
-const TOP: f64 = 16.0;
+const TOP: f64 = 32.0;
 const BOTTOM: f64 = 48.0;
 const LEGEND_LINE: f64 = 20.0;
 const BAR_LINE: f64 = 26.0;
 /// Room for names left of the bars, and for values right of them.
-const BAR_NAMES: f64 = 230.0;
+const BAR_NAMES: f64 = 290.0;
 const BAR_VALUES: f64 = 80.0;
 /// The style sheet has so many colours; further series start again with a dashed line.
 const COLOURS: usize = 6;
@@ -162,7 +162,7 @@ mod tests {
                 points: vec![(1.0, 0.0), (10.0, 50.0), (100.0, 100.0)],
             }],
         });
-        assert!(drawn.contains("points=\"64.0,292.0 384.0,154.0 704.0,16.0\""), "{drawn}");
+        assert!(drawn.contains("points=\"64.0,292.0 384.0,162.0 704.0,32.0\""), "{drawn}");
         assert!(drawn.contains(">synced</text>"), "{drawn}");
     }
 

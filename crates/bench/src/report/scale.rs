@@ -22,8 +22,10 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// At most this many ticks, so that their labels do not meet.
-const TICKS_MAX: f64 = 6.0;
+/// About this many ticks of an even axis, whose labels are long.
+const TICKS_EVEN: f64 = 6.0;
+/// At most this many steps between the ticks of the others.
+const STEPS_MAX: f64 = 9.0;
 
 impl Range {
     /// A range that covers the values; what the scale cannot show is left out of account.
@@ -39,13 +41,13 @@ impl Range {
         match scale {
             Scale::Linear => {
                 let high = if high > 0.0 { high } else { 1.0 };
-                let step = nice_step(high / TICKS_MAX);
+                let step = nice_step(high / TICKS_EVEN);
                 Range { scale, low: low.min(0.0), high: (high / step).ceil() * step, step }
             }
             Scale::Log | Scale::Nines => {
                 let low = low.floor();
                 let high = high.ceil().max(low + 1.0);
-                Range { scale, low, high, step: ((high - low) / TICKS_MAX).ceil().max(1.0) }
+                Range { scale, low, high, step: ((high - low) / STEPS_MAX).ceil().max(1.0) }
             }
         }
     }
