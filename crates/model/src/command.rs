@@ -1,5 +1,6 @@
 //! Commands: everything that can change the state of an engine.
 
+use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, CommandKind, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side,
@@ -75,7 +76,8 @@ pub enum Command {
     SetDeadMan {
         /// Whose timer.
         account: AccountId,
-        /// Nanoseconds from this command; zero switches it off.
+        /// Nanoseconds from this command; zero switches it off. In JSON it is a string.
+        #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
         timeout_ns: u64,
     },
     /// Value comes in.

@@ -152,3 +152,46 @@ impl TradeId {
         TradeId((u64::from(engine.0) << OrderId::COUNTER_BITS) | counter)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_id_holds_the_engine_above_the_counter() {
+        let counter_max = (1 << OrderId::COUNTER_BITS) - 1;
+        let order = OrderId::from_parts(EngineId(0xabcd), 0x1234);
+        assert_eq!(order, OrderId(0xabcd_0000_0000_1234));
+        assert_eq!(order.counter(), 0x1234);
+        assert_eq!(OrderId::from_parts(EngineId(u16::MAX), counter_max), OrderId(u64::MAX));
+        assert_eq!(TradeId::from_parts(EngineId(1), 2), TradeId(0x0001_0000_0000_0002));
+    }
+
+    #[test]
+    fn house_accounts_are_no_members_accounts() {
+        let house =
+            [AccountId::FEES, AccountId::TRANSIT, AccountId::INSURANCE, AccountId::CLEARING];
+        for (at, account) in house.iter().enumerate() {
+            assert!(account.is_house() && *account > AccountId::MAX);
+            assert!(!house[..at].contains(account));
+        }
+        assert!(!AccountId::MAX.is_house());
+        assert!(!AccountId(0).is_house());
+    }
+
+    #[test]
+    fn the_sequence_counts_from_one() {
+        assert_eq!(Seq::ZERO.next(), Seq(1));
+    }
+
+    #[test]
+    fn wide_ids_are_strings_in_json_and_small_ids_are_numbers() {
+        let json = |value: serde_json::Value| value.to_string();
+        assert_eq!(json(serde_json::json!(OrderId(u64::MAX))), "\"18446744073709551615\"");
+        assert_eq!(json(serde_json::json!(AccountId(u32::MAX))), "4294967295");
+        assert!(serde_json::from_str::<OrderId>("7").is_err(), "not a string");
+        assert!(serde_json::from_str::<OrderId>("\"18446744073709551616\"").is_err(), "too large");
+        assert!(serde_json::from_str::<AccountId>("\"7\"").is_err(), "not a number");
+        assert!(serde_json::from_str::<AccountId>("4294967296").is_err(), "too large");
+    }
+}

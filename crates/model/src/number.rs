@@ -87,12 +87,14 @@ pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
     let padding = usize::from(scale.places()) - fraction.len();
     let all = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat_n(b'0', padding));
     for digit in all {
+        // The sign goes in here, because the least integer has no positive counterpart.
+        let digit = i128::from(digit - b'0');
         value = value
             .checked_mul(10)
-            .and_then(|value| value.checked_add(i128::from(digit - b'0')))
+            .and_then(|value| value.checked_add(if negative { -digit } else { digit }))
             .ok_or(DecimalError::OutOfRange)?;
     }
-    Ok(if negative { -value } else { value })
+    Ok(value)
 }
 
 /// Shows an integer at a scale as decimal text, with exactly `scale` places.
@@ -109,13 +111,13 @@ impl fmt::Display for Decimal {
         let places = usize::from(self.scale.places());
         let magnitude = self.value.unsigned_abs();
         let factor = self.scale.factor() as u128;
-        let sign = if self.value < 0 { "-" } else { "" };
         let text = if places == 0 {
-            format!("{sign}{magnitude}")
+            magnitude.to_string()
         } else {
-            format!("{sign}{}.{:0places$}", magnitude / factor, magnitude % factor)
+            format!("{}.{:0places$}", magnitude / factor, magnitude % factor)
         };
-        f.pad(&text)
+        // Unlike padding of texts this never cuts digits off, whatever precision is asked for.
+        f.pad_integral(self.value >= 0, "", &text)
     }
 }
 
@@ -199,4 +201,93 @@ number! {
 number! {
     /// Amount of one currency in its smallest unit.
     Amount(i128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(places: u8) -> Scale {
+        Scale::new(places).expect("at most 18")
+    }
+
+    #[test]
+    fn a_scale_has_at_most_18_places() {
+        assert_eq!(Scale::new(18).map(Scale::factor), Some(1_000_000_000_000_000_000));
+        assert_eq!(Scale::new(19), None);
+        assert!(serde_json::from_str::<Scale>("18").is_ok());
+        assert!(serde_json::from_str::<Scale>("19").is_err());
+    }
+
+    #[test]
+    fn decimal_text_is_read_exactly() {
+        let read = |text| parse_decimal(text, scale(2));
+        assert_eq!(read("0"), Ok(0));
+        assert_eq!(read("-0.00"), Ok(0));
+        assert_eq!(read("1.5"), Ok(150));
+        assert_eq!(read("-1.05"), Ok(-105));
+        assert_eq!(read("007.10"), Ok(710));
+        assert_eq!(read("1.23000"), Ok(123));
+    }
+
+    #[test]
+    fn more_places_than_the_scale_holds_are_refused_not_rounded() {
+        assert_eq!(
+            parse_decimal("1.2340", scale(2)),
+            Err(DecimalError::TooPrecise { got: 3, max: 2 })
+        );
+        assert_eq!(
+            parse_decimal("0.1", scale(0)),
+            Err(DecimalError::TooPrecise { got: 1, max: 0 })
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_decimal_is_malformed() {
+        let texts = [
+            "", "-", ".", "-.", "1.", ".5", "-.5", "+1", "--1", "1-", "1e3", "1,000", "1 ", " 1",
+            "1.2.3", "0x10", "NaN", "inf", "１", "1_000", "1.-5", "\u{0}",
+        ];
+        for text in texts {
+            assert_eq!(parse_decimal(text, scale(2)), Err(DecimalError::Malformed), "{text:?}");
+        }
+        let long = "0".repeat(61);
+        assert_eq!(parse_decimal(&long[..60], scale(2)), Ok(0));
+        assert_eq!(parse_decimal(&long, scale(2)), Err(DecimalError::Malformed));
+    }
+
+    #[test]
+    fn the_limits_of_the_integers_can_be_read_and_nothing_beyond() {
+        let none = scale(0);
+        assert_eq!(parse_decimal(&i128::MAX.to_string(), none), Ok(i128::MAX));
+        assert_eq!(parse_decimal(&i128::MIN.to_string(), none), Ok(i128::MIN));
+        let beyond = "170141183460469231731687303715884105728";
+        assert_eq!(parse_decimal(beyond, none), Err(DecimalError::OutOfRange));
+        let below = "-170141183460469231731687303715884105729";
+        assert_eq!(parse_decimal(below, none), Err(DecimalError::OutOfRange));
+
+        assert_eq!(Price::parse("9223372036854775807", none), Ok(Price::MAX));
+        assert_eq!(Price::parse("-9223372036854775808", none), Ok(Price(i64::MIN)));
+        assert_eq!(Price::parse("9223372036854775808", none), Err(DecimalError::OutOfRange));
+        assert_eq!(Price::parse("9.223372036854775807", scale(18)), Ok(Price::MAX));
+        assert_eq!(Price::parse("9.223372036854775808", scale(18)), Err(DecimalError::OutOfRange));
+    }
+
+    #[test]
+    fn a_decimal_shows_all_its_places_and_obeys_width_but_not_precision() {
+        let shown = |value, places| Price(value).decimal(scale(places));
+        assert_eq!(shown(5, 2).to_string(), "0.05");
+        assert_eq!(shown(-5, 2).to_string(), "-0.05");
+        assert_eq!(shown(500, 0).to_string(), "500");
+        assert_eq!(format!("{:>8}", shown(-12_345, 2)), " -123.45");
+        assert_eq!(format!("{:.1}", shown(12_345, 2)), "123.45");
+    }
+
+    #[test]
+    fn sums_and_differences_that_do_not_fit_are_none() {
+        assert_eq!(Price(1).checked_add(Price(2)), Some(Price(3)));
+        assert_eq!(Price::MAX.checked_add(Price(1)), None);
+        assert_eq!(Quantity(i64::MIN).checked_sub(Quantity(1)), None);
+        assert_eq!(Amount::MAX.checked_add(Amount(1)), None);
+    }
 }

@@ -89,3 +89,56 @@ impl fmt::Display for RejectReason {
         f.write_str(self.sentence())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn numbers_are_dense_from_one_and_lead_back() {
+        for number in 0..=u8::MAX {
+            let expected =
+                usize::from(number).checked_sub(1).and_then(|at| RejectReason::ALL.get(at));
+            assert_eq!(RejectReason::from_number(number).as_ref(), expected);
+            assert!(expected.is_none_or(|reason| reason.number() == number));
+        }
+    }
+
+    #[test]
+    fn codes_are_unique_and_snake_case() {
+        let codes: BTreeSet<_> = RejectReason::ALL.iter().map(|reason| reason.code()).collect();
+        assert_eq!(codes.len(), RejectReason::ALL.len());
+        for code in codes {
+            let words = code.split('_');
+            let is_word =
+                |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+            assert!(words.clone().all(is_word), "{code}");
+        }
+    }
+
+    #[test]
+    fn the_code_is_the_name_in_snake_case_and_the_json_form() {
+        for reason in RejectReason::ALL {
+            let mut snake = String::new();
+            for letter in format!("{reason:?}").chars() {
+                if letter.is_uppercase() && !snake.is_empty() {
+                    snake.push('_');
+                }
+                snake.push(letter.to_ascii_lowercase());
+            }
+            assert_eq!(reason.code(), snake);
+            let json = serde_json::to_string(reason).unwrap();
+            assert_eq!(json, format!("\"{snake}\""));
+            assert_eq!(serde_json::from_str::<RejectReason>(&json).unwrap(), *reason);
+        }
+    }
+
+    #[test]
+    fn sentences_are_sentences() {
+        for reason in RejectReason::ALL {
+            let sentence = reason.to_string();
+            assert!(sentence.starts_with(char::is_uppercase) && sentence.ends_with('.'));
+        }
+    }
+}

@@ -4,6 +4,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
+/// Writes a value in its text form in JSON.
+pub(crate) fn to_text<S, T>(value: &T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    S: Serializer,
+    T: fmt::Display,
+{
+    serializer.collect_str(value)
+}
+
 /// Reads a value from its text form in JSON.
 pub(crate) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -155,5 +164,53 @@ impl<const N: usize> Serialize for Text<N> {
 impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         from_text(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_full_length_fits_and_one_more_byte_does_not() {
+        assert_eq!(Text::<4>::new(b"abcd").map(|text| text.len()), Ok(4));
+        assert_eq!(Text::<4>::new(b"abcde"), Err(TextError::TooLong { got: 5, max: 4 }));
+    }
+
+    #[test]
+    fn only_printable_ascii_without_spaces_is_a_text() {
+        for byte in 0..=u8::MAX {
+            let expected = if byte.is_ascii_graphic() {
+                Ok(byte)
+            } else {
+                Err(TextError::NotPrintable { byte, at: 2 })
+            };
+            let text = Text::<4>::new(&[b'a', b'b', byte]);
+            assert_eq!(text.map(|text| text.as_bytes()[2]), expected);
+        }
+    }
+
+    #[test]
+    fn texts_of_one_field_are_equal_only_if_their_bytes_are() {
+        let texts: Vec<Text<4>> =
+            ["", "a", "ab", "b", "abcd"].iter().map(|text| text.parse().unwrap()).collect();
+        for (at, one) in texts.iter().enumerate() {
+            for (other_at, other) in texts.iter().enumerate() {
+                assert_eq!(one == other, at == other_at);
+            }
+        }
+    }
+
+    #[test]
+    fn the_empty_text_is_the_default() {
+        assert!(Text::<4>::default().is_empty());
+        assert_eq!("".parse(), Ok(Text::<4>::EMPTY));
+        assert_eq!(Text::<4>::EMPTY.as_str(), "");
+    }
+
+    #[test]
+    fn a_text_shows_as_itself_and_obeys_the_width() {
+        let text: Text<8> = "BTC-USD".parse().unwrap();
+        assert_eq!(format!("{text}|{text:>9}|{text:?}"), "BTC-USD|  BTC-USD|\"BTC-USD\"");
     }
 }

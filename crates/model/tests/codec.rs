@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use rialto_model::testing::{plausible, wild};
 use rialto_model::{
-    Accepted, AccountId, COMMAND_BYTES_MAX, ClientOrderId, Command, DecodeFault, EVENT_BYTES_MAX,
-    EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, InstrumentId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side, TimeInForce, Timestamp,
-    decode_command, decode_events, encode_command, encode_event,
+    Accepted, AccountId, Amend, Amount, COMMAND_BYTES_MAX, ClientOrderId, Command, DecodeFault,
+    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, InstrumentId,
+    MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side,
+    TimeInForce, Timestamp, decode_command, decode_events, encode_command, encode_event,
 };
 
 fn command_bytes(time: Timestamp, command: &Command) -> Vec<u8> {
@@ -169,7 +169,7 @@ fn frequent_records_are_short() {
     let accepted = Event::Accepted(Accepted {
         order: OrderId(9),
         terms: order,
-        reserved: rialto_model::Amount(1_500),
+        reserved: Amount(1_500),
         rests: true,
     });
     let mut buffer = [0; EVENT_BYTES_MAX];
@@ -227,4 +227,79 @@ fn a_fault_names_the_byte_and_what_is_wrong_with_it() {
         "byte 48 of the record: a text is 37 bytes long; at most 36 are allowed"
     );
     assert_eq!(fault_with(48, 3), "byte 52 of the record: a reserved byte is not zero");
+}
+
+/// Changes the bytes of a command and gives what is wrong with them then.
+fn fault_of(command: &Command, change: impl Fn(&mut Vec<u8>)) -> (usize, DecodeFault) {
+    let mut bytes = command_bytes(Timestamp(1), command);
+    change(&mut bytes);
+    let fault = decode_command(&bytes).expect_err("the change makes it invalid");
+    (fault.offset, fault.what)
+}
+
+#[test]
+fn a_value_in_a_longer_form_than_needed_is_refused() {
+    let quote = NewOrder { size: OrderSize::Quote(Amount(-5)), ..limit_order() };
+    // The high half of an amount that fits 64 bits.
+    let fault = fault_of(&Command::Place(quote), |bytes| {
+        bytes[2] |= 1;
+        bytes.extend_from_slice(&[0xff; 8]);
+    });
+    assert_eq!(fault, (48, DecodeFault::NotCanonical("an amount that fits 64 bits")));
+    // The same order without an expiry, written as one with an expiry of zero.
+    let fault = fault_of(&Command::Place(quote), |bytes| {
+        bytes[2] |= 4;
+        bytes.extend_from_slice(&[0; 8]);
+    });
+    assert_eq!(fault, (48, DecodeFault::NotCanonical("an expiry of zero")));
+    let fault = fault_of(&Command::Place(quote), |bytes| {
+        bytes[2] |= 2;
+        bytes.extend_from_slice(&[0; 8]);
+    });
+    assert_eq!(fault, (48, DecodeFault::NotCanonical("an empty client order id")));
+}
+
+#[test]
+fn a_quantity_beyond_64_bits_is_refused() {
+    let fault = fault_of(&Command::Place(limit_order()), |bytes| {
+        bytes[2] |= 1;
+        bytes.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0]);
+    });
+    assert_eq!(fault, (48, DecodeFault::OutOfRange("quantity")));
+}
+
+#[test]
+fn a_value_that_is_not_given_must_be_zero() {
+    let account = AccountId(7);
+    let order = OrderRef::Id(OrderId(9));
+    let amend = Command::Amend(Amend { account, order, price: None, quantity: None });
+    let fault = fault_of(&amend, |bytes| bytes[24] = 1);
+    assert_eq!(fault, (24, DecodeFault::NotCanonical("a value not given")));
+    let cancel = Command::MassCancel(MassCancel { account, instrument: None, side: None });
+    let fault = fault_of(&cancel, |bytes| bytes[20] = 1);
+    assert_eq!(fault, (20, DecodeFault::NotCanonical("an instrument not given")));
+}
+
+#[test]
+fn an_event_must_be_as_long_as_it_says() {
+    let ticked = event_bytes(Timestamp(1), &[Event::Ticked, Event::Ticked]);
+    for (length, offset, what) in [
+        (0, 18, DecodeFault::Length(0)),
+        (7, 18, DecodeFault::Length(7)),
+        (16, 24, DecodeFault::Trailing),
+        (24, 18, DecodeFault::Length(24)),
+    ] {
+        let mut bytes = ticked.clone();
+        bytes[EVENTS_HEADER_BYTES + 2] = length;
+        let fault = events_of(&bytes).unwrap_err();
+        assert_eq!((fault.offset, fault.what), (offset, what));
+    }
+}
+
+#[test]
+fn a_command_is_no_record_of_events() {
+    let command = command_bytes(Timestamp(1), &Command::Tick);
+    let events = event_bytes(Timestamp(1), &[Event::Ticked]);
+    assert_eq!(decode_events(&command).unwrap_err().what, DecodeFault::UnknownKind(0));
+    assert_eq!(decode_command(&events).unwrap_err().what, DecodeFault::UnknownKind(255));
 }
