@@ -101,9 +101,6 @@ impl Accounts {
         wanted: MemberId,
         name: Name,
     ) -> Result<MemberId, RejectReason> {
-        if name.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
         let id = self.member_ids.choose(wanted.0, limits.members_max)?;
         self.member_ids.take(id);
         self.members.push(Member { id: MemberId(id), name });
@@ -117,9 +114,6 @@ impl Accounts {
         member: MemberId,
         name: Name,
     ) -> Result<AccountId, RejectReason> {
-        if name.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
         if self.member_ids.slot(member.0).is_none() {
             return Err(RejectReason::UnknownMember);
         }

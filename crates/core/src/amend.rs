@@ -2,6 +2,7 @@
 
 use crate::book::Slot;
 use crate::instruments::Market;
+use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
 use crate::place::check_state;
 use crate::taker::{Taker, Want};
@@ -116,7 +117,8 @@ impl Core {
             if detail.expire_at != Timestamp::MAX {
                 self.expiries.remove(slot.at());
             }
-            return Ok(self.send_to_match(taker, sink));
+            let mut budget = ORDERS_PER_COMMAND;
+            return Ok(self.send_to_match(taker, &mut budget, sink));
         }
         let new = market
             .book

@@ -102,6 +102,12 @@ impl Core {
     ) -> Result<(Event, Outcome), RejectReason> {
         let Transfer { account, currency, amount, reference } = *transfer;
         let slot = self.accounts.slot(account)?;
+        if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {
+            return Err(RejectReason::UnknownCurrency);
+        }
+        if amount.0 <= 0 {
+            return Err(RejectReason::AmountNotPositive);
+        }
         if reference.is_empty() {
             return Err(RejectReason::ReferenceMissing);
         }
@@ -112,12 +118,6 @@ impl Core {
             let event =
                 Event::Repeated { account, name: reference, order: OrderId(0), reject: None };
             return Ok((event, Outcome::Repeated));
-        }
-        if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {
-            return Err(RejectReason::UnknownCurrency);
-        }
-        if amount.0 <= 0 {
-            return Err(RejectReason::AmountNotPositive);
         }
         let event = if incoming {
             if !self.ledger.can_deposit(currency, amount) {

@@ -223,18 +223,16 @@ impl Core {
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let at = self.check_state_change(id, state)?;
-        self.markets[usize::from(at)].instrument.state = state;
+        let market = &mut self.markets[usize::from(at)];
+        market.instrument.state = state;
         sink.event(&Event::InstrumentStateSet { instrument: id, state });
-        if state != InstrumentState::Closed {
+        if state != InstrumentState::Closed || market.closing {
             return Ok(Outcome::Done);
         }
-        let was_closing = self.markets[usize::from(at)].closing;
         let mut budget = ORDERS_PER_COMMAND;
         let (cancelled, pending) = self.close_some(at, &mut budget, sink);
-        match (was_closing, pending) {
-            (false, true) => self.works.push(Work::Close(at)),
-            (true, false) => self.works.drop_closing(at),
-            _ => {}
+        if pending {
+            self.works.push(Work::Close(at));
         }
         Ok(Outcome::Cancelling { cancelled, pending })
     }

@@ -189,4 +189,9 @@ impl ClientIds {
         self.table.insert(tag, at);
         at
     }
+
+    /// Restores that an entry's order is open.
+    pub(crate) fn set_open(&mut self, at: u32) {
+        self.get_mut(at).open = true;
+    }
 }

@@ -7,7 +7,8 @@ use crate::taker::Want;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
 
 impl Core {
-    /// Walks the makers that the order would meet.
+    /// Walks the makers that the order would meet; says how much would trade. Of an order sized in
+    /// quote currency only the amount counts here, not what the account holds.
     pub(crate) fn check_fill_or_kill(
         &self,
         market: &Market,
@@ -16,11 +17,15 @@ impl Core {
         want: Want,
         mode: SelfTrade,
         member: MemberId,
-    ) -> Result<(), RejectReason> {
+    ) -> Result<Quantity, RejectReason> {
         if let (Want::Base(quantity), SelfTrade::Allow) = (want, mode) {
             return by_levels(market, side, limit, quantity);
         }
-        let mut want = want;
+        let mut want = match want {
+            Want::Base(_) => want,
+            Want::Quote { left, .. } => Want::Quote { left, base_left: Quantity::MAX },
+        };
+        let mut taken = 0_i128;
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
             let price = self.open.get(slot.at()).price;
@@ -37,8 +42,8 @@ impl Core {
                 }
                 break;
             }
-            if market.take_notionally(side, price, maker.remaining, &mut want) {
-                return Ok(());
+            if market.take_notionally(side, price, maker.remaining, &mut want, &mut taken) {
+                return Ok(market.floor_lot(taken));
             }
         }
         Err(RejectReason::Unfillable)
@@ -51,7 +56,7 @@ fn by_levels(
     side: Side,
     limit: Price,
     quantity: Quantity,
-) -> Result<(), RejectReason> {
+) -> Result<Quantity, RejectReason> {
     let mut left = quantity.0;
     for (looked_at, level) in (0..).zip(market.book.levels(side.opposite())) {
         if !within(side, limit, level.price) {
@@ -62,7 +67,7 @@ fn by_levels(
         }
         left = left.saturating_sub(level.quantity.0);
         if left <= 0 {
-            return Ok(());
+            return Ok(quantity);
         }
     }
     Err(RejectReason::Unfillable)
@@ -100,55 +105,53 @@ impl Market {
         self.floor_lot(quantity.min(i128::from(base_left.0)))
     }
 
-    /// Takes from a want what a maker would give; says whether nothing more is wanted then.
+    /// Takes from a want what a maker would give and adds it to `taken`; says whether nothing more
+    /// is wanted then.
     fn take_notionally(
         &self,
         side: Side,
         price: Price,
         remaining: Quantity,
         want: &mut Want,
+        taken: &mut i128,
     ) -> bool {
-        match want {
-            Want::Base(quantity) => {
-                quantity.0 -= remaining.min(*quantity).0;
-                quantity.0 == 0
+        let mut remaining = remaining;
+        loop {
+            let wanted = match want {
+                Want::Base(quantity) => *quantity,
+                Want::Quote { left, base_left } => {
+                    self.affordable(side, price, *left, *base_left, self.rules().taker_fee_ppm)
+                }
+            };
+            let quantity = wanted.min(remaining);
+            if quantity.0 == 0 {
+                return wanted.0 == 0;
             }
-            Want::Quote { left, base_left } => {
-                let ppm = self.rules().taker_fee_ppm;
-                let mut remaining = remaining;
-                loop {
-                    let quantity = self.affordable(side, price, *left, *base_left, ppm);
-                    if quantity.0 == 0 {
-                        return true;
-                    }
-                    let taken = quantity.min(remaining);
-                    if taken.0 == 0 {
-                        return false;
-                    }
-                    self.spend(side, price, taken, ppm, left, base_left);
-                    remaining.0 -= taken.0;
+            *taken += i128::from(quantity.0);
+            remaining.0 -= quantity.0;
+            match want {
+                Want::Base(wanted) => wanted.0 -= quantity.0,
+                Want::Quote { left, .. } => {
+                    left.0 -= self.cost(side, price, quantity, self.rules().taker_fee_ppm).0;
                 }
             }
         }
     }
 
-    /// Takes what a trade costs from an order sized in quote currency.
+    /// What a trade costs an order sized in quote currency: the notional, and the fee of a buy.
     #[inline]
-    pub(crate) fn spend(
+    pub(crate) fn cost(
         &self,
         side: Side,
         price: Price,
         quantity: Quantity,
         taker_ppm: i32,
-        left: &mut Amount,
-        base_left: &mut Quantity,
-    ) {
+    ) -> Amount {
         let notional = self.instrument.notional(price, quantity);
         let notional = notional.expect("what is affordable is at most the amount of the order");
-        left.0 -= notional.0;
-        if side == Side::Buy {
-            left.0 -= rialto_model::Instrument::fee(notional, taker_ppm).0;
+        match side {
+            Side::Buy => Amount(notional.0 + rialto_model::Instrument::fee(notional, taker_ppm).0),
+            Side::Sell => notional,
         }
-        base_left.0 -= quantity.0;
     }
 }

@@ -227,11 +227,11 @@ impl Core {
             return Err(RejectReason::AlreadyExists);
         }
         let number = self.markets.len() as u32 + 1;
-        let id = InstrumentId(number);
-        let (instrument, scales) = self.build_instrument(id, *spec)?;
         if number > self.limits.instruments_max.min(u32::from(u16::MAX)) {
             return Err(RejectReason::VenueFull);
         }
+        let id = InstrumentId(number);
+        let (instrument, scales) = self.build_instrument(id, *spec)?;
         let (book, last_price, closing) = (Book::new(), Price::ZERO, false);
         self.markets.push(Market { instrument, scales, book, last_price, closing });
         let event = Event::InstrumentCreated { instrument: id, spec: *spec };

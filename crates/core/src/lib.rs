@@ -14,6 +14,8 @@
 //! let outcome = core.apply(Seq(1), Timestamp(1_000), &admit, &mut events);
 //! assert_eq!(outcome, Outcome::Created { number: 1 });
 //! assert_eq!(events.len(), 1);
+//! let restored = Core::restore(&core.snapshot(), 0)?;
+//! assert_eq!(restored.state_hash(), core.state_hash());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -30,14 +32,17 @@ mod cancel;
 mod client_ids;
 mod fok;
 mod instruments;
+mod invariants;
 mod ledger;
 mod limits;
 mod matching;
 mod open_counts;
 mod orders;
 mod place;
+pub mod rules;
 mod self_trade;
 mod sink;
+mod snapshot;
 mod table;
 mod taker;
 mod tick;
@@ -62,12 +67,14 @@ use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
 use std::ops::RangeInclusive;
 
 pub use accounts::Member;
+pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
     CoreConfig, DEAD_MAN_MAX_NS, FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits,
     MEMBER_ID_MAX, ORDERS_PER_COMMAND,
 };
 pub use sink::{EventCount, EventSink};
+pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
 pub use view::{AccountView, InstrumentView, OrderView};
 
 /// The versions of the rules that this build implements.

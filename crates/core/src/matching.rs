@@ -2,7 +2,6 @@
 
 use crate::book::Slot;
 use crate::ledger::TradePosting;
-use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::STAND_IN;
 use crate::taker::{Taker, Want};
 use crate::{Core, EventSink};
@@ -49,13 +48,18 @@ impl Core {
     /// Matches an accepted or amended order as far as one command may, and lets what is left rest,
     /// end or wait for the next command.
     #[inline(never)]
-    pub(crate) fn send_to_match<S: EventSink>(&mut self, taker: Taker, sink: &mut S) -> Outcome {
+    pub(crate) fn send_to_match<S: EventSink>(
+        &mut self,
+        taker: Taker,
+        budget: &mut u32,
+        sink: &mut S,
+    ) -> Outcome {
         let mut taker = taker;
-        let stop = self.take(&mut taker, sink);
+        let stop = self.take(&mut taker, budget, sink);
         let reason = match stop {
             Stop::Suspended => {
                 self.urgent = Some(taker);
-                return taker.outcome(OrderStatus::PartiallyFilled);
+                return taker.outcome(taker.open_status());
             }
             Stop::Exhausted if taker.is_filled() => {
                 debug_assert!(taker.reserved == Amount::ZERO, "a filled order reserves nothing");
@@ -152,15 +156,16 @@ impl Core {
         }
     }
 
-    fn take<S: EventSink>(&mut self, taker: &mut Taker, sink: &mut S) -> Stop {
+    /// Trades until nothing is left to do or `budget` makers have been touched.
+    fn take<S: EventSink>(&mut self, taker: &mut Taker, budget: &mut u32, sink: &mut S) -> Stop {
         let side = taker.attributes.side;
         let at = usize::from(taker.market);
-        for touched in 0.. {
+        loop {
             let market = &self.markets[at];
             if taker.is_filled() || !market.book.reaches(side, taker.limit) {
                 return Stop::Exhausted;
             }
-            if touched == ORDERS_PER_COMMAND {
+            if *budget == 0 {
                 return Stop::Suspended;
             }
             let slot = market.book.front(side.opposite());
@@ -168,7 +173,7 @@ impl Core {
             let maker = self.orders.get(slot);
             let mode = taker.attributes.self_trade;
             if maker.owner == taker.member && mode != SelfTrade::Allow {
-                if self.prevent_self_trade(taker, slot, sink) {
+                if self.prevent_self_trade(taker, slot, budget, sink) {
                     return Stop::SelfTrade;
                 }
                 continue;
@@ -185,9 +190,9 @@ impl Core {
             if quantity == Quantity::ZERO {
                 return Stop::Spent;
             }
+            *budget -= 1;
             self.trade(taker, slot, quantity, sink);
         }
-        unreachable!("a taker is suspended before the count of its makers ends")
     }
 
     /// Trades with the maker in `slot`, the first of its side.
@@ -206,7 +211,8 @@ impl Core {
         match &mut taker.want {
             Want::Base(remaining) => remaining.0 -= quantity.0,
             Want::Quote { left, base_left } => {
-                market.spend(side, price, quantity, taker.taker_ppm, left, base_left);
+                left.0 -= market.cost(side, price, quantity, taker.taker_ppm).0;
+                base_left.0 -= quantity.0;
             }
         }
         taker.filled.0 += quantity.0;

@@ -1,6 +1,7 @@
 //! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
 
 use crate::instruments::Market;
+use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
 use crate::taker::{Taker, Want};
 use crate::{Core, EventSink};
@@ -148,7 +149,10 @@ impl Core {
         if terms.time_in_force == TimeInForce::Fok {
             let member = self.accounts.get(account).member;
             let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
-            self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
+            let all = self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
+            if matches!(want, Want::Quote { base_left, .. } if base_left < all) {
+                return Err(RejectReason::InsufficientBalance);
+            }
         }
         if market.rules().risk {
             let currency = market.reserved_currency(terms.side);
@@ -256,7 +260,8 @@ impl Core {
             self.rest(&taker);
             return taker.outcome(OrderStatus::Open);
         }
-        self.send_to_match(taker, sink)
+        let mut budget = ORDERS_PER_COMMAND;
+        self.send_to_match(taker, &mut budget, sink)
     }
 }
 

@@ -7,29 +7,39 @@ use rialto_model::{
     Amount, DoneReason, Event, OrderId, Price, Quantity, ReduceReason, Reduced, SelfTrade,
 };
 
+impl Taker {
+    /// Whether the taker ends on meeting an own order, which is left as it is.
+    fn yields(&self) -> bool {
+        match self.attributes.self_trade {
+            SelfTrade::Allow | SelfTrade::CancelNewest => true,
+            SelfTrade::CancelOldest | SelfTrade::CancelBoth => false,
+            SelfTrade::Decrement => matches!(self.want, Want::Quote { .. }),
+        }
+    }
+}
+
 impl Core {
-    /// Applies the taker's mode, which is not `Allow`, to the own maker in `slot`. Says whether
-    /// the taker ends with what it has left; an end with nothing left is announced here.
+    /// Applies the taker's mode, which is not `Allow`, to the own maker in `slot`. Says whether the
+    /// taker ends.
     pub(crate) fn prevent_self_trade<S: EventSink>(
         &mut self,
         taker: &mut Taker,
         slot: Slot,
+        budget: &mut u32,
         sink: &mut S,
     ) -> bool {
-        match taker.attributes.self_trade {
-            SelfTrade::Allow | SelfTrade::CancelNewest => true,
-            SelfTrade::CancelOldest => {
-                self.end_order(slot, DoneReason::SelfTrade, sink);
-                false
+        if taker.yields() {
+            return true;
+        }
+        *budget -= 1;
+        match (taker.attributes.self_trade, taker.want) {
+            (SelfTrade::Decrement, Want::Base(remaining)) => {
+                self.decrement(taker, remaining, slot, sink)
             }
-            SelfTrade::CancelBoth => {
+            (mode, _) => {
                 self.end_order(slot, DoneReason::SelfTrade, sink);
-                true
+                mode == SelfTrade::CancelBoth
             }
-            SelfTrade::Decrement => match taker.want {
-                Want::Base(remaining) => self.decrement(taker, remaining, slot, sink),
-                Want::Quote { .. } => true,
-            },
         }
     }
 

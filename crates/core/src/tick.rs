@@ -8,15 +8,16 @@ use rialto_model::{DoneReason, Event, OrderId, Outcome};
 
 impl Core {
     pub(crate) fn tick<S: EventSink>(&mut self, sink: &mut S) -> Outcome {
-        if let Some(taker) = self.urgent.take() {
-            self.send_to_match(taker, sink);
-            return Outcome::Done;
-        }
         let mut budget = ORDERS_PER_COMMAND;
-        let expired = self.expire(&mut budget, sink);
-        let fired = self.fire_dead_men(&mut budget, sink);
+        let due = if let Some(taker) = self.urgent.take() {
+            self.send_to_match(taker, &mut budget, sink);
+            true
+        } else {
+            let expired = self.expire(&mut budget, sink);
+            self.fire_dead_men(&mut budget, sink) || expired
+        };
         let worked = self.work_on(&mut budget, sink);
-        if !(expired || fired || worked) {
+        if !(due || worked) {
             sink.event(&Event::Ticked);
         }
         Outcome::Done

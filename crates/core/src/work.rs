@@ -79,10 +79,6 @@ impl Works {
         self.queue.push_front(work);
     }
 
-    pub(crate) fn drop_closing(&mut self, market: u16) {
-        self.queue.retain(|work| *work != Work::Close(market));
-    }
-
     /// The order in slot `from` has left its account's list; `to` stands in its place now.
     #[cold]
     pub(crate) fn moved(&mut self, from: u32, to: u32) {

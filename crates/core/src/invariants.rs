@@ -1,0 +1,211 @@
+//! Everything that must hold between two commands, checked from scratch. It walks all there is,
+//! so it is for tests, for `verify` and for whoever doubts.
+
+use crate::Core;
+use crate::book::Flaw;
+use crate::orders::{NIL, STAND_IN};
+use crate::taker::Want;
+use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Side};
+
+/// A state that no core should be in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// The postings of a currency do not balance.
+    #[error("the balances of currency {currency} sum to {sum}, not to zero")]
+    Sum {
+        /// Which currency.
+        currency: CurrencyId,
+        /// What they sum to.
+        sum: Amount,
+    },
+    /// A member's balance is below zero.
+    #[error("account {account} has a negative balance in currency {currency}")]
+    Negative {
+        /// Whose.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+    },
+    /// What is reserved is not what the account's orders reserve.
+    #[error(
+        "account {account} has {held} of currency {currency} reserved, \
+         and its orders reserve {ordered}"
+    )]
+    Reserve {
+        /// Whose.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// What the ledger says.
+        held: Amount,
+        /// What the orders say.
+        ordered: Amount,
+    },
+    /// An order does not reserve what its terms need.
+    #[error("order {order} reserves {reserved} where its terms need {needed}")]
+    OrderReserve {
+        /// Which order.
+        order: OrderId,
+        /// What it reserves.
+        reserved: Amount,
+        /// What its terms need.
+        needed: Amount,
+    },
+    /// A book holds orders that should have traded.
+    #[error("the book of instrument {instrument} is crossed")]
+    Crossed {
+        /// Which instrument.
+        instrument: InstrumentId,
+    },
+    /// A book's parts disagree.
+    #[error("the book of instrument {instrument} is damaged")]
+    Book {
+        /// Which instrument.
+        instrument: InstrumentId,
+        /// How.
+        #[source]
+        flaw: Flaw,
+    },
+    /// An account's list of orders disagrees with the books.
+    #[error("the orders of account {account} are listed wrongly: {what}")]
+    List {
+        /// Whose.
+        account: AccountId,
+        /// How.
+        what: &'static str,
+    },
+    /// Timers disagree with orders or accounts.
+    #[error("timers are out of order, or of another number than what waits for them")]
+    Timers,
+}
+
+impl Core {
+    /// Checks balances, reserves, books, lists and timers against each other.
+    ///
+    /// # Errors
+    /// The first [`Violation`] that is found.
+    pub fn check(&self) -> Result<(), Violation> {
+        self.check_books()?;
+        self.check_lists()?;
+        self.check_reserves()?;
+        self.check_timers()
+    }
+
+    fn check_books(&self) -> Result<(), Violation> {
+        for market in &self.markets {
+            let instrument = market.instrument.id;
+            let sound = market.book.check(&self.orders);
+            sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
+            // A taker is matching as long as it is suspended, but it is not on the book.
+            if market.book.is_crossed() {
+                return Err(Violation::Crossed { instrument });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lists(&self) -> Result<(), Violation> {
+        let mut listed = 0;
+        for slot in 0..self.accounts.len() {
+            let account = self.accounts.get(slot);
+            let wrong = |what| Violation::List { account: account.id, what };
+            let (mut at, mut last, mut count) = (account.head, None, 0);
+            while at != NIL {
+                let id = self.listed_id(at);
+                if last >= Some(id) {
+                    return Err(wrong("ids do not ascend"));
+                }
+                if at != STAND_IN && self.open.get(at).account != slot {
+                    return Err(wrong("an order of another account is among them"));
+                }
+                listed += usize::from(at != STAND_IN);
+                (at, last, count) = (self.open.next(at), Some(id), count + 1);
+            }
+            if count != account.open_orders {
+                return Err(wrong("their count differs"));
+            }
+            let by_instrument: u32 =
+                (0..self.markets.len() as u16).map(|at| self.open_counts.get(slot, at)).sum();
+            if count != by_instrument {
+                return Err(wrong("their counts by instrument differ"));
+            }
+        }
+        let resting: usize = self.markets.iter().map(|market| market.open_orders()).sum();
+        if listed != resting || listed != self.orders.len() {
+            return Err(Violation::List { account: AccountId(0), what: "some are in no list" });
+        }
+        Ok(())
+    }
+
+    fn check_reserves(&self) -> Result<(), Violation> {
+        let currencies = self.currencies.len();
+        let mut ordered = vec![0_i128; currencies * self.accounts.len() as usize];
+        let mut order = |account: u32, currency: CurrencyId, reserved: Amount| {
+            if reserved != Amount::ZERO {
+                ordered[account as usize * currencies + usize::from(currency.0) - 1] += reserved.0;
+            }
+        };
+        for market in &self.markets {
+            for side in [Side::Buy, Side::Sell] {
+                for slot in market.book.orders(&self.orders, side) {
+                    let detail = self.open.get(slot.at());
+                    let resting = self.orders.get(slot);
+                    let (price, reserved) = (detail.price, detail.reserved);
+                    let needed = market.reserve(side, price, resting.remaining, detail.taker_ppm);
+                    if needed != reserved {
+                        let order = resting.id;
+                        return Err(Violation::OrderReserve { order, reserved, needed });
+                    }
+                    order(detail.account, market.reserved_currency(side), reserved);
+                }
+            }
+        }
+        if let Some(taker) = &self.urgent {
+            let market = &self.markets[usize::from(taker.market)];
+            order(taker.account, market.reserved_currency(taker.attributes.side), taker.reserved);
+        }
+        for currency in self.currencies.iter().map(|currency| currency.id) {
+            let sum = Amount(self.ledger.sum(currency));
+            if sum != Amount::ZERO {
+                return Err(Violation::Sum { currency, sum });
+            }
+            for slot in 0..self.accounts.len() {
+                let account = self.accounts.get(slot).id;
+                let balance = self.ledger.balance(slot, currency);
+                if balance.available.0 < 0 || balance.reserved.0 < 0 {
+                    return Err(Violation::Negative { account, currency });
+                }
+                let at = slot as usize * currencies + usize::from(currency.0) - 1;
+                let (held, ordered) = (balance.reserved, Amount(ordered[at]));
+                if held != ordered {
+                    return Err(Violation::Reserve { account, currency, held, ordered });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_timers(&self) -> Result<(), Violation> {
+        let expiring = self.markets.iter().flat_map(|market| {
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            sides.flat_map(|side| market.book.orders(&self.orders, side))
+        });
+        let expiring = expiring.filter(|slot| {
+            let due = self.open.get(slot.at()).expire_at;
+            self.expiries.due(slot.at()).is_some_and(|known| known == due)
+        });
+        let waiting = self.markets.iter().flat_map(|market| {
+            let sides = [Side::Buy, Side::Sell].into_iter();
+            sides.flat_map(|side| market.book.orders(&self.orders, side))
+        });
+        let never = rialto_model::Timestamp::MAX;
+        let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
+        let agree = expiring.count() == waiting && waiting == self.expiries.len();
+        let rests = |want| matches!(want, Want::Base(_));
+        let taker_fine = self.urgent.is_none_or(|taker| !taker.rests || rests(taker.want));
+        if agree && taker_fine && self.expiries.is_sound() && self.dead_men.is_sound() {
+            return Ok(());
+        }
+        Err(Violation::Timers)
+    }
+}

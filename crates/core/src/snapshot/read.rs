@@ -1,0 +1,492 @@
+//! The state from bytes.
+
+use super::SnapshotError;
+use crate::Core;
+use crate::book::Book;
+use crate::instruments::{Market, instrument_on};
+use crate::ledger::Balance;
+use crate::limits::{CoreConfig, Limits};
+use crate::orders::{Attributes, NIL, STAND_IN};
+use crate::taker::{Taker, Want};
+use crate::transfers::Remembered;
+use crate::work::{CancelMany, Work};
+use rialto_model::{
+    AccountId, Amount, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind,
+    InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize,
+    OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Scale, SelfTrade, Seq, Side,
+    Text, TimeInForce, Timestamp, TradingRules, Transfer,
+};
+
+type Result<T> = std::result::Result<T, SnapshotError>;
+
+const SIDES: &[Side] = &[Side::Buy, Side::Sell];
+const TIMES: &[TimeInForce] =
+    &[TimeInForce::Gtc, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Day, TimeInForce::Gtd];
+const POST_ONLY: &[PostOnly] = &[PostOnly::Off, PostOnly::Reject, PostOnly::Slide];
+const SELF_TRADE: &[SelfTrade] = &[
+    SelfTrade::Allow,
+    SelfTrade::CancelNewest,
+    SelfTrade::CancelOldest,
+    SelfTrade::CancelBoth,
+    SelfTrade::Decrement,
+];
+const STATES: &[InstrumentState] =
+    &[InstrumentState::Open, InstrumentState::Halted, InstrumentState::Closed];
+const STATUSES: &[OrderStatus] = &[
+    OrderStatus::Open,
+    OrderStatus::PartiallyFilled,
+    OrderStatus::Filled,
+    OrderStatus::Cancelled,
+    OrderStatus::Expired,
+    OrderStatus::Rejected,
+];
+const REASONS: &[DoneReason] = &[
+    DoneReason::Cancelled,
+    DoneReason::Remainder,
+    DoneReason::SelfTrade,
+    DoneReason::MassCancelled,
+    DoneReason::Expired,
+    DoneReason::Disconnected,
+    DoneReason::DeadMan,
+    DoneReason::InstrumentClosed,
+    DoneReason::QuoteSpent,
+];
+
+/// Bytes that are taken apart from the front.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn wrong(&self, what: &'static str) -> SnapshotError {
+        SnapshotError::Malformed { offset: self.at, what }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let taken = *rest.first_chunk().ok_or_else(|| self.wrong("the content ends early"))?;
+        self.at += N;
+        Ok(taken)
+    }
+
+    fn u8(&mut self) -> Result<u8> {
+        self.take::<1>().map(|[byte]| byte)
+    }
+    fn u16(&mut self) -> Result<u16> {
+        self.take().map(u16::from_le_bytes)
+    }
+    fn u32(&mut self) -> Result<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+    fn u64(&mut self) -> Result<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+    fn i32(&mut self) -> Result<i32> {
+        self.take().map(i32::from_le_bytes)
+    }
+    fn amount(&mut self) -> Result<Amount> {
+        self.take().map(i128::from_le_bytes).map(Amount)
+    }
+    fn price(&mut self) -> Result<Price> {
+        self.take().map(i64::from_le_bytes).map(Price)
+    }
+    fn quantity(&mut self) -> Result<Quantity> {
+        self.take().map(i64::from_le_bytes).map(Quantity)
+    }
+    fn time(&mut self) -> Result<Timestamp> {
+        self.u64().map(Timestamp)
+    }
+    fn bool(&mut self) -> Result<bool> {
+        self.choice(&[false, true])
+    }
+    fn scale(&mut self) -> Result<Scale> {
+        let places = self.u8()?;
+        Scale::new(places).ok_or_else(|| self.wrong("a scale is at most 18"))
+    }
+
+    fn choice<T: Copy>(&mut self, all: &[T]) -> Result<T> {
+        let number = self.u8()?;
+        let chosen = all.get(usize::from(number)).copied();
+        chosen.ok_or_else(|| self.wrong("a number stands for nothing in its list"))
+    }
+
+    fn text<const N: usize>(&mut self) -> Result<Text<N>> {
+        let len = usize::from(self.u8()?);
+        let bytes = self.bytes.get(self.at..self.at + len);
+        let text = bytes.and_then(|bytes| Text::new(bytes).ok());
+        let text = text.ok_or_else(|| self.wrong("a text is too long or not printable"))?;
+        self.at += len;
+        Ok(text)
+    }
+
+    /// Says that what was just read does not fit the rest of the state.
+    fn needs<T>(&self, found: Option<T>, what: &'static str) -> Result<T> {
+        found.ok_or_else(|| self.wrong(what))
+    }
+
+    fn refuse_unless(&self, fine: bool, what: &'static str) -> Result<()> {
+        if fine { Ok(()) } else { Err(self.wrong(what)) }
+    }
+}
+
+/// Reads the canonical content.
+pub(super) fn content(bytes: &[u8], hash_key: u64) -> Result<Core> {
+    let mut from = Reader { bytes, at: 0 };
+    let mut core = counters(&mut from, hash_key)?;
+    accounts(&mut core, &mut from)?;
+    markets(&mut core, &mut from)?;
+    client_ids(&mut core, &mut from)?;
+    let mut listed = orders(&mut core, &mut from)?;
+    if from.bool()? {
+        let taker = taker(&mut core, &mut from)?;
+        if taker.amended {
+            listed.push((taker.order, STAND_IN, taker.account, taker.market));
+        }
+        core.urgent = Some(taker);
+    }
+    // Each account's list is by ascending id, whatever the books' priority is.
+    listed.sort_unstable();
+    for (_, slot, account, market) in listed {
+        core.open.append(core.accounts.get_mut(account), slot);
+        core.open_counts.increase(account, market);
+    }
+    works(&mut core, &mut from)?;
+    transfers(&mut core, &mut from)?;
+    from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
+    Ok(core)
+}
+
+fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
+    let engine = EngineId(from.u16()?);
+    let rules_version = from.u32()?;
+    super::check_rules(rules_version)?;
+    let (seq, time) = (Seq(from.u64()?), from.time()?);
+    let (order_count, trade_count) = (from.u64()?, from.u64()?);
+    let limits = Limits {
+        members_max: from.u32()?,
+        accounts_max: from.u32()?,
+        currencies_max: from.u32()?,
+        instruments_max: from.u32()?,
+        orders_max: from.u32()?,
+        transfers_max: from.u32()?,
+        client_ids_max: from.u32()?,
+        pending_cancels_max: from.u32()?,
+    };
+    let mut core = Core::new(CoreConfig { engine, rules_version, limits, hash_key });
+    (core.seq, core.time) = (seq, time);
+    (core.order_count, core.trade_count) = (order_count, trade_count);
+    Ok(core)
+}
+
+fn accounts(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..from.u32()? {
+        let (code, scale) = (from.text()?, from.scale()?);
+        let created = core.create_currency(code, scale);
+        from.needs(created.ok(), "a currency cannot be listed")?;
+        let id = CurrencyId(core.currencies.len() as u16);
+        let (fees, transit) = (from.amount()?, from.amount()?);
+        core.ledger.restore_house(id, fees, transit);
+    }
+    let limits = core.limits;
+    for _ in 0..from.u32()? {
+        let (id, name) = (MemberId(from.u32()?), from.text()?);
+        let created = core.accounts.create_member(&limits, id, name);
+        from.needs(created.ok(), "a member cannot be admitted")?;
+    }
+    for slot in 0..from.u32()? {
+        let (id, member) = (AccountId(from.u32()?), MemberId(from.u32()?));
+        let name = from.text()?;
+        from.needs(core.create_account(id, member, name).ok(), "an account cannot be opened")?;
+        let due = from.time()?;
+        if due != Timestamp::MAX {
+            core.dead_men.insert(slot, due, u64::from(id.0));
+        }
+        for _ in 0..from.u32()? {
+            let currency = CurrencyId(from.u16()?);
+            let listed = usize::from(currency.0).wrapping_sub(1) < core.currencies.len();
+            from.refuse_unless(listed, "a balance is of no currency")?;
+            let balance = Balance { available: from.amount()?, reserved: from.amount()? };
+            core.ledger.restore_balance(slot, currency, balance);
+        }
+    }
+    Ok(())
+}
+
+fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    let count = from.u32()?;
+    from.refuse_unless(count <= u32::from(u16::MAX), "there are too many instruments")?;
+    for number in 1..=count {
+        let symbol = from.text()?;
+        let kind = from.choice(&[InstrumentKind::Spot])?;
+        let (base, quote) = (CurrencyId(from.u16()?), CurrencyId(from.u16()?));
+        let (price_scale, quantity_scale) = (from.scale()?, from.scale()?);
+        let scales = (from.scale()?, from.scale()?);
+        let rules = rules(from)?;
+        let spec = InstrumentSpec { symbol, kind, base, quote, price_scale, quantity_scale, rules };
+        let instrument = instrument_on(InstrumentId(number), spec, scales);
+        let mut instrument = from.needs(instrument.ok(), "an instrument is not consistent")?;
+        let listed = |id: CurrencyId| (1..=core.currencies.len()).contains(&id.0.into());
+        let known = !rules.risk || (listed(base) && listed(quote));
+        from.refuse_unless(known, "an instrument with risk is of no currency")?;
+        instrument.state = from.choice(STATES)?;
+        let (book, last_price, closing) = (Book::new(), from.price()?, false);
+        core.markets.push(Market { instrument, scales, book, last_price, closing });
+    }
+    Ok(())
+}
+
+fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {
+    Ok(TradingRules {
+        tick: from.price()?,
+        lot: from.quantity()?,
+        quantity_max: from.quantity()?,
+        notional_min: from.amount()?,
+        collar_ppm: from.u32()?,
+        reference_price: from.price()?,
+        market_protection_ppm: from.u32()?,
+        maker_fee_ppm: from.i32()?,
+        taker_fee_ppm: from.i32()?,
+        self_trade: from.choice(SELF_TRADE)?,
+        open_orders_max: from.u32()?,
+        day_end_s: from.u32()?,
+        risk: from.bool()?,
+    })
+}
+
+fn client_ids(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for slot in 0..core.accounts.len() {
+        let account = core.accounts.get(slot).id;
+        for in_window in [false, true] {
+            let count = from.u32()?;
+            let fits = !in_window || count <= core.limits.client_ids_max;
+            from.refuse_unless(fits, "an account remembers too many orders")?;
+            for _ in 0..count {
+                let (terms, answer) = (terms(from, account)?, answer(from)?);
+                let known = core.client_ids.find(account, &terms.client_order_id).is_some();
+                let fine = !known && !terms.client_order_id.is_empty();
+                from.refuse_unless(fine, "a client order id is remembered twice or empty")?;
+                if in_window {
+                    core.client_ids.remember(slot, &terms, answer, false);
+                } else {
+                    core.client_ids.restore_outside_window(&terms, answer);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
+    Ok(NewOrder {
+        account,
+        client_order_id: from.text()?,
+        instrument: InstrumentId(from.u32()?),
+        side: from.choice(SIDES)?,
+        kind: from.choice(&[OrderKind::Limit, OrderKind::Market])?,
+        time_in_force: from.choice(TIMES)?,
+        post_only: from.choice(POST_ONLY)?,
+        self_trade: match from.u8()? {
+            255 => None,
+            number => {
+                let mode = SELF_TRADE.get(usize::from(number)).copied();
+                Some(from.needs(mode, "a self-trade mode is unknown")?)
+            }
+        },
+        cancel_on_disconnect: from.bool()?,
+        size: match from.bool()? {
+            false => OrderSize::Base(from.quantity()?),
+            true => OrderSize::Quote(from.amount()?),
+        },
+        price: from.price()?,
+        expire_at: from.time()?,
+    })
+}
+
+fn answer(from: &mut Reader<'_>) -> Result<Outcome> {
+    if !from.bool()? {
+        let reason = RejectReason::from_number(from.u8()?);
+        return Ok(Outcome::Rejected { reason: from.needs(reason, "a reason is unknown")? });
+    }
+    Ok(Outcome::Order {
+        order: OrderId(from.u64()?),
+        status: from.choice(STATUSES)?,
+        price: from.price()?,
+        filled: from.quantity()?,
+        remaining: from.quantity()?,
+        repeated: false,
+    })
+}
+
+/// An order's id, slot, account and instrument, for the account's list.
+type Listed = (OrderId, u32, u32, u16);
+
+fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
+    let mut listed = Vec::new();
+    for market in 0..core.markets.len() as u16 {
+        for &side in SIDES {
+            for _ in 0..from.u32()? {
+                listed.push(order(core, from, market, side)?);
+            }
+        }
+    }
+    Ok(listed)
+}
+
+fn order(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Listed> {
+    let id = OrderId(from.u64()?);
+    let account = account_slot(core, from)?;
+    let limit = from.price()?;
+    let remaining = from.quantity()?;
+    let total = from.quantity()?;
+    let filled = total.checked_sub(remaining).filter(|filled| filled.0 >= 0);
+    let filled = from.needs(filled, "an order has more open than it is for")?;
+    let reserved = from.amount()?;
+    let expire_at = from.time()?;
+    let (maker_ppm, taker_ppm) = (from.i32()?, from.i32()?);
+    let attributes = Attributes {
+        side,
+        time_in_force: from.choice(TIMES)?,
+        post_only: from.choice(POST_ONLY)?,
+        self_trade: from.choice(SELF_TRADE)?,
+        cancel_on_disconnect: from.bool()?,
+    };
+    let client = client_entry(core, from, account)?;
+    let member = core.accounts.get(account).member;
+    let taker = Taker {
+        order: id,
+        account,
+        member,
+        market,
+        attributes,
+        rests: true,
+        amended: false,
+        limit,
+        expire_at,
+        want: Want::Base(remaining),
+        filled,
+        reserved,
+        maker_ppm,
+        taker_ppm,
+        client,
+    };
+    let book = &mut core.markets[usize::from(market)].book;
+    let inserted = book.insert(&mut core.orders, side, limit, id, remaining, member);
+    let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
+    core.open.cover(core.orders.slots());
+    *core.open.get_mut(slot) = taker.detail();
+    if expire_at != Timestamp::MAX {
+        core.expiries.insert(slot, expire_at, id.0);
+    }
+    Ok((id, slot, account, market))
+}
+
+fn account_slot(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
+    let id = AccountId(from.u32()?);
+    from.needs(core.accounts.slot(id).ok(), "there is no such account")
+}
+
+/// Finds the memory of an open order's client order id and marks it open; plus one, zero is none.
+fn client_entry(core: &mut Core, from: &mut Reader<'_>, account: u32) -> Result<u32> {
+    let name = from.text()?;
+    if name.is_empty() {
+        return Ok(0);
+    }
+    let found = core.client_ids.find(core.accounts.get(account).id, &name);
+    let at = from.needs(found, "an order's client order id is not remembered")?;
+    core.client_ids.set_open(at);
+    Ok(at + 1)
+}
+
+fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
+    let order = OrderId(from.u64()?);
+    let account = account_slot(core, from)?;
+    let market = from.u16()?;
+    from.refuse_unless(usize::from(market) < core.markets.len(), "there is no such instrument")?;
+    Ok(Taker {
+        order,
+        account,
+        member: core.accounts.get(account).member,
+        market,
+        attributes: Attributes {
+            side: from.choice(SIDES)?,
+            time_in_force: from.choice(TIMES)?,
+            post_only: from.choice(POST_ONLY)?,
+            self_trade: from.choice(SELF_TRADE)?,
+            cancel_on_disconnect: from.bool()?,
+        },
+        rests: from.bool()?,
+        amended: from.bool()?,
+        limit: from.price()?,
+        expire_at: from.time()?,
+        want: match from.bool()? {
+            false => Want::Base(from.quantity()?),
+            true => Want::Quote { left: from.amount()?, base_left: from.quantity()? },
+        },
+        filled: from.quantity()?,
+        reserved: from.amount()?,
+        maker_ppm: from.i32()?,
+        taker_ppm: from.i32()?,
+        client: client_entry(core, from, account)?,
+    })
+}
+
+fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..from.u32()? {
+        if !from.bool()? {
+            let market = from.u16()?;
+            let listed = core.markets.get_mut(usize::from(market));
+            from.needs(listed, "there is no such instrument")?.closing = true;
+            core.works.push(Work::Close(market));
+            continue;
+        }
+        let account = account_slot(core, from)?;
+        let market = match from.u32()? {
+            0 => None,
+            id => {
+                let market = core.market(InstrumentId(id)).ok();
+                Some(from.needs(market, "there is no such instrument")?)
+            }
+        };
+        let side = from.choice(&[Some(Side::Buy), Some(Side::Sell), None])?;
+        let on_disconnect_only = from.bool()?;
+        let reason = from.choice(REASONS)?;
+        let upto = OrderId(from.u64()?);
+        let cursor = match OrderId(from.u64()?) {
+            OrderId(0) => NIL,
+            id => {
+                let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
+                let resting = core.orders.find(id).map(|slot| slot.at());
+                let slot = resting.or(amended.map(|_| STAND_IN));
+                from.needs(slot, "a mass cancel stands at no order")?
+            }
+        };
+        core.accounts.get_mut(account).pending_cancels += 1;
+        core.works.push(Work::Cancel(CancelMany {
+            account,
+            market,
+            side,
+            on_disconnect_only,
+            reason,
+            upto,
+            cursor,
+        }));
+    }
+    Ok(())
+}
+
+fn transfers(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..from.u32()? {
+        let incoming = from.bool()?;
+        let transfer = Transfer {
+            account: AccountId(from.u32()?),
+            currency: CurrencyId(from.u16()?),
+            amount: from.amount()?,
+            reference: from.text()?,
+        };
+        let known = core.transfers.find(&transfer).is_some();
+        from.refuse_unless(!known, "a reference is remembered twice")?;
+        core.transfers.remember(Remembered { transfer, incoming });
+    }
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! The state as bytes.
+
+use crate::Core;
+use crate::book::Slot;
+use crate::client_ids::Remembered;
+use crate::instruments::Market;
+use crate::orders::NIL;
+use crate::taker::{Taker, Want};
+use crate::work::Work;
+use rialto_model::{
+    Amount, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity, Side, Text,
+    Timestamp, TradingRules,
+};
+
+/// Bytes in the making: integers little-endian, texts behind their length.
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn u8(&mut self, value: u8) {
+        self.0.push(value);
+    }
+    fn bool(&mut self, value: bool) {
+        self.u8(u8::from(value));
+    }
+    fn u16(&mut self, value: u16) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+    fn u32(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+    fn u64(&mut self, value: u64) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+    fn i32(&mut self, value: i32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+    fn amount(&mut self, value: Amount) {
+        self.0.extend_from_slice(&value.0.to_le_bytes());
+    }
+    fn price(&mut self, value: Price) {
+        self.0.extend_from_slice(&value.0.to_le_bytes());
+    }
+    fn quantity(&mut self, value: Quantity) {
+        self.0.extend_from_slice(&value.0.to_le_bytes());
+    }
+    fn text<const N: usize>(&mut self, text: &Text<N>) {
+        self.u8(text.len() as u8);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+    fn count(&mut self, count: usize) {
+        self.u32(u32::try_from(count).expect("everything is bounded far below 2^32"));
+    }
+}
+
+impl Core {
+    /// The canonical content.
+    pub(super) fn content(&self) -> Vec<u8> {
+        let mut out = Writer(Vec::with_capacity(1_024 + self.orders.len() * 112));
+        self.write_counters(&mut out);
+        self.write_accounts(&mut out);
+        out.count(self.markets.len());
+        for market in &self.markets {
+            write_market(market, &mut out);
+        }
+        self.write_client_ids(&mut out);
+        for market in &self.markets {
+            for side in [Side::Buy, Side::Sell] {
+                out.count(market.book.order_count(side));
+                for slot in market.book.orders(&self.orders, side) {
+                    self.write_order(slot, &mut out);
+                }
+            }
+        }
+        out.bool(self.urgent.is_some());
+        if let Some(taker) = &self.urgent {
+            self.write_taker(taker, &mut out);
+        }
+        self.write_works(&mut out);
+        let transfers = self.transfers.iter();
+        out.count(transfers.len());
+        for remembered in transfers {
+            out.bool(remembered.incoming);
+            out.u32(remembered.transfer.account.0);
+            out.u16(remembered.transfer.currency.0);
+            out.amount(remembered.transfer.amount);
+            out.text(&remembered.transfer.reference);
+        }
+        out.0
+    }
+
+    fn write_counters(&self, out: &mut Writer) {
+        out.u16(self.engine.0);
+        out.u32(self.rules_version);
+        out.u64(self.seq.0);
+        out.u64(self.time.0);
+        out.u64(self.order_count);
+        out.u64(self.trade_count);
+        let limits = &self.limits;
+        out.u32(limits.members_max);
+        out.u32(limits.accounts_max);
+        out.u32(limits.currencies_max);
+        out.u32(limits.instruments_max);
+        out.u32(limits.orders_max);
+        out.u32(limits.transfers_max);
+        out.u32(limits.client_ids_max);
+        out.u32(limits.pending_cancels_max);
+    }
+
+    fn write_accounts(&self, out: &mut Writer) {
+        out.count(self.currencies.len());
+        for currency in &self.currencies {
+            out.text(&currency.code);
+            out.u8(currency.scale.places());
+            out.amount(self.ledger.fees(currency.id));
+            out.amount(self.ledger.transit(currency.id));
+        }
+        out.count(self.accounts.members().len());
+        for member in self.accounts.members() {
+            out.u32(member.id.0);
+            out.text(&member.name);
+        }
+        out.u32(self.accounts.len());
+        for slot in 0..self.accounts.len() {
+            let account = self.accounts.get(slot);
+            out.u32(account.id.0);
+            out.u32(account.member.0);
+            out.text(&self.accounts.name(slot));
+            out.u64(self.dead_men.due(slot).unwrap_or(Timestamp::MAX).0);
+            let held = |id: &CurrencyId| self.ledger.balance(slot, *id) != Default::default();
+            let all = || self.currencies.iter().map(|currency| currency.id).filter(held);
+            out.count(all().count());
+            for currency in all() {
+                let balance = self.ledger.balance(slot, currency);
+                out.u16(currency.0);
+                out.amount(balance.available);
+                out.amount(balance.reserved);
+            }
+        }
+    }
+
+    /// What every account entered under client order ids: first what is kept for its open order
+    /// only, by order id, then the window in order of entry.
+    fn write_client_ids(&self, out: &mut Writer) {
+        for account in 0..self.accounts.len() {
+            let kept: Vec<u32> = self
+                .named_orders(account)
+                .filter(|&at| self.client_ids.is_kept_for_order(at))
+                .collect();
+            out.count(kept.len());
+            for at in kept {
+                write_remembered(self.client_ids.get(at), out);
+            }
+            out.count(self.client_ids.window(account).count());
+            for at in self.client_ids.window(account) {
+                write_remembered(self.client_ids.get(at), out);
+            }
+        }
+    }
+
+    /// The entries of an account's open orders, the one on its way included, by order id.
+    fn named_orders(&self, account: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |slot: u32| (slot != NIL).then_some(slot);
+        let head = known(self.accounts.get(account).head);
+        let urgent = self.urgent.as_ref();
+        let new = urgent.filter(move |taker| taker.account == account && !taker.amended);
+        std::iter::successors(head, move |&slot| known(self.open.next(slot)))
+            .map(move |slot| match (Slot::new(slot), urgent) {
+                (None, Some(taker)) => taker.client,
+                _ => self.open.get(slot).client,
+            })
+            .chain(new.map(|taker| taker.client))
+            .filter_map(|client| client.checked_sub(1))
+    }
+
+    fn write_order(&self, slot: Slot, out: &mut Writer) {
+        let order = self.order_view(slot);
+        out.u64(order.id.0);
+        out.u32(order.account.0);
+        out.price(order.price);
+        out.quantity(order.remaining);
+        out.quantity(order.quantity);
+        out.amount(order.reserved);
+        out.u64(order.expire_at.0);
+        out.i32(order.maker_fee_ppm);
+        out.i32(order.taker_fee_ppm);
+        out.u8(order.time_in_force as u8);
+        out.u8(order.post_only as u8);
+        out.u8(order.self_trade as u8);
+        out.bool(order.cancel_on_disconnect);
+        out.text(&order.client_order_id);
+    }
+
+    fn write_taker(&self, taker: &Taker, out: &mut Writer) {
+        out.u64(taker.order.0);
+        out.u32(self.accounts.get(taker.account).id.0);
+        out.u16(taker.market);
+        out.u8(taker.attributes.side as u8);
+        out.u8(taker.attributes.time_in_force as u8);
+        out.u8(taker.attributes.post_only as u8);
+        out.u8(taker.attributes.self_trade as u8);
+        out.bool(taker.attributes.cancel_on_disconnect);
+        out.bool(taker.rests);
+        out.bool(taker.amended);
+        out.price(taker.limit);
+        out.u64(taker.expire_at.0);
+        match taker.want {
+            Want::Base(remaining) => {
+                out.u8(0);
+                out.quantity(remaining);
+            }
+            Want::Quote { left, base_left } => {
+                out.u8(1);
+                out.amount(left);
+                out.quantity(base_left);
+            }
+        }
+        out.quantity(taker.filled);
+        out.amount(taker.reserved);
+        out.i32(taker.maker_ppm);
+        out.i32(taker.taker_ppm);
+        let named = taker.client.checked_sub(1).map(|at| self.client_ids.get(at));
+        out.text(&named.map_or(ClientOrderId::EMPTY, |known| known.terms.client_order_id));
+    }
+
+    fn write_works(&self, out: &mut Writer) {
+        out.count(self.works.iter().len());
+        for work in self.works.iter() {
+            match work {
+                Work::Close(market) => {
+                    out.u8(0);
+                    out.u16(*market);
+                }
+                Work::Cancel(cancel) => {
+                    out.u8(1);
+                    out.u32(self.accounts.get(cancel.account).id.0);
+                    out.u32(cancel.market.map_or(0, |market| u32::from(market) + 1));
+                    out.u8(cancel.side.map_or(2, |side| side as u8));
+                    out.bool(cancel.on_disconnect_only);
+                    out.u8(cancel.reason as u8);
+                    out.u64(cancel.upto.0);
+                    out.u64(match cancel.cursor {
+                        NIL => 0,
+                        slot => self.listed_id(slot).0,
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn write_market(market: &Market, out: &mut Writer) {
+    let spec = &market.instrument.spec;
+    out.text(&spec.symbol);
+    out.u8(spec.kind as u8);
+    out.u16(spec.base.0);
+    out.u16(spec.quote.0);
+    out.u8(spec.price_scale.places());
+    out.u8(spec.quantity_scale.places());
+    out.u8(market.scales.0.places());
+    out.u8(market.scales.1.places());
+    write_rules(&spec.rules, out);
+    out.u8(market.instrument.state as u8);
+    out.price(market.last_price);
+}
+
+fn write_rules(rules: &TradingRules, out: &mut Writer) {
+    out.price(rules.tick);
+    out.quantity(rules.lot);
+    out.quantity(rules.quantity_max);
+    out.amount(rules.notional_min);
+    out.u32(rules.collar_ppm);
+    out.price(rules.reference_price);
+    out.u32(rules.market_protection_ppm);
+    out.i32(rules.maker_fee_ppm);
+    out.i32(rules.taker_fee_ppm);
+    out.u8(rules.self_trade as u8);
+    out.u32(rules.open_orders_max);
+    out.u32(rules.day_end_s);
+    out.bool(rules.risk);
+}
+
+fn write_remembered(remembered: &Remembered, out: &mut Writer) {
+    write_terms(&remembered.terms, out);
+    match remembered.answer {
+        Outcome::Rejected { reason } => {
+            out.u8(0);
+            out.u8(reason as u8);
+        }
+        Outcome::Order { order, status, price, filled, remaining, .. } => {
+            out.u8(1);
+            out.u64(order.0);
+            out.u8(status as u8);
+            out.price(price);
+            out.quantity(filled);
+            out.quantity(remaining);
+        }
+        _ => unreachable!("the answer to an order is an order or a refusal"),
+    }
+}
+
+/// The account is that of the memory that the terms stand in.
+fn write_terms(terms: &NewOrder, out: &mut Writer) {
+    out.text(&terms.client_order_id);
+    out.u32(terms.instrument.0);
+    out.u8(terms.side as u8);
+    out.u8(terms.kind as u8);
+    out.u8(terms.time_in_force as u8);
+    out.u8(terms.post_only as u8);
+    out.u8(terms.self_trade.map_or(255, |mode| mode as u8));
+    out.bool(terms.cancel_on_disconnect);
+    match terms.size {
+        OrderSize::Base(quantity) => {
+            out.u8(0);
+            out.quantity(quantity);
+        }
+        OrderSize::Quote(amount) => {
+            out.u8(1);
+            out.amount(amount);
+        }
+    }
+    out.price(terms.price);
+    out.u64(terms.expire_at.0);
+}
