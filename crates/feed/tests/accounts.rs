@@ -1,5 +1,7 @@
 //! What is private to an account, what is forgotten, and going on where a stream broke off.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
 mod stage;
 
 use rialto_feed::{FeedConfig, NotRemembered};

@@ -1,5 +1,7 @@
 //! The life of an order: its view, its place on the book and what it moves.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
 mod stage;
 
 use rialto_feed::{Role, Update};

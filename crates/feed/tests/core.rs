@@ -1,0 +1,316 @@
+//! The feed against the core: what it folds from the events is what the core itself holds.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod venue;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rialto_feed::{DeltaMerger, Feed, FeedConfig, Update};
+use rialto_model::testing::plausible::{self, Bounds};
+use rialto_model::*;
+use venue::{Mirror, Venue, baseline_of, fold};
+
+const BOUNDS: Bounds = Bounds {
+    accounts: 6,
+    instruments: 2,
+    currencies: 3,
+    orders: 160,
+    price_max: 20,
+    quantity_max: 50,
+    time_max: Timestamp(Timestamp::DAY * 3),
+};
+
+/// Three currencies, six accounts of four members, two instruments and money for everybody.
+fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
+    let mut send = |command: Command| {
+        let outcome = venue.send(Timestamp(1), &command);
+        assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+    };
+    let scale = |places| Scale::new(places).unwrap();
+    for code in ["C1", "C2", "C3"] {
+        send(Command::CreateCurrency { code: code.parse().unwrap(), scale: scale(6) });
+    }
+    for number in 1..=4 {
+        let name = "m".parse().unwrap();
+        send(Command::CreateMember { member: MemberId(number), name });
+    }
+    for number in 1..=6 {
+        let (account, member) = (AccountId(number), MemberId(number % 4 + 1));
+        send(Command::CreateAccount { account, member, name: "a".parse().unwrap() });
+        for currency in 1..=3 {
+            let reference = format!("start{currency}").parse().unwrap();
+            let amount = Amount(1_000_000);
+            let currency = CurrencyId(currency);
+            send(Command::Deposit(Transfer { account, currency, amount, reference }));
+        }
+    }
+    for (index, risk) in risk.into_iter().enumerate() {
+        send(Command::CreateInstrument(InstrumentSpec {
+            symbol: format!("I{index}").parse().unwrap(),
+            kind: InstrumentKind::Spot,
+            base: CurrencyId(index as u16 + 1),
+            quote: CurrencyId(3),
+            price_scale: scale(2),
+            quantity_scale: scale(3),
+            rules: TradingRules {
+                tick: Price(1),
+                lot: Quantity(1),
+                quantity_max: Quantity(1_000_000),
+                notional_min: Amount(0),
+                collar_ppm: 0,
+                reference_price: Price(0),
+                market_protection_ppm: 500_000,
+                maker_fee_ppm: -7_000 + 10_000 * index as i32,
+                taker_fee_ppm: 31_000,
+                self_trade: SelfTrade::Decrement,
+                open_orders_max: 100_000,
+                day_end_s: 3_600,
+                risk,
+            },
+        }));
+    }
+}
+
+/// Cancels and amendments name orders of whoever; here they are sent by the owner if it is open.
+fn by_owner(venue: &Venue, command: &Command) -> Command {
+    let owner = |order: &OrderRef| match order {
+        OrderRef::Id(id) => venue.core.order(*id).map(|order| order.account),
+        OrderRef::Client(_) => None,
+    };
+    match *command {
+        Command::Cancel { account, order } => {
+            Command::Cancel { account: owner(&order).unwrap_or(account), order }
+        }
+        Command::Amend(amend) => {
+            let account = owner(&amend.order).unwrap_or(amend.account);
+            Command::Amend(Amend { account, ..amend })
+        }
+        other => other,
+    }
+}
+
+/// A command and how many seconds pass before it.
+fn steps() -> impl Strategy<Value = Vec<(u64, Command)>> {
+    let pause = prop_oneof![8 => Just(0_u64), 4 => 1..90_u64, 1 => 1..40_000_u64];
+    vec((pause, plausible::command(BOUNDS)), 1..160)
+}
+
+fn run(venue: &mut Venue, steps: &[(u64, Command)], mut after: impl FnMut(&Venue)) {
+    for (pause, command) in steps {
+        let time = Timestamp(venue.core.time().0 + pause * Timestamp::SECOND);
+        let command = by_owner(venue, command);
+        venue.send(time, &command);
+        after(venue);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_feed_holds_what_the_core_holds(steps in steps(), risk in any::<[bool; 2]>()) {
+        let mut venue = Venue::new(FeedConfig::default());
+        open_for_business(&mut venue, risk);
+        run(&mut venue, &steps, Venue::compare);
+    }
+
+    #[test]
+    fn beginning_with_a_snapshot_leads_to_the_same(
+        before in steps(),
+        after in steps(),
+        risk in any::<[bool; 2]>(),
+    ) {
+        let mut venue = Venue::new(FeedConfig::default());
+        open_for_business(&mut venue, risk);
+        run(&mut venue, &before, |_| {});
+        let baseline = baseline_of(&venue.core);
+        let known = venue.history.len();
+        run(&mut venue, &after, |_| {});
+
+        let mut begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+        for (seq, time, events) in &venue.history[..known] {
+            for event in events {
+                if let Event::Trade(trade) = event {
+                    begun.backfill_trade(*seq, *time, trade).unwrap();
+                }
+            }
+        }
+        for (seq, time, events) in &venue.history[known..] {
+            fold(&mut begun, *seq, *time, events, &mut |_| {});
+        }
+        assert_alike(&begun, &venue.feed, baseline.seq);
+    }
+
+    #[test]
+    fn merged_deltas_have_the_effect_of_all(steps in steps(), every in 1..12_usize) {
+        let mut venue = Venue::new(FeedConfig::default());
+        open_for_business(&mut venue, [true, false]);
+        let id = InstrumentId(1);
+        let first = venue.feed.depth(id, usize::MAX).unwrap();
+        let known = venue.history.len();
+        run(&mut venue, &steps, |_| {});
+
+        let mut slow = Feed::from_snapshot(FeedConfig::default(), &Default::default()).unwrap();
+        let mut merger = DeltaMerger::new(1_000);
+        let mut mirror = Mirror { last_seq: first.last_seq, ..Mirror::default() };
+        for (index, (seq, time, events)) in venue.history.iter().enumerate() {
+            fold(&mut slow, *seq, *time, events, &mut |update| match update {
+                Update::Book(delta) if delta.instrument == id => merger.add(delta).unwrap(),
+                _ => {}
+            });
+            if index >= known && index % every == 0 && let Some(delta) = merger.take() {
+                mirror.apply(&delta);
+            }
+        }
+        if let Some(delta) = merger.take() {
+            mirror.apply(&delta);
+        }
+        mirror.assert_equals(&venue.feed.depth(id, usize::MAX).unwrap());
+    }
+}
+
+/// Everything that a feed which began with a snapshot at `since` shares with one that did not.
+fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
+    begun.check().unwrap();
+    assert_eq!((begun.seq(), begun.time()), (whole.seq(), whole.time()));
+    assert!(begun.instruments().eq(whole.instruments()));
+    assert!(begun.accounts().eq(whole.accounts()));
+    for instrument in whole.instruments().map(|instrument| instrument.id) {
+        let (a, b) = (begun.order_book(instrument, 9_999), whole.order_book(instrument, 9_999));
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert_eq!((a.bids, a.asks), (b.bids, b.asks));
+        let (a, b) = (begun.depth(instrument, 9_999), whole.depth(instrument, 9_999));
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert_eq!((a.bids, a.asks), (b.bids, b.asks));
+        assert_eq!(begun.ticker(instrument), whole.ticker(instrument));
+        assert!(begun.trades(instrument).eq(whole.trades(instrument)));
+    }
+    let accounts: Vec<_> = whole.accounts().map(|account| account.account).collect();
+    for account in accounts.into_iter().chain([AccountId::FEES, AccountId::TRANSIT]) {
+        let held = |feed: &Feed| -> Vec<_> {
+            feed.balances(account).map(|b| (b.currency, b.available, b.reserved)).collect()
+        };
+        assert_eq!(held(begun), held(whole));
+        assert!(begun.fills(account).eq(whole.fills(account)));
+        let open = |feed: &Feed| -> Vec<_> {
+            let terms = feed.open_orders(account).map(|o| (o.order, o.terms, o.status, o.filled));
+            terms.collect()
+        };
+        assert_eq!(open(begun), open(whole));
+        let changes = |feed: &Feed| feed.changes_since(account, since).unwrap().unwrap();
+        let (a, b) = (changes(begun), changes(whole));
+        assert_eq!(a.fills, b.fills);
+        assert_eq!(a.balances, b.balances);
+        let orders = |orders: &[rialto_feed::OrderView]| -> Vec<_> {
+            orders.iter().map(|o| (o.order, o.terms, o.status, o.done, o.updated)).collect()
+        };
+        assert_eq!(orders(&a.orders), orders(&b.orders));
+    }
+}
+
+fn limit(account: u32, side: Side, price: i64, quantity: i64) -> NewOrder {
+    NewOrder {
+        account: AccountId(account),
+        instrument: InstrumentId(1),
+        side,
+        kind: OrderKind::Limit,
+        time_in_force: TimeInForce::Gtc,
+        post_only: PostOnly::Off,
+        self_trade: None,
+        cancel_on_disconnect: false,
+        size: OrderSize::Base(Quantity(quantity)),
+        price: Price(price),
+        expire_at: Timestamp::ZERO,
+        client_order_id: ClientOrderId::EMPTY,
+    }
+}
+
+#[test]
+fn an_order_that_trades_over_several_commands_is_followed() {
+    let mut venue = Venue::new(FeedConfig::default());
+    open_for_business(&mut venue, [true, true]);
+    for _ in 0..600 {
+        venue.send(Timestamp(1), &Command::Place(limit(1, Side::Sell, 10, 1)));
+    }
+    venue.apply(Timestamp(1), &Command::Place(limit(2, Side::Buy, 10, 700)));
+    let open = |venue: &Venue| venue.feed.open_orders(AccountId(2)).next().unwrap();
+    let order = open(&venue);
+    assert!(!order.resting, "256 makers are as many as one command may touch");
+    assert_eq!((order.filled, order.status), (Quantity(256), OrderStatus::PartiallyFilled));
+    venue.compare();
+    venue.finish();
+    assert_eq!((open(&venue).filled, open(&venue).resting), (Quantity(600), true));
+    venue.compare();
+    venue.send(
+        Timestamp(2),
+        &Command::Cancel { account: AccountId(2), order: OrderRef::Id(order.order) },
+    );
+    venue.compare();
+}
+
+#[test]
+fn a_mass_cancel_over_several_commands_is_followed() {
+    let mut venue = Venue::new(FeedConfig::default());
+    open_for_business(&mut venue, [true, true]);
+    for number in 0..600 {
+        venue.send(Timestamp(1), &Command::Place(limit(1, Side::Sell, 10 + number % 7, 1)));
+    }
+    let all = MassCancel { account: AccountId(1), instrument: None, side: None };
+    venue.send(Timestamp(1), &Command::MassCancel(all));
+    venue.compare();
+    venue.finish();
+    venue.compare();
+    assert_eq!(venue.feed.open_orders(AccountId(1)).count(), 0);
+    assert_eq!(venue.feed.ended_orders(AccountId(1)).count(), 600);
+}
+
+/// Random tests prove little if they never reach what matters.
+#[test]
+fn the_random_commands_reach_every_event_that_moves_something() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let mut seen = std::collections::BTreeMap::new();
+    for _ in 0..60 {
+        let steps = steps().new_tree(&mut runner).unwrap().current();
+        let mut venue = Venue::new(FeedConfig::default());
+        open_for_business(&mut venue, [true, true]);
+        run(&mut venue, &steps, |_| {});
+        for event in venue.history.iter().flat_map(|(_, _, events)| events) {
+            let kind = match event {
+                Event::Accepted(accepted) => match (accepted.rests, accepted.terms.size) {
+                    (true, _) => "accepted and resting",
+                    (false, OrderSize::Base(_)) => "accepted",
+                    (false, OrderSize::Quote(_)) => "accepted in quote",
+                },
+                Event::Rested(_) => "rested",
+                Event::Trade(trade) if trade.maker_fee.0 < 0 => "trade with rebate",
+                Event::Trade(_) => "trade",
+                Event::Done(done) => match done.reason {
+                    DoneReason::Cancelled => "cancelled",
+                    DoneReason::Remainder => "remainder",
+                    DoneReason::SelfTrade => "self-trade",
+                    DoneReason::MassCancelled => "mass-cancelled",
+                    DoneReason::Expired => "expired",
+                    DoneReason::Disconnected => "disconnected",
+                    DoneReason::DeadMan => "dead-man",
+                    DoneReason::InstrumentClosed => "closed",
+                    DoneReason::QuoteSpent => "quote spent",
+                },
+                Event::Reduced(reduced) => match reduced.reason {
+                    ReduceReason::Amended => "reduced",
+                    ReduceReason::SelfTrade => "decremented",
+                },
+                Event::Amended(_) => "amended",
+                Event::Deposited { .. } => "deposited",
+                Event::Withdrawn { .. } => "withdrawn",
+                Event::RulesSet { .. } => "rules set",
+                Event::InstrumentStateSet { .. } => "state set",
+                Event::DeadManSet { .. } => "dead-man set",
+                _ => continue,
+            };
+            *seen.entry(kind).or_insert(0_u32) += 1;
+        }
+    }
+    assert_eq!(seen.len(), 23, "{seen:#?}");
+}

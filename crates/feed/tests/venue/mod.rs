@@ -1,0 +1,267 @@
+//! A core and a feed side by side: commands go into the one, its events into the other.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+
+use rialto_core::{Core, CoreConfig};
+use rialto_feed::{
+    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, Depth, Feed,
+    FeedConfig, MemberView, PriceLevel, Update,
+};
+use rialto_model::*;
+use std::collections::BTreeMap;
+
+pub type Commands = Vec<(Seq, Timestamp, Vec<Event>)>;
+
+/// A book as a client keeps it: the first book it was given and the deltas after it.
+#[derive(Default)]
+pub struct Mirror {
+    pub last_seq: Seq,
+    pub levels: [BTreeMap<Price, PriceLevel>; 2],
+}
+
+impl Mirror {
+    pub fn apply(&mut self, delta: &rialto_feed::BookDelta) {
+        assert_eq!(delta.prev_seq, self.last_seq, "a gap in the deltas");
+        assert!(delta.first_seq > delta.prev_seq && delta.first_seq <= delta.last_seq);
+        self.last_seq = delta.last_seq;
+        for side in [Side::Buy, Side::Sell] {
+            for level in delta.side(side) {
+                let levels = &mut self.levels[side as usize];
+                match level.orders {
+                    0 => levels.remove(&level.price),
+                    _ => levels.insert(level.price, *level),
+                };
+            }
+        }
+    }
+
+    pub fn assert_equals(&self, depth: &Depth) {
+        assert_eq!(self.last_seq, depth.last_seq);
+        assert!(self.levels[0].values().rev().eq(&depth.bids), "bids differ");
+        assert!(self.levels[1].values().eq(&depth.asks), "asks differ");
+    }
+}
+
+pub struct Venue {
+    pub core: Core,
+    pub feed: Feed,
+    pub history: Commands,
+    pub mirrors: BTreeMap<InstrumentId, Mirror>,
+}
+
+impl Venue {
+    pub fn new(config: FeedConfig) -> Venue {
+        Venue {
+            core: Core::new(CoreConfig::new(EngineId(0))),
+            feed: Feed::new(config),
+            history: Vec::new(),
+            mirrors: BTreeMap::new(),
+        }
+    }
+
+    /// Applies one command at `time`, after the ticks that are due before it.
+    pub fn send(&mut self, time: Timestamp, command: &Command) -> Outcome {
+        let time = time.max(self.core.time());
+        while self.core.next_due() <= time {
+            self.apply(self.core.next_due().max(self.core.time()), &Command::Tick);
+        }
+        self.apply(time, command)
+    }
+
+    /// Applies ticks until nothing is left that an earlier command began.
+    pub fn finish(&mut self) {
+        while self.core.next_due() == Timestamp::ZERO || self.core.has_background_work() {
+            self.apply(self.core.time(), &Command::Tick);
+        }
+    }
+
+    pub fn apply(&mut self, time: Timestamp, command: &Command) -> Outcome {
+        let seq = self.core.seq().next();
+        let mut events = Vec::new();
+        let outcome = self.core.apply(seq, time, command, &mut events);
+        let Venue { feed, mirrors, .. } = self;
+        let mut hear = |update: Update<'_>| match update {
+            Update::Book(delta) => mirrors.get_mut(&delta.instrument).unwrap().apply(delta),
+            Update::Instrument(instrument) => {
+                let mirror = Mirror { last_seq: seq, ..Mirror::default() };
+                mirrors.entry(instrument.id).or_insert(mirror);
+            }
+            _ => {}
+        };
+        fold(feed, seq, time, &events, &mut hear);
+        self.history.push((seq, time, events));
+        outcome
+    }
+
+    /// Holds the feed against the core in everything that both know.
+    pub fn compare(&self) {
+        let (core, feed) = (&self.core, &self.feed);
+        feed.check().unwrap();
+        assert_eq!((feed.seq(), feed.time()), (core.seq(), core.time()));
+        assert_eq!(feed.currencies(), core.currencies());
+        assert!(feed.instruments().eq(core.instruments().map(|view| view.instrument)));
+        let members = core.members().iter().map(|member| member.id);
+        assert_eq!(feed.members().count(), members.clone().count());
+        assert!(members.into_iter().all(|id| feed.member(id).is_some()));
+        for account in core.accounts() {
+            let view = feed.account(account.id).unwrap();
+            assert_eq!((view.member, view.name), (account.member, account.name));
+            let due = (account.dead_man_due != Timestamp::MAX).then_some(account.dead_man_due);
+            assert_eq!(view.dead_man, due);
+            self.compare_balances(account.id);
+            if core.next_due() != Timestamp::ZERO {
+                assert_eq!(view.open_orders, account.open_orders);
+                let orders: Vec<_> = core.orders_of(account.id).map(|order| order.id).collect();
+                let open: Vec<_> = feed.open_orders(account.id).map(|order| order.order).collect();
+                assert_eq!(open, orders);
+            }
+        }
+        for house in [AccountId::FEES, AccountId::TRANSIT] {
+            self.compare_balances(house);
+        }
+        for view in core.instruments() {
+            self.compare_book(view.instrument.id);
+            let last = (view.last_price != Price::ZERO).then_some(view.last_price);
+            assert_eq!(feed.ticker(view.instrument.id).unwrap().last, last);
+        }
+    }
+
+    fn compare_balances(&self, account: AccountId) {
+        for currency in self.core.currencies() {
+            let core = self.core.balance(account, currency.id).unwrap();
+            let feed = self.feed.balance(account, currency.id).unwrap();
+            assert_eq!((feed.available, feed.reserved), (core.available, core.reserved));
+        }
+    }
+
+    fn compare_book(&self, id: InstrumentId) {
+        let book = self.feed.order_book(id, usize::MAX).unwrap();
+        let depth = self.feed.depth(id, usize::MAX).unwrap();
+        self.mirrors[&id].assert_equals(&depth);
+        let best = self.feed.best_prices(id).unwrap();
+        assert_eq!(
+            (best.bid, best.ask),
+            (depth.bids.first().copied(), depth.asks.first().copied())
+        );
+        let core_book = self.core.book(id).unwrap();
+        let sides = [(Side::Buy, &book.bids, &depth.bids), (Side::Sell, &book.asks, &depth.asks)];
+        for (side, orders, levels) in sides {
+            assert_eq!(orders.len(), self.core.orders(id, side).count());
+            for (public, order) in orders.iter().zip(self.core.orders(id, side)) {
+                assert_eq!(public.order, order.id);
+                assert_eq!((public.price, public.remaining), (order.price, order.remaining));
+                self.compare_order(&order);
+            }
+            assert_eq!(levels.len(), core_book.level_count(side));
+            for level in levels {
+                let core_level = core_book.level(side, level.price).unwrap();
+                assert_eq!(level.quantity, core_level.quantity);
+            }
+        }
+    }
+
+    fn compare_order(&self, order: &rialto_core::OrderView) {
+        let view = self.feed.order(order.id).unwrap();
+        assert!(view.status.is_open() && view.resting);
+        assert_eq!(view.filled.0 > 0, view.status == OrderStatus::PartiallyFilled);
+        let baseline = baseline_order(order);
+        assert_eq!((view.order, view.terms), (baseline.order, baseline.terms));
+        assert_eq!((view.quantity, view.filled), (baseline.quantity, baseline.filled));
+        assert_eq!((view.remaining, view.reserved), (baseline.remaining, baseline.reserved));
+        if !order.client_order_id.is_empty() {
+            let found = self.feed.order_by_client_id(order.account, order.client_order_id);
+            assert_eq!(found.map(|found| found.order), Some(order.id));
+        }
+    }
+}
+
+pub fn fold(
+    feed: &mut Feed,
+    seq: Seq,
+    time: Timestamp,
+    events: &[Event],
+    hear: &mut impl FnMut(Update<'_>),
+) {
+    for event in events {
+        feed.fold(seq, time, event, hear).unwrap();
+    }
+    feed.end_of(seq, time, hear).unwrap();
+}
+
+fn baseline_order(order: &rialto_core::OrderView) -> BaselineOrder {
+    let never = order.expire_at == Timestamp::MAX;
+    BaselineOrder {
+        order: order.id,
+        terms: NewOrder {
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: OrderKind::Limit,
+            time_in_force: order.time_in_force,
+            post_only: order.post_only,
+            self_trade: Some(order.self_trade),
+            cancel_on_disconnect: order.cancel_on_disconnect,
+            size: OrderSize::Base(order.quantity),
+            price: order.price,
+            expire_at: if never { Timestamp::ZERO } else { order.expire_at },
+            client_order_id: order.client_order_id,
+        },
+        quantity: order.quantity,
+        filled: Quantity(order.quantity.0 - order.remaining.0),
+        remaining: order.remaining,
+        reserved: order.reserved,
+        resting: true,
+    }
+}
+
+/// What a snapshot of `core` says, while no order is suspended on its way in.
+pub fn baseline_of(core: &Core) -> Baseline {
+    let holders = core.accounts().map(|account| account.id);
+    let holders: Vec<_> = holders.chain([AccountId::FEES, AccountId::TRANSIT]).collect();
+    let balances = holders.iter().flat_map(|account| {
+        core.currencies().iter().map(|currency| {
+            let balance = core.balance(*account, currency.id).unwrap();
+            BaselineBalance {
+                account: *account,
+                currency: currency.id,
+                available: balance.available,
+                reserved: balance.reserved,
+            }
+        })
+    });
+    let sides = |id| [(id, Side::Buy), (id, Side::Sell)];
+    let books = core.instruments().flat_map(|view| sides(view.instrument.id));
+    Baseline {
+        seq: core.seq(),
+        time: core.time(),
+        currencies: core.currencies().to_vec(),
+        instruments: core
+            .instruments()
+            .map(|view| BaselineInstrument {
+                instrument: view.instrument.id,
+                spec: view.instrument.spec,
+                state: view.instrument.state,
+                last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
+            })
+            .collect(),
+        members: core
+            .members()
+            .iter()
+            .map(|member| MemberView { member: member.id, name: member.name })
+            .collect(),
+        accounts: core
+            .accounts()
+            .map(|account| BaselineAccount {
+                account: account.id,
+                member: account.member,
+                name: account.name,
+                dead_man: account.dead_man_due,
+            })
+            .collect(),
+        balances: balances.collect(),
+        orders: books
+            .flat_map(|(id, side)| core.orders(id, side))
+            .map(|o| baseline_order(&o))
+            .collect(),
+    }
+}
