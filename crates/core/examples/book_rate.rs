@@ -252,7 +252,7 @@ fn measure_sparse(orders: usize) -> Result<(), Box<dyn Error>> {
         .collect();
     let mut rates = Vec::new();
     for pass in 0..3 {
-        let mut book = LimitOrderBook::with_capacity(orders / 2 + 1_024);
+        let mut book = LimitOrderBook::with_capacity(orders * 3 / 10 + 1_024);
         book.reserve_levels(orders / 4 + 1_024);
         let mut totals = Totals::ZERO;
         let start = Instant::now();

@@ -22,10 +22,10 @@
 //! # Ok::<(), rialto_core::book::Refused>(())
 //! ```
 //!
-//! How it is built: a level is found through a small cache of recent prices, else through a tree
-//! of wide nodes ([`ladder`]); an order is found through an open-addressing table ([`index`]). Both
-//! give O(1) best price, cancel and fill on a market of a few hundred levels, and stay fast with
-//! millions of levels.
+//! How it is built: a level is found through a small cache of recent prices (`hint`), else through
+//! a B+tree of wide nodes (`ladder`); an order is found through an open-addressing table (`index`).
+//! Best price and fill are O(1), and so is a cancel unless it empties a level, which then leaves the
+//! tree. Levels of a busy market are few and found in one load; millions of them stay fast.
 
 mod check;
 mod hint;

@@ -36,10 +36,10 @@ impl Ladder {
         }
         for entry in 0..node.len() {
             if height == 0 {
-                entries.push((node.keys[entry], node.values[entry]));
+                entries.push((node.keys()[entry], node.values[entry]));
             } else {
                 let most = node.keys().get(entry + 1).map_or(most, |next| next - 1);
-                let range = (node.keys[entry], most);
+                let range = (node.keys()[entry], most);
                 self.check_below(node.values[entry], height - 1, range, entries)?;
             }
         }

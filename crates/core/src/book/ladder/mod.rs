@@ -154,7 +154,7 @@ impl Ladder {
             let (into, entry) =
                 if entry <= WIDTH / 2 { (at, entry) } else { (right, entry - WIDTH / 2) };
             self.nodes[into as usize].insert(entry, key, value);
-            (key, value) = (self.nodes[right as usize].keys[0], right);
+            (key, value) = (self.nodes[right as usize].keys()[0], right);
             if at == self.last {
                 self.last = right;
             }
@@ -170,12 +170,9 @@ impl Ladder {
     /// Moves the upper half of a full node into a new one.
     fn split(&mut self, at: u32) -> u32 {
         let right = self.take_node();
-        let (half, node) = (WIDTH / 2, &mut self.nodes[at as usize]);
-        let mut upper = Node { len: half as u32, ..Node::EMPTY };
-        upper.keys[..half].copy_from_slice(&node.keys[half..]);
-        upper.values[..half].copy_from_slice(&node.values[half..]);
-        node.len = half as u32;
-        self.nodes[right as usize] = upper;
+        let both = self.nodes.get_disjoint_mut([at as usize, right as usize]);
+        let [node, new] = both.expect("a node just taken is another one");
+        node.split_into(new);
         right
     }
 
@@ -227,15 +224,12 @@ impl Ladder {
             return false;
         }
         let (left, right) = (children.values[entry] as usize, children.values[entry + 1] as usize);
-        let (kept, moved) = (self.nodes[left].len(), self.nodes[right].len());
-        if kept + moved > MERGED_MAX {
+        if self.nodes[left].len() + self.nodes[right].len() > MERGED_MAX {
             return false;
         }
-        if let Ok([left, right]) = self.nodes.get_disjoint_mut([left, right]) {
-            left.keys[kept..kept + moved].copy_from_slice(right.keys());
-            left.values[kept..kept + moved].copy_from_slice(&right.values[..moved]);
-            left.len += moved as u32;
-        }
+        let both = self.nodes.get_disjoint_mut([left, right]);
+        let [left, right] = both.expect("the children of a node are different nodes");
+        left.append(right);
         self.drop_child(parent, entry + 1);
         true
     }
@@ -244,9 +238,9 @@ impl Ladder {
     /// falls to its left neighbour, or to the right one if it was the first.
     fn drop_child(&mut self, parent: u32, entry: usize) {
         let node = &mut self.nodes[parent as usize];
-        let (least, child) = (node.keys[0], node.values[entry]);
+        let (least, child) = (node.keys()[0], node.values[entry]);
         node.remove(entry);
-        node.keys[0] = least;
+        node.set_least(least);
         self.give_node(child);
     }
 
@@ -268,7 +262,7 @@ impl Ladder {
         } else {
             self.fresh += 1;
         }
-        self.nodes[at as usize].len = 0;
+        self.nodes[at as usize] = Node::EMPTY;
         at
     }
 
