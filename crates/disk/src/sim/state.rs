@@ -366,6 +366,14 @@ impl State {
         if let Some(byte) = inode.durable.get_mut(offset) {
             *byte ^= mask;
         }
+        // What has not settled yet must not come back over the damage as if it had not happened.
+        for pending in &mut inode.pending {
+            if let Change::Write { offset: start, bytes } = &mut pending.change
+                && let Some(byte) = offset.checked_sub(*start).and_then(|at| bytes.get_mut(at))
+            {
+                *byte ^= mask;
+            }
+        }
         match inode.current.get_mut(offset) {
             Some(byte) => {
                 *byte ^= mask;
