@@ -100,6 +100,7 @@ impl Reader {
             epoch: header.epoch,
             caller: header.caller,
             group_first: header.first_seq,
+            group_last: header.last_seq(),
             first,
             last,
             body,
@@ -155,6 +156,7 @@ pub struct GroupView<'a> {
     epoch: u64,
     caller: [u8; CALLER_BYTES],
     group_first: u64,
+    group_last: u64,
     first: u64,
     last: u64,
     body: &'a [u8],
@@ -181,6 +183,22 @@ impl<'a> GroupView<'a> {
     /// The sequence of the last record that is returned.
     pub fn last_seq(&self) -> u64 {
         self.last
+    }
+
+    /// The sequence of the last record of the group as it was written, which may lie behind
+    /// [`GroupView::last_seq`]: behind the reader's end, or superseded. The caller's bytes in the
+    /// header speak of this one.
+    pub fn stored_last_seq(&self) -> u64 {
+        self.group_last
+    }
+
+    /// The records that are returned as they are stored: each behind its length and padded to eight
+    /// bytes.
+    pub fn framed(&self) -> &'a [u8] {
+        let records = self.records();
+        let mut behind = records.clone();
+        while behind.next().is_some() {}
+        &records.rest[..records.rest.len() - behind.rest.len()]
     }
 
     /// The records with their sequences.
