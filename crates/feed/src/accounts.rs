@@ -1,7 +1,7 @@
 //! Members, accounts and balances.
 
 use crate::fills::FillList;
-use crate::orders::OwnerList;
+use crate::orders::{EndedTrail, OpenList};
 use crate::view::{BalanceView, MemberView};
 use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Name, Seq, Timestamp};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ pub(crate) struct Account {
     pub(crate) name: Name,
     /// By currency, as far as it was ever used.
     pub(crate) balances: Vec<Balance>,
-    pub(crate) open: OwnerList,
-    pub(crate) ended: OwnerList,
+    pub(crate) open: OpenList,
+    pub(crate) ended: EndedTrail,
     pub(crate) fills: FillList,
     pub(crate) dead_man: Timestamp,
     /// Where the last ended order was that has been forgotten.
@@ -41,8 +41,8 @@ impl Account {
             member,
             name,
             balances: Vec::new(),
-            open: OwnerList::EMPTY,
-            ended: OwnerList::EMPTY,
+            open: OpenList::EMPTY,
+            ended: EndedTrail::EMPTY,
             fills: FillList::EMPTY,
             dead_man: Timestamp::MAX,
             forgotten_orders: Seq::ZERO,

@@ -1,11 +1,11 @@
 //! Orders, open and lately ended: a slab with the lookups and lists that queries need.
 
 use crate::accounts::Account;
-use crate::list::{Link, Linked, List};
+use crate::list::{Link, Linked, List, Trail};
 use crate::view::{Moment, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus,
-    Quantity,
+    Quantity, Seq,
 };
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -115,6 +115,16 @@ impl Hasher for CounterHasher {
     }
 }
 
+/// What must be known of an ended order to forget it, so that it need not be looked at then.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    slot: u32,
+    account: u32,
+    order: OrderId,
+    seq: Seq,
+    named: bool,
+}
+
 /// All orders that are open or remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
@@ -123,7 +133,7 @@ pub(crate) struct Orders {
     by_id: HashMap<OrderId, u32, BuildHasherDefault<CounterHasher>>,
     by_client: HashMap<(AccountId, ClientOrderId), u32>,
     /// Ended orders, oldest end first.
-    ended: VecDeque<u32>,
+    ended: VecDeque<Ended>,
     /// Orders that changed since the last end of a command.
     pub(crate) changed: Vec<u32>,
 }
@@ -180,31 +190,42 @@ impl Orders {
 
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
-        self.slab[slot as usize].status = status;
+        let order = &mut self.slab[slot as usize];
+        order.status = status;
+        self.ended.push_back(Ended {
+            slot,
+            account: order.account,
+            order: order.order,
+            seq: order.updated.seq,
+            named: !order.terms.client_order_id.is_empty(),
+        });
         owner.open.remove(&mut self.slab, slot);
         owner.ended.push_back(&mut self.slab, slot);
-        self.ended.push_back(slot);
     }
 
     /// Forgets the oldest of the ended orders beyond `keep`.
     pub(crate) fn forget_beyond(&mut self, keep: usize, accounts: &mut [Account]) {
         while self.ended.len() > keep
-            && let Some(slot) = self.ended.pop_front()
+            && let Some(Ended { slot, account, order, seq, named }) = self.ended.pop_front()
         {
-            let order = &self.slab[slot as usize];
-            let owner = &mut accounts[order.account as usize];
-            owner.forgotten_orders = order.updated.seq;
-            self.by_id.remove(&order.order);
-            let name = (order.terms.account, order.terms.client_order_id);
-            // A later order may have taken the name over.
-            if !name.1.is_empty() && self.by_client.get(&name) == Some(&slot) {
-                self.by_client.remove(&name);
+            let owner = &mut accounts[account as usize];
+            owner.forgotten_orders = seq;
+            owner.ended.forget_first();
+            self.by_id.remove(&order);
+            if named {
+                let terms = &self.slab[slot as usize].terms;
+                let name = (terms.account, terms.client_order_id);
+                // A later order may have taken the name over.
+                if self.by_client.get(&name) == Some(&slot) {
+                    self.by_client.remove(&name);
+                }
             }
-            owner.ended.remove(&mut self.slab, slot);
             self.free.push(slot);
         }
     }
 }
 
-/// The lists of an account's orders.
-pub(crate) type OwnerList = List<OWNER>;
+/// An account's open orders, by id.
+pub(crate) type OpenList = List<OWNER>;
+/// An account's ended orders, in order of their ends.
+pub(crate) type EndedTrail = Trail<OWNER>;
