@@ -1,1 +1,126 @@
-//! The sequencer: ingress, stamp, journal, apply, release; durability levels; snapshots; recovery; replay.
+//! The engine: takes commands from many producers, sequences them, journals them, has the core
+//! decide them, and releases what follows when the durability level allows.
+//!
+//! ```
+//! use rialto_disk::SimDisk;
+//! use rialto_engine::{Engine, EngineConfig, Producer};
+//! use rialto_model::*;
+//! use std::{sync::Arc, time::Duration};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // In production the disk is a `RealDisk`, and the rest of the settings fit as they are.
+//! let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
+//! let (engine, recovery) = Engine::start(config, Arc::new(SimDisk::new(1)))?;
+//! println!("{recovery}");
+//!
+//! let mut producer = engine.producer();
+//! let second = Duration::from_secs(1);
+//! let mut send = |command: Command| -> Result<Outcome, Box<dyn std::error::Error>> {
+//!     producer.submit(0, &command, None)?;
+//!     Ok(producer.reply_timeout(60 * second).ok_or("no reply")?.result?)
+//! };
+//!
+//! let two = Scale::new(2).ok_or("2 is a scale")?;
+//! send(Command::CreateCurrency { code: "BTC".parse()?, scale: two })?;
+//! send(Command::CreateCurrency { code: "USD".parse()?, scale: two })?;
+//! let rules = TradingRules {
+//!     tick: Price(1), lot: Quantity(1), quantity_max: Quantity(1_000_000),
+//!     notional_min: Amount(0), collar_ppm: 0, reference_price: Price(0),
+//!     market_protection_ppm: 50_000, maker_fee_ppm: 0, taker_fee_ppm: 0,
+//!     self_trade: SelfTrade::Allow, open_orders_max: 100, day_end_s: 0, risk: true,
+//! };
+//! let whole = Scale::new(0).ok_or("0 is a scale")?;
+//! send(Command::CreateInstrument(InstrumentSpec {
+//!     symbol: "BTC-USD".parse()?, kind: InstrumentKind::Spot,
+//!     base: CurrencyId(1), quote: CurrencyId(2),
+//!     price_scale: whole, quantity_scale: two, rules,
+//! }))?;
+//! for (currency, name) in [(1, "buyer"), (2, "seller")] {
+//!     let id = MemberId(currency);
+//!     send(Command::CreateMember { member: id, name: name.parse()? })?;
+//!     let account = AccountId(currency);
+//!     send(Command::CreateAccount { account, member: id, name: name.parse()? })?;
+//! }
+//! for (account, currency) in [(1, 2), (2, 1)] {
+//!     send(Command::Deposit(Transfer {
+//!         account: AccountId(account), currency: CurrencyId(currency),
+//!         amount: Amount(10_000_000), reference: "first".parse()?,
+//!     }))?;
+//! }
+//! let order = |account, side| Command::Place(NewOrder {
+//!     account: AccountId(account), instrument: InstrumentId(1), side, kind: OrderKind::Limit,
+//!     time_in_force: TimeInForce::Gtc, post_only: PostOnly::Off, self_trade: None,
+//!     cancel_on_disconnect: false, size: OrderSize::Base(Quantity(100)), price: Price(60_000),
+//!     expire_at: Timestamp::ZERO, client_order_id: ClientOrderId::EMPTY,
+//! });
+//! send(order(1, Side::Buy))?;
+//! send(order(2, Side::Sell))?;
+//!
+//! // Everything that happened leaves as events.
+//! let mut reader = engine.events(Seq(1));
+//! let mut trades = Vec::new();
+//! while trades.is_empty() {
+//!     let batch = reader.next_timeout(60 * second)?.ok_or("no events")?;
+//!     for record in batch.iter() {
+//!         let (_time, events) = record.decode()?;
+//!         for event in events {
+//!             if let Event::Trade(trade) = event? {
+//!                 trades.push(trade);
+//!             }
+//!         }
+//!     }
+//! }
+//! assert_eq!((trades[0].price, trades[0].quantity), (Price(60_000), Quantity(100)));
+//! println!("{}", engine.shutdown(60 * second));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! How it is made: [`Step`] names the parts, each a struct with a step that never blocks. Threads
+//! drive them here; [`Stepped`] leaves that to the caller, so that simulations decide every
+//! interleaving. A command is in the journal's buffer before the core sees it; its reply lies in
+//! the producer's ring, and its events in the batch, until the mark of the [`Level`] has passed
+//! them. What is on disk is told in `docs/formats`: `log.md`, `journal.md` and `snapshot.md`.
+
+mod batch;
+mod clock;
+mod config;
+mod engine;
+mod events;
+mod health;
+mod ingress;
+mod journal_writer;
+mod level;
+mod marks;
+mod parts;
+mod prepare;
+mod recovery;
+mod replay;
+mod scribe;
+mod sequencer;
+mod shutdown;
+mod signal;
+mod snapshot;
+mod stats;
+mod stepped;
+mod threads;
+mod venue;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use config::EngineConfig;
+pub use engine::Engine;
+pub use events::{EventBatch, EventReader, EventRecord, ReadEventsError};
+pub use health::{Fault, Health};
+pub use ingress::{
+    OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
+};
+pub use level::{Level, UnknownLevel};
+pub use marks::Marks;
+pub use parts::{Sources, Step};
+pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
+pub use replay::{At, ReplayError, replay_to};
+pub use shutdown::ShutdownReport;
+pub use signal::{Progress, Wait};
+pub use snapshot::{SnapshotFailed, SnapshotFileError, SnapshotTicket};
+pub use stats::Stats;
+pub use stepped::Stepped;

@@ -1,0 +1,111 @@
+//! What travels from thread to thread: a run of commands and their events.
+
+use crate::Level;
+use crate::ingress::LaneSet;
+use rialto_core::{EventSink, ORDERS_PER_COMMAND};
+use rialto_log::Group;
+use rialto_model::{
+    COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp,
+};
+
+/// The most events that one command can cause. It touches 256 orders, each of which ends or changes
+/// with at most two events; the rest is room for what stands around them.
+const EVENTS_MAX: usize = 4 * ORDERS_PER_COMMAND as usize;
+/// The longest record of an event log.
+pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_MAX * EVENT_BYTES_MAX;
+/// How many chunks of a batch are told apart when latency is counted.
+const STAMPS_MAX: usize = 64;
+
+/// A run of commands in a journal group and their events, one record for each command, in an event
+/// group. Both cover the same sequences.
+pub(crate) struct Batch {
+    pub(crate) journal: Group,
+    pub(crate) events: Group,
+    /// Producers with a reply in this batch that waits for the journal.
+    pub(crate) lanes: LaneSet,
+    /// Whether a reply in this batch needs a higher level than the venue's.
+    pub(crate) sync: bool,
+    /// When chunks of the batch were taken from the producers, and how many commands they held.
+    stamps: Vec<(Timestamp, u64)>,
+}
+
+impl Batch {
+    pub(crate) fn new(group_bytes: usize) -> Self {
+        Self {
+            journal: Group::new(group_bytes),
+            events: Group::new(group_bytes),
+            lanes: LaneSet::default(),
+            sync: false,
+            stamps: Vec::with_capacity(STAMPS_MAX),
+        }
+    }
+
+    /// Empties the batch; its first command will be `first`.
+    pub(crate) fn begin(&mut self, first: Seq) {
+        self.journal.begin(first.0);
+        self.events.begin(first.0);
+        self.lanes.clear();
+        self.sync = false;
+        self.stamps.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.journal.is_empty()
+    }
+
+    pub(crate) fn last(&self) -> Seq {
+        Seq(self.journal.last_seq())
+    }
+
+    pub(crate) fn commands(&self) -> u64 {
+        u64::from(self.journal.records())
+    }
+
+    /// Whether any one more command fits, whatever it causes.
+    #[inline]
+    pub(crate) fn has_room(&mut self) -> bool {
+        self.journal.reserve(COMMAND_BYTES_MAX).is_ok()
+            && self.events.reserve(EVENT_RECORD_BYTES_MAX).is_ok()
+    }
+
+    /// Remembers when `commands` more commands were taken.
+    pub(crate) fn stamp(&mut self, time: Timestamp, commands: u64) {
+        if self.stamps.len() < STAMPS_MAX {
+            self.stamps.push((time, commands));
+        } else if let Some((_, last)) = self.stamps.last_mut() {
+            *last += commands;
+        }
+    }
+
+    pub(crate) fn stamps(&self) -> &[(Timestamp, u64)] {
+        &self.stamps
+    }
+}
+
+/// Encodes events straight into the group.
+pub(crate) struct Encoding<'a>(EventEncoder<'a>);
+
+impl<'a> Encoding<'a> {
+    #[inline]
+    pub(crate) fn new(time: Timestamp, record: &'a mut [u8]) -> Self {
+        Self(EventEncoder::new(time, record))
+    }
+
+    #[inline]
+    pub(crate) fn finish(self) -> usize {
+        self.0.finish()
+    }
+}
+
+impl EventSink for Encoding<'_> {
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.0.push(event).expect("a command causes at most EVENTS_MAX events");
+    }
+}
+
+/// What must hold before a reply is handed out.
+#[inline]
+pub(crate) fn gate(venue: Level, wanted: Option<Level>) -> Level {
+    wanted.map_or(venue, |wanted| wanted.max(venue))
+}

@@ -1,0 +1,65 @@
+//! The settings of an engine.
+
+use crate::{Level, Wait};
+use rialto_core::Limits;
+use rialto_model::EngineId;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of an engine. [`Default`] has a value for everything but the directory, which is
+/// `rialto-data` in the current one.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Where journal, event log and snapshots live. Made if it does not exist.
+    pub data_dir: PathBuf,
+    /// Which engine this is: the high bits of its order and trade ids.
+    pub engine: EngineId,
+    /// What an acknowledgement promises, and what must hold before events are visible.
+    pub level: Level,
+    /// The most that is written to the journal or the event log at once, in bytes: at least
+    /// 256 KiB, at most 1 MiB.
+    pub group_bytes_max: usize,
+    /// Under [`Level::Buffered`], how much time a power failure can take away.
+    pub flush_every: Duration,
+    /// A snapshot is made in the background each time this many commands were journaled. It bounds
+    /// the work of a restart; making it costs about as much as replaying them.
+    pub snapshot_every: u64,
+    /// How many snapshots are kept, beside the one that the data directory began with.
+    pub snapshots_kept: usize,
+    /// How many commands one producer may have in flight.
+    pub producer_capacity: usize,
+    /// How the engine's threads wait.
+    pub wait: Wait,
+    /// The length of the files of the journal and the event log.
+    pub segment_bytes: u64,
+    /// How many groups of events are kept in memory for readers that keep up; the others read the
+    /// event log.
+    pub event_ring_blocks: usize,
+    /// The bounds of the core. They count when the data directory is made, and stay with it.
+    pub limits: Limits,
+}
+
+impl EngineConfig {
+    /// The least that [`EngineConfig::group_bytes_max`] may be: a group must hold all events of
+    /// the command that causes the most.
+    pub const GROUP_BYTES_MIN: usize = 256 << 10;
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        EngineConfig {
+            data_dir: PathBuf::from("rialto-data"),
+            engine: EngineId(1),
+            level: Level::Synced,
+            group_bytes_max: rialto_log::GROUP_BYTES_MAX,
+            flush_every: Duration::from_millis(100),
+            snapshot_every: 20_000_000,
+            snapshots_kept: 3,
+            producer_capacity: 4_096,
+            wait: Wait::default(),
+            segment_bytes: 256 << 20,
+            event_ring_blocks: 64,
+            limits: Limits::default(),
+        }
+    }
+}

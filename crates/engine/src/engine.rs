@@ -1,0 +1,158 @@
+//! The engine as its users see it.
+
+use crate::config::EngineConfig;
+use crate::events::EventReader;
+use crate::health::Health;
+use crate::ingress::Producer;
+use crate::marks::{Marks, Phase};
+use crate::parts::{Parts, Sources, assemble};
+use crate::recovery::{RecoveryReport, StartError};
+use crate::shutdown::{self, ShutdownReport};
+use crate::snapshot::{SnapshotStore, SnapshotTicket};
+use crate::stats::Stats;
+use crate::threads::Threads;
+use crate::venue::Venue;
+use rialto_disk::{DirLock, Disk};
+use rialto_log::Segments;
+use rialto_model::Seq;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A running engine: one collateral pool with its journal, its event log and its snapshots.
+///
+/// Dropping it lets it finish what it has taken, as [`Engine::shutdown`] does, but makes no
+/// snapshot and tells nothing.
+pub struct Engine {
+    pub(crate) venue: Arc<Venue>,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) config: EngineConfig,
+    pub(crate) journal: Segments,
+    pub(crate) events: Segments,
+    pub(crate) store: SnapshotStore,
+    threads: Option<Threads>,
+    _lock: Arc<dyn DirLock>,
+}
+
+impl Engine {
+    /// Recovers the data directory and starts. The report displays as one line.
+    ///
+    /// # Errors
+    /// The data directory is in use, damaged or of a newer version; the error says what to do.
+    pub fn start(
+        config: EngineConfig,
+        disk: Arc<dyn Disk>,
+    ) -> Result<(Engine, RecoveryReport), StartError> {
+        Self::start_with(config, disk, Sources::system())
+    }
+
+    /// As [`Engine::start`], with another clock or other randomness.
+    ///
+    /// # Errors
+    /// See [`Engine::start`].
+    pub fn start_with(
+        config: EngineConfig,
+        disk: Arc<dyn Disk>,
+        sources: Sources,
+    ) -> Result<(Engine, RecoveryReport), StartError> {
+        let (mut engine, parts, report) = Self::assemble(config, disk, &sources)?;
+        engine.threads = Some(Threads::spawn(parts, &engine.venue).map_err(StartError::Thread)?);
+        Ok((engine, report))
+    }
+
+    pub(crate) fn assemble(
+        config: EngineConfig,
+        disk: Arc<dyn Disk>,
+        sources: &Sources,
+    ) -> Result<(Engine, Parts, RecoveryReport), StartError> {
+        let assembled = assemble(&config, &disk, sources)?;
+        let engine = Engine {
+            venue: assembled.venue,
+            disk,
+            config,
+            journal: assembled.journal_segments,
+            events: assembled.event_segments,
+            store: assembled.store,
+            threads: None,
+            _lock: Arc::from(assembled.lock),
+        };
+        Ok((engine, assembled.parts, assembled.report))
+    }
+
+    /// A way in. There may be [`PRODUCERS_MAX`](crate::PRODUCERS_MAX) at a time.
+    #[must_use]
+    pub fn producer(&self) -> Producer {
+        let producer = self.venue.lanes.open(self.config.producer_capacity, &self.venue);
+        self.venue.sequencer.notify();
+        producer
+    }
+
+    /// A reader of all released events from a sequence on.
+    #[must_use]
+    pub fn events(&self, from: Seq) -> EventReader {
+        EventReader::new(from, Arc::clone(&self.venue), self.events.clone())
+    }
+
+    /// The last sequence that everyone may see.
+    #[must_use]
+    pub fn released(&self) -> Seq {
+        self.venue.progression.released()
+    }
+
+    /// How far the engine has come.
+    #[must_use]
+    pub fn marks(&self) -> Marks {
+        self.venue.progression.all()
+    }
+
+    /// What the engine has counted since its start.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.venue.stats.read()
+    }
+
+    /// Whether it runs, and if not, why.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.venue.health()
+    }
+
+    /// The settings it was started with.
+    #[must_use]
+    pub fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// Asks for a snapshot through everything applied so far. It is made beside the venue.
+    #[must_use]
+    pub fn request_snapshot(&self) -> SnapshotTicket {
+        let through = self.marks().applied;
+        self.venue.snapshots.request(through);
+        self.venue.follower.notify();
+        SnapshotTicket::new(through, Arc::clone(&self.venue))
+    }
+
+    /// Takes no more commands. What was taken is finished; [`Engine::shutdown`] waits for it.
+    pub fn close_intake(&self) {
+        self.venue.enter(Phase::Draining);
+    }
+
+    /// Takes no more commands, finishes what was taken, confirms and closes the logs and makes a
+    /// snapshot. Loses nothing. What is not done by the deadline goes on in the background for as
+    /// long as the process lives.
+    pub fn shutdown(mut self, deadline: Duration) -> ShutdownReport {
+        self.close_intake();
+        match self.threads.take() {
+            Some(threads) => shutdown::finish(&self, threads, deadline),
+            None => ShutdownReport::new(&self, false, None),
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            self.close_intake();
+            drop(threads.join());
+        }
+    }
+}

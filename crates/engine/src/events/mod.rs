@@ -1,0 +1,15 @@
+//! The way out: released events, in memory for readers that keep up and in the event log for all.
+
+mod block;
+mod chain;
+mod note;
+mod reader;
+mod recorder;
+mod ring;
+
+pub(crate) use block::{Block, frame_bytes};
+pub(crate) use chain::{CHAIN_SPAN, Chain, ChainValue};
+pub(crate) use note::GroupNote;
+pub use reader::{EventBatch, EventReader, EventRecord, ReadEventsError};
+pub(crate) use recorder::EventWriter;
+pub(crate) use ring::EventRing;

@@ -1,0 +1,161 @@
+//! Reading released events.
+
+use super::Block;
+use super::ring::Found;
+use crate::marks::Phase;
+use crate::venue::Venue;
+use rialto_log::{ReadError, Reader, Segments};
+use rialto_model::{DecodeError, EventIter, Seq, Timestamp, decode_events};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Why events could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the event log could not be read")]
+pub struct ReadEventsError(#[from] ReadError);
+
+/// Reads released events in order, from memory while it keeps up and from the event log when it
+/// does not. It never holds the engine back.
+pub struct EventReader {
+    next: Seq,
+    venue: Arc<Venue>,
+    log: Segments,
+    /// Where it is in the event log, while it is behind.
+    behind: Option<Reader>,
+}
+
+impl EventReader {
+    pub(crate) fn new(from: Seq, venue: Arc<Venue>, log: Segments) -> Self {
+        Self { next: from.max(Seq(1)), venue, log, behind: None }
+    }
+
+    /// The sequence that the next batch begins with.
+    #[must_use]
+    pub fn next_seq(&self) -> Seq {
+        self.next
+    }
+
+    /// The next events, if there are any now.
+    ///
+    /// # Errors
+    /// The event log is damaged or the disk failed; the error names file and offset.
+    pub fn try_next(&mut self) -> Result<Option<EventBatch>, ReadEventsError> {
+        let block = match self.venue.events.find(self.next) {
+            Found::Here(block) => {
+                self.behind = None;
+                block
+            }
+            Found::Ahead if self.next > self.venue.progression.recorded() => return Ok(None),
+            Found::Ahead | Found::Behind => match self.read_log()? {
+                Some(block) => Arc::new(block),
+                None => return Ok(None),
+            },
+        };
+        let (first, offset) = (self.next, block.offset_of(self.next));
+        self.next = block.last().next();
+        Ok(Some(EventBatch { block, first, offset }))
+    }
+
+    /// The next events, waiting up to `timeout` for them. `None` comes early when the engine has
+    /// ended; see [`EventReader::is_over`].
+    ///
+    /// # Errors
+    /// The event log is damaged or the disk failed; the error names file and offset.
+    pub fn next_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Option<EventBatch>, ReadEventsError> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            // Asked before looking: what was published before the end is then still found.
+            let over = self.venue.progression.phase() >= Phase::Stopped;
+            if let Some(batch) = self.try_next()? {
+                return Ok(Some(batch));
+            }
+            let left = match deadline {
+                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+                None => Duration::from_secs(3_600),
+            };
+            if over || left.is_zero() {
+                return Ok(None);
+            }
+            let ended = || self.venue.progression.phase() >= Phase::Stopped;
+            self.venue.events.wait(self.next, left, ended);
+        }
+    }
+
+    /// Whether the engine has ended and everything that it released has been read here.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.venue.progression.phase() >= Phase::Stopped
+            && self.next > self.venue.progression.recorded()
+            && !matches!(self.venue.events.find(self.next), Found::Here(_))
+    }
+
+    fn read_log(&mut self) -> Result<Option<Block>, ReadError> {
+        let mut reader = match self.behind.take() {
+            Some(reader) => reader,
+            None => Reader::open(&self.log, self.next.0)?,
+        };
+        reader.set_end(self.venue.progression.recorded().0);
+        let block = reader.next_group()?.map(|group| {
+            let mut block = Block::default();
+            let records = group.last_seq() + 1 - group.first_seq();
+            block.fill(Seq(group.first_seq()), records, group.framed());
+            block
+        });
+        self.behind = Some(reader);
+        Ok(block)
+    }
+}
+
+/// A run of events, from one sequence to another. Cloning it does not copy them.
+#[derive(Clone, Debug)]
+pub struct EventBatch {
+    block: Arc<Block>,
+    first: Seq,
+    offset: usize,
+}
+
+impl EventBatch {
+    /// The first sequence.
+    #[must_use]
+    pub fn first(&self) -> Seq {
+        self.first
+    }
+
+    /// The last sequence.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        self.block.last()
+    }
+
+    /// The events of each sequence, in order.
+    pub fn iter(&self) -> impl Iterator<Item = EventRecord<'_>> {
+        let mut offset = self.offset;
+        (self.first.0..=self.last().0).map_while(move |seq| {
+            let (bytes, next) = self.block.record_at(offset)?;
+            offset = next;
+            Some(EventRecord { seq: Seq(seq), bytes })
+        })
+    }
+}
+
+/// All events of one command, in their binary form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventRecord<'a> {
+    /// The command's sequence.
+    pub seq: Seq,
+    /// The record as the event log holds it; `docs/formats/journal.md` describes it.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> EventRecord<'a> {
+    /// The command's time and its events.
+    ///
+    /// # Errors
+    /// The record is of a version that this build does not know.
+    pub fn decode(&self) -> Result<(Timestamp, EventIter<'a>), DecodeError> {
+        decode_events(self.bytes)
+    }
+}

@@ -1,0 +1,94 @@
+//! Makes released events visible and writes them to the event log.
+
+use super::{Chain, GroupNote};
+use crate::Level;
+use crate::batch::Batch;
+use crate::health::Fault;
+use crate::marks::Phase;
+use crate::prepare::Supplied;
+use crate::signal::Progress;
+use crate::venue::Venue;
+use rialto_log::{Commit, WriteError};
+use rialto_model::Seq;
+use std::sync::Arc;
+
+/// Takes batches that the journal has finished with, so that everything in them is released; makes
+/// their events readable in memory, then durable facts in the event log, and sends the batches back
+/// to the sequencer.
+///
+/// The event log is never synced on its own: whatever a power failure takes from it, the journal
+/// gives again.
+pub(crate) struct EventWriter {
+    /// `None` only after the end.
+    log: Option<Supplied>,
+    inbox: rtrb::Consumer<Box<Batch>>,
+    free: rtrb::Producer<Box<Batch>>,
+    chain: Chain,
+    venue: Arc<Venue>,
+    level: Level,
+}
+
+impl EventWriter {
+    pub(crate) fn new(
+        log: Supplied,
+        inbox: rtrb::Consumer<Box<Batch>>,
+        free: rtrb::Producer<Box<Batch>>,
+        chain: Chain,
+        venue: Arc<Venue>,
+        level: Level,
+    ) -> Self {
+        Self { log: Some(log), inbox, free, chain, venue, level }
+    }
+
+    pub(crate) fn step(&mut self) -> Progress {
+        if self.log.is_none() {
+            return Progress::Finished;
+        }
+        let result = match self.inbox.pop() {
+            Ok(batch) => self.record(batch).map(|()| Progress::Worked),
+            Err(_) if self.inbox.is_abandoned() && self.inbox.is_empty() => {
+                self.close().map(|()| Progress::Finished)
+            }
+            Err(_) => return Progress::Idle(None),
+        };
+        result.unwrap_or_else(|error| {
+            self.log = None;
+            self.venue.fail(Fault::EventLog(error));
+            Progress::Finished
+        })
+    }
+
+    fn record(&mut self, mut batch: Box<Batch>) -> Result<(), WriteError> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let events = &mut batch.events;
+        let (first, records) = (Seq(events.first_seq()), u64::from(events.records()));
+        debug_assert!(Seq(events.last_seq()) <= self.venue.progression.released());
+        self.venue.events.publish(first, records, events.body());
+        self.chain.extend(records, events.body());
+        let note = GroupNote { chain: self.chain.value(), level: self.level };
+        events.set_caller(note.encode());
+        log.write(events, Commit::Written)?;
+        self.venue.stats.count_event_group(events.stored_bytes() as u64);
+        self.venue.progression.advance_recorded(Seq(events.last_seq()));
+        // The sequencer may be gone; then nobody needs the batch any more.
+        let _ = self.free.push(batch);
+        self.venue.sequencer.notify();
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), WriteError> {
+        if let Some(log) = self.log.take() {
+            log.writer.close()?;
+        }
+        self.venue.enter(Phase::Stopped);
+        Ok(())
+    }
+}
+
+impl Drop for EventWriter {
+    fn drop(&mut self) {
+        if self.log.is_some() && self.venue.progression.phase() < Phase::Stopped {
+            self.venue.fail(Fault::Panicked("event log"));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Whether the engine runs, and if not, why.
+
+use rialto_log::WriteError;
+use std::fmt;
+use std::sync::Arc;
+
+/// What ended an engine.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The journal could not be written.
+    #[error("the journal could not be written, and nothing after its last group was acknowledged")]
+    Journal(#[source] WriteError),
+    /// The event log could not be written.
+    #[error(
+        "the event log could not be written; it is completed from the journal at the next start"
+    )]
+    EventLog(#[source] WriteError),
+    /// A thread ended where it must not: a defect of the engine.
+    #[error("the {0} thread panicked: a defect; its message was printed")]
+    Panicked(&'static str),
+}
+
+/// Whether an engine runs.
+#[derive(Clone, Debug)]
+pub enum Health {
+    /// It takes commands.
+    Running,
+    /// It finishes what it has taken.
+    Draining,
+    /// It was shut down and has lost nothing.
+    Stopped,
+    /// It ended because of a fault. Restart it when the cause is mended.
+    Failed(Arc<Fault>),
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Health::Running => f.write_str("running"),
+            Health::Draining => f.write_str("draining"),
+            Health::Stopped => f.write_str("stopped"),
+            Health::Failed(fault) => write!(f, "failed: {}", tell_all(&**fault)),
+        }
+    }
+}
+
+/// An error with all its causes in one line.
+pub(crate) fn tell_all(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        told.push_str(": ");
+        told.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    told
+}

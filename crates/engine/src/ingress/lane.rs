@@ -1,0 +1,209 @@
+//! What a producer and the threads of the engine share.
+
+use super::{PRODUCERS_MAX, Producer, Replies, Submission, Submitter};
+use crate::Level;
+use crate::signal::Signal;
+use crate::venue::Venue;
+use rialto_model::{Outcome, Seq, Timestamp};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// An answer on its way to the producer. It lies in the ring from the moment the command was
+/// applied; the reading half hands it out only when the mark of `gate` has passed `seq`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) token: u64,
+    pub(crate) seq: Seq,
+    pub(crate) time: Timestamp,
+    /// `None`: the engine stopped before the command was sequenced.
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) gate: Level,
+}
+
+/// The sequencer's end of a producer.
+pub(crate) struct Lane {
+    pub(crate) slot: usize,
+    pub(crate) submissions: rtrb::Consumer<Submission>,
+    pub(crate) answers: rtrb::Producer<Answer>,
+    pub(crate) shared: Arc<LaneShared>,
+}
+
+/// A counter that one side writes often and the other reads seldom.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Taken(pub(crate) AtomicU64);
+
+#[derive(Default)]
+pub(crate) struct LaneShared {
+    /// Replies handed out; the submitting half subtracts it to know its room.
+    pub(crate) taken: Taken,
+    pub(crate) signal: Signal,
+    has_waker: AtomicBool,
+    waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
+    /// What was submitted and never sequenced, left here when the sequencer ends.
+    pub(crate) abandoned: Mutex<Option<rtrb::Consumer<Submission>>>,
+}
+
+impl LaneShared {
+    /// Tells the reading half to look at the marks again.
+    pub(crate) fn wake(&self) {
+        self.signal.notify();
+        if self.has_waker.load(Ordering::Acquire) {
+            let waker = self.waker.lock().ok().and_then(|waker| waker.clone());
+            if let Some(waker) = waker {
+                waker();
+            }
+        }
+    }
+
+    pub(crate) fn set_waker(&self, waker: Arc<dyn Fn() + Send + Sync>) {
+        if let Ok(mut slot) = self.waker.lock() {
+            *slot = Some(waker);
+        }
+        self.has_waker.store(true, Ordering::Release);
+    }
+}
+
+impl Lane {
+    /// Whether nobody will ever submit here again, and everything submitted has been taken and
+    /// answered.
+    pub(crate) fn is_over(&self) -> bool {
+        // The order matters: what was submitted before the end is seen after the end was.
+        self.submissions.is_abandoned()
+            && self.submissions.is_empty()
+            && (self.answers.is_abandoned()
+                || self.answers.slots() == self.answers.buffer().capacity())
+    }
+
+    /// Leaves what was never sequenced to the reading half, which answers it with "unknown".
+    pub(crate) fn abandon(self) {
+        if let Ok(mut abandoned) = self.shared.abandoned.lock() {
+            *abandoned = Some(self.submissions);
+        }
+        self.shared.wake();
+    }
+}
+
+/// A set of lanes, by slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LaneSet([u64; PRODUCERS_MAX / 64]);
+
+impl LaneSet {
+    #[inline]
+    pub(crate) fn insert(&mut self, slot: usize) {
+        self.0[slot / 64] |= 1 << (slot % 64);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        let words = self.0;
+        words.into_iter().enumerate().flat_map(|(index, mut word)| {
+            std::iter::from_fn(move || {
+                (word != 0).then(|| {
+                    let bit = word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    index * 64 + bit
+                })
+            })
+        })
+    }
+}
+
+/// All lanes: those in use, and those that the sequencer has yet to take up.
+pub(crate) struct LaneTable {
+    slots: Vec<Mutex<Option<Arc<LaneShared>>>>,
+    arrivals: Mutex<Vec<Lane>>,
+    has_arrivals: AtomicBool,
+}
+
+impl LaneTable {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: (0..PRODUCERS_MAX).map(|_| Mutex::new(None)).collect(),
+            arrivals: Mutex::new(Vec::new()),
+            has_arrivals: AtomicBool::new(false),
+        }
+    }
+
+    /// Opens a lane of this capacity. Without a free slot the producer is born turned away.
+    pub(crate) fn open(&self, capacity: usize, venue: &Arc<Venue>) -> Producer {
+        let shared = Arc::new(LaneShared::default());
+        let slot = self.slots.iter().position(|slot| {
+            slot.lock().is_ok_and(|mut slot| {
+                let free = slot.is_none();
+                if free {
+                    *slot = Some(Arc::clone(&shared));
+                }
+                free
+            })
+        });
+        let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
+        let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
+        if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
+            arrivals.push(Lane { slot, submissions, answers, shared: Arc::clone(&shared) });
+            self.has_arrivals.store(true, Ordering::Release);
+        }
+        Producer::new(
+            Submitter::new(
+                slot.map(|_| to_sequencer),
+                capacity,
+                Arc::clone(&shared),
+                Arc::clone(venue),
+            ),
+            Replies::new(from_sequencer, shared, Arc::clone(venue)),
+        )
+    }
+
+    /// Moves lanes that were opened since to `lanes`.
+    pub(crate) fn take_arrivals(&self, lanes: &mut Vec<Lane>) -> bool {
+        if !self.has_arrivals.load(Ordering::Acquire) {
+            return false;
+        }
+        let Ok(mut arrivals) = self.arrivals.lock() else { return false };
+        self.has_arrivals.store(false, Ordering::Release);
+        lanes.append(&mut arrivals);
+        true
+    }
+
+    pub(crate) fn close(&self, slot: usize) {
+        if let Ok(mut slot) = self.slots[slot].lock() {
+            *slot = None;
+        }
+    }
+
+    pub(crate) fn wake(&self, lanes: &LaneSet) {
+        for slot in lanes.iter() {
+            self.wake_slot(slot);
+        }
+    }
+
+    pub(crate) fn wake_all(&self) {
+        (0..self.slots.len()).for_each(|slot| self.wake_slot(slot));
+    }
+
+    fn wake_slot(&self, slot: usize) {
+        let shared = self.slots[slot].lock().ok().and_then(|slot| slot.clone());
+        if let Some(shared) = shared {
+            shared.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_set_yields_what_was_inserted() {
+        let mut set = LaneSet::default();
+        for slot in [0, 63, 64, 255] {
+            set.insert(slot);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 255]);
+        set.clear();
+        assert_eq!(set.iter().next(), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! The reading half of a producer: where replies are held back until their mark has passed.
+
+use super::lane::{Answer, LaneShared};
+use crate::Level;
+use crate::marks::Phase;
+use crate::venue::Venue;
+use rialto_model::{Outcome, Seq, Timestamp};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// The engine stopped before it could promise anything about a command: it may have taken effect
+/// or not. What the journal holds after the restart decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the engine stopped before the command was confirmed: its outcome is unknown")]
+pub struct OutcomeUnknown;
+
+/// The answer to a submitted command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// As submitted.
+    pub token: u64,
+    /// The command's place in the journal; zero if it never got one.
+    pub seq: Seq,
+    /// The time that the command was stamped with.
+    pub time: Timestamp,
+    /// What it came to.
+    pub result: Result<Outcome, OutcomeUnknown>,
+}
+
+/// The reading half of a [`Producer`](crate::Producer).
+pub struct Replies {
+    ring: rtrb::Consumer<Answer>,
+    /// The marks by level as they were last read.
+    passed: [Seq; Level::ALL.len()],
+    taken: u64,
+    shared: Arc<LaneShared>,
+    venue: Arc<Venue>,
+}
+
+impl Replies {
+    pub(super) fn new(
+        ring: rtrb::Consumer<Answer>,
+        shared: Arc<LaneShared>,
+        venue: Arc<Venue>,
+    ) -> Self {
+        Self { ring, passed: [Seq::ZERO; Level::ALL.len()], taken: 0, shared, venue }
+    }
+
+    /// The next reply, if there is one.
+    #[inline]
+    pub fn try_reply(&mut self) -> Option<Reply> {
+        let Ok(&answer) = self.ring.peek() else { return self.leftover() };
+        if answer.seq > self.passed[answer.gate as usize] {
+            let marks = &self.venue.progression;
+            // The phase is read first: a mark that was reached before the end is then seen.
+            let over = marks.phase() >= Phase::Stopped;
+            self.passed[answer.gate as usize] = marks.of(answer.gate);
+            if answer.seq > self.passed[answer.gate as usize] {
+                return if over { self.hand_out(answer, None) } else { None };
+            }
+        }
+        self.hand_out(answer, answer.outcome)
+    }
+
+    /// The next reply, waiting up to `timeout` for it.
+    pub fn reply_timeout(&mut self, timeout: Duration) -> Option<Reply> {
+        let shared = Arc::clone(&self.shared);
+        let wait = self.venue.wait;
+        let mut deadline = None;
+        loop {
+            let mut left = Some(timeout);
+            let reply = shared.signal.wait(wait, || match self.try_reply() {
+                Some(reply) => Ok(reply),
+                None => {
+                    // The clock is asked only when there is nothing to do anyway.
+                    let now = Instant::now();
+                    let end = *deadline.get_or_insert_with(|| now.checked_add(timeout));
+                    left = end.map(|end| end.saturating_duration_since(now));
+                    Err(left)
+                }
+            });
+            if reply.is_some() || left == Some(Duration::ZERO) {
+                return reply;
+            }
+        }
+    }
+
+    /// Has `waker` called, by a thread of the engine, whenever replies may have become available.
+    /// It must not block.
+    pub fn set_waker(&mut self, waker: Arc<dyn Fn() + Send + Sync>) {
+        self.shared.set_waker(waker);
+        self.shared.wake();
+    }
+
+    fn hand_out(&mut self, answer: Answer, outcome: Option<Outcome>) -> Option<Reply> {
+        let _ = self.ring.pop();
+        self.count();
+        let Answer { token, seq, time, .. } = answer;
+        Some(Reply { token, seq, time, result: outcome.ok_or(OutcomeUnknown) })
+    }
+
+    /// What was submitted too late to be sequenced: known once the sequencer has ended.
+    fn leftover(&mut self) -> Option<Reply> {
+        if self.venue.progression.phase() < Phase::Stopped {
+            return None;
+        }
+        let shared = Arc::clone(&self.shared);
+        let mut abandoned = shared.abandoned.lock().ok()?;
+        let submissions = abandoned.as_mut()?;
+        if !self.ring.is_empty() {
+            // The sequencer answered some more before it ended; those answers come first.
+            drop(abandoned);
+            return self.try_reply();
+        }
+        let submission = submissions.pop().ok()?;
+        self.count();
+        Some(Reply {
+            token: submission.token,
+            seq: Seq::ZERO,
+            time: Timestamp::ZERO,
+            result: Err(OutcomeUnknown),
+        })
+    }
+
+    fn count(&mut self) {
+        self.taken += 1;
+        self.shared.taken.0.store(self.taken, Ordering::Release);
+    }
+}

@@ -1,0 +1,195 @@
+//! The steps of one engine, put together.
+
+use crate::batch::Batch;
+use crate::clock::Clock;
+use crate::config::EngineConfig;
+use crate::events::{EventRing, EventWriter};
+use crate::journal_writer::JournalWriter;
+use crate::marks::Progression;
+use crate::prepare::{Preparer, Shelf, Supplied};
+use crate::recovery::{self, RecoveryReport, StartError};
+use crate::scribe::Scribe;
+use crate::sequencer::Sequencer;
+use crate::signal::Progress;
+use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
+use crate::venue::Venue;
+use rialto_disk::{DirLock, Disk};
+use rialto_log::Segments;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// How many batches go round between the steps: one being filled, one being journaled, and some that
+/// the event log may fall behind by.
+const BATCHES: usize = 8;
+
+/// Where an engine takes its time and its random values from.
+#[derive(Clone)]
+pub struct Sources {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh random values, for the salts of logs and the keys of lookup tables. They never affect
+    /// a result.
+    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Sources {
+    /// The machine's own.
+    #[must_use]
+    pub fn system() -> Self {
+        // The standard library keys each hasher with fresh randomness from the system.
+        let random = || RandomState::new().hash_one(std::process::id());
+        Self { clock: Arc::new(crate::SystemClock), random: Arc::new(random) }
+    }
+}
+
+/// One of the steps that make up an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Takes commands, journals them in memory, applies them.
+    Sequencer,
+    /// Writes the journal and moves the marks.
+    Journal,
+    /// Publishes events and writes the event log.
+    Events,
+    /// Makes snapshots.
+    Follower,
+    /// Makes segments before they are needed.
+    Preparer,
+}
+
+impl Step {
+    /// All steps.
+    pub const ALL: [Step; 5] =
+        [Step::Sequencer, Step::Journal, Step::Events, Step::Follower, Step::Preparer];
+}
+
+/// The steps of one engine. Threads drive them, or one loop does.
+pub(crate) struct Parts {
+    pub(crate) sequencer: Sequencer,
+    pub(crate) journal: JournalWriter,
+    pub(crate) events: EventWriter,
+    pub(crate) follower: Follower,
+    pub(crate) preparer: Preparer,
+}
+
+impl Parts {
+    pub(crate) fn step(&mut self, step: Step) -> Progress {
+        match step {
+            Step::Sequencer => self.sequencer.step(),
+            Step::Journal => self.journal.step(),
+            Step::Events => self.events.step(),
+            Step::Follower => self.follower.step(),
+            Step::Preparer => self.preparer.step(),
+        }
+    }
+}
+
+/// What the handle of an engine keeps.
+pub(crate) struct Assembled {
+    pub(crate) parts: Parts,
+    pub(crate) venue: Arc<Venue>,
+    pub(crate) journal_segments: Segments,
+    pub(crate) event_segments: Segments,
+    pub(crate) store: SnapshotStore,
+    pub(crate) lock: Box<dyn DirLock>,
+    pub(crate) report: RecoveryReport,
+}
+
+fn check(config: &EngineConfig) -> Result<(), StartError> {
+    let setting = |setting, got: usize, fits: bool, range| {
+        if fits { Ok(()) } else { Err(StartError::Setting { setting, got: got as u64, range }) }
+    };
+    let group = config.group_bytes_max;
+    let groups = EngineConfig::GROUP_BYTES_MIN..=rialto_log::GROUP_BYTES_MAX;
+    setting("group_bytes_max", group, groups.contains(&group), "256 KiB to 1 MiB")?;
+    let capacity = config.producer_capacity;
+    setting("producer_capacity", capacity, (1..=1 << 20).contains(&capacity), "1 to 1048576")?;
+    let blocks = config.event_ring_blocks;
+    setting("event_ring_blocks", blocks, (2..=1 << 16).contains(&blocks), "2 to 65536")
+}
+
+/// Recovers the data directory and puts the steps together over what it holds.
+pub(crate) fn assemble(
+    config: &EngineConfig,
+    disk: &Arc<dyn Disk>,
+    sources: &Sources,
+) -> Result<Assembled, StartError> {
+    check(config)?;
+    let random = Arc::clone(&sources.random);
+    let hash_key = random();
+    let mut salt = move || {
+        let mut salt = [0; 16];
+        salt[..8].copy_from_slice(&random().to_le_bytes());
+        salt[8..].copy_from_slice(&random().to_le_bytes());
+        salt
+    };
+    let recovered = recovery::recover(config, disk, &mut salt, hash_key)?;
+    let last = recovered.report.last;
+    let venue = Arc::new(Venue::new(
+        Progression::new(config.level, last),
+        config.wait,
+        EventRing::new(config.event_ring_blocks),
+        SnapshotDesk::new(config.snapshot_every, recovered.newest_snapshot),
+    ));
+
+    let (mut to_sequencer, free) = rtrb::RingBuffer::new(BATCHES);
+    let (to_journal, sealed) = rtrb::RingBuffer::new(BATCHES);
+    let (to_events, journaled) = rtrb::RingBuffer::new(BATCHES);
+    for _ in 0..BATCHES {
+        let _ = to_sequencer.push(Box::new(Batch::new(config.group_bytes_max)));
+    }
+    let journal_segments = recovered.journal.segments();
+    let event_segments = recovered.events.segments();
+    let [journal_shelf, events_shelf] = [(); 2].map(|()| Arc::new(Shelf::default()));
+    let preparer = Preparer::new(
+        (Arc::clone(&journal_shelf), recovered.journal.preparer()),
+        (Arc::clone(&events_shelf), recovered.events.preparer()),
+        Arc::clone(&venue),
+    );
+    let supplied =
+        |writer, shelf| Supplied::new(writer, shelf, Arc::clone(&venue), config.segment_bytes);
+    let scribe = Scribe::new(recovered.core, free, to_journal, Arc::clone(&venue));
+    let parts = Parts {
+        sequencer: Sequencer::new(
+            scribe,
+            Arc::clone(&sources.clock),
+            Arc::clone(&venue),
+            config.level,
+        ),
+        journal: JournalWriter::new(
+            supplied(recovered.journal, journal_shelf),
+            sealed,
+            to_events,
+            Arc::clone(&sources.clock),
+            Arc::clone(&venue),
+            config.level,
+            config.flush_every,
+        ),
+        events: EventWriter::new(
+            supplied(recovered.events, events_shelf),
+            journaled,
+            to_sequencer,
+            recovered.chain,
+            Arc::clone(&venue),
+            config.level,
+        ),
+        follower: Follower::new(
+            recovered.store.clone(),
+            config.snapshots_kept,
+            journal_segments.clone(),
+            Arc::clone(&venue),
+            hash_key,
+        ),
+        preparer,
+    };
+    Ok(Assembled {
+        parts,
+        venue,
+        journal_segments,
+        event_segments,
+        store: recovered.store,
+        lock: recovered.lock,
+        report: recovered.report,
+    })
+}

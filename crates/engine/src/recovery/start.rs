@@ -1,0 +1,258 @@
+//! The steps of a recovery, in order.
+
+use super::{EventCheck, RecoveryReport, SkippedSnapshot, StartError, chain_after};
+use crate::Level;
+use crate::batch::{EVENT_RECORD_BYTES_MAX, Encoding};
+use crate::config::EngineConfig;
+use crate::events::{Chain, GroupNote};
+use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError, decode_next};
+use crate::snapshot::SnapshotStore;
+use rialto_core::{Core, CoreConfig, RULES_VERSIONS};
+use rialto_disk::{DirLock, Disk};
+use rialto_log::{Commit, Cut, Group, Options, Position, Reader, Segments, Writer};
+use rialto_model::Seq;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A venue brought back to where it was.
+pub(crate) struct Recovered {
+    pub(crate) lock: Box<dyn DirLock>,
+    pub(crate) core: Core,
+    pub(crate) journal: Writer,
+    pub(crate) events: Writer,
+    pub(crate) chain: Chain,
+    pub(crate) store: SnapshotStore,
+    pub(crate) newest_snapshot: Seq,
+    pub(crate) report: RecoveryReport,
+}
+
+/// Fresh random values: salts for the logs.
+pub(crate) trait Entropy {
+    fn salt(&mut self) -> [u8; 16];
+}
+
+impl<F: FnMut() -> [u8; 16]> Entropy for F {
+    fn salt(&mut self) -> [u8; 16] {
+        self()
+    }
+}
+
+pub(crate) fn recover(
+    config: &EngineConfig,
+    disk: &Arc<dyn Disk>,
+    entropy: &mut dyn Entropy,
+    hash_key: u64,
+) -> Result<Recovered, StartError> {
+    let began = Instant::now();
+    let dir = &config.data_dir;
+    disk.create_dir_all(dir)?;
+    let lock = disk.lock(dir)?;
+    let store = SnapshotStore::new(Arc::clone(disk), dir, config.engine);
+    store.prepare()?;
+    let mut report = RecoveryReport::default();
+    let headers = good_headers(&store, config, &mut report)?;
+
+    let mut options = |acknowledged| Options {
+        segment_bytes: config.segment_bytes,
+        rules_version: *RULES_VERSIONS.end(),
+        acknowledged,
+        ..Options::new(entropy.salt())
+    };
+    let acknowledged = headers.iter().copied().max_by_key(|position| position.seq);
+    let journal_dir = dir.join(JOURNAL_DIR);
+    let journal = rialto_log::recover(Arc::clone(disk), &journal_dir, options(acknowledged))
+        .map_err(StartError::Journal)?;
+    let journal_segments = journal.segments();
+    report.last = Seq(journal.report().last_seq);
+    report.journal_cut = journal.report().cut.as_ref().map(describe);
+
+    let events_dir = dir.join(EVENTS_DIR);
+    let mut events = rialto_log::recover(Arc::clone(disk), &events_dir, options(None))
+        .map_err(StartError::EventLog)?;
+    report.events_cut = events.report().cut.as_ref().map(describe);
+    let event_segments = events.segments();
+    let events_last = Seq(events.report().last_seq);
+    if events_last > report.last {
+        check_unsynced(&event_segments, report.last, events_last, &journal_dir)?;
+        events.truncate_after(report.last.0).map_err(StartError::EventLog)?;
+        report.events_lost_from = Some(events_last);
+    }
+    let events_end = events_last.min(report.last);
+
+    let (mut core, from) =
+        first_state(&store, config, hash_key, events_end, &journal_segments, &mut report)?;
+    let replay = Replay { journal: journal_segments.clone(), group_bytes: config.group_bytes_max };
+    let mut chain = chain_after(&event_segments, from).map_err(StartError::ReadEvents)?;
+    if from < events_end {
+        let mut check =
+            EventCheck::new(&event_segments, &events_dir, chain).map_err(StartError::ReadEvents)?;
+        replay.run(&mut core, events_end, |group| {
+            check.compare(Seq(group.first_seq()), Seq(group.last_seq()), group.body())
+        })?;
+        chain = check.into_chain();
+    }
+
+    // Everything that can be checked has been; from here on the directory changes.
+    let (journal, _) = journal.start().map_err(StartError::Journal)?;
+    let (mut events, _) = events.start().map_err(StartError::EventLog)?;
+    if events_end < report.last {
+        report.events_appended = report.last.0 - events_end.0;
+        replay.run(&mut core, report.last, |group| {
+            chain.extend(u64::from(group.records()), group.body());
+            let note = GroupNote { chain: chain.value(), level: config.level };
+            group.set_caller(note.encode());
+            events.write(group, Commit::Written).map_err(StartError::WriteEvents)?;
+            Ok(())
+        })?;
+        events.sync().map_err(StartError::WriteEvents)?;
+    }
+    // The follower needs a state to go on from. One that was not loaded above may be damaged.
+    let newest_snapshot = match report.snapshot {
+        Some(seq) => seq,
+        None => {
+            report.created = headers.is_empty() && report.last == Seq::ZERO;
+            store.write(&core, epoch_of(&journal_segments, core.seq()))?;
+            core.seq()
+        }
+    };
+    report.replayed = report.last.0 - from.0;
+    report.took = began.elapsed();
+    report.epoch = journal.epoch();
+    Ok(Recovered { lock, core, journal, events, chain, store, newest_snapshot, report })
+}
+
+/// The epoch of the journal at a sequence; zero before its beginning.
+pub(crate) fn epoch_of(journal: &Segments, seq: Seq) -> u64 {
+    journal.position_of(seq.0).map_or(0, |position| position.epoch)
+}
+
+/// The positions of all snapshots whose headers can be read, newest first. The others are named in
+/// the report; one that a newer program made ends the start.
+fn good_headers(
+    store: &SnapshotStore,
+    config: &EngineConfig,
+    report: &mut RecoveryReport,
+) -> Result<Vec<Position>, StartError> {
+    let mut positions = Vec::new();
+    for seq in store.list()? {
+        match store.read_header(seq) {
+            Ok(header) if header.engine != config.engine => {
+                let (expected, got) = (config.engine, header.engine);
+                return Err(StartError::OtherEngine {
+                    dir: config.data_dir.clone(),
+                    expected,
+                    got,
+                });
+            }
+            Ok(header) => positions.push(header.position),
+            Err(error) if error.is_damage() => {
+                report.skipped.push(SkippedSnapshot { seq, reason: error.to_string() });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(positions)
+}
+
+/// The state that replay begins with: the newest good snapshot that neither log falls short of.
+fn first_state(
+    store: &SnapshotStore,
+    config: &EngineConfig,
+    hash_key: u64,
+    events_end: Seq,
+    journal: &Segments,
+    report: &mut RecoveryReport,
+) -> Result<(Core, Seq), StartError> {
+    for seq in store.list()? {
+        let known_bad = report.skipped.iter().any(|skipped| skipped.seq == seq);
+        if known_bad || seq > events_end {
+            continue;
+        }
+        match store.load(seq, hash_key) {
+            Ok((_, core)) => {
+                report.snapshot = Some(seq);
+                return Ok((core, seq));
+            }
+            Err(error) if error.is_damage() => {
+                let reason = crate::health::tell_all(&error);
+                report.skipped.push(SkippedSnapshot { seq, reason });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if journal.first_seq() > 1 {
+        let dir = config.data_dir.join(crate::snapshot::SNAPSHOTS_DIR);
+        return Err(StartError::NoStart { dir, first: Seq(journal.first_seq()) });
+    }
+    let core =
+        Core::new(CoreConfig { limits: config.limits, hash_key, ..CoreConfig::new(config.engine) });
+    Ok((core, Seq::ZERO))
+}
+
+/// Events without commands may only have been released below the synced level.
+fn check_unsynced(
+    events: &Segments,
+    journal_last: Seq,
+    events_last: Seq,
+    journal_dir: &Path,
+) -> Result<(), StartError> {
+    let read = StartError::ReadEvents;
+    let mut reader = Reader::open(events, journal_last.0 + 1).map_err(read)?;
+    while let Some(group) = reader.next_group().map_err(read)? {
+        let level = GroupNote::decode(group.caller()).map_or(Level::Synced, |note| note.level);
+        if level == Level::Synced {
+            return Err(StartError::JournalBehindEvents {
+                dir: journal_dir.to_owned(),
+                journal_last,
+                events_last,
+                level,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn describe(cut: &Cut) -> String {
+    format!("{} bytes of {} at offset {} ({})", cut.bytes, cut.file.display(), cut.offset, cut.flaw)
+}
+
+/// Replays the journal and makes its events again.
+struct Replay {
+    journal: Segments,
+    group_bytes: usize,
+}
+
+impl Replay {
+    /// Brings the core to `end` and hands out its events in groups.
+    fn run(
+        &self,
+        core: &mut Core,
+        end: Seq,
+        mut made: impl FnMut(&mut Group) -> Result<(), StartError>,
+    ) -> Result<(), StartError> {
+        let mut reader =
+            Reader::open(&self.journal, core.seq().0 + 1).map_err(ReplayError::from)?;
+        reader.set_end(end.0);
+        let mut events = Group::new(self.group_bytes);
+        events.begin(core.seq().0 + 1);
+        while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
+            for (seq, record) in group {
+                let seq = Seq(seq);
+                let (time, command) = decode_next(core, seq, record)?;
+                if events.reserve(EVENT_RECORD_BYTES_MAX).is_err() {
+                    made(&mut events)?;
+                    events.begin(seq.0);
+                }
+                let room = events
+                    .reserve(EVENT_RECORD_BYTES_MAX)
+                    .expect("an empty group takes any record: its least size is checked");
+                let mut encoding = Encoding::new(time, room);
+                core.apply(seq, time, &command, &mut encoding);
+                let len = encoding.finish();
+                events.commit(len);
+            }
+        }
+        if events.is_empty() { Ok(()) } else { made(&mut events) }
+    }
+}

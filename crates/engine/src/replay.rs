@@ -1,0 +1,173 @@
+//! Replays the journal into a core: for recovery, for snapshots, for looking back.
+
+use crate::health::tell_all;
+use crate::snapshot::{SnapshotFileError, SnapshotStore};
+use rialto_core::{Core, EventSink};
+use rialto_disk::{Disk, DiskError};
+use rialto_log::{OpenError, ReadError, Reader, Verify};
+use rialto_model::{Command, DecodeError, EngineId, Seq, Timestamp, decode_command};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The name of the journal's directory in a data directory.
+pub(crate) const JOURNAL_DIR: &str = "journal";
+/// The name of the event log's directory in a data directory.
+pub(crate) const EVENTS_DIR: &str = "events";
+
+/// Why the journal could not be replayed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The journal could not be opened.
+    #[error("the journal cannot be opened")]
+    Open(#[from] OpenError),
+    /// The journal could not be read.
+    #[error("the journal cannot be read")]
+    Read(#[from] ReadError),
+    /// A snapshot could not be used.
+    #[error("a snapshot cannot be used")]
+    Snapshot(#[from] SnapshotFileError),
+    /// A record of the journal is no command.
+    #[error("the journal's record of sequence {seq} is no command that this program knows")]
+    NoCommand {
+        /// Its sequence.
+        seq: Seq,
+        /// What is wrong with it.
+        #[source]
+        error: DecodeError,
+    },
+    /// A command does not continue what came before it.
+    #[error("the journal's command of sequence {seq} cannot follow the one before it: {why}")]
+    OutOfOrder {
+        /// Its sequence.
+        seq: Seq,
+        /// In what way.
+        why: &'static str,
+    },
+    /// There is no state to begin with.
+    #[error("there is no snapshot at or below {at}")]
+    NoSnapshot {
+        /// What was asked for.
+        at: String,
+    },
+    /// The journal does not reach what was asked for.
+    #[error("the journal ends at sequence {last}, before sequence {wanted}")]
+    BeyondEnd {
+        /// The last sequence.
+        last: Seq,
+        /// The sequence asked for.
+        wanted: Seq,
+    },
+}
+
+/// An error with all its causes in one line.
+pub(crate) fn tell(error: &ReplayError) -> String {
+    tell_all(error)
+}
+
+/// Decodes a journal record and checks that the core will take it: `apply` panics where the
+/// sequencer would have made a mistake, and a journal is outside bytes.
+#[inline]
+pub(crate) fn decode_next(
+    core: &Core,
+    seq: Seq,
+    record: &[u8],
+) -> Result<(Timestamp, Command), ReplayError> {
+    let (time, command) =
+        decode_command(record).map_err(|error| ReplayError::NoCommand { seq, error })?;
+    let why = if seq != core.seq().next() {
+        "its sequence is not the next"
+    } else if time < core.time() {
+        "its time is earlier"
+    } else if core.next_due() <= time && !matches!(command, Command::Tick) {
+        "a tick is due before it"
+    } else {
+        return Ok((time, command));
+    };
+    Err(ReplayError::OutOfOrder { seq, why })
+}
+
+/// Applies the next group of the journal; false at its end.
+pub(crate) fn next_group<S: EventSink>(
+    core: &mut Core,
+    journal: &mut Reader,
+    sink: &mut S,
+) -> Result<bool, ReplayError> {
+    let Some(group) = journal.next_group()? else { return Ok(false) };
+    for (seq, record) in group {
+        let (time, command) = decode_next(core, Seq(seq), record)?;
+        core.apply(Seq(seq), time, &command, sink);
+    }
+    Ok(true)
+}
+
+/// A moment of a venue's past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// After this command.
+    Seq(Seq),
+    /// After the last command that was stamped with this time or an earlier one.
+    Time(Timestamp),
+}
+
+/// The state of a venue as it was: the newest snapshot at or below that moment, and the journal from
+/// there. It changes nothing in the data directory, which no engine may be using.
+///
+/// # Errors
+/// The data directory is in use or damaged, or does not reach that moment.
+pub fn replay_to(disk: &Arc<dyn Disk>, data_dir: &Path, at: At) -> Result<Core, ReplayError> {
+    let _lock = disk.lock(data_dir)?;
+    let store = SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default());
+    let mut start = None;
+    for seq in store.list()? {
+        let header = match store.read_header(seq) {
+            Err(error) if error.is_damage() => continue,
+            header => header?,
+        };
+        let not_after = match at {
+            At::Seq(wanted) => header.seq() <= wanted,
+            At::Time(wanted) => header.time <= wanted,
+        };
+        if not_after {
+            match store.load(seq, 0) {
+                Err(error) if error.is_damage() => {}
+                loaded => {
+                    start = Some(loaded?.1);
+                    break;
+                }
+            }
+        }
+    }
+    let mut core = start.ok_or_else(|| ReplayError::NoSnapshot {
+        at: match at {
+            At::Seq(seq) => format!("sequence {seq}"),
+            At::Time(time) => format!("time {time}"),
+        },
+    })?;
+    let journal_dir = data_dir.join(JOURNAL_DIR);
+    let (segments, report) = rialto_log::inspect(Arc::clone(disk), &journal_dir, Verify::Newest)?;
+    if let At::Seq(wanted) = at
+        && wanted.0 > report.last_seq
+    {
+        return Err(ReplayError::BeyondEnd { last: Seq(report.last_seq), wanted });
+    }
+    let mut reader = Reader::open(&segments, core.seq().0 + 1)?;
+    let mut events = rialto_core::EventCount::default();
+    while let Some(group) = reader.next_group()? {
+        for (seq, record) in group {
+            let (time, command) = decode_next(&core, Seq(seq), record)?;
+            let beyond = match at {
+                At::Seq(wanted) => Seq(seq) > wanted,
+                At::Time(wanted) => time > wanted,
+            };
+            if beyond {
+                return Ok(core);
+            }
+            core.apply(Seq(seq), time, &command, &mut events);
+        }
+    }
+    Ok(core)
+}

@@ -1,0 +1,136 @@
+//! Journal first: writes a command into the open batch, then has the core decide it.
+
+use crate::batch::{Batch, EVENT_RECORD_BYTES_MAX, Encoding};
+use crate::venue::Venue;
+use rialto_core::Core;
+use rialto_model::{COMMAND_BYTES_MAX, Command, Outcome, Seq, Timestamp, encode_command};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Owns the core and the batch that is being filled.
+pub(crate) struct Scribe {
+    core: Core,
+    time: Timestamp,
+    seq: Seq,
+    /// The last sequence whose time the open batch has noted.
+    stamped: Seq,
+    open: Option<Box<Batch>>,
+    free: rtrb::Consumer<Box<Batch>>,
+    sealed: rtrb::Producer<Box<Batch>>,
+    venue: Arc<Venue>,
+}
+
+impl Scribe {
+    pub(crate) fn new(
+        core: Core,
+        free: rtrb::Consumer<Box<Batch>>,
+        sealed: rtrb::Producer<Box<Batch>>,
+        venue: Arc<Venue>,
+    ) -> Self {
+        let (time, seq) = (core.time(), core.seq());
+        Self { core, time, seq, stamped: seq, open: None, free, sealed, venue }
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    pub(crate) fn into_core(self) -> Core {
+        self.core
+    }
+
+    /// The last sequence given.
+    pub(crate) fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The last time stamped.
+    pub(crate) fn time(&self) -> Timestamp {
+        self.time
+    }
+
+    /// The open batch, if it holds anything.
+    pub(crate) fn open_batch(&mut self) -> Option<&mut Batch> {
+        self.open.as_deref_mut().filter(|batch| !batch.is_empty())
+    }
+
+    /// Sees to it that the open batch takes one more command, whatever that causes. False: all
+    /// batches are with the journal and the event log, and one must come back first.
+    #[inline]
+    pub(crate) fn make_room(&mut self) -> bool {
+        let has_room = self.open.as_mut().is_some_and(|batch| batch.has_room());
+        has_room || self.take_batch()
+    }
+
+    #[cold]
+    fn take_batch(&mut self) -> bool {
+        self.seal();
+        if self.open.is_none() {
+            self.open = self.free.pop().ok();
+            if let Some(batch) = &mut self.open {
+                batch.begin(self.seq.next());
+            }
+        }
+        self.open.is_some()
+    }
+
+    /// Notes in the open batch when the commands since the last note were taken.
+    pub(crate) fn stamp(&mut self) {
+        let (seq, time) = (self.seq, self.time);
+        let commands = seq.0 - self.stamped.0;
+        if let Some(batch) = self.open_batch()
+            && commands > 0
+        {
+            batch.stamp(time, commands);
+        }
+        self.stamped = seq;
+    }
+
+    /// Hands the open batch to the journal, unless it is empty.
+    pub(crate) fn seal(&mut self) {
+        if self.open_batch().is_none() {
+            return;
+        }
+        self.stamp();
+        let Some(batch) = self.open.take() else { return };
+        self.venue.in_flight.fetch_add(1, Ordering::AcqRel);
+        // The ring holds as many batches as there are; it refuses only when its reader is gone,
+        // and then the engine has failed.
+        let _ = self.sealed.push(batch);
+        self.venue.journal.notify();
+    }
+
+    /// Journals a command at `time`, which is not before the last one, and applies it. There must be
+    /// room for it.
+    #[inline]
+    pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> (Seq, Outcome) {
+        debug_assert!(time >= self.time, "stamped time went back");
+        let batch = self.open.as_mut().expect("the caller made room");
+        let seq = self.seq.next();
+        let record = batch.journal.reserve(COMMAND_BYTES_MAX).expect("the caller made room");
+        let len = encode_command(time, command, record);
+        batch.journal.commit(len);
+        let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");
+        let mut events = Encoding::new(time, record);
+        let outcome = self.core.apply(seq, time, command, &mut events);
+        let len = events.finish();
+        batch.events.commit(len);
+        self.seq = seq;
+        self.time = time;
+        (seq, outcome)
+    }
+
+    /// Sequences the ticks that must come before a command at `now`. False: there was no room.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Timestamp) -> bool {
+        while self.core.next_due() <= now {
+            if !self.make_room() {
+                return false;
+            }
+            // Zero is urgent work: it goes on at the time of what began it.
+            let due = self.core.next_due().max(self.time);
+            self.sequence(due, &Command::Tick);
+        }
+        true
+    }
+}

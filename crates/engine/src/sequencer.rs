@@ -1,0 +1,242 @@
+//! The one writer: takes commands from the producers, stamps, journals and applies them.
+
+use crate::Level;
+use crate::batch::gate;
+use crate::clock::Clock;
+use crate::ingress::{Answer, Lane, LaneSet};
+use crate::marks::Phase;
+use crate::scribe::Scribe;
+use crate::signal::Progress;
+use crate::venue::Venue;
+use rialto_core::{Core, RULES_VERSIONS};
+use rialto_model::{Command, Seq, Timestamp};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How many commands one producer may have taken before the others get their turn.
+const FAIR_SHARE: usize = 128;
+/// How many commands one step takes, so that the time it stamps stays fresh.
+const STEP_COMMANDS_MAX: usize = 512;
+
+/// Takes commands from all producers in turn. A step reads the clock once.
+pub(crate) struct Sequencer {
+    /// `None` only after [`Sequencer::finish`].
+    scribe: Option<Scribe>,
+    clock: Arc<dyn Clock>,
+    venue: Arc<Venue>,
+    level: Level,
+    lanes: Vec<Lane>,
+    turn: usize,
+    barrier: Option<Barrier>,
+    finished: Option<Core>,
+}
+
+/// Nothing is sequenced until the snapshot through this sequence has been made: the next command
+/// changes the version of the rules.
+struct Barrier {
+    through: Seq,
+}
+
+/// Why the commands of a lane were not taken any further.
+enum Stop {
+    /// Its share is used up, or it is empty.
+    Turn,
+    /// No batch is free.
+    NoRoom,
+    /// The next command waits for a snapshot.
+    Barrier,
+}
+
+impl Sequencer {
+    pub(crate) fn new(
+        scribe: Scribe,
+        clock: Arc<dyn Clock>,
+        venue: Arc<Venue>,
+        level: Level,
+    ) -> Self {
+        Self {
+            scribe: Some(scribe),
+            clock,
+            venue,
+            level,
+            lanes: Vec::new(),
+            turn: 0,
+            barrier: None,
+            finished: None,
+        }
+    }
+
+    /// The core, once the sequencer has finished.
+    pub(crate) fn take_core(&mut self) -> Option<Core> {
+        self.finished.take()
+    }
+
+    pub(crate) fn step(&mut self) -> Progress {
+        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
+        let phase = self.venue.progression.phase();
+        if phase >= Phase::Stopped {
+            return self.finish();
+        }
+        self.venue.lanes.take_arrivals(&mut self.lanes);
+        let before = scribe.seq();
+        // The clock may step back; stamped time never does.
+        let now = self.clock.now().max(scribe.time());
+        let taken = self.take_turns(now);
+        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
+        if scribe.core().has_background_work() && self.barrier.is_none() && scribe.make_room() {
+            scribe.sequence(now, &Command::Tick);
+        }
+        let after = scribe.seq();
+        if after > before {
+            scribe.stamp();
+            self.venue.progression.advance(Level::Memory, after);
+            if self.level == Level::Memory {
+                self.venue.lanes.wake(&taken);
+            }
+        }
+        // A group is written as soon as the one before it has been: what arrives meanwhile joins.
+        if scribe.open_batch().is_some()
+            && (self.venue.in_flight.load(Ordering::Acquire) == 0 || self.barrier.is_some())
+        {
+            scribe.seal();
+            return Progress::Worked;
+        }
+        if after > before {
+            return Progress::Worked;
+        }
+        let idle = self.lanes.iter().all(|lane| lane.submissions.is_empty());
+        if phase == Phase::Draining && idle && scribe.open_batch().is_none() {
+            return self.finish();
+        }
+        self.close_lanes();
+        Progress::Idle(self.nap(now))
+    }
+
+    /// Takes commands from the lanes in turn; returns the lanes that commands were taken from.
+    fn take_turns(&mut self, now: Timestamp) -> LaneSet {
+        let mut taken = LaneSet::default();
+        let Some(scribe) = &mut self.scribe else { return taken };
+        if let Some(barrier) = &self.barrier
+            && !self.venue.snapshots.is_settled(barrier.through)
+        {
+            return taken;
+        }
+        if !scribe.catch_up(now) {
+            return taken;
+        }
+        let mut left = STEP_COMMANDS_MAX;
+        for _ in 0..self.lanes.len() {
+            let index = self.turn % self.lanes.len();
+            let (count, stop) = self.take_from(index, now, left.min(FAIR_SHARE));
+            if count > 0 {
+                taken.insert(self.lanes[index].slot);
+            }
+            left -= count;
+            match stop {
+                // The lane that was cut short is the first to have its turn again.
+                Stop::NoRoom | Stop::Barrier => return taken,
+                Stop::Turn => self.turn = (index + 1) % self.lanes.len(),
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Takes up to `share` commands from one lane.
+    fn take_from(&mut self, index: usize, now: Timestamp, share: usize) -> (usize, Stop) {
+        let (Some(scribe), lane) = (&mut self.scribe, &mut self.lanes[index]) else {
+            return (0, Stop::NoRoom);
+        };
+        let share = share.min(lane.submissions.slots());
+        let Ok(chunk) = lane.submissions.read_chunk(share) else { return (0, Stop::Turn) };
+        let (front, back) = chunk.as_slices();
+        let mut count = 0;
+        let mut stop = Stop::Turn;
+        for submission in front.iter().chain(back) {
+            if !scribe.catch_up(now) || !scribe.make_room() {
+                stop = Stop::NoRoom;
+                break;
+            }
+            let gate = gate(self.level, submission.level);
+            let mut answer =
+                Answer { token: submission.token, seq: Seq::ZERO, time: now, outcome: None, gate };
+            if let Command::SetRulesVersion { version } = submission.command
+                && version != scribe.core().rules_version()
+                && RULES_VERSIONS.contains(&version)
+            {
+                let through = scribe.seq();
+                match self.barrier.take() {
+                    Some(barrier) if barrier.through == through => {
+                        if !self.venue.snapshots.is_durable(through) {
+                            // Without the snapshot the change would be irrevocable; it is not
+                            // journaled, and the answer carries no sequence.
+                            let _ = lane.answers.push(answer);
+                            count += 1;
+                            continue;
+                        }
+                    }
+                    _ => {
+                        self.venue.snapshots.request(through);
+                        self.venue.follower.notify();
+                        self.barrier = Some(Barrier { through });
+                        stop = Stop::Barrier;
+                        break;
+                    }
+                }
+            }
+            let (seq, outcome) = scribe.sequence(now, &submission.command);
+            (answer.seq, answer.outcome) = (seq, Some(outcome));
+            // The ring has room for every command that a producer may have in flight.
+            let _ = lane.answers.push(answer);
+            count += 1;
+            if gate > Level::Memory
+                && let Some(batch) = scribe.open_batch()
+            {
+                batch.lanes.insert(lane.slot);
+                batch.sync |= gate == Level::Synced && self.level < Level::Synced;
+            }
+        }
+        chunk.commit(count);
+        (count, stop)
+    }
+
+    /// How long there is nothing to do unless somebody brings work.
+    fn nap(&self, now: Timestamp) -> Option<Duration> {
+        let due = self.scribe.as_ref()?.core().next_due();
+        (due != Timestamp::MAX).then(|| Duration::from_nanos(due.0.saturating_sub(now.0)))
+    }
+
+    /// Lets go of producers that are gone.
+    fn close_lanes(&mut self) {
+        self.lanes.retain(|lane| {
+            let over = lane.is_over();
+            if over {
+                self.venue.lanes.close(lane.slot);
+            }
+            !over
+        });
+    }
+
+    /// Ends the work: the journal sees that no more batches will come.
+    fn finish(&mut self) -> Progress {
+        self.abandon_lanes();
+        self.finished = self.scribe.take().map(Scribe::into_core);
+        self.venue.journal.notify();
+        Progress::Finished
+    }
+
+    fn abandon_lanes(&mut self) {
+        self.venue.lanes.take_arrivals(&mut self.lanes);
+        self.lanes.drain(..).for_each(Lane::abandon);
+    }
+}
+
+impl Drop for Sequencer {
+    /// Also when the thread panics, nobody is left waiting for an answer that cannot come.
+    fn drop(&mut self) {
+        self.abandon_lanes();
+    }
+}

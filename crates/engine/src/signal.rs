@@ -1,0 +1,154 @@
+//! How a thread without work waits for some.
+//!
+//! Steps never block. The thread that drives one calls it until it reports no progress, spins a
+//! little, announces that it is about to sleep, *calls the step once more* and only then parks.
+//! Whoever brings work publishes it first and looks at the announcement afterwards. With a full
+//! fence between the two halves on either side, one of them always sees the other, so that no
+//! wake-up is lost and no lock is taken while both sides are busy.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It did something; there may be more.
+    Worked,
+    /// There is nothing to do until someone brings work, or until this much time has passed.
+    Idle(Option<Duration>),
+    /// Its work is over for good.
+    Finished,
+}
+
+/// How threads wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How many times a step is tried again before its thread parks. More trades processor time
+    /// for latency; on a machine with fewer free cores than engine threads it costs both.
+    pub spins: u32,
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Wait { spins: 20 }
+    }
+}
+
+/// The bell of one waiting thread.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    asleep: AtomicBool,
+    sleeper: Mutex<Option<Thread>>,
+}
+
+impl Signal {
+    /// Wakes the sleeper, if there is one. What it waits for must have been published before.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if self.asleep.swap(false, Ordering::SeqCst)
+            && let Ok(sleeper) = self.sleeper.lock()
+            && let Some(thread) = sleeper.as_ref()
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Calls `ready` until it yields something, at most once after each sleep; `None` says that
+    /// the sleep is over and nothing was ready. `ready` answers with how long the caller may sleep.
+    pub(crate) fn wait<T>(
+        &self,
+        wait: Wait,
+        mut ready: impl FnMut() -> Result<T, Option<Duration>>,
+    ) -> Option<T> {
+        for _ in 0..=wait.spins {
+            if let Ok(value) = ready() {
+                return Some(value);
+            }
+            std::hint::spin_loop();
+        }
+        self.remember_sleeper();
+        self.asleep.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let value = match ready() {
+            Ok(value) => Some(value),
+            Err(nap) => {
+                match nap {
+                    Some(nap) => thread::park_timeout(nap),
+                    None => thread::park(),
+                }
+                None
+            }
+        };
+        self.asleep.store(false, Ordering::SeqCst);
+        value.or_else(|| ready().ok())
+    }
+
+    fn remember_sleeper(&self) {
+        if let Ok(mut sleeper) = self.sleeper.lock() {
+            let current = thread::current();
+            if sleeper.as_ref().is_none_or(|thread| thread.id() != current.id()) {
+                *sleeper = Some(current);
+            }
+        }
+    }
+}
+
+/// Drives a step until its work is over.
+pub(crate) fn drive(signal: &Signal, wait: Wait, mut step: impl FnMut() -> Progress) {
+    let mut next = || match step() {
+        Progress::Idle(nap) => Err(nap),
+        progress => Ok(progress),
+    };
+    while signal.wait(wait, &mut next) != Some(Progress::Finished) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+
+    #[test]
+    fn no_wake_up_is_lost() {
+        let rounds = 20_000;
+        let pair = Arc::new((Signal::default(), Signal::default(), AtomicU64::new(0)));
+        let other = Arc::clone(&pair);
+        let echo = thread::spawn(move || {
+            let (there, back, ball) = &*other;
+            let mut last = 0;
+            while last < rounds * 2 - 1 {
+                there.wait(Wait { spins: 0 }, || match ball.load(Ordering::Acquire) {
+                    now if now % 2 == 1 && now > last => Ok(last = now),
+                    _ => Err(None),
+                });
+                if ball.load(Ordering::Acquire) == last && last % 2 == 1 {
+                    ball.store(last + 1, Ordering::Release);
+                    back.notify();
+                }
+            }
+        });
+        let (there, back, ball) = &*pair;
+        for round in 0..rounds {
+            ball.store(round * 2 + 1, Ordering::Release);
+            there.notify();
+            while back
+                .wait(Wait { spins: 0 }, || {
+                    if ball.load(Ordering::Acquire) == round * 2 + 2 { Ok(()) } else { Err(None) }
+                })
+                .is_none()
+            {}
+        }
+        echo.join().expect("the echo ends after its last round");
+        assert_eq!(ball.load(Ordering::Acquire), rounds * 2);
+    }
+}

@@ -1,0 +1,251 @@
+//! The file around the content of a snapshot, as `docs/formats/snapshot.md` describes it.
+
+use rialto_core::{Core, SnapshotError};
+use rialto_disk::DiskError;
+use rialto_log::Position;
+use rialto_model::{EngineId, Seq, Timestamp};
+use std::path::{Path, PathBuf};
+
+/// The version of the file's header.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"RIALTOSF";
+/// The length of the header; the content follows.
+pub(crate) const HEADER_BYTES: usize = 160;
+/// The header's own hash stands in its last bytes and covers those before.
+const HEADER_HASH_AT: usize = 128;
+
+/// Why a snapshot cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotFileError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The bytes are not those that were written.
+    #[error("{} is damaged at offset {offset}: {what}", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// Where the damage was noticed.
+        offset: u64,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// The file was written by a newer program.
+    #[error(
+        "{} has file format {version}, and this program knows {FORMAT_VERSION}; \
+         start the newer program that wrote it",
+        file.display()
+    )]
+    NewerFormat {
+        /// The file.
+        file: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The rules of the snapshot are not implemented here.
+    #[error(
+        "{} was decided by rules version {version}, and this program implements {} to {}; \
+         start the newer program that wrote it",
+        file.display(),
+        rialto_core::RULES_VERSIONS.start(),
+        rialto_core::RULES_VERSIONS.end()
+    )]
+    UnknownRules {
+        /// The file.
+        file: PathBuf,
+        /// Its version of the rules.
+        version: u32,
+    },
+    /// The file is whole, but its content cannot be restored.
+    #[error("{} cannot be restored", file.display())]
+    Content {
+        /// The file.
+        file: PathBuf,
+        /// What the core says.
+        #[source]
+        error: SnapshotError,
+    },
+}
+
+impl SnapshotFileError {
+    /// Whether an older snapshot may stand in: not for one that a newer program made, because what
+    /// it decided since cannot be decided again here.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            SnapshotFileError::Damaged { .. } => true,
+            SnapshotFileError::Content { error, .. } => !matches!(
+                error,
+                SnapshotError::NewerFormat { .. } | SnapshotError::UnknownRules { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// What stands before the content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SnapshotHeader {
+    pub(crate) rules_version: u32,
+    pub(crate) engine: EngineId,
+    /// The place in the journal that the content is the state after.
+    pub(crate) position: Position,
+    pub(crate) time: Timestamp,
+    pub(crate) content_bytes: u64,
+    pub(crate) state_hash: [u8; 32],
+    pub(crate) content_hash: [u8; 32],
+}
+
+impl SnapshotHeader {
+    /// The header of a core's state; `epoch` is the journal's where it ends.
+    pub(crate) fn new(core: &Core, engine: EngineId, epoch: u64, content: &[u8]) -> Self {
+        Self {
+            rules_version: core.rules_version(),
+            engine,
+            position: Position { epoch, seq: core.seq().0 },
+            time: core.time(),
+            content_bytes: content.len() as u64,
+            state_hash: core.state_hash().0,
+            content_hash: *blake3::hash(content).as_bytes(),
+        }
+    }
+
+    pub(crate) fn seq(&self) -> Seq {
+        Seq(self.position.seq)
+    }
+
+    pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.rules_version.to_le_bytes());
+        bytes[16..18].copy_from_slice(&self.engine.0.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.position.epoch.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.position.seq.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.time.0.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.content_bytes.to_le_bytes());
+        bytes[64..96].copy_from_slice(&self.state_hash);
+        bytes[96..128].copy_from_slice(&self.content_hash);
+        let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
+        bytes[HEADER_HASH_AT..].copy_from_slice(hash.as_bytes());
+        bytes
+    }
+
+    pub(crate) fn decode(file: &Path, bytes: &[u8]) -> Result<Self, SnapshotFileError> {
+        let damaged =
+            |offset, what| SnapshotFileError::Damaged { file: file.to_owned(), offset, what };
+        let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
+            return Err(damaged(bytes.len() as u64, "the file ends within its header"));
+        };
+        if bytes[..8] != MAGIC {
+            return Err(damaged(0, "no magic number"));
+        }
+        // The version is looked at before the hash, because a newer one may hash otherwise; but a
+        // flipped bit in it must not pass for the future, so that the hash of this version decides.
+        let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
+        let version = u32::from_le_bytes(field(bytes, 8));
+        if bytes[HEADER_HASH_AT..] != hash.as_bytes()[..] {
+            return Err(damaged(HEADER_HASH_AT as u64, "the header does not match its hash"));
+        }
+        if version != FORMAT_VERSION {
+            return Err(SnapshotFileError::NewerFormat { file: file.to_owned(), version });
+        }
+        Ok(Self {
+            rules_version: u32::from_le_bytes(field(bytes, 12)),
+            engine: EngineId(u16::from_le_bytes(field(bytes, 16))),
+            position: Position {
+                epoch: u64::from_le_bytes(field(bytes, 24)),
+                seq: u64::from_le_bytes(field(bytes, 32)),
+            },
+            time: Timestamp(u64::from_le_bytes(field(bytes, 40))),
+            content_bytes: u64::from_le_bytes(field(bytes, 48)),
+            state_hash: field(bytes, 64),
+            content_hash: field(bytes, 96),
+        })
+    }
+
+    /// Restores the core from the whole file, of which this is the header.
+    pub(crate) fn restore(
+        &self,
+        file: &Path,
+        bytes: &[u8],
+        hash_key: u64,
+    ) -> Result<Core, SnapshotFileError> {
+        let content = bytes.get(HEADER_BYTES..).unwrap_or(&[]);
+        let damaged = |what| SnapshotFileError::Damaged {
+            file: file.to_owned(),
+            offset: HEADER_BYTES as u64,
+            what,
+        };
+        if content.len() as u64 != self.content_bytes {
+            return Err(damaged("the content is not as long as the header says"));
+        }
+        if *blake3::hash(content).as_bytes() != self.content_hash {
+            return Err(damaged("the content does not match its hash"));
+        }
+        if !rialto_core::RULES_VERSIONS.contains(&self.rules_version) {
+            return Err(SnapshotFileError::UnknownRules {
+                file: file.to_owned(),
+                version: self.rules_version,
+            });
+        }
+        let core = Core::restore(content, hash_key)
+            .map_err(|error| SnapshotFileError::Content { file: file.to_owned(), error })?;
+        if core.seq() != self.seq() {
+            return Err(damaged("the content is of another sequence than the header"));
+        }
+        Ok(core)
+    }
+}
+
+/// The fixed-size field at `at`, which lies in the header for every caller.
+fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
+    let mut value = [0; N];
+    value.copy_from_slice(&bytes[at..at + N]);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> SnapshotHeader {
+        SnapshotHeader {
+            rules_version: 1,
+            engine: EngineId(3),
+            position: Position { epoch: 4, seq: 5 },
+            time: Timestamp(6),
+            content_bytes: 7,
+            state_hash: [8; 32],
+            content_hash: [9; 32],
+        }
+    }
+
+    #[test]
+    fn a_header_is_read_back_as_written() {
+        let decoded = SnapshotHeader::decode(Path::new("s"), &header().encode()).unwrap();
+        assert_eq!(decoded, header());
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let mut bytes = header().encode();
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let error = SnapshotHeader::decode(Path::new("s"), &bytes).unwrap_err();
+            assert!(error.is_damage(), "bit {bit}: {error}");
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_named() {
+        let mut bytes = header().encode();
+        bytes[8] = 2;
+        let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
+        bytes[HEADER_HASH_AT..].copy_from_slice(hash.as_bytes());
+        let error = SnapshotHeader::decode(Path::new("s"), &bytes).unwrap_err();
+        assert!(matches!(error, SnapshotFileError::NewerFormat { version: 2, .. }));
+    }
+}

@@ -1,0 +1,105 @@
+//! Makes snapshots beside the venue: replays the journal into a core of its own.
+
+use super::SnapshotStore;
+use crate::Level;
+use crate::marks::Phase;
+use crate::replay::{self, ReplayError};
+use crate::signal::Progress;
+use crate::venue::Venue;
+use rialto_core::{Core, EventCount};
+use rialto_log::{Reader, Segments};
+use rialto_model::Seq;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Follows the journal when a snapshot is due or asked for, and writes it. The sequencer never
+/// pauses for it.
+pub(crate) struct Follower {
+    /// The state after the last snapshot; restored from it when first needed.
+    core: Option<Core>,
+    reader: Option<Reader>,
+    target: Option<Seq>,
+    store: SnapshotStore,
+    kept: usize,
+    journal: Segments,
+    venue: Arc<Venue>,
+    hash_key: u64,
+}
+
+impl Follower {
+    pub(crate) fn new(
+        store: SnapshotStore,
+        kept: usize,
+        journal: Segments,
+        venue: Arc<Venue>,
+        hash_key: u64,
+    ) -> Self {
+        Self { core: None, reader: None, target: None, store, kept, journal, venue, hash_key }
+    }
+
+    pub(crate) fn step(&mut self) -> Progress {
+        if self.venue.progression.phase() >= Phase::Stopped {
+            return Progress::Finished;
+        }
+        let Some(target) = self.target.or_else(|| self.next_target()) else {
+            return Progress::Idle(None);
+        };
+        self.target = Some(target);
+        match self.advance(target) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.target = None;
+                self.venue.stats.count_snapshot(true);
+                self.venue.snapshots.made(target);
+                self.venue.sequencer.notify();
+            }
+            Err(error) => {
+                (self.core, self.reader, self.target) = (None, None, None);
+                self.venue.stats.count_snapshot(false);
+                self.venue.snapshots.failed(target, replay::tell(&error));
+                self.venue.sequencer.notify();
+            }
+        }
+        Progress::Worked
+    }
+
+    fn next_target(&self) -> Option<Seq> {
+        let synced = self.venue.progression.of(Level::Synced);
+        match self.venue.snapshots.wanted() {
+            Some(wanted) if wanted <= synced => Some(wanted),
+            Some(wanted) => {
+                self.venue.sync_wanted.fetch_max(wanted.0, Ordering::AcqRel);
+                self.venue.journal.notify();
+                None
+            }
+            None => self.venue.snapshots.is_due(synced).then_some(synced),
+        }
+    }
+
+    /// One group towards the target; true when its snapshot has been written.
+    fn advance(&mut self, target: Seq) -> Result<bool, ReplayError> {
+        let core = match &mut self.core {
+            Some(core) => core,
+            empty => {
+                let newest = self.venue.snapshots.durable();
+                empty.insert(self.store.load(newest, self.hash_key)?.1)
+            }
+        };
+        if core.seq() < target {
+            let mut reader = match self.reader.take() {
+                Some(reader) => reader,
+                None => Reader::open(&self.journal, core.seq().0 + 1)?,
+            };
+            reader.set_end(target.0);
+            replay::next_group(core, &mut reader, &mut EventCount::default())?;
+            self.reader = Some(reader);
+            return Ok(false);
+        }
+        let epoch = self.journal.position_of(target.0).map_or(0, |position| position.epoch);
+        self.store.write(core, epoch)?;
+        self.store.prune(self.kept)?;
+        // A reader pins its segment, and the next snapshot is a long way off.
+        self.reader = None;
+        Ok(true)
+    }
+}

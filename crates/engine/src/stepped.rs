@@ -1,0 +1,50 @@
+//! An engine without threads, for whoever wants to decide what happens when.
+
+use crate::config::EngineConfig;
+use crate::engine::Engine;
+use crate::parts::{Parts, Sources, Step};
+use crate::recovery::{RecoveryReport, StartError};
+use crate::signal::Progress;
+use rialto_core::Core;
+use rialto_disk::Disk;
+use std::sync::Arc;
+
+/// The steps of an engine that no thread drives. The very same code runs as in production; only the
+/// order is the caller's, so that a simulation decides it from a seed.
+///
+/// Dropping it is the end of the process: nothing is finished.
+pub struct Stepped {
+    parts: Parts,
+}
+
+impl Stepped {
+    /// Recovers the data directory and yields the engine's handle and its steps.
+    ///
+    /// # Errors
+    /// See [`Engine::start`].
+    pub fn start(
+        config: EngineConfig,
+        disk: Arc<dyn Disk>,
+        sources: &Sources,
+    ) -> Result<(Engine, Stepped, RecoveryReport), StartError> {
+        let (engine, parts, report) = Engine::assemble(config, disk, sources)?;
+        Ok((engine, Stepped { parts }, report))
+    }
+
+    /// Takes one step. It never blocks but for the disk.
+    pub fn step(&mut self, step: Step) -> Progress {
+        self.parts.step(step)
+    }
+
+    /// Takes steps in turn until none has anything to do.
+    pub fn run_until_idle(&mut self) {
+        while Step::ALL.into_iter().filter(|step| self.step(*step) == Progress::Worked).count() > 0
+        {
+        }
+    }
+
+    /// The core, once the sequencer has finished.
+    pub fn take_core(&mut self) -> Option<Core> {
+        self.parts.sequencer.take_core()
+    }
+}

@@ -1,0 +1,99 @@
+//! What the threads of one engine share.
+
+use crate::events::EventRing;
+use crate::health::{Fault, Health};
+use crate::ingress::LaneTable;
+use crate::marks::{Phase, Progression};
+use crate::signal::{Signal, Wait};
+use crate::snapshot::SnapshotDesk;
+use crate::stats::Counters;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex};
+
+/// The shared state of one engine. Data flows through the rings between the steps; what is here
+/// says how far it has come, rings bells, and is asked by the outside.
+pub(crate) struct Venue {
+    pub(crate) progression: Progression,
+    pub(crate) wait: Wait,
+    /// Bells of the threads that drive the steps.
+    pub(crate) sequencer: Signal,
+    pub(crate) journal: Signal,
+    pub(crate) recorder: Signal,
+    pub(crate) follower: Signal,
+    pub(crate) preparer: Signal,
+    /// Batches handed to the journal that it has not finished.
+    pub(crate) in_flight: AtomicUsize,
+    /// The sequence through which somebody wants the journal synced, whatever the level.
+    pub(crate) sync_wanted: AtomicU64,
+    pub(crate) lanes: LaneTable,
+    pub(crate) events: EventRing,
+    pub(crate) snapshots: SnapshotDesk,
+    pub(crate) stats: Counters,
+    fault: Mutex<Option<Arc<Fault>>>,
+}
+
+impl Venue {
+    pub(crate) fn new(
+        progression: Progression,
+        wait: Wait,
+        events: EventRing,
+        snapshots: SnapshotDesk,
+    ) -> Self {
+        Self {
+            progression,
+            wait,
+            sequencer: Signal::default(),
+            journal: Signal::default(),
+            recorder: Signal::default(),
+            follower: Signal::default(),
+            preparer: Signal::default(),
+            in_flight: AtomicUsize::new(0),
+            sync_wanted: AtomicU64::new(0),
+            lanes: LaneTable::new(),
+            events,
+            snapshots,
+            stats: Counters::new(),
+            fault: Mutex::new(None),
+        }
+    }
+
+    /// Ends the engine: nothing more is released. The first fault is the one that is told.
+    pub(crate) fn fail(&self, fault: Fault) {
+        if let Ok(mut told) = self.fault.lock()
+            && told.is_none()
+        {
+            *told = Some(Arc::new(fault));
+        }
+        self.progression.enter(Phase::Failed);
+        self.wake_everyone();
+    }
+
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.progression.enter(phase);
+        self.wake_everyone();
+    }
+
+    fn wake_everyone(&self) {
+        for signal in
+            [&self.sequencer, &self.journal, &self.recorder, &self.follower, &self.preparer]
+        {
+            signal.notify();
+        }
+        self.lanes.wake_all();
+        self.events.wake();
+        self.snapshots.wake();
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        match self.progression.phase() {
+            Phase::Running => Health::Running,
+            Phase::Draining => Health::Draining,
+            Phase::Stopped => Health::Stopped,
+            Phase::Failed => {
+                let fault = self.fault.lock().unwrap_or_else(|poison| poison.into_inner());
+                // The phase is entered after the fault was told, in the same function.
+                Health::Failed(fault.clone().unwrap_or_else(|| Arc::new(Fault::Panicked("engine"))))
+            }
+        }
+    }
+}
