@@ -83,32 +83,48 @@ fn the_ends_of_the_range_are_prices_like_any_other() {
 }
 
 #[test]
+fn a_range_that_is_emptied_and_used_again_is_found_whichever_node_it_falls_to() {
+    // Rising prices leave leaves of 32, and three levels of nodes; seven in eight gaps are then
+    // filled, so that a leaf that runs low finds its neighbours too full to merge with.
+    let mut ladder = Ladder::new();
+    let mut keys: BTreeMap<i64, u32> = (0..8_000).map(|n| (n * 10, n as u32 + 1)).collect();
+    keys.iter().for_each(|(key, level)| insert(&mut ladder, *key, *level));
+    for n in (0..8_000).filter(|n| n % 8 != 0) {
+        insert(&mut ladder, n * 10 + 5, 1);
+        keys.insert(n * 10 + 5, 1);
+    }
+    assert_eq!(ladder.height, 2);
+    for start in (0..80_000).step_by(320) {
+        let range: Vec<i64> = keys.range(start..start + 320).map(|(key, _)| *key).collect();
+        for key in range {
+            ladder.remove(key);
+            keys.remove(&key);
+        }
+        insert(&mut ladder, start, 7);
+        keys.insert(start, 7);
+        let expected = keys.iter().rev().map(|(key, level)| (*key, *level)).collect();
+        assert_eq!(ladder.check(), Ok(expected), "after the range from {start}");
+    }
+}
+
+#[test]
 fn a_reserved_ladder_does_not_grow_however_its_levels_come_and_go() {
-    let levels = 5_000_usize;
+    let levels = 5_000;
     let mut ladder = Ladder::new();
     ladder.reserve(levels);
     let nodes = ladder.nodes.len();
-    let mut state = 11;
-    let mut keys = Vec::new();
-    for _ in 0..200_000 {
-        if keys.len() < levels && random(&mut state) & 7 != 0 {
-            // Sometimes at the touch, sometimes anywhere; never twice, thanks to the counter.
-            let key = ((random(&mut state) << 20) as i64) + keys.len() as i64;
-            if find(&ladder, key) == NO_LEVEL {
-                insert(&mut ladder, key, 1);
-                keys.push(key);
-            }
-        } else if random(&mut state) & 3 == 0 && keys.len() > levels / 2 {
-            keys.sort_unstable();
-            // Leaves one level in ten where there were many.
-            let all = std::mem::take(&mut keys);
-            for (n, key) in all.into_iter().enumerate() {
-                if n % 10 == 0 { keys.push(key) } else { ladder.remove(key) }
-            }
-        } else if !keys.is_empty() {
-            let at = random(&mut state) as usize % keys.len();
-            ladder.remove(keys.swap_remove(at));
+    // Region after region is filled up and then thinned out to one level in forty. Did thin leaves
+    // not merge, each region would leave all of its leaves behind.
+    let mut key = 0;
+    for _ in 0..30 {
+        let first = key;
+        while ladder.len() < levels {
+            insert(&mut ladder, key, 1);
+            key += 1;
         }
+        (first..key).filter(|key| key % 40 != 0).for_each(|key| ladder.remove(key));
     }
+    assert!(ladder.len() > levels / 3, "{} levels are too few", ladder.len());
     assert_eq!(ladder.nodes.len(), nodes);
+    assert!(ladder.check().is_ok());
 }
