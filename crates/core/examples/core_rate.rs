@@ -3,13 +3,13 @@
 //! ```text
 //! cargo run --release -p rialto-core --example core_rate -- FILE.obw [CORES]
 //! cargo run --release -p rialto-core --example core_rate -- amends [CORES]
-//! cargo run --release -p rialto-core --example core_rate -- resting [ORDERS]
+//! cargo run --release -p rialto-core --example core_rate -- resting [ORDERS [PRICES]]
 //! ```
 //!
 //! For a file (an OBW1 stream): fresh cores, prefilled outside the timing; trades, quantity and
 //! resting orders are checked against the header. Amends: 70 % price amendments, 15 % new orders,
-//! 15 % cancels over 10,000 open orders. Resting: orders at random prices that never trade, as
-//! recovery replays them.
+//! 15 % cancels over 10,000 open orders. Resting: orders that never trade, as recovery replays
+//! them, at random prices: so many on each side, or hardly two orders at the same one.
 
 // Printing is what this program is for, and so are clocks, which the core itself must not see.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
@@ -19,7 +19,7 @@ use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
     InstrumentKind, InstrumentSpec, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef,
     OrderSize, PostOnly, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
-    Transfer, TradingRules,
+    TradingRules, Transfer,
 };
 use std::error::Error;
 use std::time::Instant;
@@ -181,7 +181,8 @@ struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 
@@ -234,13 +235,13 @@ fn amends(cores: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn resting(orders: usize) -> Result<(), Box<dyn Error>> {
+fn resting(orders: usize, prices: u64) -> Result<(), Box<dyn Error>> {
     let mut draw = Draw(3);
     let mut rig = Rig::funded(orders)?;
     let commands: Vec<Command> = (0..orders)
         .map(|_| {
             let (account, side) = (1 + draw.below(ACCOUNTS.into()) as u32, draw.side());
-            let away = 1 + draw.below(999_000_000) as i64;
+            let away = 1 + draw.below(prices) as i64;
             let middle = 1_000_000_000;
             let price = if side == Side::Buy { middle - away } else { middle + away };
             limit(account, side, price, 1 + draw.below(100) as i64)
@@ -267,7 +268,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = arguments.next().map(|number| number.parse::<usize>()).transpose()?;
     match what.as_str() {
         "amends" => amends(number.unwrap_or(5).clamp(1, 20)),
-        "resting" => resting(number.unwrap_or(2_500_000).clamp(10, OPERATIONS_MAX)),
+        "resting" => {
+            let prices = arguments.next().map(|prices| prices.parse()).transpose()?;
+            let prices = prices.unwrap_or(999_000_000).clamp(1, 999_000_000);
+            resting(number.unwrap_or(2_500_000).clamp(10, OPERATIONS_MAX), prices)
+        }
         path => stream(path, number.unwrap_or(5).clamp(1, 20)),
     }
 }

@@ -30,16 +30,26 @@ impl Core {
             return self.tick(sink);
         }
         assert!(self.next_due() > time, "a tick is due before command {seq}");
-        let result = match command {
-            Command::Place(terms) => self.place(terms, sink),
-            Command::Cancel { account, order } => self.cancel(*account, order, sink),
-            Command::Amend(amend) => self.amend(amend, sink),
-            _ => self.apply_rare(command, sink),
-        };
-        result.unwrap_or_else(|reason| {
-            sink.event(&Event::Rejected(naming(command, reason)));
-            Outcome::Rejected { reason }
-        })
+        // Each arm unwraps its own result: a result that the arms share is written field by field
+        // and read at once as a whole, which makes the processor wait for its stores.
+        match command {
+            Command::Place(terms) => match self.place(terms, sink) {
+                Ok(outcome) => outcome,
+                Err(reason) => refuse(command, reason, sink),
+            },
+            Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
+                Ok(outcome) => outcome,
+                Err(reason) => refuse(command, reason, sink),
+            },
+            Command::Amend(amend) => match self.amend(amend, sink) {
+                Ok(outcome) => outcome,
+                Err(reason) => refuse(command, reason, sink),
+            },
+            _ => match self.apply_rare(command, sink) {
+                Ok(outcome) => outcome,
+                Err(reason) => refuse(command, reason, sink),
+            },
+        }
     }
 
     #[inline(never)]
@@ -167,8 +177,14 @@ impl Core {
     }
 }
 
-/// The refusal of a command, with what the command named.
 #[cold]
+#[inline(never)]
+fn refuse<S: EventSink>(command: &Command, reason: RejectReason, sink: &mut S) -> Outcome {
+    sink.event(&Event::Rejected(naming(command, reason)));
+    Outcome::Rejected { reason }
+}
+
+/// The refusal of a command, with what the command named.
 fn naming(command: &Command, reason: RejectReason) -> Rejected {
     let mut rejected = Rejected {
         command: CommandKind::Tick,

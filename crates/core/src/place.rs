@@ -30,6 +30,9 @@ impl Core {
         terms: &NewOrder,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
+        // What the order will be written to is looked at before the checks, so that the memory is
+        // on its way while they are made.
+        self.open.touch(self.orders.touch_next(OrderId(self.order_count + 1)));
         let account = self.accounts.slot(terms.account)?;
         if terms.client_order_id.is_empty() {
             let plan = self.plan(account, terms)?;
