@@ -1,6 +1,6 @@
 //! Validation of a whole ladder.
 
-use super::Ladder;
+use super::{Ladder, NO_LEVEL};
 
 impl Ladder {
     /// Checks the shape of the whole tree; returns its levels from best to worst, or what is wrong.
@@ -15,6 +15,9 @@ impl Ladder {
         }
         if entries.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
             return Err("the keys do not ascend");
+        }
+        if entries.last().map_or(NO_LEVEL, |entry| entry.1) != self.best {
+            return Err("the best level is not the last one");
         }
         entries.reverse();
         Ok(entries)

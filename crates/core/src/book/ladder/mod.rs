@@ -46,6 +46,8 @@ pub(super) struct Ladder {
     /// The leaf with the best prices.
     last: u32,
     len: usize,
+    /// The last level of the last leaf, kept at hand: it is asked for far more often than it changes.
+    best: u32,
 }
 
 impl Ladder {
@@ -58,6 +60,7 @@ impl Ladder {
             height: 0,
             last: 0,
             len: 0,
+            best: NO_LEVEL,
         }
     }
 
@@ -77,8 +80,13 @@ impl Ladder {
     /// The best level, or none.
     #[inline]
     pub(super) fn best(&self) -> u32 {
+        self.best
+    }
+
+    #[inline]
+    fn update_best(&mut self) {
         let leaf = &self.nodes[self.last as usize];
-        if self.len == 0 { NO_LEVEL } else { leaf.values[leaf.len().max(1) - 1] }
+        self.best = if self.len == 0 { NO_LEVEL } else { leaf.values[leaf.len().max(1) - 1] };
     }
 
     /// Where `key` stands, or would.
@@ -135,6 +143,7 @@ impl Ladder {
         } else {
             self.insert_full(key, level);
         }
+        self.update_best();
     }
 
     /// Inserts below a full leaf: splits it, and on the way up whatever is full as well.
@@ -188,6 +197,7 @@ impl Ladder {
         if node.len() < enough {
             self.shrink(key);
         }
+        self.update_best();
     }
 
     /// Merges or drops the leaf around `key`, and on the way up whatever has run low as well.
