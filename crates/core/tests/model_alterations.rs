@@ -1,0 +1,117 @@
+//! The comparison and the invariants can fail: each of these gives the core a reference that gets
+//! one rule wrong, and must be noticed within a fixed set of sequences.
+
+#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+mod reference;
+
+use reference::generator::Profile;
+use reference::invariants::{self, Holdings};
+use reference::lockstep::{Case, Failure};
+use reference::world::{self, World};
+use reference::{Alteration, Reference};
+use rialto_core::Limits;
+use rialto_model::{Command, EngineId, NewOrder, Price, Quantity, Seq, Side};
+
+/// The first failure among the fixed sequences.
+fn caught(alteration: Alteration) -> Failure {
+    let shallow = (0..200).map(|seed| Case::new(seed, Profile::General));
+    let deep = (0..40).map(|seed| Case::new(seed, Profile::Deep));
+    shallow
+        .chain(deep)
+        .find_map(|case| case.altered(alteration).run().err())
+        .unwrap_or_else(|| panic!("nothing noticed the alteration {alteration:?}"))
+}
+
+macro_rules! alterations {
+    ($($name:ident: $alteration:ident;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                caught(Alteration::$alteration);
+            }
+        )*
+    };
+}
+
+alterations! {
+    trading_with_oneself_is_noticed: SelfTradeAllowed;
+    two_accounts_of_a_member_taken_for_strangers_are_noticed: MembersConfused;
+    reversed_priority_is_noticed: PriorityReversed;
+    trading_at_the_takers_price_is_noticed: TakerPrice;
+    fees_rounded_up_are_noticed: FeeRoundedUp;
+    a_dropped_fee_posting_is_noticed: FeePostingDropped;
+    a_reserve_that_is_not_released_is_noticed: ReleaseForgotten;
+    a_price_improvement_kept_back_is_noticed: ImprovementKept;
+    one_maker_too_many_is_noticed: OneMakerTooMany;
+    one_visit_too_many_is_noticed: OneVisitTooMany;
+    a_post_only_order_that_takes_is_noticed: PostOnlyIgnored;
+    a_fill_or_kill_filled_in_part_is_noticed: FillOrKillPartial;
+    a_late_expiry_is_noticed: ExpiryLate;
+    growth_that_keeps_its_place_is_noticed: GrowthKeepsPlace;
+    an_ignored_collar_is_noticed: CollarIgnored;
+    a_protection_price_rounded_the_other_way_is_noticed: ProtectionWider;
+    spending_in_broken_lots_is_noticed: LotIgnored;
+    a_deposit_that_counts_twice_is_noticed: DepositRepeats;
+    an_order_entered_twice_is_noticed: ClientIdRepeats;
+    a_forgotten_reject_is_noticed: RejectForgotten;
+    a_disconnect_that_takes_all_is_noticed: DisconnectTakesAll;
+}
+
+/// What the invariants alone say of the books and balances of an altered reference.
+fn broken_invariant(alteration: Alteration) -> String {
+    let reference = caught(alteration).reference;
+    invariants::check(&Holdings::of(&reference), &reference.taking, &reference.instruments)
+        .expect_err("the altered rule breaks an invariant")
+}
+
+#[test]
+fn a_dropped_posting_breaks_the_zero_sum() {
+    let broken = broken_invariant(Alteration::FeePostingDropped);
+    assert!(broken.contains("not zero"), "{broken}");
+}
+
+#[test]
+fn a_kept_improvement_breaks_the_zero_sum() {
+    let broken = broken_invariant(Alteration::ImprovementKept);
+    assert!(broken.contains("not zero"), "{broken}");
+}
+
+#[test]
+fn a_reserve_without_an_order_is_noticed_without_a_core() {
+    let broken = broken_invariant(Alteration::ReleaseForgotten);
+    assert!(broken.contains("exceeds that of its orders"), "{broken}");
+}
+
+/// A reference with a bid and an ask in an instrument without risk.
+fn two_sided_book() -> Reference {
+    let mut reference = Reference::new(EngineId(1), 1, Limits::default());
+    let world = World::plain(&[0]);
+    let orders = [(Side::Buy, 99), (Side::Sell, 101)].map(|(side, price)| {
+        Command::Place(NewOrder { side, price: Price(price), ..world::plain_order() })
+    });
+    let commands = world.setup.iter().chain(&orders);
+    for (seq, command) in (1..).zip(commands) {
+        let (_, outcome) = reference.apply(Seq(seq), world.start, command);
+        assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+    }
+    reference
+}
+
+#[test]
+fn a_crossed_book_is_noticed() {
+    let reference = two_sided_book();
+    let mut holdings = Holdings::of(&reference);
+    invariants::check(&holdings, &None, &reference.instruments).expect("it is not crossed yet");
+    holdings.orders[0].price = Price(101);
+    let broken = invariants::check(&holdings, &None, &reference.instruments);
+    assert!(broken.expect_err("the book is crossed").contains("crossed"));
+}
+
+#[test]
+fn a_change_by_a_refused_command_is_noticed() {
+    let before = two_sided_book();
+    let mut after = before.clone();
+    assert_eq!(invariants::nothing_changed(&before, &after), Ok(()));
+    after.orders[1].remaining = Quantity(2);
+    assert!(invariants::nothing_changed(&before, &after).is_err());
+}

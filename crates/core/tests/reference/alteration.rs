@@ -1,0 +1,57 @@
+//! Rules that a test can get wrong on purpose.
+
+use super::Reference;
+
+/// One rule of the reference altered, to show that the comparison would notice such a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alteration {
+    /// Orders of one member trade with each other.
+    SelfTradeAllowed,
+    /// The last order of a level trades first.
+    PriorityReversed,
+    /// Fees are rounded away from zero.
+    FeeRoundedUp,
+    /// The fee account is not credited.
+    FeePostingDropped,
+    /// Trades happen at the taker's limit.
+    TakerPrice,
+    /// One command touches 257 makers.
+    OneMakerTooMany,
+    /// One command of a mass cancel visits 257 orders.
+    OneVisitTooMany,
+    /// A post-only order may take.
+    PostOnlyIgnored,
+    /// A fill-or-kill order may be filled in part.
+    FillOrKillPartial,
+    /// An order expires one nanosecond late.
+    ExpiryLate,
+    /// A cancelled order keeps its reserve.
+    ReleaseForgotten,
+    /// A price improvement stays reserved.
+    ImprovementKept,
+    /// An order with a larger quantity keeps its place.
+    GrowthKeepsPlace,
+    /// Every price is inside the collar.
+    CollarIgnored,
+    /// A repeated deposit counts again.
+    DepositRepeats,
+    /// A repeated client order id enters another order.
+    ClientIdRepeats,
+    /// A refused order's client order id is free again.
+    RejectForgotten,
+    /// A disconnect cancels every order.
+    DisconnectTakesAll,
+    /// Spending in quote currency may go past whole lots.
+    LotIgnored,
+    /// The protection price of a market order is rounded the other way.
+    ProtectionWider,
+    /// A member's second account is not seen as the same member.
+    MembersConfused,
+}
+
+impl Reference {
+    /// Whether this reference gets that rule wrong.
+    pub(super) fn gets_wrong(&self, alteration: Alteration) -> bool {
+        self.altered == Some(alteration)
+    }
+}

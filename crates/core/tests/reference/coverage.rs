@@ -1,0 +1,246 @@
+//! What the sequences came across, so that a generator that has stopped testing something is noticed.
+
+use rialto_model::{
+    Command, DoneReason, Event, OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, ReduceReason,
+    RejectReason, SelfTrade, TimeInForce,
+};
+use std::collections::BTreeMap;
+
+/// How often each thing happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage(BTreeMap<String, u64>);
+
+/// All reasons for an end.
+pub const DONE_REASONS: [DoneReason; 9] = [
+    DoneReason::Cancelled,
+    DoneReason::Remainder,
+    DoneReason::SelfTrade,
+    DoneReason::MassCancelled,
+    DoneReason::Expired,
+    DoneReason::Disconnected,
+    DoneReason::DeadMan,
+    DoneReason::InstrumentClosed,
+    DoneReason::QuoteSpent,
+];
+
+/// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
+pub const EVENT_KINDS: [&str; 21] = [
+    "Ticked",
+    "Accepted",
+    "Rested",
+    "Trade",
+    "Done",
+    "Reduced",
+    "Amended",
+    "Rejected",
+    "Repeated",
+    "CancelProgress",
+    "DeadManSet",
+    "Deposited",
+    "Withdrawn",
+    "MemberCreated",
+    "AccountCreated",
+    "CurrencyCreated",
+    "InstrumentCreated",
+    "RulesSet",
+    "InstrumentStateSet",
+    "RulesVersionSet",
+    "Repeated reject",
+];
+
+/// Situations that are neither a kind of event nor a reason, but must come up, and how often.
+pub const SITUATIONS: [(&str, u64); 28] = [
+    ("taker continued by a Tick", 20),
+    ("taker sized in quote continued by a Tick", 1),
+    ("amended order continued by a Tick", 2),
+    ("mass cancel left pending", 20),
+    ("amended while background work went on", 20),
+    ("background work finished by a Tick", 20),
+    ("256 expiries in one Tick", 10),
+    ("post-only price slid", 50),
+    ("fill-or-kill filled", 50),
+    ("fill-or-kill sized in quote", 20),
+    ("market buy sized in quote", 50),
+    ("market sell sized in quote", 50),
+    ("market with protection price", 50),
+    ("day order", 50),
+    ("maker rebate", 50),
+    ("trade without risk", 50),
+    ("reduced by amendment", 50),
+    ("reduced by self-trade prevention", 50),
+    ("amended and traded", 50),
+    ("amended and rested", 50),
+    ("self-trade Allow", 50),
+    ("self-trade CancelNewest", 50),
+    ("self-trade CancelOldest", 50),
+    ("self-trade CancelBoth", 50),
+    ("self-trade Decrement", 50),
+    ("snapshot and restore", 500),
+    ("snapshot with a taker at work", 1),
+    ("snapshot with background work", 10),
+];
+
+pub fn event_kind(event: &Event) -> &'static str {
+    match event {
+        Event::Ticked => "Ticked",
+        Event::Accepted(_) => "Accepted",
+        Event::Rested(_) => "Rested",
+        Event::Trade(_) => "Trade",
+        Event::Done(_) => "Done",
+        Event::Reduced(_) => "Reduced",
+        Event::Amended(_) => "Amended",
+        Event::Rejected(_) => "Rejected",
+        Event::Repeated { reject: Some(_), .. } => "Repeated reject",
+        Event::Repeated { .. } => "Repeated",
+        Event::CancelProgress { .. } => "CancelProgress",
+        Event::DeadManSet { .. } => "DeadManSet",
+        Event::Deposited { .. } => "Deposited",
+        Event::Withdrawn { .. } => "Withdrawn",
+        Event::MemberCreated { .. } => "MemberCreated",
+        Event::AccountCreated { .. } => "AccountCreated",
+        Event::CurrencyCreated(_) => "CurrencyCreated",
+        Event::InstrumentCreated { .. } => "InstrumentCreated",
+        Event::RulesSet { .. } => "RulesSet",
+        Event::InstrumentStateSet { .. } => "InstrumentStateSet",
+        Event::RulesVersionSet { .. } => "RulesVersionSet",
+    }
+}
+
+impl Coverage {
+    pub fn saw(&mut self, what: impl Into<String>) {
+        *self.0.entry(what.into()).or_default() += 1;
+    }
+
+    pub fn times(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or(0)
+    }
+
+    pub fn reject(&self, reason: RejectReason) -> u64 {
+        self.times(&format!("reject {reason:?}"))
+    }
+
+    pub fn done(&self, reason: DoneReason) -> u64 {
+        self.times(&format!("done {reason:?}"))
+    }
+
+    pub fn add(&mut self, other: &Coverage) {
+        for (what, times) in &other.0 {
+            *self.0.entry(what.clone()).or_default() += times;
+        }
+    }
+
+    /// Everything, one thing a line.
+    pub fn report(&self) -> String {
+        self.0.iter().map(|(what, times)| format!("{times:>8} {what}\n")).collect()
+    }
+
+    /// Notes what a command brought about.
+    pub fn note(&mut self, command: &Command, events: &[Event], outcome: &Outcome) {
+        let mut ends = 0;
+        let mut amended = false;
+        let mut traded = false;
+        for event in events {
+            self.saw(event_kind(event));
+            match event {
+                Event::Rejected(rejected) => self.saw(format!("reject {:?}", rejected.reason)),
+                Event::Done(done) => {
+                    self.saw(format!("done {:?}", done.reason));
+                    ends += u32::from(done.reason == DoneReason::Expired);
+                }
+                Event::Reduced(reduced) => match reduced.reason {
+                    ReduceReason::Amended => self.saw("reduced by amendment"),
+                    ReduceReason::SelfTrade => self.saw("reduced by self-trade prevention"),
+                },
+                Event::Amended(_) => amended = true,
+                Event::Rested(_) if amended => self.saw("amended and rested"),
+                Event::Trade(trade) => {
+                    traded = true;
+                    if amended {
+                        self.saw("amended and traded");
+                    }
+                    if trade.maker_fee.0 < 0 {
+                        self.saw("maker rebate");
+                    }
+                    if trade.notional.0 == 0 {
+                        self.saw("trade without risk");
+                    }
+                }
+                Event::Accepted(accepted) => {
+                    let terms = &accepted.terms;
+                    if terms.time_in_force == TimeInForce::Day {
+                        self.saw("day order");
+                    }
+                    if let Command::Place(entered) = command
+                        && terms.post_only == PostOnly::Slide
+                        && terms.price != entered.price
+                    {
+                        self.saw("post-only price slid");
+                    }
+                }
+                _ => {}
+            }
+        }
+        if ends == 256 {
+            self.saw("256 expiries in one Tick");
+        }
+        match command {
+            Command::Tick => self.note_tick(events, traded),
+            Command::Place(new) if traded => self.note_traded(new, outcome),
+            _ => {}
+        }
+        if let Command::Place(new) = command {
+            let by_prevention = |event: &Event| {
+                matches!(event, Event::Done(done) if done.reason == DoneReason::SelfTrade)
+                    || matches!(event, Event::Reduced(_))
+            };
+            if let (Some(mode), true) = (new.self_trade, events.iter().any(by_prevention)) {
+                self.saw(format!("self-trade {mode:?}"));
+            }
+        }
+        if matches!(outcome, Outcome::Cancelling { pending: true, .. }) {
+            self.saw("mass cancel left pending");
+        }
+    }
+
+    /// Notes that a taker must be continued by a Tick.
+    pub fn note_suspended(&mut self, command: &Command, taker: &super::Order) {
+        if taker.quote_left.is_some() {
+            self.saw("taker sized in quote continued by a Tick");
+        }
+        if matches!(command, Command::Amend(_)) {
+            self.saw("amended order continued by a Tick");
+        }
+    }
+
+    fn note_tick(&mut self, events: &[Event], traded: bool) {
+        if traded {
+            self.saw("taker continued by a Tick");
+        }
+        if events.iter().any(|event| matches!(event, Event::CancelProgress { pending: false, .. }))
+        {
+            self.saw("background work finished by a Tick");
+        }
+    }
+
+    fn note_traded(&mut self, new: &rialto_model::NewOrder, outcome: &Outcome) {
+        let filled = matches!(outcome, Outcome::Order { status: OrderStatus::Filled, .. });
+        if new.time_in_force == TimeInForce::Fok && filled {
+            self.saw("fill-or-kill filled");
+        }
+        if new.kind == OrderKind::Market && new.price.0 != 0 {
+            self.saw("market with protection price");
+        }
+        if let OrderSize::Quote(_) = new.size {
+            self.saw(match new.side {
+                rialto_model::Side::Buy => "market buy sized in quote",
+                rialto_model::Side::Sell => "market sell sized in quote",
+            });
+            if new.time_in_force == TimeInForce::Fok {
+                self.saw("fill-or-kill sized in quote");
+            }
+        }
+        if new.self_trade == Some(SelfTrade::Allow) {
+            self.saw("self-trade Allow");
+        }
+    }
+}

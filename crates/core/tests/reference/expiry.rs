@@ -1,0 +1,43 @@
+//! What time itself brings about.
+
+use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference};
+use rialto_model::{AccountId, DoneReason, Timestamp};
+
+/// Dead-man timers that one Tick fires.
+const TIMERS_PER_COMMAND: usize = 256;
+
+impl Reference {
+    /// Ends the orders whose time is over, the oldest expiry first.
+    pub(super) fn expire(&mut self, visited: &mut usize) {
+        let late = u64::from(self.gets_wrong(Alteration::ExpiryLate));
+        let over = |order: &&Order| {
+            order.expire_at > Timestamp::ZERO && order.expire_at.0 + late <= self.time.0
+        };
+        let mut expired: Vec<Order> = self.orders.iter().filter(over).copied().collect();
+        expired.sort_by_key(|order| (order.expire_at, order.id));
+        for order in expired.into_iter().take(ORDERS_PER_COMMAND) {
+            *visited += 1;
+            self.remove(order.id);
+            self.end(&order, DoneReason::Expired, order.remaining);
+        }
+    }
+
+    /// Fires the dead-man timers that have run out, the oldest first.
+    pub(super) fn fire_dead_man_timers(&mut self, visited: &mut usize) {
+        let due = |timer: Option<Timestamp>| timer.filter(|due| *due <= self.time);
+        let mut fired: Vec<(Timestamp, AccountId)> = self
+            .accounts
+            .iter()
+            .filter_map(|(id, account)| Some((due(account.dead_man)?, *id)))
+            .collect();
+        fired.sort();
+        for (_, account) in fired.into_iter().take(TIMERS_PER_COMMAND) {
+            if *visited >= ORDERS_PER_COMMAND || self.cancels_are_full() {
+                return;
+            }
+            self.account_mut(account).expect("it has a timer").dead_man = None;
+            let work = self.account_work(account, DoneReason::DeadMan);
+            self.begin(work, visited);
+        }
+    }
+}

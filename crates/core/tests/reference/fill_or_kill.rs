@@ -1,0 +1,63 @@
+//! Whether a fill-or-kill order could be filled in full, decided before anything trades.
+
+use super::place::allows;
+use super::{Order, Reference};
+use rialto_model::{Quantity, RejectReason, SelfTrade};
+
+impl Reference {
+    /// Walks the makers in the order in which they would trade, but changes nothing, and tells
+    /// how much would trade.
+    pub(super) fn check_fill_or_kill(
+        &self,
+        taker: &Order,
+        depth_max: usize,
+    ) -> Result<Quantity, RejectReason> {
+        let queue = self.queue(taker.instrument, taker.side.opposite());
+        let instrument = self.instrument_of(taker);
+        let mut left = *taker;
+        let by_level = taker.self_trade == SelfTrade::Allow && taker.quote_left.is_none();
+        let mut looked_at = 0;
+        let mut level = None;
+        for maker in queue.iter().filter(|maker| allows(taker.side, taker.price, maker.price)) {
+            if !by_level || level != Some(maker.price) {
+                looked_at += 1;
+                level = Some(maker.price);
+            }
+            if looked_at > depth_max {
+                return Err(RejectReason::TooDeep);
+            }
+            let own = self.same_member(maker.account, taker.account);
+            match taker.self_trade {
+                SelfTrade::Allow => {}
+                _ if !own => {}
+                SelfTrade::CancelOldest => continue,
+                _ => return Err(RejectReason::Unfillable),
+            }
+            let mut available = maker.remaining;
+            match left.quote_left {
+                None => {
+                    left.remaining = Quantity(left.remaining.0 - left.remaining.min(available).0);
+                    if left.remaining == Quantity::ZERO {
+                        return Ok(taker.remaining);
+                    }
+                }
+                Some(mut amount) => loop {
+                    let affordable = self.affordable_of_amount(&left, amount, maker.price);
+                    if affordable == Quantity::ZERO {
+                        return Ok(left.filled);
+                    }
+                    let quantity = affordable.min(available);
+                    if quantity == Quantity::ZERO {
+                        break;
+                    }
+                    available = Quantity(available.0 - quantity.0);
+                    let spent = Self::spent(&instrument, &left, maker.price, quantity);
+                    amount.0 -= spent.0;
+                    left.quote_left = Some(amount);
+                    left.filled.0 += quantity.0;
+                },
+            }
+        }
+        Err(RejectReason::Unfillable)
+    }
+}

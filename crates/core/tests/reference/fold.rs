@@ -1,0 +1,244 @@
+//! What somebody knows who sees only the events: balances and books folded from nothing else.
+
+use rialto_model::{
+    AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec, OrderId,
+    OrderSize, Price, Quantity, Scale, Side, Text,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An order as its events tell it.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    account: AccountId,
+    instrument: InstrumentId,
+    side: Side,
+    price: Price,
+    remaining: Quantity,
+    reserved: i128,
+    quote_sized: bool,
+    /// When it took its place in the queue; `None` while it is on no book.
+    place: Option<u64>,
+}
+
+impl Known {
+    /// What stands before it on its side has a smaller one.
+    fn rank(&self) -> (i64, Option<u64>) {
+        (if self.side == Side::Buy { -self.price.0 } else { self.price.0 }, self.place)
+    }
+}
+
+/// Balances and books as a fold of events. It panics where the events contradict each other.
+#[derive(Clone, Debug, Default)]
+pub struct Fold {
+    currencies: BTreeMap<CurrencyId, Currency>,
+    instruments: BTreeMap<InstrumentId, Instrument>,
+    balances: BTreeMap<(AccountId, CurrencyId), (i128, i128)>,
+    orders: BTreeMap<OrderId, Known>,
+    places: u64,
+    trades: u64,
+}
+
+impl Fold {
+    /// Takes the events of one command; returns how many orders of the book it touched.
+    pub fn apply(&mut self, events: &[Event]) -> usize {
+        let mut touched = BTreeSet::new();
+        for event in events {
+            self.event(event, &mut touched);
+        }
+        touched.len()
+    }
+
+    /// Available and reserved, wherever one of them is not zero.
+    pub fn balances(&self) -> BTreeMap<(AccountId, CurrencyId), (i128, i128)> {
+        self.balances.iter().filter(|(_, held)| **held != (0, 0)).map(|(k, v)| (*k, *v)).collect()
+    }
+
+    /// The orders of one side of a book, best first: id, price and what is left.
+    pub fn queue(&self, instrument: InstrumentId, side: Side) -> Vec<(OrderId, Price, Quantity)> {
+        let mut queue: Vec<(OrderId, &Known)> = self
+            .orders
+            .iter()
+            .filter(|(_, order)| order.instrument == instrument && order.side == side)
+            .filter(|(_, order)| order.place.is_some())
+            .map(|(id, order)| (*id, order))
+            .collect();
+        queue.sort_by_key(|(_, order)| order.rank());
+        queue.into_iter().map(|(id, order)| (id, order.price, order.remaining)).collect()
+    }
+
+    fn held(&mut self, account: AccountId, currency: CurrencyId) -> &mut (i128, i128) {
+        self.balances.entry((account, currency)).or_default()
+    }
+
+    fn known(&mut self, order: OrderId) -> &mut Known {
+        self.orders.get_mut(&order).unwrap_or_else(|| panic!("no event told of order {order}"))
+    }
+
+    /// Moves from reserved to available.
+    fn release(&mut self, order: OrderId, released: i128) {
+        let known = self.known(order);
+        known.reserved -= released;
+        let (account, side, instrument) = (known.account, known.side, known.instrument);
+        let spec = self.instruments[&instrument].spec;
+        let currency = if side == Side::Buy { spec.quote } else { spec.base };
+        let held = self.held(account, currency);
+        held.0 += released;
+        held.1 -= released;
+    }
+
+    fn next_place(&mut self) -> u64 {
+        self.places += 1;
+        self.places
+    }
+
+    fn list(&mut self, id: InstrumentId, spec: InstrumentSpec) {
+        // A currency that is not listed matters only while risk is off, and then nothing is posted.
+        let unlisted = |id| Currency { id, code: Text::EMPTY, scale: Scale::MAX };
+        let known = |id| self.currencies.get(&id).copied().unwrap_or_else(|| unlisted(id));
+        let listed = Instrument::new(id, spec, &known(spec.base), &known(spec.quote));
+        self.instruments.insert(id, listed.expect("it was listed"));
+    }
+
+    fn event(&mut self, event: &Event, touched: &mut BTreeSet<OrderId>) {
+        match event {
+            Event::CurrencyCreated(currency) => {
+                self.currencies.insert(currency.id, *currency);
+            }
+            Event::InstrumentCreated { instrument, spec } => {
+                self.list(*instrument, *spec);
+            }
+            Event::RulesSet { instrument, rules } => {
+                let listed = self.instruments[instrument];
+                self.list(*instrument, InstrumentSpec { rules: *rules, ..listed.spec });
+            }
+            Event::Deposited { account, currency, amount, .. } => {
+                self.held(*account, *currency).0 += amount.0;
+                self.held(AccountId::TRANSIT, *currency).0 -= amount.0;
+            }
+            Event::Withdrawn { account, currency, amount, .. } => {
+                self.held(*account, *currency).0 -= amount.0;
+                self.held(AccountId::TRANSIT, *currency).0 += amount.0;
+            }
+            Event::Accepted(accepted) => {
+                let terms = accepted.terms;
+                let (remaining, quote_sized) = match terms.size {
+                    OrderSize::Base(quantity) => (quantity, false),
+                    OrderSize::Quote(_) => (Quantity::ZERO, true),
+                };
+                let place = accepted.rests.then(|| self.next_place());
+                let known = Known {
+                    account: terms.account,
+                    instrument: terms.instrument,
+                    side: terms.side,
+                    price: terms.price,
+                    remaining,
+                    reserved: 0,
+                    quote_sized,
+                    place,
+                };
+                assert!(self.orders.insert(accepted.order, known).is_none(), "ids are new");
+                self.release(accepted.order, -accepted.reserved.0);
+            }
+            Event::Rested(rested) => {
+                let place = self.next_place();
+                let known = self.known(rested.order);
+                assert_eq!(known.place, None, "an order rests once");
+                assert_eq!((known.price, known.remaining), (rested.price, rested.remaining));
+                known.place = Some(place);
+            }
+            Event::Amended(amended) => {
+                let known = self.known(amended.order);
+                assert_eq!(
+                    (known.price, known.remaining),
+                    (amended.old_price, amended.old_remaining)
+                );
+                assert_eq!(known.reserved, amended.old_reserved.0);
+                known.price = amended.price;
+                known.remaining = amended.remaining;
+                known.place = None;
+                self.release(amended.order, amended.old_reserved.0 - amended.reserved.0);
+            }
+            Event::Reduced(reduced) => {
+                let known = self.known(reduced.order);
+                known.remaining = Quantity(known.remaining.0 - reduced.by.0);
+                assert_eq!(known.remaining, reduced.remaining);
+                assert!(known.remaining.0 > 0, "what has nothing left is done");
+                if known.place.is_some() {
+                    touched.insert(reduced.order);
+                }
+                self.release(reduced.order, reduced.released.0);
+            }
+            Event::Done(done) => {
+                let known = *self.known(done.order);
+                assert_eq!(known.remaining, done.remaining, "what is left of {}", done.order);
+                assert_eq!(known.reserved, done.released.0, "what {} had reserved", done.order);
+                if known.place.is_some() {
+                    touched.insert(done.order);
+                }
+                self.release(done.order, done.released.0);
+                self.orders.remove(&done.order);
+            }
+            Event::Trade(trade) => self.trade(trade, touched),
+            _ => {}
+        }
+    }
+
+    fn trade(&mut self, trade: &rialto_model::Trade, touched: &mut BTreeSet<OrderId>) {
+        self.trades += 1;
+        assert_eq!(
+            trade.trade.0 & ((1 << 48) - 1),
+            self.trades,
+            "trades are numbered without gaps"
+        );
+        touched.insert(trade.maker_order);
+        let instrument = self.instruments[&trade.instrument];
+        let maker = *self.known(trade.maker_order);
+        let taker = *self.known(trade.taker_order);
+        assert_eq!(maker.price, trade.price, "the maker's price decides");
+        assert_eq!((maker.side, taker.side), (trade.taker_side.opposite(), trade.taker_side));
+        assert_eq!((maker.account, taker.account), (trade.maker_account, trade.taker_account));
+        assert!(maker.place.is_some() && taker.place.is_none(), "one of them was on the book");
+        let better = |other: &Known| {
+            let same_queue = (other.instrument, other.side) == (maker.instrument, maker.side);
+            same_queue && other.place.is_some() && other.rank() < maker.rank()
+        };
+        assert!(!self.orders.values().any(better), "the best order trades first");
+
+        if instrument.spec.rules.risk {
+            self.settle(trade, &instrument);
+        }
+        for (id, left) in
+            [(trade.maker_order, trade.maker_remaining), (trade.taker_order, trade.taker_remaining)]
+        {
+            let known = self.known(id);
+            if known.quote_sized {
+                assert_eq!(left, Quantity::ZERO);
+                continue;
+            }
+            known.remaining = Quantity(known.remaining.0 - trade.quantity.0);
+            assert_eq!(known.remaining, left);
+            if left == Quantity::ZERO {
+                assert_eq!(known.reserved, 0, "a filled order has nothing reserved");
+                self.orders.remove(&id);
+            }
+        }
+    }
+
+    fn settle(&mut self, trade: &rialto_model::Trade, instrument: &Instrument) {
+        let delivered = instrument.base_amount(trade.quantity).0;
+        let spec = instrument.spec;
+        let (buyer, buyer_fee, seller, seller_fee) = match trade.taker_side {
+            Side::Buy => (trade.taker_order, trade.taker_fee, trade.maker_order, trade.maker_fee),
+            Side::Sell => (trade.maker_order, trade.maker_fee, trade.taker_order, trade.taker_fee),
+        };
+        self.release(buyer, trade.buyer_unreserved.0);
+        self.release(seller, delivered);
+        let buyer = self.known(buyer).account;
+        let seller = self.known(seller).account;
+        self.held(buyer, spec.quote).0 -= trade.notional.0 + buyer_fee.0;
+        self.held(buyer, spec.base).0 += delivered;
+        self.held(seller, spec.base).0 -= delivered;
+        self.held(seller, spec.quote).0 += trade.notional.0 - seller_fee.0;
+        self.held(AccountId::FEES, spec.quote).0 += trade.maker_fee.0 + trade.taker_fee.0;
+    }
+}

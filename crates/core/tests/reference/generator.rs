@@ -1,0 +1,468 @@
+//! Random commands that are likely to meet each other: few accounts, few members, few prices.
+
+use super::dice::Dice;
+use super::world::{rules, scale, spec, text};
+use super::{Order, Reference};
+use rialto_model::{
+    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, InstrumentId, InstrumentState,
+    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
+    Quantity, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+};
+
+const MICROSECOND: u64 = 1_000;
+
+/// What a sequence is mostly about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Everything, on shallow books.
+    General,
+    /// The same with limits so small that they are met all the time.
+    Tight,
+    /// Hundreds of small orders: sweeps, mass cancels, expiries and closings that take several
+    /// commands.
+    Deep,
+}
+
+pub(super) const SELF_TRADES: [SelfTrade; 5] = [
+    SelfTrade::Allow,
+    SelfTrade::CancelNewest,
+    SelfTrade::CancelOldest,
+    SelfTrade::CancelBoth,
+    SelfTrade::Decrement,
+];
+const SIDES: [Side; 2] = [Side::Buy, Side::Sell];
+const ALL_TIMES: [TimeInForce; 5] =
+    [TimeInForce::Gtc, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Day, TimeInForce::Gtd];
+
+/// One step of a sequence: how much time passes and what comes then.
+pub struct Step {
+    pub passes_ns: u64,
+    pub commands: Vec<Command>,
+}
+
+/// Chooses a step from its own seed, looking at how things stand: the same step seed means
+/// something sensible wherever it comes, so that a failing sequence can be shortened.
+pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> Step {
+    let mut chooser = Chooser { dice: Dice::new(seed), profile, now, time };
+    let passes_ns = match chooser.dice.weighted(&[560, 360, 70, 7, 3]) {
+        0 => 0,
+        1 => chooser.dice.below(10 * MICROSECOND),
+        2 => chooser.dice.below(1_000 * MICROSECOND),
+        3 => chooser.dice.below(Timestamp::DAY / 8),
+        _ => chooser.dice.below(Timestamp::DAY * 2),
+    };
+    chooser.time = time.saturating_add(passes_ns);
+    let commands = match (profile, chooser.dice.below(100)) {
+        (_, 0..15) if chooser.stopped().is_some() => vec![chooser.reopening()],
+        (Profile::Deep, 0..60) if now.has_background_work() => {
+            (0..1 + chooser.dice.below(12)).map(|_| chooser.command()).collect()
+        }
+        (Profile::Deep, 0..40) => chooser.many_orders(),
+        (Profile::Deep, 40..65) => vec![chooser.sweep()],
+        (Profile::Deep, 65..80) => vec![chooser.many_ended()],
+        _ => vec![chooser.command()],
+    };
+    Step { passes_ns, commands }
+}
+
+struct Chooser<'a> {
+    dice: Dice,
+    profile: Profile,
+    now: &'a Reference,
+    time: Timestamp,
+}
+
+impl Chooser<'_> {
+    fn command(&mut self) -> Command {
+        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 25, 12, 9]) {
+            0 => Command::Place(self.order()),
+            1 => self.again(),
+            2 => {
+                let (account, order) = self.some_order();
+                Command::Cancel { account, order }
+            }
+            3 => self.amendment(),
+            4 => Command::MassCancel(MassCancel {
+                account: self.account(),
+                instrument: self.dice.chance(50).then(|| self.instrument()),
+                side: self.dice.chance(30).then(|| self.dice.pick(&SIDES)),
+            }),
+            5 => Command::Disconnect { account: self.account() },
+            6 => Command::SetDeadMan {
+                account: self.account(),
+                timeout_ns: match self.dice.below(6) {
+                    0 => 0,
+                    1 => Timestamp::DAY,
+                    2 => Timestamp::DAY + 1,
+                    _ => 1 + self.dice.below(40 * MICROSECOND),
+                },
+            },
+            7 => Command::Deposit(self.transfer()),
+            8 => Command::Withdraw(self.transfer()),
+            9 => Command::SetRules { instrument: self.instrument(), rules: self.new_rules() },
+            10 => self.new_state(),
+            11 => self.listing(),
+            _ => Command::Tick,
+        }
+    }
+
+    fn account(&mut self) -> AccountId {
+        if self.dice.chance(1) {
+            return self.dice.pick(&[AccountId(0), AccountId(77), AccountId::FEES]);
+        }
+        let accounts: Vec<AccountId> = self.now.accounts.keys().copied().collect();
+        self.dice.pick(&accounts)
+    }
+
+    fn instrument(&mut self) -> InstrumentId {
+        if self.dice.chance(1) {
+            return self.dice.pick(&[InstrumentId(0), InstrumentId(99)]);
+        }
+        InstrumentId(self.dice.below(self.now.instruments.len() as u64) as u32 + 1)
+    }
+
+    fn currency(&mut self) -> CurrencyId {
+        if self.dice.chance(2) {
+            return self.dice.pick(&[CurrencyId(0), CurrencyId(99)]);
+        }
+        CurrencyId(self.dice.below(self.now.currencies.len() as u64) as u16 + 1)
+    }
+
+    fn rules_of(&self, instrument: InstrumentId) -> TradingRules {
+        let listed = self.now.listed(instrument).or(self.now.listed(InstrumentId(1)));
+        listed.expect("a world has an instrument").instrument.spec.rules
+    }
+
+    fn price(&mut self, rules: &TradingRules) -> Price {
+        if self.dice.chance(2) {
+            return Price(self.dice.pick(&[0, -5, 1, 99, 101, 150]));
+        }
+        if self.dice.below(300) == 0 {
+            return Price(self.dice.pick(&[i64::MAX, 1 << 62]));
+        }
+        let tick = rules.tick.0;
+        Price((100 / tick + self.dice.between(-3, 3)) * tick)
+    }
+
+    fn quantity(&mut self, rules: &TradingRules) -> Quantity {
+        if self.dice.chance(4) {
+            return Quantity(self.dice.pick(&[0, -1, 1, 7, 4_000, 1 << 50, i64::MAX]));
+        }
+        Quantity(self.dice.between(1, 9) * rules.lot.0)
+    }
+
+    fn order(&mut self) -> NewOrder {
+        let account = self.account();
+        let instrument = self.instrument();
+        let rules = self.rules_of(instrument);
+        let market = self.dice.chance(14);
+        let mut order = NewOrder {
+            account,
+            instrument,
+            side: self.dice.pick(&SIDES),
+            kind: OrderKind::Limit,
+            time_in_force: TimeInForce::Gtc,
+            post_only: PostOnly::Off,
+            self_trade: self.dice.chance(60).then(|| self.dice.pick(&SELF_TRADES)),
+            cancel_on_disconnect: self.dice.chance(40),
+            size: OrderSize::Base(self.quantity(&rules)),
+            price: self.price(&rules),
+            expire_at: Timestamp::ZERO,
+            client_order_id: self.client_order_id(),
+        };
+        order.time_in_force = match self.dice.weighted(&[54, 10, 7, 9, 20]) {
+            0 => TimeInForce::Gtc,
+            1 => TimeInForce::Ioc,
+            2 => TimeInForce::Fok,
+            3 => TimeInForce::Day,
+            _ => TimeInForce::Gtd,
+        };
+        if market {
+            order.kind = OrderKind::Market;
+            order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
+            if self.dice.chance(60) {
+                order.price = Price::ZERO;
+            }
+            if self.dice.chance(50) {
+                let listed = self.now.listed(instrument).or(self.now.listed(InstrumentId(1)));
+                let factor = listed.map_or(1, |listed| listed.instrument.quote_factor());
+                let factor = i128::from(factor);
+                let amount = match self.dice.below(20) {
+                    0 => i128::from(self.dice.pick(&[0, -1, 1])),
+                    1 => 1 << 101,
+                    _ => i128::from(self.dice.between(50, 3_000)) * factor,
+                };
+                order.size = OrderSize::Quote(Amount(amount));
+            }
+        } else if super::place::can_rest(order.time_in_force) && self.dice.chance(25) {
+            order.post_only = self.dice.pick(&[PostOnly::Reject, PostOnly::Slide]);
+        }
+        if order.time_in_force == TimeInForce::Gtd {
+            let at = self.time.saturating_add(1 + self.dice.below(60 * MICROSECOND));
+            order.expire_at = if self.dice.chance(5) { self.time } else { at };
+        }
+        if self.dice.chance(4) {
+            order.time_in_force = self.dice.pick(&ALL_TIMES);
+            order.post_only = self.dice.pick(&[PostOnly::Off, PostOnly::Reject, PostOnly::Slide]);
+            order.kind = self.dice.pick(&[OrderKind::Limit, OrderKind::Market]);
+        }
+        order
+    }
+
+    fn client_order_id(&mut self) -> ClientOrderId {
+        match self.dice.below(10) {
+            0..6 => ClientOrderId::EMPTY,
+            6 => text(&format!("c{}", self.dice.below(4))),
+            _ => text(&format!("c{}", self.dice.below(5_000))),
+        }
+    }
+
+    /// An order that was entered before, the same or changed.
+    fn again(&mut self) -> Command {
+        let account = self.account();
+        let entered = self.now.accounts.get(&account).map(|account| account.entered.clone());
+        let entered = entered.unwrap_or_default();
+        if entered.is_empty() {
+            return Command::Place(self.order());
+        }
+        let mut body = entered[self.dice.below(entered.len() as u64) as usize].body;
+        if self.dice.chance(25) {
+            body.cancel_on_disconnect = !body.cancel_on_disconnect;
+        }
+        Command::Place(body)
+    }
+
+    /// Mostly an open order of the account that is said to own it.
+    fn some_order(&mut self) -> (AccountId, OrderRef) {
+        let open = &self.now.orders;
+        if open.is_empty() || self.dice.chance(4) {
+            let account = self.account();
+            let named = match self.dice.below(3) {
+                0 => OrderRef::Client(text(&format!("c{}", self.dice.below(4)))),
+                1 => OrderRef::Client(ClientOrderId::EMPTY),
+                _ => {
+                    let counter = self.dice.below(self.now.orders_entered + 2);
+                    OrderRef::Id(OrderId::from_parts(self.now.engine, counter))
+                }
+            };
+            return (account, named);
+        }
+        let order: &Order = &open[self.dice.below(open.len() as u64) as usize];
+        let account = order.account;
+        if !order.client_order_id.is_empty() && self.dice.chance(50) {
+            return (account, OrderRef::Client(order.client_order_id));
+        }
+        (account, OrderRef::Id(order.id))
+    }
+
+    fn amendment(&mut self) -> Command {
+        let (account, named) = self.some_order();
+        let order = self.now.orders.iter().find(|order| {
+            order.account == account
+                && match named {
+                    OrderRef::Id(id) => order.id == id,
+                    OrderRef::Client(name) => order.client_order_id == name,
+                }
+        });
+        let rules = self.rules_of(order.map_or(InstrumentId(1), |order| order.instrument));
+        let (filled, total) =
+            order.map_or((0, 1), |order| (order.filled.0, order.filled.0 + order.remaining.0));
+        let price = match self.dice.below(10) {
+            0..5 => None,
+            5 => order.map(|order| order.price),
+            _ => Some(self.price(&rules)),
+        };
+        let lot = rules.lot.0;
+        let quantity = match self.dice.below(10) {
+            0..4 => None,
+            4 => Some(total),
+            5..7 => Some(total - lot),
+            7 => Some(filled),
+            8 => Some(total + lot * self.dice.between(1, 9)),
+            _ => Some(self.quantity(&rules).0),
+        };
+        if price.is_none() && quantity.is_none() && !self.dice.chance(5) {
+            return Command::Cancel { account, order: named };
+        }
+        Command::Amend(Amend { account, order: named, price, quantity: quantity.map(Quantity) })
+    }
+
+    fn transfer(&mut self) -> Transfer {
+        let account = self.account();
+        let before: Vec<Transfer> =
+            self.now.transfers.iter().map(|before| before.transfer).collect();
+        if !before.is_empty() && self.dice.chance(20) {
+            let mut again = self.dice.pick(&before);
+            if self.dice.chance(20) {
+                again.amount.0 += 1;
+            }
+            return again;
+        }
+        let currency = self.currency();
+        let listed = self.now.currencies.iter().find(|listed| listed.id == currency);
+        let unit = i128::from(listed.map_or(1, |listed| listed.scale.factor()));
+        let amount = match self.dice.below(30) {
+            0 => self.dice.pick(&[0, -1]),
+            1 => self.dice.pick(&[1 << 120, i128::MAX]),
+            _ if self.dice.chance(50) => i128::from(self.dice.between(1, 60_000)),
+            _ => i128::from(self.dice.between(1, 5_000)) * unit,
+        };
+        let reference = match self.dice.below(20) {
+            0 => Text::EMPTY,
+            1..4 => text(&format!("r{}", self.dice.below(6))),
+            _ => text(&format!("r{}", self.dice.below(100_000))),
+        };
+        Transfer { account, currency, amount: Amount(amount), reference }
+    }
+
+    fn new_rules(&mut self) -> TradingRules {
+        let mut rules = rules(&mut self.dice, self.profile);
+        if self.dice.chance(10) {
+            rules.taker_fee_ppm = -1;
+        }
+        rules
+    }
+
+    /// An instrument that is not open.
+    fn stopped(&self) -> Option<InstrumentId> {
+        let mut listed = self.now.instruments.iter().map(|listed| listed.instrument);
+        listed.find(|instrument| instrument.state != InstrumentState::Open).map(|found| found.id)
+    }
+
+    fn reopening(&mut self) -> Command {
+        let instrument = self.stopped().unwrap_or(InstrumentId(1));
+        Command::SetInstrumentState { instrument, state: InstrumentState::Open }
+    }
+
+    fn new_state(&mut self) -> Command {
+        let states = [InstrumentState::Open, InstrumentState::Halted, InstrumentState::Closed];
+        let state = states[self.dice.weighted(&[2, 2, 1])];
+        Command::SetInstrumentState { instrument: self.instrument(), state }
+    }
+
+    fn listing(&mut self) -> Command {
+        let name: Name = text("new");
+        match self.dice.below(5) {
+            0 => Command::CreateMember {
+                member: MemberId(self.dice.pick(&[0, 0, 1, 9, 1 << 20])),
+                name,
+            },
+            1 => Command::CreateAccount {
+                account: AccountId(self.dice.pick(&[0, 0, 1, 12, 1 << 20])),
+                member: MemberId(self.dice.pick(&[1, 2, 50])),
+                name,
+            },
+            2 => Command::CreateCurrency {
+                code: self.dice.pick(&[text("C1"), text("C7"), text("C8"), Text::EMPTY]),
+                scale: scale(self.dice.below(19) as u8),
+            },
+            3 => {
+                let number = self.dice.between(1, 9);
+                let scales: Vec<Scale> =
+                    self.now.currencies.iter().map(|currency| currency.scale).collect();
+                let mut spec = spec(&mut self.dice, number, &scales, self.profile);
+                match self.dice.below(8) {
+                    0 => spec.symbol = Text::EMPTY,
+                    1 => spec.base = CurrencyId(200),
+                    2 => spec.quote = spec.base,
+                    3 => spec.price_scale = scale(18),
+                    4 => spec.quantity_scale = scale(18),
+                    _ => {}
+                }
+                Command::CreateInstrument(spec)
+            }
+            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 1, 2]) },
+        }
+    }
+
+    /// Hundreds of small resting orders.
+    fn many_orders(&mut self) -> Vec<Command> {
+        let count = self.dice.between(20, 500);
+        let expiring = self.dice.pick(&[0, 50, 100]);
+        let rules = self.rules_of(InstrumentId(1));
+        let expire_at = self.time.saturating_add(1 + self.dice.below(200 * MICROSECOND));
+        let accounts: Vec<AccountId> = self.now.accounts.keys().copied().collect();
+        let one_account = self.dice.pick(&accounts);
+        let alone = self.dice.chance(50);
+        let side = self.dice.pick(&SIDES);
+        let towards = if side == Side::Buy { -1 } else { 1 };
+        let order = |_| {
+            let away = self.dice.between(1, 3) * towards;
+            let gtd = self.dice.chance(expiring);
+            Command::Place(NewOrder {
+                account: if alone { one_account } else { self.dice.pick(&accounts) },
+                instrument: InstrumentId(1),
+                side,
+                kind: OrderKind::Limit,
+                time_in_force: if gtd { TimeInForce::Gtd } else { TimeInForce::Gtc },
+                post_only: PostOnly::Off,
+                self_trade: None,
+                cancel_on_disconnect: self.dice.chance(80),
+                size: OrderSize::Base(Quantity(self.dice.between(1, 2) * rules.lot.0)),
+                price: Price((100 / rules.tick.0 + away) * rules.tick.0),
+                expire_at: if gtd { expire_at } else { Timestamp::ZERO },
+                client_order_id: ClientOrderId::EMPTY,
+            })
+        };
+        (0..count).map(order).collect()
+    }
+
+    /// An order that trades with hundreds.
+    fn sweep(&mut self) -> Command {
+        let rules = self.rules_of(InstrumentId(1));
+        let far = |side| if side == Side::Buy { 4 } else { -4 };
+        if !self.now.orders.is_empty() && self.dice.chance(30) {
+            let order = &self.now.orders[self.dice.below(self.now.orders.len() as u64) as usize];
+            let price = Price((100 / rules.tick.0 + far(order.side)) * rules.tick.0);
+            let quantity = Quantity(order.filled.0 + self.dice.between(200, 800) * rules.lot.0);
+            let (account, order) = (order.account, OrderRef::Id(order.id));
+            let (price, quantity) = (Some(price), Some(quantity));
+            return Command::Amend(Amend { account, order, price, quantity });
+        }
+        let mut order = self.order();
+        if self.dice.chance(30) {
+            order.kind = OrderKind::Market;
+            order.time_in_force = self.dice.pick(&[TimeInForce::Ioc, TimeInForce::Fok]);
+            order.post_only = PostOnly::Off;
+            order.expire_at = Timestamp::ZERO;
+            order.price = Price::ZERO;
+            order.size = OrderSize::Quote(Amount(1));
+        }
+        order.instrument = InstrumentId(1);
+        let lots = self.dice.between(100, 1_500);
+        match &mut order.size {
+            OrderSize::Base(quantity) => *quantity = Quantity(lots * rules.lot.0),
+            OrderSize::Quote(amount) => {
+                let listed = self.now.listed(InstrumentId(1)).expect("a world has an instrument");
+                let each = 100 * i128::from(listed.instrument.quote_factor());
+                *amount = Amount(i128::from(lots * rules.lot.0) * each);
+            }
+        }
+        if order.kind == OrderKind::Limit {
+            order.price = Price((100 / rules.tick.0 + far(order.side)) * rules.tick.0);
+        }
+        Command::Place(order)
+    }
+
+    /// A command that ends hundreds of orders.
+    fn many_ended(&mut self) -> Command {
+        let account = self.account();
+        match self.dice.below(10) {
+            0..4 => Command::MassCancel(MassCancel {
+                account,
+                instrument: None,
+                side: self.dice.chance(30).then(|| self.dice.pick(&SIDES)),
+            }),
+            4..6 => Command::Disconnect { account },
+            6..8 => Command::SetDeadMan { account, timeout_ns: 1 + self.dice.below(MICROSECOND) },
+            8 => Command::SetInstrumentState {
+                instrument: InstrumentId(1),
+                state: InstrumentState::Closed,
+            },
+            _ => Command::SetInstrumentState {
+                instrument: InstrumentId(1),
+                state: InstrumentState::Open,
+            },
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What must hold after every command, checked on plain figures.
+
+use super::{Account, Listed, Order, Reference};
+use rialto_model::{
+    AccountId, ClientOrderId, CurrencyId, InstrumentId, OrderId, PostOnly, Price, Quantity,
+    SelfTrade, Side, TimeInForce, Timestamp,
+};
+use std::collections::BTreeMap;
+
+/// An open order as anybody who may look at everything sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub id: OrderId,
+    pub account: AccountId,
+    pub instrument: InstrumentId,
+    pub side: Side,
+    pub price: Price,
+    /// What has traded and what remains.
+    pub quantity: Quantity,
+    pub remaining: Quantity,
+    pub reserved: i128,
+    pub time_in_force: TimeInForce,
+    /// Zero is never.
+    pub expire_at: Timestamp,
+    pub post_only: PostOnly,
+    pub self_trade: SelfTrade,
+    pub cancel_on_disconnect: bool,
+    pub maker_fee_ppm: i32,
+    pub taker_fee_ppm: i32,
+    pub client_order_id: ClientOrderId,
+}
+
+/// Balances and books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holdings {
+    /// Available and reserved, wherever one of them is not zero.
+    pub balances: BTreeMap<(AccountId, CurrencyId), (i128, i128)>,
+    /// By instrument, bids before asks, best first.
+    pub orders: Vec<Standing>,
+}
+
+impl Holdings {
+    pub fn of(reference: &Reference) -> Holdings {
+        let balances = reference
+            .balances
+            .iter()
+            .map(|(whose, balance)| (*whose, (balance.available, balance.reserved)))
+            .filter(|(_, balance)| *balance != (0, 0))
+            .collect();
+        let mut orders = Vec::new();
+        for listed in &reference.instruments {
+            for side in [Side::Buy, Side::Sell] {
+                for order in reference.queue(listed.instrument.id, side) {
+                    orders.push(Standing {
+                        id: order.id,
+                        account: order.account,
+                        instrument: order.instrument,
+                        side: order.side,
+                        price: order.price,
+                        quantity: Quantity(order.filled.0 + order.remaining.0),
+                        remaining: order.remaining,
+                        reserved: order.reserved.0,
+                        time_in_force: order.time_in_force,
+                        expire_at: order.expire_at,
+                        post_only: order.post_only,
+                        self_trade: order.self_trade,
+                        cancel_on_disconnect: order.cancel_on_disconnect,
+                        maker_fee_ppm: order.maker_fee_ppm,
+                        taker_fee_ppm: order.taker_fee_ppm,
+                        client_order_id: order.client_order_id,
+                    });
+                }
+            }
+        }
+        Holdings { balances, orders }
+    }
+
+    pub fn queue(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+    ) -> impl Iterator<Item = &Standing> + '_ {
+        let on_it = move |order: &&Standing| order.instrument == instrument && order.side == side;
+        self.orders.iter().filter(on_it)
+    }
+}
+
+/// Every invariant that can be seen from balances and books.
+pub fn check(
+    holdings: &Holdings,
+    taking: &Option<Order>,
+    instruments: &[Listed],
+) -> Result<(), String> {
+    let mut sums: BTreeMap<CurrencyId, i128> = BTreeMap::new();
+    let mut reserved: BTreeMap<(AccountId, CurrencyId), i128> = BTreeMap::new();
+    for ((account, currency), balance) in &holdings.balances {
+        *sums.entry(*currency).or_default() += balance.0 + balance.1;
+        if !account.is_house() && (balance.0 < 0 || balance.1 < 0) {
+            return Err(format!("account {account} holds {balance:?} of currency {currency}"));
+        }
+        if balance.1 != 0 {
+            reserved.insert((*account, *currency), balance.1);
+        }
+    }
+    if let Some((currency, sum)) = sums.iter().find(|(_, sum)| **sum != 0) {
+        return Err(format!("currency {currency} sums to {sum}, not zero"));
+    }
+
+    let open = holdings.orders.iter().map(|o| (o.account, o.instrument, o.side, o.reserved));
+    let taker = taking.iter().map(|o| (o.account, o.instrument, o.side, o.reserved.0));
+    for (account, instrument, side, amount) in open.chain(taker) {
+        let spec = instruments[instrument.0 as usize - 1].instrument.spec;
+        let currency = if side == Side::Buy { spec.quote } else { spec.base };
+        *reserved.entry((account, currency)).or_default() -= amount;
+    }
+    if let Some((whose, rest)) = reserved.iter().find(|(_, rest)| **rest != 0) {
+        return Err(format!("the reserve of {whose:?} exceeds that of its orders by {rest}"));
+    }
+
+    for listed in instruments {
+        let id = listed.instrument.id;
+        let bid = holdings.queue(id, Side::Buy).next();
+        let ask = holdings.queue(id, Side::Sell).next();
+        if let (Some(bid), Some(ask)) = (bid, ask)
+            && bid.price >= ask.price
+        {
+            return Err(format!("the book is crossed by {bid:?} and {ask:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Nothing but the clock, the sequence and the memory of client order ids may have changed.
+pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), String> {
+    let accounts = |reference: &Reference| -> Vec<Account> {
+        let forgetful = |account: &Account| Account { entered: Vec::new(), ..account.clone() };
+        reference.accounts.values().map(forgetful).collect()
+    };
+    let same = before.currencies == after.currencies
+        && before.instruments == after.instruments
+        && before.members == after.members
+        && accounts(before) == accounts(after)
+        && Holdings::of(before) == Holdings::of(after)
+        && before.orders == after.orders
+        && before.taking == after.taking
+        && before.work == after.work
+        && before.transfers == after.transfers
+        && before.orders_entered == after.orders_entered
+        && before.trades_made == after.trades_made
+        && before.rules_version == after.rules_version;
+    if same { Ok(()) } else { Err("a refused command changed something".to_owned()) }
+}

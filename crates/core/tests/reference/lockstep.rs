@@ -1,0 +1,353 @@
+//! The core and the reference side by side, command by command.
+
+use super::coverage::Coverage;
+use super::dice::Dice;
+use super::fold::Fold;
+use super::generator::{Profile, step};
+use super::invariants::{self, Holdings};
+use super::subject::Subject;
+use super::world::World;
+use super::{Alteration, Reference};
+use rialto_model::{Command, EngineId, Event, Outcome, Seq, Side, Timestamp};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const ENGINE: EngineId = EngineId(7);
+
+/// One sequence: everything in it follows from the seed, the profile and the steps' own seeds.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub seed: u64,
+    pub profile: Profile,
+    pub steps: Vec<u64>,
+    pub altered: Option<Alteration>,
+}
+
+/// Where the two differ, or a rule is broken.
+#[derive(Debug)]
+pub struct Failure {
+    pub message: String,
+    pub journal: Vec<(Timestamp, Command)>,
+    /// The reference as it stood then.
+    pub reference: Box<Reference>,
+}
+
+impl Case {
+    pub fn new(seed: u64, profile: Profile) -> Case {
+        let mut dice = Dice::new(seed ^ 0x5EED);
+        let steps = if profile == Profile::Deep { 24 } else { 150 };
+        Case { seed, profile, steps: (0..steps).map(|_| dice.next()).collect(), altered: None }
+    }
+
+    pub fn altered(mut self, alteration: Alteration) -> Case {
+        self.altered = Some(alteration);
+        self
+    }
+
+    /// Runs the sequence; a panic on the way is a failure as well.
+    pub fn run(&self) -> Result<Coverage, Failure> {
+        let world = World::new(self.seed, self.profile);
+        let mut lockstep = Lockstep::new(&world, self.altered);
+        let result = catch_unwind(AssertUnwindSafe(|| lockstep.sequence(self, &world)));
+        let message = match result {
+            Ok(Ok(())) => return Ok(lockstep.coverage),
+            Ok(Err(message)) => message,
+            Err(panic) => words(panic.as_ref()),
+        };
+        let reference = Box::new(lockstep.reference);
+        Err(Failure { message, journal: lockstep.journal, reference })
+    }
+
+    /// Leaves steps out as long as the sequence still fails, by halves, quarters and so on.
+    pub fn shrink(&self, mut failure: Failure) -> (Case, Failure) {
+        let mut case = self.clone();
+        let mut chunk = case.steps.len().div_ceil(2);
+        let mut runs_left = 600;
+        while chunk > 0 && runs_left > 0 {
+            let mut from = 0;
+            let mut shorter = false;
+            while from < case.steps.len() && runs_left > 0 {
+                runs_left -= 1;
+                let mut fewer = case.clone();
+                fewer.steps.drain(from..(from + chunk).min(case.steps.len()));
+                match fewer.run() {
+                    Err(smaller) => {
+                        case = fewer;
+                        failure = smaller;
+                        shorter = true;
+                    }
+                    Ok(_) => from += chunk,
+                }
+            }
+            if !shorter || chunk > case.steps.len() {
+                chunk /= 2;
+            }
+        }
+        (case, failure)
+    }
+
+    /// Runs the sequence; if it fails, shortens it and tells how to run it again.
+    pub fn must_pass(&self) -> Coverage {
+        let failure = match self.run() {
+            Ok(coverage) => return coverage,
+            Err(failure) => failure,
+        };
+        let (case, failure) = self.shrink(failure);
+        let commands: String = failure
+            .journal
+            .iter()
+            .enumerate()
+            .map(|(index, (time, command))| format!("  {} at {time}: {command:?}\n", index + 1))
+            .collect();
+        panic!(
+            "{:?} sequence of seed {}, shortened to {} of {} steps, fails:\n{}\nafter the commands\n{commands}",
+            self.profile,
+            self.seed,
+            case.steps.len(),
+            self.steps.len(),
+            failure.message,
+        );
+    }
+}
+
+/// What a panic said.
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// The core, the reference, a core restored from a snapshot on the way, and the fold of all events.
+pub struct Lockstep {
+    core: Subject,
+    restored: Option<Subject>,
+    pub reference: Reference,
+    fold: Fold,
+    pub coverage: Coverage,
+    pub journal: Vec<(Timestamp, Command)>,
+    pub time: Timestamp,
+    /// Comparing everything costs as much as there is; large sequences do it now and then only.
+    compare_every: u64,
+}
+
+impl Lockstep {
+    pub fn new(world: &World, altered: Option<Alteration>) -> Lockstep {
+        let mut reference = Reference::new(ENGINE, 1, world.limits);
+        reference.altered = altered;
+        Lockstep {
+            core: Subject::new(ENGINE, world.limits),
+            restored: None,
+            reference,
+            fold: Fold::default(),
+            coverage: Coverage::default(),
+            journal: Vec::new(),
+            time: world.start,
+            compare_every: 1,
+        }
+    }
+
+    /// A world that is set up, for sequences written by hand.
+    pub fn set_up(world: &World) -> Lockstep {
+        let mut lockstep = Lockstep::new(world, None);
+        lockstep.compare_every = 64;
+        world.setup.iter().for_each(|command| {
+            let outcome = lockstep.must(command);
+            assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
+        });
+        lockstep
+    }
+
+    /// Does what is due and then the command, which both must decide in the same way.
+    pub fn must(&mut self, command: &Command) -> Outcome {
+        let last = |lockstep: &mut Lockstep| {
+            lockstep.due()?;
+            lockstep.command(command)
+        };
+        last(self).unwrap_or_else(|difference| panic!("{command:?}: {difference}"))
+    }
+
+    /// Like [`Lockstep::must`], but without what is due before it.
+    pub fn must_at_once(&mut self, command: &Command) -> Outcome {
+        self.command(command).unwrap_or_else(|difference| panic!("{command:?}: {difference}"))
+    }
+
+    fn sequence(&mut self, case: &Case, world: &World) -> Result<(), String> {
+        if case.profile == Profile::Deep {
+            self.compare_every = 16;
+        }
+        for command in &world.setup {
+            self.command(command)?;
+        }
+        for seed in &case.steps {
+            let next = step(*seed, case.profile, &self.reference, self.time);
+            self.pass(next.passes_ns)?;
+            let mut dice = Dice::new(*seed ^ 0xB0B);
+            for command in &next.commands {
+                self.due()?;
+                let often = if case.profile == Profile::Deep { 10 } else { 40 };
+                if self.core.has_background_work() && dice.chance(often) {
+                    self.command(&Command::Tick)?;
+                    self.due()?;
+                }
+                self.command(command)?;
+                let seldom = if case.profile == Profile::Deep { 1 } else { 4 };
+                let busy = self.reference.taking.is_some() || self.core.has_background_work();
+                if dice.chance(if busy { 30 } else { seldom }) {
+                    self.snapshot()?;
+                }
+            }
+        }
+        self.due()?;
+        self.compare()?;
+        match &self.restored {
+            Some(restored) if restored.state_hash() != self.core.state_hash() => {
+                Err("the restored core ended with another state hash".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets time pass; what falls due meanwhile is done at its own time.
+    pub fn pass(&mut self, nanoseconds: u64) -> Result<(), String> {
+        let until = self.time.saturating_add(nanoseconds);
+        while self.reference.next_due() <= until {
+            self.time = self.time.max(self.reference.next_due());
+            self.command(&Command::Tick)?;
+        }
+        self.time = until;
+        Ok(())
+    }
+
+    /// Issues the Ticks that must come before any other command.
+    pub fn due(&mut self) -> Result<(), String> {
+        self.pass(0)
+    }
+
+    /// Gives both the same command and compares all that follows.
+    pub fn command(&mut self, command: &Command) -> Result<Outcome, String> {
+        self.journal.push((self.time, *command));
+        let seq = Seq(self.journal.len() as u64);
+        let affordable = self.reference.orders.len() < 200 || seq.0.is_multiple_of(16);
+        let before = affordable.then(|| self.reference.clone());
+        let (events, outcome) = self.reference.apply(seq, self.time, command);
+        let (core_events, core_outcome) = self.core.apply(seq, self.time, command);
+        if core_events != events || core_outcome != outcome {
+            return Err(difference(&core_events, &events)
+                + &format!("\ncore answered {core_outcome:?}\nreference     {outcome:?}"));
+        }
+        if let Some(restored) = &mut self.restored {
+            let again = restored.apply(seq, self.time, command);
+            if again != (core_events, core_outcome) {
+                return Err(format!(
+                    "the restored core decided otherwise: {again:?}\ninstead of {events:?}"
+                ));
+            }
+        }
+        if events.is_empty() {
+            return Err("a command without an event".to_owned());
+        }
+        if let (Some(before), true) = (before, outcome.is_rejected()) {
+            invariants::nothing_changed(&before, &self.reference)?;
+        }
+        let touched = self.fold.apply(&events);
+        if touched > super::ORDERS_PER_COMMAND {
+            return Err(format!("one command touched {touched} orders of the book"));
+        }
+        self.coverage.note(command, &events, &outcome);
+        if let Some(taker) = &self.reference.taking {
+            self.coverage.note_suspended(command, taker);
+        }
+        if matches!(events[0], Event::Amended(_)) && self.reference.has_background_work() {
+            self.coverage.saw("amended while background work went on");
+        }
+        if self.core.next_due() != self.reference.next_due() {
+            return Err(format!(
+                "next_due is {}, not {}",
+                self.core.next_due(),
+                self.reference.next_due()
+            ));
+        }
+        if self.core.has_background_work() != self.reference.has_background_work() {
+            return Err("they disagree on background work".to_owned());
+        }
+        if seq.0.is_multiple_of(self.compare_every) {
+            self.compare()?;
+        }
+        Ok(outcome)
+    }
+
+    /// Compares what the core tells of its state with the reference and the fold, and checks the
+    /// invariants on the core's own figures.
+    pub fn compare(&self) -> Result<(), String> {
+        self.core.check()?;
+        let core = self.core.holdings();
+        let reference = Holdings::of(&self.reference);
+        if core != reference {
+            return Err(format!("core      {core:?}\nreference {reference:?}"));
+        }
+        invariants::check(&core, &self.reference.taking, &self.reference.instruments)?;
+        if self.fold.balances() != core.balances {
+            return Err(format!(
+                "events tell of {:?}\ncore holds     {:?}",
+                self.fold.balances(),
+                core.balances
+            ));
+        }
+        let timers = self.reference.accounts.iter();
+        let timers: BTreeMap<_, _> =
+            timers.filter_map(|(id, account)| Some((*id, account.dead_man?))).collect();
+        if self.core.dead_man_timers() != timers {
+            return Err(format!("core {:?}, reference {timers:?}", self.core.dead_man_timers()));
+        }
+        for listed in &self.reference.instruments {
+            let id = listed.instrument.id;
+            if self.core.instrument(id) != (listed.instrument, listed.last_price) {
+                return Err(format!("they disagree on {:?}", listed.instrument));
+            }
+            for side in [Side::Buy, Side::Sell] {
+                let told = self.fold.queue(id, side);
+                let held: Vec<_> =
+                    core.queue(id, side).map(|o| (o.id, o.price, o.remaining)).collect();
+                if told != held {
+                    return Err(format!("events tell of {told:?}\ncore holds     {held:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on from here with a second core, restored from a snapshot of the first.
+    pub fn snapshot(&mut self) -> Result<(), String> {
+        let bytes = self.core.snapshot();
+        let restored = Subject::restore(&bytes)?;
+        if restored.snapshot() != bytes {
+            return Err("the snapshot of a restored core differs".to_owned());
+        }
+        if restored.state_hash() != self.core.state_hash() {
+            return Err("a restored core has another state hash".to_owned());
+        }
+        restored.check()?;
+        self.restored = Some(restored);
+        self.coverage.saw("snapshot and restore");
+        if self.reference.taking.is_some() {
+            self.coverage.saw("snapshot with a taker at work");
+        }
+        if self.reference.has_background_work() {
+            self.coverage.saw("snapshot with background work");
+        }
+        Ok(())
+    }
+}
+
+/// The first event that differs, with its number.
+fn difference(core: &[Event], reference: &[Event]) -> String {
+    let at = core.iter().zip(reference).take_while(|(core, reference)| core == reference).count();
+    format!(
+        "of {} and {} events number {} differs:\ncore      {:?}\nreference {:?}",
+        core.len(),
+        reference.len(),
+        at + 1,
+        core.get(at),
+        reference.get(at)
+    )
+}

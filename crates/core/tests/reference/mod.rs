@@ -1,0 +1,189 @@
+//! A naive core, written from the rules alone: vectors, linear scans, no cleverness.
+//!
+//! It exists to be obviously right. The model tests feed it the commands that the real core gets
+//! and compare every event, every answer and every balance.
+
+mod alteration;
+mod amend;
+mod cancel;
+pub mod coverage;
+mod dice;
+mod expiry;
+mod fill_or_kill;
+mod fold;
+pub mod generator;
+pub mod invariants;
+mod ledger;
+mod listing;
+pub mod lockstep;
+mod matching;
+mod place;
+mod state;
+mod subject;
+mod transfer;
+pub mod world;
+
+pub use alteration::Alteration;
+pub use state::{Account, Entered, Listed, Order, Reference, RememberedTransfer, Work};
+
+use rialto_model::{
+    AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, OrderId, OrderRef,
+    Outcome, RejectReason, Rejected, Seq, Timestamp,
+};
+
+/// Orders that one command may touch.
+pub const ORDERS_PER_COMMAND: usize = 256;
+/// Orders, or levels, that one fill-or-kill check may look at.
+pub const FILL_OR_KILL_DEPTH: usize = 4_096;
+
+impl Reference {
+    /// Decides one command.
+    pub fn apply(&mut self, seq: Seq, time: Timestamp, command: &Command) -> (Vec<Event>, Outcome) {
+        assert_eq!(seq, self.seq.next(), "commands are numbered without gaps");
+        assert!(time >= self.time, "time never goes back");
+        assert!(
+            matches!(command, Command::Tick) || self.next_due() > time,
+            "what is due comes before any other command"
+        );
+        self.seq = seq;
+        self.time = time;
+        let answer = match command {
+            Command::Tick => Ok(self.tick()),
+            Command::Place(new) => self.place(new),
+            Command::Cancel { account, order } => self.cancel(*account, order),
+            Command::Amend(amend) => self.amend(amend),
+            Command::MassCancel(which) => self.mass_cancel(which),
+            Command::Disconnect { account } => self.disconnect(*account),
+            Command::SetDeadMan { account, timeout_ns } => self.set_dead_man(*account, *timeout_ns),
+            Command::Deposit(transfer) => self.deposit(transfer),
+            Command::Withdraw(transfer) => self.withdraw(transfer),
+            Command::CreateMember { member, name } => self.create_member(*member, *name),
+            Command::CreateAccount { account, member, name } => {
+                self.create_account(*account, *member, *name)
+            }
+            Command::CreateCurrency { code, scale } => self.create_currency(*code, *scale),
+            Command::CreateInstrument(spec) => self.create_instrument(spec),
+            Command::SetRules { instrument, rules } => self.set_rules(*instrument, rules),
+            Command::SetInstrumentState { instrument, state } => {
+                self.set_instrument_state(*instrument, *state)
+            }
+            Command::SetRulesVersion { version } => self.set_rules_version(*version),
+        };
+        let outcome = answer.unwrap_or_else(|reason| {
+            self.events.push(Event::Rejected(rejected(command, reason)));
+            Outcome::Rejected { reason }
+        });
+        self.forget_client_ids();
+        (std::mem::take(&mut self.events), outcome)
+    }
+
+    /// When a Tick must come before any other command.
+    pub fn next_due(&self) -> Timestamp {
+        if self.taking.is_some() {
+            return Timestamp::ZERO;
+        }
+        let expiries = self.orders.iter().map(|order| order.expire_at);
+        let timers = self.accounts.values().filter_map(|account| account.dead_man);
+        expiries.filter(|at| *at > Timestamp::ZERO).chain(timers).min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether Ticks should come between other commands.
+    pub fn has_background_work(&self) -> bool {
+        !self.work.is_empty()
+    }
+
+    /// Does what is due, then goes on with what earlier commands began.
+    fn tick(&mut self) -> Outcome {
+        let mut visited = 0;
+        if let Some(taker) = self.taking.take() {
+            self.take(taker, &mut visited);
+        } else {
+            self.expire(&mut visited);
+            self.fire_dead_man_timers(&mut visited);
+        }
+        while visited < ORDERS_PER_COMMAND && !self.work.is_empty() {
+            let work = self.work.remove(0);
+            let (_, left) = self.work_on(work, &mut visited);
+            if let Some(left) = left {
+                self.work.insert(0, left);
+            }
+        }
+        if self.events.is_empty() {
+            self.events.push(Event::Ticked);
+        }
+        Outcome::Done
+    }
+}
+
+/// The event of a refused command: what the command itself named, and why.
+fn rejected(command: &Command, reason: RejectReason) -> Rejected {
+    let mut event = Rejected {
+        command: CommandKind::Tick,
+        reason,
+        account: AccountId(0),
+        instrument: InstrumentId(0),
+        order: OrderId(0),
+        client_order_id: ClientOrderId::EMPTY,
+    };
+    let mut name_order = |order: &OrderRef| match order {
+        OrderRef::Id(id) => event.order = *id,
+        OrderRef::Client(name) => event.client_order_id = *name,
+    };
+    match command {
+        Command::Tick => unreachable!("a Tick is never refused"),
+        Command::Place(new) => {
+            event.command = CommandKind::Place;
+            event.account = new.account;
+            event.instrument = new.instrument;
+            event.client_order_id = new.client_order_id;
+        }
+        Command::Cancel { account, order } => {
+            name_order(order);
+            event.command = CommandKind::Cancel;
+            event.account = *account;
+        }
+        Command::Amend(amend) => {
+            name_order(&amend.order);
+            event.command = CommandKind::Amend;
+            event.account = amend.account;
+        }
+        Command::MassCancel(which) => {
+            event.command = CommandKind::MassCancel;
+            event.account = which.account;
+            event.instrument = which.instrument.unwrap_or_default();
+        }
+        Command::Disconnect { account } => {
+            event.command = CommandKind::Disconnect;
+            event.account = *account;
+        }
+        Command::SetDeadMan { account, .. } => {
+            event.command = CommandKind::SetDeadMan;
+            event.account = *account;
+        }
+        Command::Deposit(transfer) => {
+            event.command = CommandKind::Deposit;
+            event.account = transfer.account;
+        }
+        Command::Withdraw(transfer) => {
+            event.command = CommandKind::Withdraw;
+            event.account = transfer.account;
+        }
+        Command::CreateMember { .. } => event.command = CommandKind::CreateMember,
+        Command::CreateAccount { account, .. } => {
+            event.command = CommandKind::CreateAccount;
+            event.account = *account;
+        }
+        Command::CreateCurrency { .. } => event.command = CommandKind::CreateCurrency,
+        Command::CreateInstrument(_) => event.command = CommandKind::CreateInstrument,
+        Command::SetRules { instrument, .. } => {
+            event.command = CommandKind::SetRules;
+            event.instrument = *instrument;
+        }
+        Command::SetInstrumentState { instrument, .. } => {
+            event.command = CommandKind::SetInstrumentState;
+            event.instrument = *instrument;
+        }
+        Command::SetRulesVersion { .. } => event.command = CommandKind::SetRulesVersion,
+    }
+    event
+}

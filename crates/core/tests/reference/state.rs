@@ -1,0 +1,271 @@
+//! Everything that the reference knows.
+
+use super::Alteration;
+use rialto_core::Limits;
+use rialto_model::{
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, EngineId, Event,
+    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly,
+    Price, Quantity, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
+};
+use std::collections::BTreeMap;
+
+/// What an account holds of one currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    pub available: i128,
+    pub reserved: i128,
+}
+
+/// An order that was entered with a client order id, and its first answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entered {
+    pub body: NewOrder,
+    pub answer: Outcome,
+}
+
+/// An account of a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub member: MemberId,
+    pub name: Name,
+    pub dead_man: Option<Timestamp>,
+    pub entered: Vec<Entered>,
+}
+
+/// A listed instrument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub instrument: Instrument,
+    pub last_price: Option<Price>,
+}
+
+/// An accepted order. Its total quantity is always `filled + remaining`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub id: OrderId,
+    pub account: AccountId,
+    pub instrument: InstrumentId,
+    pub side: Side,
+    pub time_in_force: TimeInForce,
+    pub post_only: PostOnly,
+    pub self_trade: SelfTrade,
+    pub cancel_on_disconnect: bool,
+    pub expire_at: Timestamp,
+    pub client_order_id: ClientOrderId,
+    pub price: Price,
+    pub filled: Quantity,
+    pub remaining: Quantity,
+    /// What an order sized in quote currency may still trade for.
+    pub quote_left: Option<Amount>,
+    pub reserved: Amount,
+    pub maker_fee_ppm: i32,
+    pub taker_fee_ppm: i32,
+}
+
+impl Order {
+    /// Whether what does not trade at once goes to the book.
+    pub fn can_rest(&self) -> bool {
+        super::place::can_rest(self.time_in_force)
+    }
+}
+
+/// A deposit or withdrawal that took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RememberedTransfer {
+    pub inward: bool,
+    pub transfer: Transfer,
+}
+
+/// Cancelling that is not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Orders of an account, by id.
+    Account {
+        account: AccountId,
+        instrument: Option<InstrumentId>,
+        side: Option<Side>,
+        flagged_only: bool,
+        reason: DoneReason,
+        /// The last order that was visited.
+        after: OrderId,
+        /// The last order that had been entered when it began.
+        last: OrderId,
+    },
+    /// All orders of a closed instrument.
+    Instrument(InstrumentId),
+}
+
+/// The naive core.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    pub altered: Option<Alteration>,
+    pub engine: EngineId,
+    pub bounds: Limits,
+    pub seq: Seq,
+    pub time: Timestamp,
+    pub rules_version: u32,
+    pub currencies: Vec<Currency>,
+    pub instruments: Vec<Listed>,
+    pub members: BTreeMap<MemberId, Name>,
+    pub accounts: BTreeMap<AccountId, Account>,
+    pub balances: BTreeMap<(AccountId, CurrencyId), Balance>,
+    /// Open orders; those of one price stand in the order of their queue.
+    pub orders: Vec<Order>,
+    /// An incoming order that has touched as many makers as one command may.
+    pub taking: Option<Order>,
+    pub work: Vec<Work>,
+    pub transfers: Vec<RememberedTransfer>,
+    pub orders_entered: u64,
+    pub trades_made: u64,
+    pub(super) events: Vec<Event>,
+}
+
+impl Reference {
+    /// An engine without anything.
+    pub fn new(engine: EngineId, rules_version: u32, bounds: Limits) -> Reference {
+        Reference {
+            altered: None,
+            engine,
+            bounds,
+            seq: Seq::ZERO,
+            time: Timestamp::ZERO,
+            rules_version,
+            currencies: Vec::new(),
+            instruments: Vec::new(),
+            members: BTreeMap::new(),
+            accounts: BTreeMap::new(),
+            balances: BTreeMap::new(),
+            orders: Vec::new(),
+            taking: None,
+            work: Vec::new(),
+            transfers: Vec::new(),
+            orders_entered: 0,
+            trades_made: 0,
+            events: Vec::new(),
+        }
+    }
+
+    pub fn balance(&self, account: AccountId, currency: CurrencyId) -> Balance {
+        self.balances.get(&(account, currency)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn balance_mut(&mut self, account: AccountId, currency: CurrencyId) -> &mut Balance {
+        self.balances.entry((account, currency)).or_default()
+    }
+
+    pub fn listed(&self, id: InstrumentId) -> Result<&Listed, RejectReason> {
+        let index = (id.0 as usize).checked_sub(1);
+        index.and_then(|index| self.instruments.get(index)).ok_or(RejectReason::UnknownInstrument)
+    }
+
+    pub(super) fn listed_mut(&mut self, id: InstrumentId) -> Result<&mut Listed, RejectReason> {
+        let index = (id.0 as usize).checked_sub(1);
+        index
+            .and_then(|index| self.instruments.get_mut(index))
+            .ok_or(RejectReason::UnknownInstrument)
+    }
+
+    /// The instrument of an order that exists.
+    pub fn instrument_of(&self, order: &Order) -> Instrument {
+        self.listed(order.instrument).expect("an order's instrument stays listed").instrument
+    }
+
+    pub(super) fn account(&self, id: AccountId) -> Result<&Account, RejectReason> {
+        self.accounts.get(&id).ok_or(RejectReason::UnknownAccount)
+    }
+
+    pub(super) fn account_mut(&mut self, id: AccountId) -> Result<&mut Account, RejectReason> {
+        self.accounts.get_mut(&id).ok_or(RejectReason::UnknownAccount)
+    }
+
+    /// Where the account's open order of this name stands.
+    pub(super) fn find_order(
+        &self,
+        account: AccountId,
+        named: &OrderRef,
+    ) -> Result<usize, RejectReason> {
+        let same = |order: &Order| match named {
+            OrderRef::Id(id) => order.id == *id,
+            OrderRef::Client(name) => !name.is_empty() && order.client_order_id == *name,
+        };
+        self.orders
+            .iter()
+            .position(|order| order.account == account && same(order))
+            .ok_or(RejectReason::UnknownOrder)
+    }
+
+    /// The orders of one side of a book, best first.
+    pub fn queue(&self, instrument: InstrumentId, side: Side) -> Vec<Order> {
+        let mut queue: Vec<Order> = self
+            .orders
+            .iter()
+            .filter(|order| order.instrument == instrument && order.side == side)
+            .copied()
+            .collect();
+        if self.gets_wrong(Alteration::PriorityReversed) {
+            queue.reverse();
+        }
+        // The sort is stable: within one price the queue stays as it is.
+        match side {
+            Side::Buy => queue.sort_by_key(|order| std::cmp::Reverse(order.price)),
+            Side::Sell => queue.sort_by_key(|order| order.price),
+        }
+        queue
+    }
+
+    /// The order of one side of a book that trades first.
+    pub fn best(&self, instrument: InstrumentId, side: Side) -> Option<Order> {
+        let orders =
+            self.orders.iter().filter(|order| order.instrument == instrument && order.side == side);
+        let mut best: Option<&Order> = None;
+        for order in orders {
+            let better = best.is_none_or(|best| match side {
+                Side::Buy => order.price > best.price,
+                Side::Sell => order.price < best.price,
+            });
+            let level_reversed = self.gets_wrong(Alteration::PriorityReversed)
+                && best.is_some_and(|best| order.price == best.price);
+            if better || level_reversed {
+                best = Some(order);
+            }
+        }
+        best.copied()
+    }
+
+    pub(super) fn remove(&mut self, id: OrderId) -> Order {
+        let at = self.orders.iter().position(|order| order.id == id);
+        self.orders.remove(at.expect("only open orders are removed"))
+    }
+
+    pub(super) fn open_order_mut(&mut self, id: OrderId) -> &mut Order {
+        let order = self.orders.iter_mut().find(|order| order.id == id);
+        order.expect("only open orders are changed")
+    }
+
+    pub(super) fn same_member(&self, one: AccountId, other: AccountId) -> bool {
+        if self.gets_wrong(Alteration::MembersConfused) {
+            return one == other;
+        }
+        self.accounts[&one].member == self.accounts[&other].member
+    }
+
+    /// Forgets the client order ids that are neither among the last ones entered nor of open orders.
+    pub(super) fn forget_client_ids(&mut self) {
+        let orders = self.orders.iter().chain(&self.taking);
+        let open: Vec<OrderId> = orders.map(|order| order.id).collect();
+        let remembered = self.bounds.client_ids_max as usize;
+        for account in self.accounts.values_mut() {
+            if account.entered.len() <= remembered {
+                continue;
+            }
+            let old = account.entered.len().saturating_sub(remembered);
+            let mut index = 0;
+            account.entered.retain(|entered| {
+                index += 1;
+                let recent = index > old;
+                recent
+                    || matches!(entered.answer, Outcome::Order { order, .. } if open.contains(&order))
+            });
+        }
+    }
+}

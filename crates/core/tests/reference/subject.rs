@@ -1,0 +1,105 @@
+//! The core as the comparison sees it.
+
+use super::invariants::{Holdings, Standing};
+use rialto_core::{Core, CoreConfig, Limits, StateHash};
+use rialto_model::{
+    AccountId, Command, EngineId, Event, Instrument, InstrumentId, Outcome, Price, Seq, Side,
+    Timestamp,
+};
+use std::collections::BTreeMap;
+
+/// The core under test.
+pub struct Subject(Core);
+
+impl Subject {
+    pub fn new(engine: EngineId, limits: Limits) -> Subject {
+        Subject(Core::new(CoreConfig { limits, ..CoreConfig::new(engine) }))
+    }
+
+    pub fn apply(&mut self, seq: Seq, time: Timestamp, command: &Command) -> (Vec<Event>, Outcome) {
+        let mut events = Vec::new();
+        let outcome = self.0.apply(seq, time, command, &mut events);
+        (events, outcome)
+    }
+
+    pub fn next_due(&self) -> Timestamp {
+        self.0.next_due()
+    }
+
+    pub fn has_background_work(&self) -> bool {
+        self.0.has_background_work()
+    }
+
+    /// The core's own opinion of its state.
+    pub fn check(&self) -> Result<(), String> {
+        self.0.check().map_err(|violation| format!("the core says of itself: {violation:?}"))
+    }
+
+    pub fn instrument(&self, id: InstrumentId) -> (Instrument, Option<Price>) {
+        let view = self.0.instrument(id).expect("the reference lists it");
+        (*view.instrument, Some(view.last_price).filter(|price| *price != Price::ZERO))
+    }
+
+    /// When each account's dead-man timer runs out.
+    pub fn dead_man_timers(&self) -> BTreeMap<AccountId, Timestamp> {
+        let timers = self.0.accounts().map(|account| (account.id, account.dead_man_due));
+        timers.filter(|(_, due)| *due != Timestamp::MAX).collect()
+    }
+
+    pub fn holdings(&self) -> Holdings {
+        let house = [AccountId::FEES, AccountId::TRANSIT];
+        let accounts: Vec<AccountId> =
+            self.0.accounts().map(|account| account.id).chain(house).collect();
+        let mut balances = BTreeMap::new();
+        for account in accounts {
+            for currency in self.0.currencies() {
+                let balance = self.0.balance(account, currency.id).expect("both exist");
+                let held = (balance.available.0, balance.reserved.0);
+                if held != (0, 0) {
+                    balances.insert((account, currency.id), held);
+                }
+            }
+        }
+        let mut orders = Vec::new();
+        for listed in self.0.instruments() {
+            for side in [Side::Buy, Side::Sell] {
+                for order in self.0.orders(listed.instrument.id, side) {
+                    let never = order.expire_at == Timestamp::MAX;
+                    orders.push(Standing {
+                        id: order.id,
+                        account: order.account,
+                        instrument: order.instrument,
+                        side: order.side,
+                        price: order.price,
+                        quantity: order.quantity,
+                        remaining: order.remaining,
+                        reserved: order.reserved.0,
+                        time_in_force: order.time_in_force,
+                        expire_at: if never { Timestamp::ZERO } else { order.expire_at },
+                        post_only: order.post_only,
+                        self_trade: order.self_trade,
+                        cancel_on_disconnect: order.cancel_on_disconnect,
+                        maker_fee_ppm: order.maker_fee_ppm,
+                        taker_fee_ppm: order.taker_fee_ppm,
+                        client_order_id: order.client_order_id,
+                    });
+                }
+            }
+        }
+        Holdings { balances, orders }
+    }
+
+    pub fn snapshot(&self) -> Vec<u8> {
+        self.0.snapshot()
+    }
+
+    /// A core from a snapshot, with other hash keys: they must not matter.
+    pub fn restore(bytes: &[u8]) -> Result<Subject, String> {
+        let restored = Core::restore(bytes, 0x0123_4567_89AB_CDEF);
+        restored.map(Subject).map_err(|error| format!("the snapshot is refused: {error}"))
+    }
+
+    pub fn state_hash(&self) -> StateHash {
+        self.0.state_hash()
+    }
+}

@@ -1,0 +1,96 @@
+//! Deposits and withdrawals.
+
+use super::{Alteration, Reference, RememberedTransfer};
+use rialto_model::{AccountId, ClientOrderId, Event, OrderId, Outcome, RejectReason, Transfer};
+
+/// The most that the venue holds of one currency.
+const HELD_MAX: i128 = 1 << 120;
+
+impl Reference {
+    pub(super) fn deposit(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
+        if let Some(repeated) = self.check_transfer(transfer, true)? {
+            return Ok(repeated);
+        }
+        let held = -self.balance(AccountId::TRANSIT, transfer.currency).available;
+        let fits = held.checked_add(transfer.amount.0).is_some_and(|held| held <= HELD_MAX);
+        if !fits {
+            return Err(RejectReason::AmountTooLarge);
+        }
+        self.move_value(transfer, true);
+        self.events.push(Event::Deposited {
+            account: transfer.account,
+            currency: transfer.currency,
+            amount: transfer.amount,
+            reference: transfer.reference,
+        });
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn withdraw(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
+        if let Some(repeated) = self.check_transfer(transfer, false)? {
+            return Ok(repeated);
+        }
+        if self.balance(transfer.account, transfer.currency).available < transfer.amount.0 {
+            return Err(RejectReason::InsufficientBalance);
+        }
+        self.move_value(transfer, false);
+        self.events.push(Event::Withdrawn {
+            account: transfer.account,
+            currency: transfer.currency,
+            amount: transfer.amount,
+            reference: transfer.reference,
+        });
+        Ok(Outcome::Done)
+    }
+
+    /// The checks that both directions share; the answer if this transfer took effect before.
+    fn check_transfer(
+        &mut self,
+        transfer: &Transfer,
+        inward: bool,
+    ) -> Result<Option<Outcome>, RejectReason> {
+        self.account(transfer.account)?;
+        self.currency(transfer.currency)?;
+        if transfer.amount.0 <= 0 {
+            return Err(RejectReason::AmountNotPositive);
+        }
+        if transfer.reference.is_empty() {
+            return Err(RejectReason::ReferenceMissing);
+        }
+        let before = self.transfers.iter().find(|before| {
+            before.transfer.account == transfer.account
+                && before.transfer.reference == transfer.reference
+        });
+        match before {
+            Some(before)
+                if !self.gets_wrong(Alteration::DepositRepeats)
+                    && before.inward == inward
+                    && before.transfer == *transfer =>
+            {
+                let name: ClientOrderId = transfer.reference;
+                self.events.push(Event::Repeated {
+                    account: transfer.account,
+                    name,
+                    order: OrderId(0),
+                    reject: None,
+                });
+                return Ok(Some(Outcome::Repeated));
+            }
+            Some(_) if !self.gets_wrong(Alteration::DepositRepeats) => {
+                return Err(RejectReason::ReferenceConflict);
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn move_value(&mut self, transfer: &Transfer, inward: bool) {
+        let amount = if inward { transfer.amount.0 } else { -transfer.amount.0 };
+        self.balance_mut(AccountId::TRANSIT, transfer.currency).available -= amount;
+        self.balance_mut(transfer.account, transfer.currency).available += amount;
+        self.transfers.push(RememberedTransfer { inward, transfer: *transfer });
+        if self.transfers.len() > self.bounds.transfers_max as usize {
+            self.transfers.remove(0);
+        }
+    }
+}
