@@ -93,6 +93,7 @@ mod journal_writer;
 mod level;
 mod marks;
 mod parts;
+mod past;
 mod prepare;
 mod recovery;
 mod replay;
@@ -117,6 +118,7 @@ pub use ingress::{
 pub use level::{Level, UnknownLevel};
 pub use marks::Marks;
 pub use parts::{Sources, Step};
+pub use rialto_core::{Core, OrderView};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, replay_to};
 pub use shutdown::ShutdownReport;
