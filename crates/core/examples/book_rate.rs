@@ -11,8 +11,8 @@
 //! Sparse: good-till-cancel limit orders at uniformly random prices, which leave about a fifth of
 //! their number resting, hardly two of them at the same price.
 
-// Printing is what this program is for.
-#![allow(clippy::print_stdout)]
+// Printing is what this program is for, and so are clocks, which the core itself must not see.
+#![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_types)]
 
 use rialto_core::book::{Fill, LimitOrderBook};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
