@@ -67,7 +67,8 @@ impl Core {
                 return Err(RejectReason::NotionalTooLarge);
             }
         }
-        market.check_level(side, limit, remaining, self.limits.orders_max)?;
+        let leaving = if limit == detail.price { old_remaining } else { Quantity::ZERO };
+        market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
         let reserved = market.reserve(side, limit, remaining, rules.taker_fee_ppm);
         let currency = market.reserved_currency(side);
         let more = Amount(reserved.0 - detail.reserved.0);

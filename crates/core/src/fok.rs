@@ -7,8 +7,8 @@ use crate::taker::Want;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
 
 impl Core {
-    /// Walks the makers that the order would meet; says how much would trade. Of an order sized in
-    /// quote currency only the amount counts here, not what the account holds.
+    /// Walks the makers that the order would meet. A sell sized in quote currency is refused for
+    /// what the account holds only if there is liquidity for all of it.
     pub(crate) fn check_fill_or_kill(
         &self,
         market: &Market,
@@ -17,15 +17,12 @@ impl Core {
         want: Want,
         mode: SelfTrade,
         member: MemberId,
-    ) -> Result<Quantity, RejectReason> {
+    ) -> Result<(), RejectReason> {
         if let (Want::Base(quantity), SelfTrade::Allow) = (want, mode) {
             return by_levels(market, side, limit, quantity);
         }
-        let mut want = match want {
-            Want::Base(_) => want,
-            Want::Quote { left, .. } => Want::Quote { left, base_left: Quantity::MAX },
-        };
-        let mut taken = 0_i128;
+        let mut want = want;
+        let mut short = false;
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
             let price = self.open.get(slot.at()).price;
@@ -42,8 +39,8 @@ impl Core {
                 }
                 break;
             }
-            if market.take_notionally(side, price, maker.remaining, &mut want, &mut taken) {
-                return Ok(market.floor_lot(taken));
+            if market.take_notionally(side, price, maker.remaining, &mut want, &mut short) {
+                return if short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
             }
         }
         Err(RejectReason::Unfillable)
@@ -56,7 +53,7 @@ fn by_levels(
     side: Side,
     limit: Price,
     quantity: Quantity,
-) -> Result<Quantity, RejectReason> {
+) -> Result<(), RejectReason> {
     let mut left = quantity.0;
     for (looked_at, level) in (0..).zip(market.book.levels(side.opposite())) {
         if !within(side, limit, level.price) {
@@ -67,7 +64,7 @@ fn by_levels(
         }
         left = left.saturating_sub(level.quantity.0);
         if left <= 0 {
-            return Ok(quantity);
+            return Ok(());
         }
     }
     Err(RejectReason::Unfillable)
@@ -105,34 +102,37 @@ impl Market {
         self.floor_lot(quantity.min(i128::from(base_left.0)))
     }
 
-    /// Takes from a want what a maker would give and adds it to `taken`; says whether nothing more
-    /// is wanted then.
+    /// Takes from a want what a maker would give; says whether nothing more is wanted then. Sets
+    /// `short` where the base currency held would not have allowed as much, in whole lots, as the
+    /// amount does.
     fn take_notionally(
         &self,
         side: Side,
         price: Price,
         remaining: Quantity,
         want: &mut Want,
-        taken: &mut i128,
+        short: &mut bool,
     ) -> bool {
         let mut remaining = remaining;
         loop {
             let wanted = match want {
                 Want::Base(quantity) => *quantity,
-                Want::Quote { left, base_left } => {
-                    self.affordable(side, price, *left, *base_left, self.rules().taker_fee_ppm)
+                Want::Quote { left, .. } => {
+                    let ppm = self.rules().taker_fee_ppm;
+                    self.affordable(side, price, *left, Quantity::MAX, ppm)
                 }
             };
             let quantity = wanted.min(remaining);
             if quantity.0 == 0 {
                 return wanted.0 == 0;
             }
-            *taken += i128::from(quantity.0);
             remaining.0 -= quantity.0;
             match want {
                 Want::Base(wanted) => wanted.0 -= quantity.0,
-                Want::Quote { left, .. } => {
+                Want::Quote { left, base_left } => {
                     left.0 -= self.cost(side, price, quantity, self.rules().taker_fee_ppm).0;
+                    *short |= self.floor_lot(i128::from(base_left.0)) < quantity;
+                    base_left.0 = base_left.0.saturating_sub(quantity.0).max(0);
                 }
             }
         }

@@ -92,20 +92,22 @@ impl Market {
     }
 
     /// The sum at a price can be expressed whatever comes. Orders up to a fair share of what a
-    /// level can hold need no look at the level; a larger one must fit in half of it.
+    /// level can hold need no look at the level; a larger one must fit in half of it. `leaving` is
+    /// what an amended order takes away from the same level.
     #[inline]
     pub(crate) fn check_level(
         &self,
         side: Side,
         price: Price,
         quantity: Quantity,
+        leaving: Quantity,
         orders_max: u32,
     ) -> Result<(), RejectReason> {
         if quantity.0 <= LEVEL_QUANTITY_MAX >> orders_max.max(1).next_power_of_two().ilog2() {
             return Ok(());
         }
         let held = self.book.level(side, price).map_or(0, |level| level.quantity.0);
-        if LEVEL_QUANTITY_MAX - quantity.0 < held {
+        if LEVEL_QUANTITY_MAX - quantity.0 < held - leaving.0 {
             return Err(RejectReason::VenueFull);
         }
         Ok(())

@@ -146,16 +146,14 @@ impl Core {
             if limit != terms.price && market.instrument.notional(limit, quantity).is_none() {
                 return Err(RejectReason::NotionalTooLarge);
             }
-            market.check_level(terms.side, limit, quantity, self.limits.orders_max)?;
+            let leaving = Quantity::ZERO;
+            market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
         }
         let (want, reserved) = self.want(account, market, terms, limit);
         if terms.time_in_force == TimeInForce::Fok {
             let member = self.accounts.get(account).member;
             let mode = terms.self_trade.unwrap_or(market.rules().self_trade);
-            let all = self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
-            if matches!(want, Want::Quote { base_left, .. } if base_left < all) {
-                return Err(RejectReason::InsufficientBalance);
-            }
+            self.check_fill_or_kill(market, terms.side, limit, want, mode, member)?;
         }
         if market.rules().risk {
             let currency = market.reserved_currency(terms.side);

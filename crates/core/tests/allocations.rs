@@ -1,0 +1,228 @@
+//! The steady state allocates nothing: not for orders, fills, cancels, amendments or expiries, with
+//! and without client order ids.
+
+use rialto_core::{Core, CoreConfig, EventSink};
+use rialto_model::{
+    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
+    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, Scale, SelfTrade, Seq,
+    Side, TimeInForce, Timestamp, TradingRules, Transfer,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is being torn down may still allocate; nobody counts that.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(memory, layout) }
+    }
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const ACCOUNTS: u64 = 20;
+
+/// What happened so far.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    trades: u64,
+    amended: u64,
+    cancelled: u64,
+    expired: u64,
+}
+
+impl EventSink for Tally {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Trade(_) => self.trades += 1,
+            Event::Amended(_) => self.amended += 1,
+            Event::Done(Done { reason: DoneReason::Cancelled, .. }) => self.cancelled += 1,
+            Event::Done(Done { reason: DoneReason::Expired, .. }) => self.expired += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Trades all day in one venue, the same mix in every round.
+struct Trader {
+    core: Core,
+    seq: u64,
+    time: u64,
+    draw: u64,
+    named: bool,
+    names: u64,
+    open: Vec<(AccountId, OrderId)>,
+    sink: Tally,
+}
+
+impl Trader {
+    fn new(named: bool) -> Trader {
+        let mut trader = Trader {
+            core: Core::new(CoreConfig::new(EngineId(1))),
+            seq: 0,
+            time: 1,
+            draw: 9,
+            named,
+            names: 0,
+            open: Vec::with_capacity(10_000),
+            sink: Tally::default(),
+        };
+        trader.core.reserve(10_000);
+        let scale = Scale::new(6).unwrap();
+        for code in ["BASE", "QUOTE"] {
+            trader.apply(&Command::CreateCurrency { code: code.parse().unwrap(), scale });
+        }
+        let zero = Scale::new(0).unwrap();
+        trader.apply(&Command::CreateInstrument(InstrumentSpec {
+            symbol: "BASE-QUOTE".parse().unwrap(),
+            kind: InstrumentKind::Spot,
+            base: CurrencyId(1),
+            quote: CurrencyId(2),
+            price_scale: zero,
+            quantity_scale: zero,
+            rules: TradingRules {
+                tick: Price(1),
+                lot: Quantity(1),
+                quantity_max: Quantity(1_000),
+                notional_min: Amount(0),
+                collar_ppm: 0,
+                reference_price: Price(0),
+                market_protection_ppm: 10_000,
+                maker_fee_ppm: -10,
+                taker_fee_ppm: 50,
+                self_trade: SelfTrade::CancelOldest,
+                open_orders_max: 1_000,
+                day_end_s: 0,
+                risk: true,
+            },
+        }));
+        for id in 1..=ACCOUNTS as u32 {
+            let (account, member, name) = (AccountId(id), MemberId(id), Name::EMPTY);
+            trader.apply(&Command::CreateMember { member, name });
+            trader.apply(&Command::CreateAccount { account, member, name });
+            for currency in [CurrencyId(1), CurrencyId(2)] {
+                let reference = format!("fund-{}", currency.0).parse().unwrap();
+                let amount = Amount(1 << 100);
+                trader.apply(&Command::Deposit(Transfer { account, currency, amount, reference }));
+            }
+        }
+        trader
+    }
+
+    fn apply(&mut self, command: &Command) -> Outcome {
+        while self.core.next_due().0 <= self.time {
+            self.seq += 1;
+            let time = Timestamp(self.time);
+            self.core.apply(Seq(self.seq), time, &Command::Tick, &mut self.sink);
+        }
+        self.seq += 1;
+        self.core.apply(Seq(self.seq), Timestamp(self.time), command, &mut self.sink)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.draw = self.draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.draw >> 33) % bound
+    }
+
+    fn step(&mut self) {
+        self.time += 1_000;
+        // Many of the orders known here have traded or expired since; asking for the rest keeps
+        // the book at one depth.
+        let kind = if self.open.len() > 800 { 99 } else { self.below(100) };
+        if kind < 55 || self.open.is_empty() {
+            self.place();
+            return;
+        }
+        let which = self.below(self.open.len() as u64) as usize;
+        let (account, id) = self.open[which];
+        let order = OrderRef::Id(id);
+        if kind < 75 {
+            let price = Some(Price(990 + self.below(21) as i64));
+            let amend = Amend { account, order, price, quantity: None };
+            self.apply(&Command::Amend(amend));
+        } else {
+            self.open.swap_remove(which);
+            self.apply(&Command::Cancel { account, order });
+        }
+    }
+
+    fn place(&mut self) {
+        let account = AccountId(1 + self.below(ACCOUNTS) as u32);
+        let side = if self.below(2) == 0 { Side::Buy } else { Side::Sell };
+        let expires = self.below(4) == 0;
+        let mut client_order_id = ClientOrderId::EMPTY;
+        if self.named {
+            self.names += 1;
+            let mut name = *b"order-00000000";
+            for (at, shift) in (6..14).zip((0..8).rev()) {
+                name[at] = b'a' + (self.names >> (4 * shift) & 15) as u8;
+            }
+            client_order_id = ClientOrderId::new(&name).unwrap();
+        }
+        let expire_at = Timestamp(if expires { self.time + 300_000 } else { 0 });
+        let outcome = self.apply(&Command::Place(NewOrder {
+            account,
+            instrument: InstrumentId(1),
+            side,
+            kind: OrderKind::Limit,
+            time_in_force: if expires { TimeInForce::Gtd } else { TimeInForce::Gtc },
+            post_only: PostOnly::Off,
+            self_trade: None,
+            cancel_on_disconnect: false,
+            size: OrderSize::Base(Quantity(1 + (self.draw >> 40) as i64 % 50)),
+            price: Price(990 + (self.draw >> 50) as i64 % 21),
+            expire_at,
+            client_order_id,
+        }));
+        if let Outcome::Order { order, status, .. } = outcome
+            && status.is_open()
+        {
+            self.open.push((account, order));
+        }
+    }
+}
+
+fn steady_state_allocates_nothing(named: bool) {
+    let mut trader = Trader::new(named);
+    // Windows of client order ids, and every table and level, reach their size.
+    (0..120_000).for_each(|_| trader.step());
+    let before = ALLOCATIONS.get();
+    let tally = trader.sink;
+    (0..100_000).for_each(|_| trader.step());
+    assert_eq!(ALLOCATIONS.get() - before, 0, "allocations in 100,000 steps");
+    assert!(trader.sink.trades - tally.trades > 10_000, "hardly anything traded");
+    assert!(trader.sink.amended - tally.amended > 1_000, "hardly anything was amended");
+    assert!(trader.sink.cancelled - tally.cancelled > 1_000, "hardly anything was cancelled");
+    assert!(trader.sink.expired - tally.expired > 100, "hardly anything expired");
+    trader.core.check().unwrap();
+}
+
+#[test]
+fn without_client_order_ids() {
+    steady_state_allocates_nothing(false);
+}
+
+#[test]
+fn with_client_order_ids() {
+    steady_state_allocates_nothing(true);
+}

@@ -1,0 +1,125 @@
+use crate::venue::*;
+use rialto_core::CoreConfig;
+use rialto_model::{
+    Command, Event, InstrumentState, MassCancel, NewOrder, OrderStatus, Outcome, Quantity,
+    RejectReason, Side, TimeInForce, Timestamp,
+};
+
+fn crowd(order: NewOrder, count: usize) -> Venue {
+    let mut venue = Venue::new();
+    (0..count).for_each(|_| {
+        venue.enter(order);
+    });
+    venue
+}
+
+fn all_of_alice() -> Command {
+    Command::MassCancel(MassCancel { account: ALICE, instrument: None, side: None })
+}
+
+#[test]
+fn a_taker_touches_256_makers_in_one_command_and_goes_on_in_ticks() {
+    let mut venue = crowd(sell(ALICE, 100, 1), 600);
+    let outcome = venue.place(buy(BOB, 100, 601));
+    assert!(matches!(
+        outcome,
+        Outcome::Order {
+            status: OrderStatus::PartiallyFilled,
+            filled: Quantity(256),
+            remaining: Quantity(345),
+            ..
+        }
+    ));
+    assert_eq!(venue.core.next_due(), Timestamp::ZERO);
+    venue.tick();
+    assert_eq!(venue.trades().len(), 256);
+    venue.tick();
+    assert_eq!(venue.trades().len(), 88);
+    assert_eq!(venue.queue(Side::Buy), [(100, 1)]);
+    assert_eq!(venue.core.next_due(), Timestamp::MAX);
+}
+
+#[test]
+fn a_taker_that_is_done_with_256_makers_is_not_suspended() {
+    let mut venue = crowd(sell(ALICE, 100, 1), 256);
+    venue.place(buy(BOB, 100, 300));
+    assert_eq!(venue.core.next_due(), Timestamp::MAX);
+    assert_eq!(venue.queue(Side::Buy), [(100, 44)]);
+}
+
+#[test]
+fn a_mass_cancel_goes_on_in_the_background() {
+    let mut venue = crowd(buy(ALICE, 100, 1), 300);
+    assert_eq!(venue.apply(all_of_alice()), Outcome::Cancelling { cancelled: 256, pending: true });
+    assert!(venue.core.has_background_work());
+    let late = venue.enter(buy(ALICE, 101, 1));
+    venue.tick();
+    let (account, instrument) = (ALICE, rialto_model::InstrumentId(0));
+    let progress = Event::CancelProgress { account, instrument, cancelled: 44, pending: false };
+    assert_eq!(venue.events.last(), Some(&progress));
+    assert!(!venue.core.has_background_work());
+    assert!(venue.core.order(late).is_some(), "it came after the mass cancel");
+}
+
+#[test]
+fn orders_that_end_meanwhile_are_skipped() {
+    let mut venue = crowd(buy(ALICE, 100, 1), 260);
+    venue.apply(all_of_alice());
+    venue.enter(sell(BOB, 100, 3));
+    venue.tick();
+    assert_eq!(venue.done().len(), 1);
+    assert_eq!(venue.core.account(ALICE).unwrap().open_orders, 0);
+}
+
+#[test]
+fn an_order_that_is_amended_meanwhile_is_cancelled_all_the_same() {
+    let mut venue = crowd(buy(ALICE, 100, 1), 260);
+    venue.apply(all_of_alice());
+    venue.enter(sell(BOB, 110, 1));
+    let next = venue.core.orders_of(ALICE).next().unwrap().id;
+    venue.amend(ALICE, next, Some(110), Some(5));
+    assert_eq!(venue.trades(), [(110, 1)]);
+    venue.tick();
+    assert_eq!(venue.done().len(), 4);
+}
+
+#[test]
+fn only_so_many_mass_cancels_go_on_at_once() {
+    let mut config = CoreConfig::new(ENGINE);
+    config.limits.pending_cancels_max = 1;
+    let mut venue = Venue::with(config, rules());
+    (0..600).for_each(|_| {
+        venue.enter(buy(ALICE, 100, 1));
+    });
+    venue.apply(all_of_alice());
+    assert_eq!(venue.apply(all_of_alice()), rejected(RejectReason::VenueFull));
+    venue.enter(buy(BOB, 100, 1));
+    let of_bob = Command::MassCancel(MassCancel { account: BOB, instrument: None, side: None });
+    assert_eq!(venue.apply(of_bob), Outcome::Cancelling { cancelled: 1, pending: false });
+}
+
+#[test]
+fn closing_goes_on_in_the_background_and_cannot_be_undone_meanwhile() {
+    let mut venue = crowd(buy(ALICE, 100, 1), 300);
+    let outcome = venue.set_state(InstrumentState::Closed);
+    assert_eq!(outcome, Outcome::Cancelling { cancelled: 256, pending: true });
+    assert_eq!(venue.set_state(InstrumentState::Open), rejected(RejectReason::HasOpenOrders));
+    let last = venue.core.orders_of(ALICE).last().unwrap().id;
+    assert!(!venue.cancel(ALICE, last).is_rejected());
+    venue.tick();
+    assert_eq!(venue.done().len(), 43);
+    assert_eq!(venue.set_state(InstrumentState::Open), Outcome::Done);
+}
+
+#[test]
+fn a_tick_expires_256_orders_at_most() {
+    let expire_at = Timestamp(START + 10);
+    let order = NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..buy(ALICE, 100, 1) };
+    let mut venue = crowd(order, 300);
+    venue.time += 10;
+    venue.tick();
+    assert_eq!(venue.done().len(), 256);
+    assert_eq!(venue.core.next_due(), expire_at);
+    venue.tick();
+    assert_eq!(venue.done().len(), 44);
+}

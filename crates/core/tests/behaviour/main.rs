@@ -1,0 +1,18 @@
+//! What the core does, one behaviour each, by concept.
+
+#![allow(unreachable_pub, reason = "a test binary has no public interface")]
+
+mod amending;
+mod cancelling;
+mod client_ids;
+mod fill_or_kill;
+mod listing;
+mod long_commands;
+mod market_orders;
+mod matching;
+mod placing;
+mod self_trade;
+mod snapshots;
+mod time;
+mod transfers;
+mod venue;
