@@ -8,8 +8,8 @@ use reference::lockstep::Lockstep;
 use reference::world::{World, plain_order};
 use rialto_model::{
     AccountId, Amend, Amount, Command, CurrencyId, InstrumentId, InstrumentState, MassCancel,
-    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, OrderStatus, Outcome, Price, Quantity,
-    RejectReason, SelfTrade, Side, TimeInForce, Timestamp, Transfer,
+    NewOrder, OrderId, OrderKind, OrderRef, OrderSize, OrderStatus, Outcome, PostOnly, Price,
+    Quantity, RejectReason, SelfTrade, Side, TimeInForce, Timestamp, Transfer,
 };
 
 const RICH: i128 = 1_000_000_000;
@@ -379,4 +379,21 @@ fn prices_may_reach_the_largest_number() {
     market.side = Side::Sell;
     assert_eq!(told(lockstep.must(&Command::Place(market))).0, OrderStatus::Cancelled);
     lockstep.compare().unwrap();
+}
+
+#[test]
+fn a_slid_order_keeps_within_the_largest_notional() {
+    let mut lockstep = Lockstep::set_up(&World::plain(&[0, 0]));
+    let price = Price(1 << 40);
+    lockstep.must(&Command::Place(NewOrder { price, ..plain_order() }));
+    let sell = NewOrder {
+        account: AccountId(2),
+        side: Side::Sell,
+        post_only: PostOnly::Slide,
+        size: OrderSize::Base(Quantity(1 << 60)),
+        price,
+        ..plain_order()
+    };
+    let outcome = lockstep.must(&Command::Place(sell));
+    assert_eq!(outcome, Outcome::Rejected { reason: RejectReason::NotionalTooLarge });
 }

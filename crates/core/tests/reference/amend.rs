@@ -47,6 +47,7 @@ impl Reference {
         let mut order = old;
         order.price = self.keep_passive(old.instrument, old.side, asked_price, old.post_only)?;
         order.remaining = Quantity(total.0 - old.filled.0);
+        instrument.notional(order.price, total).ok_or(RejectReason::NotionalTooLarge)?;
         self.check_level(old.instrument, old.side, order.price, order.remaining, old.id)?;
         order.maker_fee_ppm = rules.maker_fee_ppm;
         order.taker_fee_ppm = rules.taker_fee_ppm;

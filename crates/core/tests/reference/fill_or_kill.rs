@@ -1,21 +1,24 @@
 //! Whether a fill-or-kill order could be filled in full, decided before anything trades.
 
-use super::place::allows;
+use super::place::{allows, floor_lot};
 use super::{Order, Reference};
 use rialto_model::{Quantity, RejectReason, SelfTrade};
 
 impl Reference {
-    /// Walks the makers in the order in which they would trade, but changes nothing, and tells
-    /// how much would trade.
+    /// Walks the makers in the order in which they would trade, but changes nothing.
+    /// If all would trade but for what the account holds of base currency, it is that which lacks.
     pub(super) fn check_fill_or_kill(
         &self,
         taker: &Order,
         depth_max: usize,
-    ) -> Result<Quantity, RejectReason> {
+    ) -> Result<(), RejectReason> {
         let queue = self.queue(taker.instrument, taker.side.opposite());
         let instrument = self.instrument_of(taker);
         let mut left = *taker;
         let by_level = taker.self_trade == SelfTrade::Allow && taker.quote_left.is_none();
+        let lot = instrument.spec.rules.lot;
+        let mut held = self.whole_lots_held(taker);
+        let mut short = false;
         let mut looked_at = 0;
         let mut level = None;
         for maker in queue.iter().filter(|maker| allows(taker.side, taker.price, maker.price)) {
@@ -38,13 +41,13 @@ impl Reference {
                 None => {
                     left.remaining = Quantity(left.remaining.0 - left.remaining.min(available).0);
                     if left.remaining == Quantity::ZERO {
-                        return Ok(taker.remaining);
+                        return Ok(());
                     }
                 }
                 Some(mut amount) => loop {
                     let affordable = self.affordable_of_amount(&left, amount, maker.price);
                     if affordable == Quantity::ZERO {
-                        return Ok(left.filled);
+                        return if short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
                     }
                     let quantity = affordable.min(available);
                     if quantity == Quantity::ZERO {
@@ -54,7 +57,8 @@ impl Reference {
                     let spent = Self::spent(&instrument, &left, maker.price, quantity);
                     amount.0 -= spent.0;
                     left.quote_left = Some(amount);
-                    left.filled.0 += quantity.0;
+                    short |= floor_lot(held, lot) < quantity;
+                    held -= i128::from(quantity.0);
                 },
             }
         }

@@ -175,6 +175,8 @@ impl Reference {
         }
         limit = self.keep_passive(new.instrument, new.side, limit, new.post_only)?;
         if let (OrderSize::Base(quantity), true) = (new.size, can_rest(new.time_in_force)) {
+            // A slid sell is dearer than it was entered.
+            instrument.notional(limit, quantity).ok_or(RejectReason::NotionalTooLarge)?;
             self.check_level(new.instrument, new.side, limit, quantity, OrderId(0))?;
         }
 
@@ -201,12 +203,11 @@ impl Reference {
             OrderSize::Base(quantity) => order.remaining = quantity,
             OrderSize::Quote(amount) => order.quote_left = Some(amount),
         }
-        let mut all = Quantity::ZERO;
         if new.time_in_force == TimeInForce::Fok && !self.gets_wrong(Alteration::FillOrKillPartial)
         {
-            all = self.check_fill_or_kill(&order, FILL_OR_KILL_DEPTH)?;
+            self.check_fill_or_kill(&order, FILL_OR_KILL_DEPTH)?;
         }
-        order.reserved = self.initial_reserve(&instrument, &order, all)?;
+        order.reserved = self.initial_reserve(&instrument, &order)?;
         self.reserve(order.account, &instrument, order.side, order.reserved)?;
 
         self.orders_entered += 1;
@@ -348,12 +349,22 @@ impl Reference {
         Ok(())
     }
 
-    /// What a new order reserves; a fill-or-kill order must be able to trade `all` of it.
+    /// What the account could sell at most, in whole lots. Without risk it can sell anything.
+    pub(super) fn whole_lots_held(&self, order: &Order) -> i128 {
+        let instrument = self.instrument_of(order);
+        if order.side == Side::Buy || !instrument.spec.rules.risk {
+            return i128::from(i64::MAX);
+        }
+        let available = self.balance(order.account, instrument.spec.base).available;
+        let units = available / instrument.base_amount(Quantity(1)).0;
+        i128::from(floor_lot(units, instrument.spec.rules.lot).0)
+    }
+
+    /// What a new order reserves.
     fn initial_reserve(
         &self,
         instrument: &Instrument,
         order: &Order,
-        all: Quantity,
     ) -> Result<Amount, RejectReason> {
         let Some(amount) = order.quote_left else {
             return Ok(Self::reserve_needed(
@@ -370,13 +381,11 @@ impl Reference {
         match order.side {
             Side::Buy => Ok(amount),
             Side::Sell => {
-                let available = self.balance(order.account, instrument.spec.base).available;
-                let units = available / instrument.base_amount(Quantity(1)).0;
-                let whole = floor_lot(units, instrument.spec.rules.lot);
-                if whole.0 <= 0 || whole < all {
+                let whole = self.whole_lots_held(order);
+                if whole == 0 {
                     return Err(RejectReason::InsufficientBalance);
                 }
-                Ok(instrument.base_amount(whole))
+                Ok(instrument.base_amount(floor_lot(whole, instrument.spec.rules.lot)))
             }
         }
     }
