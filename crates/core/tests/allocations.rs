@@ -1,6 +1,8 @@
 //! The steady state allocates nothing: not for orders, fills, cancels, amendments or expiries, with
 //! and without client order ids.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
