@@ -22,7 +22,7 @@
 //! Where to go next: [`Core::apply`] is the one way in; [`rules`] says how the venue decides where
 //! the types do not say it; [`book`] is the order book alone; `docs/formats/snapshot.md` is the
 //! form of snapshots.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod accounts;
 mod amend;

@@ -2,6 +2,7 @@
 //! list of its account's orders. All of it lies in arrays beside the book's slab, by slot.
 
 use crate::accounts::Account;
+use crate::book::prefetch;
 use rialto_model::{Amount, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp};
 
 /// No order in a list.
@@ -87,7 +88,7 @@ impl OpenOrders {
     #[inline]
     pub(crate) fn touch(&self, slot: usize) {
         if let Some(detail) = self.details.get(slot) {
-            std::hint::black_box(detail.account);
+            prefetch(detail);
         }
     }
 

@@ -10,6 +10,9 @@ use rialto_model::{
     Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
+/// How many orders ahead the index is prepared for an order.
+const PREPARED_AHEAD: u64 = 8;
+
 /// An order that has passed all checks.
 struct Plan {
     market: u16,
@@ -30,9 +33,10 @@ impl Core {
         terms: &NewOrder,
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
-        // What the order will be written to is looked at before the checks, so that the memory is
-        // on its way while they are made.
-        self.open.touch(self.orders.touch_next(OrderId(self.order_count + 1)));
+        // What the order will be written to is asked for before the checks, and the place of a
+        // later order in the index already now.
+        let later = OrderId::from_parts(self.engine, self.order_count + PREPARED_AHEAD);
+        self.open.touch(self.orders.prepare(later));
         let account = self.accounts.slot(terms.account)?;
         if terms.client_order_id.is_empty() {
             let plan = self.plan(account, terms)?;

@@ -34,6 +34,7 @@ mod ladder;
 mod level;
 mod limit;
 mod orders;
+mod prefetch;
 mod resting;
 mod walk;
 
@@ -42,4 +43,5 @@ pub use level::LevelView;
 pub use limit::{Fill, LimitOrderBook};
 pub use orders::{Order, Orders, Refused, Slot};
 pub use resting::{Book, Filled};
+pub(crate) use prefetch::prefetch;
 pub use walk::{LevelWalk, OrderWalk};

@@ -1,6 +1,7 @@
 //! The slab of resting orders that all books of a core share.
 
 use super::index::{Index, Place};
+use super::prefetch::prefetch;
 use rialto_model::{MemberId, OrderId, Quantity};
 use std::num::NonZeroU32;
 
@@ -118,14 +119,15 @@ impl Orders {
         self.index.reserve(orders);
     }
 
-    /// Brings near the memory that the insertion of `id`, if it is the next one, will write to,
-    /// without waiting for it. Returns the index of the slot that it would get.
+    /// Brings near the memory that an insertion will write to: the slot that will be used next, and
+    /// the entry in the index of `id`, the better the longer before `id` is inserted. Returns the
+    /// index of the slot.
     #[inline]
-    pub fn touch_next(&self, id: OrderId) -> usize {
+    pub fn prepare(&self, id: OrderId) -> usize {
         let slot = if self.free != NONE { self.free } else { self.fresh } as usize;
         self.index.touch(id);
         if let Some(node) = self.nodes.get(slot) {
-            std::hint::black_box(node.next);
+            prefetch(node);
         }
         slot
     }
