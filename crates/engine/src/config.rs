@@ -57,7 +57,7 @@ impl Default for EngineConfig {
             snapshots_kept: 3,
             producer_capacity: 4_096,
             wait: Wait::default(),
-            segment_bytes: 256 << 20,
+            segment_bytes: 64 << 20,
             event_ring_blocks: 64,
             limits: Limits::default(),
         }

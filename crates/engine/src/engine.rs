@@ -29,6 +29,7 @@ pub struct Engine {
     pub(crate) journal: Segments,
     pub(crate) events: Segments,
     pub(crate) store: SnapshotStore,
+    pub(crate) sources: Sources,
     threads: Option<Threads>,
     _lock: Arc<dyn DirLock>,
 }
@@ -72,6 +73,7 @@ impl Engine {
             journal: assembled.journal_segments,
             events: assembled.event_segments,
             store: assembled.store,
+            sources: sources.clone(),
             threads: None,
             _lock: Arc::from(assembled.lock),
         };

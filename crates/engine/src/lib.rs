@@ -82,6 +82,7 @@
 //! the producer's ring, and its events in the batch, until the mark of the [`Level`] has passed
 //! them. What is on disk is told in `docs/formats`: `log.md`, `journal.md` and `snapshot.md`.
 
+mod backup;
 mod batch;
 mod clock;
 mod config;
@@ -106,7 +107,9 @@ mod stats;
 mod stepped;
 mod threads;
 mod venue;
+mod verify;
 
+pub use backup::BackupError;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::EngineConfig;
 pub use engine::Engine;
@@ -118,11 +121,12 @@ pub use ingress::{
 pub use level::{Level, UnknownLevel};
 pub use marks::Marks;
 pub use parts::{Sources, Step};
-pub use rialto_core::{Core, OrderView};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, replay_to};
+pub use rialto_core::{Core, OrderView};
 pub use shutdown::ShutdownReport;
 pub use signal::{Progress, Wait};
 pub use snapshot::{SnapshotFailed, SnapshotFileError, SnapshotTicket};
 pub use stats::Stats;
 pub use stepped::Stepped;
+pub use verify::{VerifyError, VerifyReport, verify};

@@ -41,6 +41,13 @@ impl Sources {
         let random = || RandomState::new().hash_one(std::process::id());
         Self { clock: Arc::new(crate::SystemClock), random: Arc::new(random) }
     }
+
+    pub(crate) fn salt(&self) -> [u8; 16] {
+        let mut salt = [0; 16];
+        salt[..8].copy_from_slice(&(self.random)().to_le_bytes());
+        salt[8..].copy_from_slice(&(self.random)().to_le_bytes());
+        salt
+    }
 }
 
 /// One of the steps that make up an engine.
@@ -116,15 +123,8 @@ pub(crate) fn assemble(
     sources: &Sources,
 ) -> Result<Assembled, StartError> {
     check(config)?;
-    let random = Arc::clone(&sources.random);
-    let hash_key = random();
-    let mut salt = move || {
-        let mut salt = [0; 16];
-        salt[..8].copy_from_slice(&random().to_le_bytes());
-        salt[8..].copy_from_slice(&random().to_le_bytes());
-        salt
-    };
-    let recovered = recovery::recover(config, disk, &mut salt, hash_key)?;
+    let hash_key = (sources.random)();
+    let recovered = recovery::recover(config, disk, sources, hash_key)?;
     let last = recovered.report.last;
     let venue = Arc::new(Venue::new(
         Progression::new(config.level, last),

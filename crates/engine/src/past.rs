@@ -7,12 +7,6 @@ use rialto_log::Reader;
 use rialto_model::{Seq, Timestamp};
 
 impl Engine {
-    /// The oldest sequence whose events are in the event log; the next one if it holds none.
-    #[must_use]
-    pub fn oldest_event(&self) -> Seq {
-        Seq(self.events.first_seq())
-    }
-
     /// The state after `seq`, or after the first command behind it that leaves no order suspended
     /// on its way into the book: the newest snapshot at or below `seq`, and the journal from there.
     ///

@@ -38,8 +38,15 @@ impl Stepped {
 
     /// Takes steps in turn until none has anything to do.
     pub fn run_until_idle(&mut self) {
-        while Step::ALL.into_iter().filter(|step| self.step(*step) == Progress::Worked).count() > 0
-        {
+        // A step that has nothing to do may still have asked something of another one, which took
+        // its turn before; only a second idle round is proof.
+        let mut idle_rounds = 0;
+        while idle_rounds < 2 {
+            let mut worked = false;
+            for step in Step::ALL {
+                worked |= self.step(step) == Progress::Worked;
+            }
+            idle_rounds = if worked { 0 } else { idle_rounds + 1 };
         }
     }
 

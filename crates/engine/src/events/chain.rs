@@ -48,6 +48,12 @@ impl Chain {
         self.value
     }
 
+    /// A hash of everything up to here, the span that has begun included: two chains that agree in
+    /// it have taken the same events.
+    pub(crate) fn digest(&self) -> ChainValue {
+        *self.open.finalize().as_bytes()
+    }
+
     /// The sequence that comes next.
     pub(crate) fn next(&self) -> Seq {
         self.next

@@ -35,6 +35,24 @@ impl EventReader {
         self.next
     }
 
+    /// Another reader of the same engine, from another sequence on.
+    #[must_use]
+    pub fn again(&self, from: Seq) -> EventReader {
+        Self::new(from, Arc::clone(&self.venue), self.log.clone())
+    }
+
+    /// The last sequence that everyone may see.
+    #[must_use]
+    pub fn released(&self) -> Seq {
+        self.venue.progression.released()
+    }
+
+    /// The oldest sequence whose events are in the event log; the next one if it holds none.
+    #[must_use]
+    pub fn oldest(&self) -> Seq {
+        Seq(self.log.first_seq())
+    }
+
     /// The next events, if there are any now.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(crate) fn chain_after(events: &Segments, seq: Seq) -> Result<Chain, ReadErro
     Ok(chain)
 }
 
-/// Compares regenerated events with those that were released.
+/// Compares regenerated events with those that were released, to say where they differ.
 pub(crate) struct EventCheck {
     reader: Reader,
     chain: Chain,
@@ -91,9 +91,9 @@ impl EventCheck {
         Ok(())
     }
 
-    /// The chain after the last record compared.
-    pub(crate) fn into_chain(self) -> Chain {
-        self.chain
+    /// Every record was as it should be, so that only the chain can be wrong.
+    pub(crate) fn broken_at(self, seq: Seq) -> StartError {
+        StartError::EventsDiffer { dir: self.dir, seq, what: "the chained hash is broken" }
     }
 }
 

@@ -12,4 +12,4 @@ mod start;
 pub use error::StartError;
 pub(crate) use event_log::{EventCheck, chain_after};
 pub use report::{RecoveryReport, SkippedSnapshot};
-pub(crate) use start::{epoch_of, recover};
+pub(crate) use start::{Replay, epoch_of, recover};

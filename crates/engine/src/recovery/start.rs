@@ -5,6 +5,7 @@ use crate::Level;
 use crate::batch::{EVENT_RECORD_BYTES_MAX, Encoding};
 use crate::config::EngineConfig;
 use crate::events::{Chain, GroupNote};
+use crate::parts::Sources;
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError, decode_next};
 use crate::snapshot::SnapshotStore;
 use rialto_core::{Core, CoreConfig, RULES_VERSIONS};
@@ -27,21 +28,10 @@ pub(crate) struct Recovered {
     pub(crate) report: RecoveryReport,
 }
 
-/// Fresh random values: salts for the logs.
-pub(crate) trait Entropy {
-    fn salt(&mut self) -> [u8; 16];
-}
-
-impl<F: FnMut() -> [u8; 16]> Entropy for F {
-    fn salt(&mut self) -> [u8; 16] {
-        self()
-    }
-}
-
 pub(crate) fn recover(
     config: &EngineConfig,
     disk: &Arc<dyn Disk>,
-    entropy: &mut dyn Entropy,
+    sources: &Sources,
     hash_key: u64,
 ) -> Result<Recovered, StartError> {
     let began = Instant::now();
@@ -53,11 +43,11 @@ pub(crate) fn recover(
     let mut report = RecoveryReport::default();
     let headers = good_headers(&store, config, &mut report)?;
 
-    let mut options = |acknowledged| Options {
+    let options = |acknowledged| Options {
         segment_bytes: config.segment_bytes,
         rules_version: *RULES_VERSIONS.end(),
         acknowledged,
-        ..Options::new(entropy.salt())
+        ..Options::new(sources.salt())
     };
     let acknowledged = headers.iter().copied().max_by_key(|position| position.seq);
     let journal_dir = dir.join(JOURNAL_DIR);
@@ -82,15 +72,29 @@ pub(crate) fn recover(
 
     let (mut core, from) =
         first_state(&store, config, hash_key, events_end, &journal_segments, &mut report)?;
-    let replay = Replay { journal: journal_segments.clone(), group_bytes: config.group_bytes_max };
+    let replay = Replay::new(journal_segments.clone(), config.group_bytes_max);
     let mut chain = chain_after(&event_segments, from).map_err(StartError::ReadEvents)?;
     if from < events_end {
-        let mut check =
-            EventCheck::new(&event_segments, &events_dir, chain).map_err(StartError::ReadEvents)?;
+        let start = chain.clone();
         replay.run(&mut core, events_end, |group| {
-            check.compare(Seq(group.first_seq()), Seq(group.last_seq()), group.body())
+            chain.extend(u64::from(group.records()), group.body());
+            Ok(())
         })?;
-        chain = check.into_chain();
+        // Equal chains are equal bytes, and finding the recorded one takes reading a few groups
+        // instead of all of them. Only when they differ is every byte compared, to say where.
+        let recorded = chain_after(&event_segments, events_end).map_err(StartError::ReadEvents)?;
+        if chain.digest() != recorded.digest() {
+            let mut core = match report.snapshot {
+                Some(seq) => store.load(seq, hash_key)?.1,
+                None => empty_core(config, hash_key),
+            };
+            let mut check = EventCheck::new(&event_segments, &events_dir, start)
+                .map_err(StartError::ReadEvents)?;
+            replay.run(&mut core, events_end, |group| {
+                check.compare(Seq(group.first_seq()), Seq(group.last_seq()), group.body())
+            })?;
+            return Err(check.broken_at(events_end));
+        }
     }
 
     // Everything that can be checked has been; from here on the directory changes.
@@ -185,9 +189,11 @@ fn first_state(
         let dir = config.data_dir.join(crate::snapshot::SNAPSHOTS_DIR);
         return Err(StartError::NoStart { dir, first: Seq(journal.first_seq()) });
     }
-    let core =
-        Core::new(CoreConfig { limits: config.limits, hash_key, ..CoreConfig::new(config.engine) });
-    Ok((core, Seq::ZERO))
+    Ok((empty_core(config, hash_key), Seq::ZERO))
+}
+
+fn empty_core(config: &EngineConfig, hash_key: u64) -> Core {
+    Core::new(CoreConfig { limits: config.limits, hash_key, ..CoreConfig::new(config.engine) })
 }
 
 /// Events without commands may only have been released below the synced level.
@@ -218,14 +224,19 @@ fn describe(cut: &Cut) -> String {
 }
 
 /// Replays the journal and makes its events again.
-struct Replay {
+pub(crate) struct Replay {
     journal: Segments,
     group_bytes: usize,
 }
 
 impl Replay {
+    /// `group_bytes` holds the longest record of an event log, at least.
+    pub(crate) fn new(journal: Segments, group_bytes: usize) -> Self {
+        Self { journal, group_bytes }
+    }
+
     /// Brings the core to `end` and hands out its events in groups.
-    fn run(
+    pub(crate) fn run(
         &self,
         core: &mut Core,
         end: Seq,

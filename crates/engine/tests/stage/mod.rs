@@ -1,20 +1,24 @@
 //! A small venue for the tests: one instrument, a few members with money.
 #![allow(dead_code)] // Each test binary uses its part of the stage.
 
-use rialto_disk::Disk;
-use rialto_engine::{Engine, EngineConfig, Level, Producer, RecoveryReport, Reply, Wait};
+use rialto_disk::{Disk, SimDisk};
+use rialto_engine::{
+    Clock, Engine, EngineConfig, Health, Level, ManualClock, Producer, RecoveryReport, Reply,
+    Sources, StartError, Stepped, Wait,
+};
 use rialto_model::*;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Long enough for any machine; a test that waits this long has failed.
-pub const LONG: Duration = Duration::from_secs(30);
+pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 /// Accounts of the stage, numbered from 1.
-pub const ACCOUNTS: u32 = 4;
+pub(crate) const ACCOUNTS: u32 = 4;
 
-pub fn config(dir: &Path, level: Level) -> EngineConfig {
+pub(crate) fn config(dir: &Path, level: Level) -> EngineConfig {
     EngineConfig {
         data_dir: dir.to_owned(),
         level,
@@ -26,12 +30,12 @@ pub fn config(dir: &Path, level: Level) -> EngineConfig {
     }
 }
 
-pub fn start(config: &EngineConfig, disk: &Arc<dyn Disk>) -> (Engine, RecoveryReport) {
+pub(crate) fn start(config: &EngineConfig, disk: &Arc<dyn Disk>) -> (Engine, RecoveryReport) {
     Engine::start(config.clone(), Arc::clone(disk)).unwrap()
 }
 
 /// What makes the stage: two currencies, an instrument, members with accounts and deposits.
-pub fn setting() -> Vec<Command> {
+pub(crate) fn setting() -> Vec<Command> {
     let mut commands = Vec::new();
     for (code, scale) in [("BTC", 8), ("USD", 8)] {
         let scale = Scale::new(scale).unwrap();
@@ -78,7 +82,7 @@ pub fn setting() -> Vec<Command> {
     commands
 }
 
-pub fn limit(account: u32, side: Side, price: i64, quantity: i64) -> Command {
+pub(crate) fn limit(account: u32, side: Side, price: i64, quantity: i64) -> Command {
     Command::Place(NewOrder {
         account: AccountId(account),
         instrument: InstrumentId(1),
@@ -96,13 +100,13 @@ pub fn limit(account: u32, side: Side, price: i64, quantity: i64) -> Command {
 }
 
 /// A good-till-date order.
-pub fn until(expire_at: Timestamp, command: Command) -> Command {
+pub(crate) fn until(expire_at: Timestamp, command: Command) -> Command {
     let Command::Place(order) = command else { panic!("{command:?} places no order") };
     Command::Place(NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..order })
 }
 
 /// Sends commands one after the other and returns their replies.
-pub fn send(producer: &mut Producer, commands: &[Command]) -> Vec<Reply> {
+pub(crate) fn send(producer: &mut Producer, commands: &[Command]) -> Vec<Reply> {
     commands
         .iter()
         .map(|command| {
@@ -113,7 +117,7 @@ pub fn send(producer: &mut Producer, commands: &[Command]) -> Vec<Reply> {
 }
 
 /// A run of orders that rest, trade and are cancelled.
-pub fn flow(count: u64) -> Vec<Command> {
+pub(crate) fn flow(count: u64) -> Vec<Command> {
     (0..count)
         .map(|i| {
             let account = (i % u64::from(ACCOUNTS)) as u32 + 1;
@@ -124,7 +128,7 @@ pub fn flow(count: u64) -> Vec<Command> {
 }
 
 /// All events from a sequence to another as bytes.
-pub fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)> {
+pub(crate) fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)> {
     let mut reader = engine.events(from);
     let mut events: Vec<(Seq, Vec<u8>)> = Vec::new();
     while reader.next_seq() <= to {
@@ -133,4 +137,58 @@ pub fn events(engine: &Engine, from: Seq, to: Seq) -> Vec<(Seq, Vec<u8>)> {
     }
     events.retain(|(seq, _)| *seq <= to);
     events
+}
+
+/// An engine whose steps the test takes, on a simulated disk with a clock that stands.
+pub(crate) struct Bench {
+    pub(crate) disk: SimDisk,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) config: EngineConfig,
+}
+
+impl Bench {
+    pub(crate) fn new(seed: u64, level: Level) -> Self {
+        Self {
+            disk: SimDisk::new(seed),
+            clock: Arc::new(ManualClock::new(Timestamp(1_000))),
+            config: config(Path::new("/venue"), level),
+        }
+    }
+
+    pub(crate) fn shared_disk(&self) -> Arc<dyn Disk> {
+        Arc::new(self.disk.clone())
+    }
+
+    pub(crate) fn try_start(&self) -> Result<(Engine, Stepped, RecoveryReport), StartError> {
+        let random = AtomicU64::new(self.disk.operations() + 1);
+        let random =
+            move || random.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let clock: Arc<dyn Clock> = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        let sources = Sources { clock, random: Arc::new(random) };
+        Stepped::start(self.config.clone(), self.shared_disk(), &sources)
+    }
+
+    pub(crate) fn start(&self) -> (Engine, Stepped, RecoveryReport) {
+        self.try_start().unwrap()
+    }
+}
+
+/// Submits all and takes all steps until nothing is left to do; returns the replies.
+pub(crate) fn settle(
+    producer: &mut Producer,
+    stepped: &mut Stepped,
+    commands: &[Command],
+) -> Vec<Reply> {
+    for command in commands {
+        producer.submit(7, command, None).unwrap();
+    }
+    stepped.run_until_idle();
+    std::iter::from_fn(|| producer.try_reply()).collect()
+}
+
+/// Lets an engine without threads finish: everything confirmed and closed.
+pub(crate) fn finish(engine: &Engine, stepped: &mut Stepped) {
+    engine.close_intake();
+    stepped.run_until_idle();
+    assert!(matches!(engine.health(), Health::Stopped), "{}", engine.health());
 }

@@ -1,0 +1,128 @@
+//! A copy of a consistent state, taken while the venue runs.
+
+use crate::engine::Engine;
+use crate::events::{Chain, GroupNote};
+use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
+use crate::snapshot::{SnapshotFailed, SnapshotFileError, SnapshotStore};
+use rialto_core::RULES_VERSIONS;
+use rialto_disk::DiskError;
+use rialto_log::{Commit, Group, OpenError, Options, ReadError, Reader, Segments, WriteError};
+use rialto_model::Seq;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a backup waits for the snapshot that it begins with.
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Why a backup was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// There is something in the directory already.
+    #[error("{} is not empty; give a backup a directory of its own", dir.display())]
+    NotEmpty {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The snapshot that a backup begins with was not made.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotFailed),
+    /// A snapshot could not be copied.
+    #[error("a snapshot could not be copied")]
+    CopySnapshot(#[from] SnapshotFileError),
+    /// A log could not be begun.
+    #[error("a log could not be begun in the backup")]
+    Open(#[from] OpenError),
+    /// A log could not be read.
+    #[error("a log could not be read")]
+    Read(#[from] ReadError),
+    /// A log could not be written.
+    #[error("a log could not be written in the backup")]
+    Write(#[from] WriteError),
+    /// The engine ended first.
+    #[error("the engine ended before its events were recorded")]
+    Stopped,
+}
+
+impl Engine {
+    /// Copies journal, event log, the first and a fresh snapshot into an empty directory, as they
+    /// are after everything applied so far, and returns that sequence. The venue goes on meanwhile.
+    /// The copy opens as a venue of its own.
+    ///
+    /// # Errors
+    /// The backup was not finished; what lies in the directory is of no use.
+    pub fn backup(&self, dir: &Path) -> Result<Seq, BackupError> {
+        let through = self.request_snapshot().wait(SNAPSHOT_TIMEOUT)?;
+        self.wait_recorded(through)?;
+        let disk = &self.disk;
+        disk.create_dir_all(dir)?;
+        if !disk.list(dir)?.is_empty() {
+            return Err(BackupError::NotEmpty { dir: dir.to_owned() });
+        }
+        let _lock = disk.lock(dir)?;
+        self.copy_log(&self.journal, &dir.join(JOURNAL_DIR), through, |_| {})?;
+        let mut chain = Chain::start();
+        let level = self.config.level;
+        self.copy_log(&self.events, &dir.join(EVENTS_DIR), through, |group| {
+            chain.extend(u64::from(group.records()), group.body());
+            group.set_caller(GroupNote { chain: chain.value(), level }.encode());
+        })?;
+        let copies = SnapshotStore::new(Arc::clone(disk), dir, self.config.engine);
+        copies.prepare()?;
+        let mut snapshots = self.store.list()?;
+        snapshots.retain(|seq| *seq == Seq::ZERO || *seq == through);
+        for seq in snapshots {
+            // The copied journal has one epoch, its first; before its beginning there is none.
+            copies.copy_from(&self.store, seq, u64::from(seq > Seq::ZERO))?;
+        }
+        disk.sync_dir(dir)?;
+        Ok(through)
+    }
+
+    fn wait_recorded(&self, through: Seq) -> Result<(), BackupError> {
+        let mut reader = self.events(through);
+        let deadline = Instant::now() + SNAPSHOT_TIMEOUT;
+        while self.marks().recorded < through {
+            if reader.is_over() || Instant::now() > deadline {
+                return Err(BackupError::Stopped);
+            }
+            // Events are published just before they are recorded.
+            let _ = reader.next_timeout(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    fn copy_log(
+        &self,
+        from: &Segments,
+        dir: &Path,
+        through: Seq,
+        mut finish: impl FnMut(&mut Group),
+    ) -> Result<(), BackupError> {
+        let options = Options {
+            segment_bytes: self.config.segment_bytes,
+            rules_version: *RULES_VERSIONS.end(),
+            ..Options::new(self.sources.salt())
+        };
+        let (mut writer, _) = rialto_log::open(Arc::clone(&self.disk), dir, options)?;
+        if through >= Seq(from.first_seq()) {
+            let mut reader = Reader::open(from, from.first_seq())?;
+            reader.set_end(through.0);
+            let mut copy = Group::new(rialto_log::GROUP_BYTES_MAX);
+            while let Some(group) = reader.next_group()? {
+                copy.begin(group.first_seq());
+                for (_, record) in group {
+                    copy.append(record).expect("a group's records fit the greatest group");
+                }
+                finish(&mut copy);
+                writer.write(&mut copy, Commit::Written)?;
+            }
+        }
+        writer.close()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Proving that a data directory says one thing: journal, event log and snapshots agree.
+
+use crate::batch::EVENT_RECORD_BYTES_MAX;
+use crate::events::Chain;
+use crate::recovery::{EventCheck, Replay, StartError};
+use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError};
+use crate::snapshot::{SnapshotFileError, SnapshotStore};
+use rialto_core::StateHash;
+use rialto_disk::{Disk, DiskError};
+use rialto_log::{GROUP_BYTES_MAX, OpenError, ReadError, Verify};
+use rialto_model::{EngineId, Seq};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a verification has found to agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// The last sequence of the journal.
+    pub last: Seq,
+    /// Commands replayed.
+    pub commands: u64,
+    /// The last sequence whose events were compared. The event log may end before the journal after
+    /// a crash; the next start completes it.
+    pub events_last: Seq,
+    /// The snapshots that the replay passed, each with its state.
+    pub snapshots: Vec<(Seq, StateHash)>,
+    /// The state after the last command.
+    pub state_hash: StateHash,
+}
+
+/// Why a data directory is not in order. Nothing has been changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The disk failed, or an engine uses the directory.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The journal is damaged.
+    #[error("the journal is not in order")]
+    Journal(#[source] OpenError),
+    /// The event log is damaged.
+    #[error("the event log is not in order")]
+    EventLog(#[source] OpenError),
+    /// The event log could not be read.
+    #[error("the event log cannot be read")]
+    ReadEvents(#[source] ReadError),
+    /// A snapshot is damaged.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotFileError),
+    /// The journal could not be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// Journal and event log differ.
+    #[error(transparent)]
+    Events(StartError),
+    /// A snapshot is whole, but not of the state that the journal yields.
+    #[error(
+        "{} holds the state {got} where the journal yields {expected}",
+        file.display()
+    )]
+    StateDiffers {
+        /// The snapshot.
+        file: PathBuf,
+        /// The state that the journal yields.
+        expected: StateHash,
+        /// The state that the snapshot holds.
+        got: StateHash,
+    },
+    /// There is no snapshot to begin with.
+    #[error("there is no snapshot in {} at or below the beginning of the journal", dir.display())]
+    NoStart {
+        /// The data directory.
+        dir: PathBuf,
+    },
+}
+
+/// Reads every byte of a data directory and replays the whole journal: checks all checksums, compares
+/// every recorded event and the chained hash, and the state at every snapshot. `progress` is told the
+/// sequence arrived at and the last one, several times a second.
+///
+/// # Errors
+/// The first thing that is not in order, by file and offset or sequence.
+pub fn verify(
+    disk: &Arc<dyn Disk>,
+    data_dir: &Path,
+    mut progress: impl FnMut(Seq, Seq),
+) -> Result<VerifyReport, VerifyError> {
+    let _lock = disk.lock(data_dir)?;
+    let store = SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default());
+    let inspect = |name| rialto_log::inspect(Arc::clone(disk), &data_dir.join(name), Verify::Whole);
+    let (journal, journal_report) = inspect(JOURNAL_DIR).map_err(VerifyError::Journal)?;
+    let (events, events_report) = inspect(EVENTS_DIR).map_err(VerifyError::EventLog)?;
+    let last = Seq(journal_report.last_seq);
+    let events_last = Seq(events_report.last_seq);
+
+    let mut snapshots = store.list()?;
+    snapshots.reverse();
+    let begin = Seq(journal.first_seq() - 1);
+    let first = snapshots.first().copied().filter(|seq| *seq <= begin);
+    let Some(first) = first else {
+        return Err(VerifyError::NoStart { dir: data_dir.to_owned() });
+    };
+    let (_, mut core) = store.load(first, 0)?;
+    let events_dir = data_dir.join(EVENTS_DIR);
+    let mut check =
+        EventCheck::new(&events, &events_dir, Chain::start()).map_err(VerifyError::ReadEvents)?;
+    let replay = Replay::new(journal, GROUP_BYTES_MAX.max(EVENT_RECORD_BYTES_MAX));
+    let mut passed = Vec::new();
+    // From snapshot to snapshot, so that the state is at hand where one was taken.
+    let stops = snapshots.iter().copied().filter(|seq| *seq <= last).chain([last]);
+    for stop in stops {
+        // The event log may end earlier; up to there every byte is compared.
+        for end in [stop.min(events_last), stop] {
+            if end <= core.seq() {
+                continue;
+            }
+            let compare = end <= events_last;
+            replay
+                .run(&mut core, end, |group| {
+                    let (first, last_made) = (Seq(group.first_seq()), Seq(group.last_seq()));
+                    progress(last_made, last);
+                    if compare { check.compare(first, last_made, group.body()) } else { Ok(()) }
+                })
+                .map_err(VerifyError::Events)?;
+        }
+        if snapshots.contains(&stop) {
+            passed.push((stop, check_snapshot(&store, stop, core.state_hash())?));
+        }
+    }
+    passed.dedup();
+    if let Some(beyond) = snapshots.last().filter(|seq| **seq > last) {
+        let wanted = *beyond;
+        return Err(ReplayError::BeyondEnd { last, wanted }.into());
+    }
+    if events_last > last {
+        let what = "events of commands that the journal does not hold";
+        let seq = last.next();
+        return Err(VerifyError::Events(StartError::EventsDiffer { dir: events_dir, seq, what }));
+    }
+    Ok(VerifyReport {
+        last,
+        commands: last.0 - first.0,
+        events_last,
+        snapshots: passed,
+        state_hash: core.state_hash(),
+    })
+}
+
+fn check_snapshot(
+    store: &SnapshotStore,
+    seq: Seq,
+    expected: StateHash,
+) -> Result<StateHash, VerifyError> {
+    let (header, restored) = store.load(seq, 0)?;
+    let got = restored.state_hash();
+    if got != expected || header.state_hash != expected.0 {
+        return Err(VerifyError::StateDiffers { file: store.path(seq), expected, got });
+    }
+    Ok(got)
+}

@@ -1,0 +1,133 @@
+//! Snapshots, backups and looking back.
+
+mod stage;
+
+use rialto_disk::Disk;
+use rialto_engine::{At, Engine, Level, Stepped, replay_to, verify};
+use rialto_model::{Command, Outcome, Seq, Timestamp};
+use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A venue with a snapshot in the middle of its history.
+fn venue_with_snapshot(bench: &Bench) -> (Engine, Stepped, Seq, Seq) {
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &setting());
+    let middle = settle(&mut producer, &mut stepped, &flow(200)).last().unwrap().seq;
+    let ticket = engine.request_snapshot();
+    stepped.run_until_idle();
+    assert_eq!(ticket.wait(LONG), Ok(middle));
+    let last = settle(&mut producer, &mut stepped, &flow(100)).last().unwrap().seq;
+    (engine, stepped, middle, last)
+}
+
+#[test]
+fn a_snapshot_and_the_rest_of_the_journal_are_the_whole_journal() {
+    let bench = Bench::new(1, Level::Synced);
+    let (engine, stepped, middle, last) = venue_with_snapshot(&bench);
+    drop((engine, stepped));
+    let with = replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Seq(last)).unwrap();
+    bench
+        .disk
+        .remove(&bench.config.data_dir.join(format!("snapshots/{:020}.snapshot", middle.0)))
+        .unwrap();
+    let without = replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Seq(last)).unwrap();
+    assert_eq!(with.state_hash(), without.state_hash());
+}
+
+#[test]
+fn a_start_uses_the_newest_snapshot() {
+    let bench = Bench::new(2, Level::Synced);
+    let (engine, stepped, middle, last) = venue_with_snapshot(&bench);
+    drop((engine, stepped));
+    let (_, _, report) = bench.start();
+    assert_eq!((report.snapshot, report.replayed), (Some(middle), last.0 - middle.0));
+}
+
+#[test]
+fn snapshots_are_made_by_count_and_old_ones_go() {
+    let mut bench = Bench::new(3, Level::Synced);
+    (bench.config.snapshot_every, bench.config.snapshots_kept) = (50, 2);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    for _ in 0..6 {
+        settle(&mut producer, &mut stepped, &flow(50));
+    }
+    assert_eq!(engine.stats().snapshots, 6);
+    let names = bench.disk.list(&bench.config.data_dir.join("snapshots")).unwrap();
+    let seqs: Vec<u64> = names.iter().map(|name| name[..20].parse().unwrap()).collect();
+    assert_eq!(seqs, [0, 250, 300], "the first stays");
+}
+
+#[test]
+fn a_snapshot_under_buffered_waits_for_the_sync_it_asks_for() {
+    let bench = Bench::new(4, Level::Buffered);
+    let (_, _, middle, _) = venue_with_snapshot(&bench);
+    assert!(middle > Seq::ZERO);
+}
+
+#[test]
+fn a_failed_snapshot_is_told_and_the_venue_goes_on() {
+    let bench = Bench::new(5, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &setting());
+    let ticket = engine.request_snapshot();
+    bench.disk.fail_write(0);
+    stepped.run_until_idle();
+    let error = ticket.wait(LONG).unwrap_err().to_string();
+    assert!(error.contains("/venue/snapshots"), "{error}");
+    assert_eq!(settle(&mut producer, &mut stepped, &flow(1)).len(), 1);
+    let again = engine.request_snapshot();
+    stepped.run_until_idle();
+    assert!(again.wait(LONG).is_ok());
+}
+
+#[test]
+fn a_backup_taken_while_running_opens_as_a_venue() {
+    let bench = Bench::new(6, Level::Buffered);
+    let disk: Arc<dyn Disk> = bench.shared_disk();
+    let (engine, _) = start(&bench.config, &disk);
+    let mut producer = engine.producer();
+    send(&mut producer, &setting());
+    let last = send(&mut producer, &flow(300)).last().unwrap().seq;
+    let copy = Path::new("/copy");
+    assert_eq!(engine.backup(copy).unwrap(), last);
+    send(&mut producer, &flow(10));
+    drop((producer, engine));
+
+    let report = verify(&disk, copy, |_, _| {}).unwrap();
+    assert_eq!((report.last, report.events_last), (last, last));
+    let original = replay_to(&disk, &bench.config.data_dir, At::Seq(last)).unwrap();
+    assert_eq!(report.state_hash, original.state_hash());
+    let (engine, report) = start(&config(copy, Level::Synced), &disk);
+    assert_eq!((report.last, report.replayed), (last, 0));
+    assert_eq!(send(&mut engine.producer(), &flow(1))[0].seq, last.next());
+}
+
+#[test]
+fn a_moment_is_found_by_time() {
+    let bench = Bench::new(7, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    let first = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+    bench.clock.set(Timestamp(2_000));
+    settle(&mut producer, &mut stepped, &flow(5));
+    finish(&engine, &mut stepped);
+    drop((producer, engine, stepped));
+    let at =
+        |time| replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Time(time)).unwrap();
+    assert_eq!(at(Timestamp(1_999)).seq(), first);
+    assert_eq!(at(Timestamp(2_000)).seq().0, first.0 + 5);
+}
+
+#[test]
+fn an_unknown_version_of_the_rules_is_refused_without_a_snapshot() {
+    let bench = Bench::new(8, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let change = Command::SetRulesVersion { version: 99 };
+    let reply = settle(&mut engine.producer(), &mut stepped, &[change])[0];
+    assert!(matches!(reply.result, Ok(Outcome::Rejected { .. })));
+    assert_eq!(engine.stats().snapshots, 0);
+}

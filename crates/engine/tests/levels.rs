@@ -1,0 +1,187 @@
+//! What is released when.
+
+mod stage;
+
+use rialto_engine::{Health, Level, OutcomeUnknown, Progress, Step, SubmitError};
+use rialto_model::{Command, Outcome, Seq, Side, Timestamp};
+use stage::{Bench, finish, flow, limit, setting, settle, until};
+
+#[test]
+fn each_level_releases_at_its_mark() {
+    for (level, after_sequencer, after_journal) in
+        [(Level::Memory, 1, 1), (Level::Buffered, 0, 1), (Level::Synced, 0, 1)]
+    {
+        let bench = Bench::new(1, level);
+        let (engine, mut stepped, _) = bench.start();
+        let mut producer = engine.producer();
+        producer.submit(9, &setting()[0], None).unwrap();
+        assert_eq!(stepped.step(Step::Sequencer), Progress::Worked);
+        assert_eq!(engine.released(), Seq(after_sequencer), "{level}");
+        assert_eq!(producer.try_reply().is_some(), after_sequencer == 1, "{level}");
+        stepped.step(Step::Journal);
+        assert_eq!(engine.released(), Seq(after_journal), "{level}");
+        assert_eq!(producer.try_reply().is_some(), after_sequencer == 0, "{level}");
+        assert_eq!(engine.marks().synced == Seq(1), level == Level::Synced, "{level}");
+    }
+}
+
+#[test]
+fn a_higher_level_delays_its_own_reply_and_is_kept() {
+    let bench = Bench::new(2, Level::Memory);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    producer.submit(1, &setting()[0], None).unwrap();
+    producer.submit(2, &setting()[1], Some(Level::Synced)).unwrap();
+    stepped.step(Step::Sequencer);
+    assert_eq!(producer.try_reply().map(|reply| reply.token), Some(1));
+    assert_eq!(producer.try_reply(), None, "it waits for the disk");
+    stepped.step(Step::Journal);
+    assert_eq!(producer.try_reply().map(|reply| reply.token), Some(2));
+    drop((producer, engine, stepped));
+    bench.disk.crash();
+    let (engine, _, _) = bench.start();
+    assert_eq!(engine.marks().synced, Seq(2), "synced for one is synced for all before it");
+}
+
+#[test]
+fn a_lower_level_than_the_venues_changes_nothing() {
+    let bench = Bench::new(3, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    producer.submit(1, &setting()[0], Some(Level::Memory)).unwrap();
+    stepped.step(Step::Sequencer);
+    assert_eq!(producer.try_reply(), None);
+}
+
+#[test]
+fn a_full_producer_is_busy_until_replies_are_taken() {
+    let mut bench = Bench::new(4, Level::Synced);
+    bench.config.producer_capacity = 8;
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    for token in 0..8 {
+        producer.submit(token, &Command::Tick, None).unwrap();
+    }
+    assert_eq!(producer.submit(8, &Command::Tick, None), Err(SubmitError::Busy));
+    stepped.run_until_idle();
+    assert_eq!(
+        producer.submit(8, &Command::Tick, None),
+        Err(SubmitError::Busy),
+        "not answered yet"
+    );
+    assert!(producer.try_reply().is_some());
+    assert_eq!(producer.submit(8, &Command::Tick, None), Ok(()));
+    assert_eq!(engine.stats().busy, 2);
+}
+
+#[test]
+fn a_failed_write_leaves_outcomes_unknown_and_ends_the_engine() {
+    for level in [Level::Buffered, Level::Synced] {
+        let bench = Bench::new(5, level);
+        let (engine, mut stepped, _) = bench.start();
+        let mut producer = engine.producer();
+        let answered = settle(&mut producer, &mut stepped, &setting());
+        assert!(answered.iter().all(|reply| reply.result.is_ok()));
+        producer.submit(1, &limit(1, Side::Buy, 10, 1), None).unwrap();
+        stepped.step(Step::Sequencer);
+        producer.submit(2, &limit(1, Side::Buy, 11, 1), None).unwrap();
+        bench.disk.fail_write(0);
+        stepped.run_until_idle();
+        let released = engine.released();
+        for token in [1, 2] {
+            let reply = producer.try_reply().expect("nobody is left waiting");
+            assert_eq!((reply.token, reply.result), (token, Err(OutcomeUnknown)));
+        }
+        assert_eq!(producer.submit(3, &Command::Tick, None), Err(SubmitError::Stopped));
+        assert_eq!(engine.released(), released, "nothing more is released");
+        let Health::Failed(_) = engine.health() else { panic!("{}", engine.health()) };
+        assert!(engine.health().to_string().contains("/venue/journal"), "{}", engine.health());
+        assert!(engine.events(released.next()).try_next().unwrap().is_none());
+    }
+}
+
+#[test]
+fn what_was_submitted_before_the_end_is_finished_and_after_it_refused() {
+    let bench = Bench::new(6, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    producer.submit(1, &Command::Tick, None).unwrap();
+    finish(&engine, &mut stepped);
+    assert!(producer.try_reply().unwrap().result.is_ok());
+    assert_eq!(producer.submit(2, &Command::Tick, None), Err(SubmitError::Stopped));
+}
+
+#[test]
+fn a_flooding_producer_does_not_keep_others_waiting() {
+    let bench = Bench::new(7, Level::Memory);
+    let (engine, mut stepped, _) = bench.start();
+    let (mut flood, mut other) = (engine.producer(), engine.producer());
+    for token in 0..4_096 {
+        flood.submit(token, &Command::Tick, None).unwrap();
+    }
+    other.submit(0, &Command::Tick, None).unwrap();
+    stepped.step(Step::Sequencer);
+    let seq = other.try_reply().expect("its turn comes in the first step").seq;
+    assert!(seq < Seq(256), "{seq}");
+}
+
+#[test]
+fn time_is_clamped_and_expiry_comes_before_what_it_precedes() {
+    let bench = Bench::new(8, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &setting());
+    let expiring = until(Timestamp(5_000), limit(1, Side::Sell, 100, 1));
+    let placed = settle(&mut producer, &mut stepped, &[expiring])[0];
+    bench.clock.set(Timestamp(9_000));
+    let taker = settle(&mut producer, &mut stepped, &[limit(2, Side::Buy, 100, 1)])[0];
+    assert_eq!(taker.seq, Seq(placed.seq.0 + 2), "a tick stands between");
+    let Ok(Outcome::Order { filled, .. }) = taker.result else { panic!("{taker:?}") };
+    assert_eq!(filled.0, 0, "the expired order does not trade");
+    bench.clock.set(Timestamp(3_000));
+    let later = settle(&mut producer, &mut stepped, &[Command::Tick])[0];
+    assert_eq!(later.time, Timestamp(9_000), "stamped time does not go back");
+}
+
+#[test]
+fn an_idle_venue_ticks_when_something_is_due() {
+    let bench = Bench::new(9, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &setting());
+    let expiring = until(Timestamp(5_000), limit(1, Side::Sell, 100, 1));
+    let last = settle(&mut producer, &mut stepped, &[expiring])[0].seq;
+    bench.clock.set(Timestamp(4_000));
+    let Progress::Idle(Some(nap)) = stepped.step(Step::Sequencer) else { panic!("it waits") };
+    assert_eq!(nap.as_nanos(), 1_000);
+    bench.clock.set(Timestamp(5_000));
+    stepped.run_until_idle();
+    assert_eq!(engine.released(), last.next());
+}
+
+#[test]
+fn a_producer_beyond_the_bound_is_told_so() {
+    let bench = Bench::new(10, Level::Memory);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producers: Vec<_> =
+        (0..rialto_engine::PRODUCERS_MAX).map(|_| engine.producer()).collect();
+    let refused = engine.producer().submit(0, &Command::Tick, None);
+    assert_eq!(refused, Err(SubmitError::TooManyProducers));
+    stepped.run_until_idle();
+    producers.pop();
+    stepped.run_until_idle();
+    assert_eq!(engine.producer().submit(0, &Command::Tick, None), Ok(()), "the slot is free again");
+}
+
+#[test]
+fn buffered_commands_are_synced_within_the_interval() {
+    let bench = Bench::new(11, Level::Buffered);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    let last = settle(&mut producer, &mut stepped, &flow(20)).last().unwrap().seq;
+    assert_eq!(engine.marks().written, last);
+    assert!(engine.marks().synced < last);
+    bench.clock.advance(bench.config.flush_every.as_nanos() as u64);
+    stepped.run_until_idle();
+    assert_eq!(engine.marks().synced, last);
+}
