@@ -1,0 +1,79 @@
+//! The state of a core as the baseline of a feed.
+
+use rialto_engine::{Core, OrderView};
+use rialto_feed::{
+    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, MemberView,
+};
+use rialto_model::{
+    AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
+};
+
+/// What a core says, in which no order is suspended on its way into the book.
+pub(super) fn baseline_of(core: &Core) -> Baseline {
+    let holders = core.accounts().map(|account| account.id);
+    let balances = holders.chain([AccountId::FEES, AccountId::TRANSIT]).flat_map(|account| {
+        core.currencies().iter().filter_map(move |currency| {
+            let balance = core.balance(account, currency.id)?;
+            let (available, reserved) = (balance.available, balance.reserved);
+            (available != Amount::ZERO || reserved != Amount::ZERO).then_some(BaselineBalance {
+                account,
+                currency: currency.id,
+                available,
+                reserved,
+            })
+        })
+    });
+    let instruments = core.instruments().map(|view| BaselineInstrument {
+        instrument: view.instrument.id,
+        spec: view.instrument.spec,
+        state: view.instrument.state,
+        last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
+    });
+    let members = core.members().iter();
+    let accounts = core.accounts().map(|account| BaselineAccount {
+        account: account.id,
+        member: account.member,
+        name: account.name,
+        dead_man: account.dead_man_due,
+    });
+    let books = core.instruments().flat_map(|view| {
+        let id = view.instrument.id;
+        core.orders(id, Side::Buy).chain(core.orders(id, Side::Sell))
+    });
+    Baseline {
+        seq: core.seq(),
+        time: core.time(),
+        currencies: core.currencies().to_vec(),
+        instruments: instruments.collect(),
+        members: members.map(|it| MemberView { member: it.id, name: it.name }).collect(),
+        accounts: accounts.collect(),
+        balances: balances.collect(),
+        orders: books.map(|order| baseline_order(&order)).collect(),
+    }
+}
+
+fn baseline_order(order: &OrderView) -> BaselineOrder {
+    let never = order.expire_at == Timestamp::MAX;
+    BaselineOrder {
+        order: order.id,
+        terms: NewOrder {
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: OrderKind::Limit,
+            time_in_force: order.time_in_force,
+            post_only: order.post_only,
+            self_trade: Some(order.self_trade),
+            cancel_on_disconnect: order.cancel_on_disconnect,
+            size: OrderSize::Base(order.quantity),
+            price: order.price,
+            expire_at: if never { Timestamp::ZERO } else { order.expire_at },
+            client_order_id: order.client_order_id,
+        },
+        quantity: order.quantity,
+        filled: Quantity(order.quantity.0 - order.remaining.0),
+        remaining: order.remaining,
+        reserved: order.reserved,
+        resting: true,
+    }
+}

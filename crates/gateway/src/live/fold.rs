@@ -1,0 +1,245 @@
+//! The thread that folds released events and tells subscribers.
+
+use super::hub::{Subscription, Table};
+use super::private::{PrivateChannel, owners};
+use super::told::Told;
+use super::{LiveError, Shared};
+use crate::stream::{Names, message};
+use rialto_engine::{EventReader, EventRecord};
+use rialto_feed::{Feed, Update};
+use rialto_model::{Event, Seq};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long queries may be kept waiting by one round of folding.
+const ROUND: Duration = Duration::from_millis(1);
+/// Commands between two looks at the clock: a few microseconds of folding.
+const COMMANDS_PER_LOOK: usize = 16;
+/// How long the thread waits for events before it looks whether it is to stop.
+const WAIT: Duration = Duration::from_millis(50);
+/// How long queries that wait are let through at most before folding goes on.
+const COURTESY: Duration = Duration::from_micros(200);
+
+pub(super) struct Folder {
+    shared: Arc<Shared>,
+    reader: EventReader,
+    names: Names,
+    /// Commands after this one are counted.
+    count_after: Seq,
+}
+
+/// What one round found out.
+struct Round<'a> {
+    told: Vec<Told>,
+    /// Commands with events that are somebody's own.
+    own: Vec<EventRecord<'a>>,
+    last: Seq,
+}
+
+impl Folder {
+    pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
+        let names = Names::of(&shared.read());
+        Folder { shared, reader, names, count_after }
+    }
+
+    pub(super) fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        // A thread that panics must not leave those who wait for it waiting.
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.follow()));
+        let fault = outcome.unwrap_or(Err(LiveError::Panicked)).err();
+        *shared.fault() = fault.map(Arc::new);
+        shared.hub.close();
+        // Wakes those who wait for a sequence that will not come.
+        shared.folded.send_modify(|_| {});
+    }
+
+    fn follow(&mut self) -> Result<(), LiveError> {
+        while !self.shared.stop.load(Ordering::Acquire) {
+            match self.reader.next_timeout(WAIT)? {
+                Some(batch) => {
+                    let mut records = batch.iter().peekable();
+                    while records.peek().is_some() && !self.shared.stop.load(Ordering::Acquire) {
+                        self.round(&mut records)?;
+                    }
+                }
+                None if self.reader.is_over() => break,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Folds for about [`ROUND`], lets queries see it, and then tells subscribers.
+    fn round<'a>(
+        &mut self,
+        records: &mut std::iter::Peekable<impl Iterator<Item = EventRecord<'a>>>,
+    ) -> Result<(), LiveError> {
+        let shared = Arc::clone(&self.shared);
+        let table = shared.hub.take();
+        let folded = {
+            let mut feed = shared.feed.write().unwrap_or_else(PoisonError::into_inner);
+            let folded = self.fold(&mut feed, records, &table);
+            self.names.update(&feed);
+            folded
+        };
+        let told = folded.as_ref().map_or(shared.hub.told(), |round| round.last);
+        if let Ok(round) = &folded {
+            self.tell(round, &table);
+        }
+        shared.hub.put_back(table, told);
+        shared.folded.send_replace(told);
+        self.let_readers_through();
+        folded.map(drop)
+    }
+
+    fn fold<'a>(
+        &self,
+        feed: &mut Feed,
+        records: &mut std::iter::Peekable<impl Iterator<Item = EventRecord<'a>>>,
+        table: &Table,
+    ) -> Result<Round<'a>, LiveError> {
+        let began = Instant::now();
+        let mut round = Round { told: Vec::new(), own: Vec::new(), last: feed.seq() };
+        let mut time = feed.time();
+        let Round { told, own, last } = &mut round;
+        let mut hear = |update: Update<'_>| {
+            if !table.is_empty() {
+                listen(update, table, told);
+            }
+        };
+        let mut look = COMMANDS_PER_LOOK;
+        while let Some(record) = records.next_if(|_| look > 0) {
+            let seq = record.seq;
+            let undecodable = |source| LiveError::Decode { seq, source };
+            let counts = (seq > self.count_after).then_some(&self.shared.counts);
+            let (stamped, events) = record.decode().map_err(undecodable)?;
+            let mut is_own = false;
+            for event in events {
+                let event = event.map_err(undecodable)?;
+                feed.fold(seq, stamped, &event, &mut hear)?;
+                is_own |= table.has_own() && is_wanted(&event, table);
+                if let Some(counts) = counts {
+                    counts.count(&event);
+                }
+            }
+            if let Some(counts) = counts {
+                counts.count_command();
+            }
+            if is_own {
+                own.push(record);
+            }
+            (*last, time) = (seq, stamped);
+            look -= 1;
+            if look == 0 && began.elapsed() < ROUND {
+                look = COMMANDS_PER_LOOK;
+            }
+        }
+        feed.end_of(*last, time, &mut hear)?;
+        Ok(round)
+    }
+
+    /// Tells subscribers, encoding each message once.
+    fn tell(&self, round: &Round<'_>, table: &Table) {
+        // A connection that is cut off at something public has then been told all of its own.
+        for record in &round.own {
+            // It was decoded while it was folded, so that it decodes again.
+            let Ok((time, events)) = record.decode() else { continue };
+            let events: Vec<Event> = events.filter_map(Result::ok).collect();
+            for account in message::owners_of(&events) {
+                for channel in [PrivateChannel::Orders, PrivateChannel::Fills] {
+                    let subscription = Subscription::Own(channel, account);
+                    let outboxes = table.of(subscription);
+                    if !outboxes.is_empty()
+                        && let Some(text) =
+                            message::own(channel, account, record.seq, time, &events, &self.names)
+                    {
+                        for outbox in outboxes {
+                            outbox.event(subscription, record.seq, &text);
+                        }
+                    }
+                }
+            }
+        }
+        for told in &round.told {
+            match told {
+                Told::Book(delta) => {
+                    let whole = table.of(Subscription::Book(delta.instrument));
+                    if !whole.is_empty() {
+                        let text = message::delta(delta, &self.names);
+                        whole.iter().for_each(|outbox| outbox.delta(delta, &text));
+                    }
+                    for outbox in table.of(Subscription::Top(delta.instrument)) {
+                        outbox.top_changed(delta.instrument);
+                    }
+                }
+                Told::Trade(trade) => {
+                    let subscription = Subscription::Trades(trade.instrument);
+                    let text = message::trade(trade, &self.names);
+                    for outbox in table.of(subscription) {
+                        outbox.event(subscription, trade.at.seq, &text);
+                    }
+                }
+                Told::Ticker(ticker) => {
+                    let text = message::ticker(ticker, &self.names);
+                    for outbox in table.of(Subscription::Ticker(ticker.instrument)) {
+                        outbox.ticker(ticker, &text);
+                    }
+                }
+                Told::Balance(balance) => {
+                    let subscription = Subscription::Own(PrivateChannel::Balances, balance.account);
+                    let text = message::balance(balance, &self.names);
+                    for outbox in table.of(subscription) {
+                        outbox.event(subscription, balance.updated, &text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives queries that wait a chance to be answered before the next round: the lock itself
+    /// prefers whoever is running, and under load that is always this thread.
+    fn let_readers_through(&self) {
+        if self.shared.waiting.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let began = Instant::now();
+        while self.shared.waiting.load(Ordering::Acquire) > 0 && began.elapsed() < COURTESY {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Keeps a copy of what somebody is subscribed to.
+fn listen(update: Update<'_>, table: &Table, told: &mut Vec<Told>) {
+    let wanted = |subscription| !table.of(subscription).is_empty();
+    match update {
+        Update::Book(delta) => {
+            let instrument = delta.instrument;
+            if wanted(Subscription::Book(instrument)) || wanted(Subscription::Top(instrument)) {
+                told.push(Told::Book(Arc::new(delta.clone())));
+            }
+        }
+        Update::Trade(trade) if wanted(Subscription::Trades(trade.instrument)) => {
+            told.push(Told::Trade(*trade));
+        }
+        Update::Ticker(ticker) if wanted(Subscription::Ticker(ticker.instrument)) => {
+            told.push(Told::Ticker(*ticker));
+        }
+        Update::Balance(balance)
+            if wanted(Subscription::Own(PrivateChannel::Balances, balance.account)) =>
+        {
+            told.push(Told::Balance(*balance));
+        }
+        _ => {}
+    }
+}
+
+/// Whether an owner of the event is subscribed to orders or fills.
+fn is_wanted(event: &Event, table: &Table) -> bool {
+    owners(event).into_iter().flatten().any(|account| {
+        [PrivateChannel::Orders, PrivateChannel::Fills]
+            .into_iter()
+            .any(|channel| !table.of(Subscription::Own(channel, account)).is_empty())
+    })
+}

@@ -1,0 +1,160 @@
+//! Who is subscribed to what, and from which sequence on.
+//!
+//! The folding thread takes the table out while it folds and tells, and puts it back at the end of
+//! each round. Whoever subscribes meanwhile joins when it comes back, so that it is always clear
+//! which sequence a subscription begins after.
+
+use super::Outbox;
+use super::PrivateChannel;
+use rialto_model::{AccountId, InstrumentId, Seq};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What can be subscribed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Subscription {
+    /// A whole book: first all of it, then what changes.
+    Book(InstrumentId),
+    /// The best levels of a book, whole each time.
+    Top(InstrumentId),
+    /// Trades.
+    Trades(InstrumentId),
+    /// The last 24 hours.
+    Ticker(InstrumentId),
+    /// Something that is an account's own.
+    Own(PrivateChannel, AccountId),
+}
+
+/// The subscribers of everything.
+#[derive(Default)]
+pub(crate) struct Table {
+    subscribers: HashMap<Subscription, Vec<Arc<Outbox>>>,
+    /// How many of the subscriptions are private.
+    own: usize,
+}
+
+impl Table {
+    pub(super) fn of(&self, subscription: Subscription) -> &[Arc<Outbox>] {
+        self.subscribers.get(&subscription).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.subscribers.is_empty()
+    }
+
+    pub(super) fn has_own(&self) -> bool {
+        self.own > 0
+    }
+
+    fn join(&mut self, subscription: Subscription, outbox: Arc<Outbox>, seq: Seq) {
+        outbox.joined(subscription, seq);
+        self.subscribers.entry(subscription).or_default().push(outbox);
+        self.own += usize::from(matches!(subscription, Subscription::Own(..)));
+    }
+
+    fn leave(&mut self, subscription: Subscription, outbox: &Arc<Outbox>) {
+        let Some(subscribers) = self.subscribers.get_mut(&subscription) else { return };
+        let before = subscribers.len();
+        subscribers.retain(|other| !Arc::ptr_eq(other, outbox));
+        if matches!(subscription, Subscription::Own(..)) {
+            self.own -= before - subscribers.len();
+        }
+        if subscribers.is_empty() {
+            self.subscribers.remove(&subscription);
+        }
+    }
+}
+
+/// The table, or what is to be done to it when it comes back.
+pub(crate) struct Hub {
+    state: Mutex<State>,
+    closed: AtomicBool,
+}
+
+struct State {
+    table: Option<Table>,
+    changes: Vec<Change>,
+    /// The last sequence that was told.
+    told: Seq,
+}
+
+enum Change {
+    Join(Subscription, Arc<Outbox>),
+    Leave(Subscription, Arc<Outbox>),
+}
+
+impl Hub {
+    pub(super) fn new(told: Seq) -> Hub {
+        let state = State { table: Some(Table::default()), changes: Vec::new(), told };
+        Hub { state: Mutex::new(state), closed: AtomicBool::new(false) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing here panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Subscribes an outbox, which is told when and from which sequence on it has joined.
+    pub(crate) fn join(&self, subscription: Subscription, outbox: &Arc<Outbox>) {
+        self.change(Change::Join(subscription, Arc::clone(outbox)));
+    }
+
+    /// Ends a subscription. What comes until it has ended is dropped by the outbox.
+    pub(crate) fn leave(&self, subscription: Subscription, outbox: &Arc<Outbox>) {
+        self.change(Change::Leave(subscription, Arc::clone(outbox)));
+    }
+
+    fn change(&self, change: Change) {
+        let mut state = self.lock();
+        let State { table, changes, told } = &mut *state;
+        match table {
+            Some(table) => change.apply(table, *told),
+            None => changes.push(change),
+        }
+    }
+
+    /// The last sequence that was told: everything up to it stands in the outboxes.
+    pub(crate) fn told(&self) -> Seq {
+        self.lock().told
+    }
+
+    /// Takes the table out; nobody joins until it is put back.
+    pub(super) fn take(&self) -> Table {
+        self.lock().table.take().unwrap_or_default()
+    }
+
+    /// Puts the table back when everything through `told` has been told.
+    pub(super) fn put_back(&self, mut table: Table, told: Seq) {
+        let mut state = self.lock();
+        state.told = told;
+        for change in state.changes.drain(..) {
+            change.apply(&mut table, told);
+        }
+        state.table = Some(table);
+    }
+
+    /// Nothing more will be told.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let table = self.take();
+        for outbox in table.subscribers.values().flatten() {
+            outbox.close();
+        }
+        let told = self.told();
+        self.put_back(table, told);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Change {
+    fn apply(self, table: &mut Table, told: Seq) {
+        match self {
+            Change::Join(subscription, outbox) => table.join(subscription, outbox, told),
+            Change::Leave(subscription, outbox) => table.leave(subscription, &outbox),
+        }
+    }
+}

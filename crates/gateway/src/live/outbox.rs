@@ -1,0 +1,455 @@
+//! What waits to be sent to one connection, bounded.
+//!
+//! Books, best prices and tickers are conflated: of each, one message waits at most. Everything
+//! else waits in a queue; when that is full, the connection is too slow and is cut off, with the
+//! sequence that it may resume from.
+
+use super::slots::{BookSlot, Taken};
+use super::{PrivateChannel, Subscription};
+use axum::extract::ws::Utf8Bytes;
+use rialto_feed::{BookDelta, Ticker};
+use rialto_model::{InstrumentId, Seq};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutboxLimits {
+    /// Messages in the queue.
+    pub(crate) messages: usize,
+    /// Their bytes.
+    pub(crate) bytes: usize,
+    /// Changed levels of one book; when there are more, the whole book is sent anew.
+    pub(crate) levels: usize,
+}
+
+/// What is to be sent next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// This text.
+    Text(Utf8Bytes),
+    /// That a subscription has begun, after this sequence.
+    Joined(Subscription, Seq),
+    /// What a subscription begins with: to be read from the feed, and then
+    /// [`Outbox::was_read`] is to be called.
+    Whole(Subscription),
+    /// This delta.
+    Delta(BookDelta),
+    /// Nothing more.
+    End(End),
+}
+
+/// Why nothing more is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The connection was too slow. Its private streams are complete up to this sequence.
+    TooSlow(Seq),
+    /// The venue stops.
+    Closed,
+}
+
+/// What waits to be sent to one connection.
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    /// Rung when something waits.
+    ready: Notify,
+    /// Rung when there is room again.
+    room: Condvar,
+    limits: OutboxLimits,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Item>,
+    texts: usize,
+    bytes: usize,
+    subscriptions: HashMap<Subscription, Entry>,
+    /// The subscription that is being resumed, with what came live meanwhile.
+    resuming: Option<Resuming>,
+    /// The sequence of the last private event that was taken out.
+    last_own: Seq,
+    end: Option<End>,
+}
+
+struct Resuming {
+    subscription: Subscription,
+    /// How far its past has been queued.
+    reached: Seq,
+    /// After which sequence it gets everything live, once that is known.
+    joined: Option<Seq>,
+    /// What came live while its past was queued.
+    live: Vec<Item>,
+}
+
+struct Entry {
+    /// What came before this was dropped or read otherwise.
+    floor: Seq,
+    joined: bool,
+    kind: Kind,
+}
+
+enum Kind {
+    Events,
+    Book(BookSlot),
+    Top { queued: bool },
+    Ticker(Option<(Seq, Utf8Bytes)>),
+}
+
+enum Item {
+    Text {
+        subscription: Option<Subscription>,
+        seq: Seq,
+        text: Utf8Bytes,
+    },
+    Joined(Subscription, Seq),
+    /// The beginning of a subscription.
+    Whole(Subscription),
+    /// Something conflated.
+    Slot(Subscription),
+}
+
+impl Item {
+    /// The sequence of a private event.
+    fn own_seq(&self) -> Option<Seq> {
+        match self {
+            Item::Text { subscription: Some(Subscription::Own(..)), seq, .. } => Some(*seq),
+            _ => None,
+        }
+    }
+}
+
+impl Outbox {
+    pub(crate) fn new(limits: OutboxLimits) -> Outbox {
+        Outbox { state: Mutex::default(), ready: Notify::new(), room: Condvar::new(), limits }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing here panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prepares a subscription, which is then to be brought to the hub; `false` if it exists.
+    pub(crate) fn prepare(&self, subscription: Subscription) -> bool {
+        let mut state = self.lock();
+        if state.subscriptions.contains_key(&subscription) {
+            return false;
+        }
+        let kind = match subscription {
+            Subscription::Book(_) => Kind::Book(BookSlot::new(self.limits.levels)),
+            Subscription::Top(_) => Kind::Top { queued: true },
+            Subscription::Ticker(_) => Kind::Ticker(None),
+            Subscription::Trades(_) | Subscription::Own(..) => Kind::Events,
+        };
+        let entry = Entry { floor: Seq::ZERO, joined: false, kind };
+        state.subscriptions.insert(subscription, entry);
+        true
+    }
+
+    /// Begins to resume a prepared subscription: its past is queued by [`Outbox::past`], and what
+    /// comes live is held back until [`Outbox::caught_up`].
+    pub(crate) fn resume(&self, subscription: Subscription, after: Seq) {
+        let mut state = self.lock();
+        let live = Vec::new();
+        state.resuming = Some(Resuming { subscription, reached: after, joined: None, live });
+        state.queue.push_back(Item::Joined(subscription, after));
+        self.ready.notify_one();
+    }
+
+    /// Queues something of the past, as soon as there is room; `false` if nobody wants it any more.
+    /// To be called from a thread that may wait.
+    pub(crate) fn past(&self, subscription: Subscription, seq: Seq, text: Utf8Bytes) -> bool {
+        let mut state = self.lock();
+        // Half of the room is left to what happens meanwhile.
+        while state.end.is_none()
+            && (state.texts >= self.limits.messages / 2 || state.bytes >= self.limits.bytes / 2)
+        {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.end.is_some() || !state.subscriptions.contains_key(&subscription) {
+            return false;
+        }
+        if let Some(resuming) = &mut state.resuming {
+            resuming.reached = seq;
+        }
+        state.push(Some(subscription), seq, text);
+        self.ready.notify_one();
+        true
+    }
+
+    /// Waits until the hub has told after which sequence the subscription that is being resumed
+    /// gets everything live; `None` if the connection ended. From a thread that may wait.
+    pub(crate) fn joined_after(&self) -> Option<Seq> {
+        let mut state = self.lock();
+        loop {
+            if state.end.is_some() {
+                return None;
+            }
+            match state.resuming.as_ref()?.joined {
+                Some(seq) => return Some(seq),
+                None => state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// The past of a subscription has been queued; what came live meanwhile follows.
+    pub(crate) fn caught_up(&self) {
+        let mut state = self.lock();
+        if let Some(resuming) = state.resuming.take() {
+            state.queue.extend(resuming.live);
+            self.ready.notify_one();
+        }
+    }
+
+    /// Forgets a subscription and what waits of it; `false` if there is none.
+    pub(crate) fn forget(&self, subscription: Subscription) -> bool {
+        let mut state = self.lock();
+        if state.subscriptions.remove(&subscription).is_none() {
+            return false;
+        }
+        let State { queue, texts, bytes, .. } = &mut *state;
+        queue.retain(|item| match item {
+            Item::Text { subscription: Some(of), text, .. } if *of == subscription => {
+                *texts -= 1;
+                *bytes -= text.len();
+                false
+            }
+            Item::Joined(of, _) | Item::Whole(of) | Item::Slot(of) => *of != subscription,
+            Item::Text { .. } => true,
+        });
+        self.room.notify_all();
+        true
+    }
+
+    /// All subscriptions.
+    pub(crate) fn subscriptions(&self) -> Vec<Subscription> {
+        self.lock().subscriptions.keys().copied().collect()
+    }
+
+    /// The hub tells that the subscription gets everything after `seq`.
+    pub(super) fn joined(&self, subscription: Subscription, seq: Seq) {
+        let mut state = self.lock();
+        let Some(entry) = state.subscriptions.get_mut(&subscription) else { return };
+        entry.joined = true;
+        if let Some(resuming) = &mut state.resuming
+            && resuming.subscription == subscription
+        {
+            resuming.joined = Some(seq);
+            self.room.notify_all();
+            return;
+        }
+        state.queue.push_back(Item::Joined(subscription, seq));
+        let begins_whole = match subscription {
+            Subscription::Book(_) | Subscription::Top(_) | Subscription::Ticker(_) => true,
+            Subscription::Own(channel, _) => channel != PrivateChannel::Fills,
+            Subscription::Trades(_) => false,
+        };
+        if begins_whole {
+            state.queue.push_back(Item::Whole(subscription));
+        }
+        self.ready.notify_one();
+    }
+
+    /// An answer to the connection itself.
+    pub(crate) fn answer(&self, text: Utf8Bytes) {
+        let mut state = self.lock();
+        if self.has_room(&mut state, None, Seq::ZERO, &text) {
+            state.push(None, Seq::ZERO, text);
+            self.ready.notify_one();
+        }
+    }
+
+    /// Says that everything through `seq` has been told, unless the past is still being queued.
+    pub(crate) fn heartbeat(&self, text: Utf8Bytes) {
+        if self.lock().resuming.is_none() {
+            self.answer(text);
+        }
+    }
+
+    /// Something happened that a subscriber must hear of.
+    pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
+        let mut state = self.lock();
+        if !state.hears(subscription) || !self.has_room(&mut state, Some(subscription), seq, text) {
+            return;
+        }
+        match &mut state.resuming {
+            Some(resuming) if resuming.subscription == subscription => {
+                let (subscription, text) = (Some(subscription), text.clone());
+                let len = text.len();
+                resuming.live.push(Item::Text { subscription, seq, text });
+                state.texts += 1;
+                state.bytes += len;
+            }
+            _ => state.push(Some(subscription), seq, text.clone()),
+        }
+        self.ready.notify_one();
+    }
+
+    /// Levels of a book changed.
+    pub(super) fn delta(&self, delta: &Arc<BookDelta>, text: &Utf8Bytes) {
+        let subscription = Subscription::Book(delta.instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Book(slot), .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && slot.add(delta, text)
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+
+    /// Something changed in a book of which the best levels are shown.
+    pub(super) fn top_changed(&self, instrument: InstrumentId) {
+        let subscription = Subscription::Top(instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Top { queued }, .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && !std::mem::replace(queued, true)
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+
+    /// The last 24 hours changed.
+    pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
+        let subscription = Subscription::Ticker(ticker.instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Ticker(waits), .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && waits.replace((ticker.at.seq, text.clone())).is_none()
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+
+    /// Room for one more text, or the end of a connection that is too slow.
+    fn has_room(
+        &self,
+        state: &mut State,
+        subscription: Option<Subscription>,
+        seq: Seq,
+        text: &Utf8Bytes,
+    ) -> bool {
+        let fits =
+            state.texts < self.limits.messages && state.bytes + text.len() <= self.limits.bytes;
+        if !fits && state.end.is_none() {
+            let own = matches!(subscription, Some(Subscription::Own(..))).then_some(seq);
+            let resuming = state.resuming.as_ref();
+            let reached = resuming.map(|resuming| resuming.reached);
+            let waiting = state.queue.iter().filter_map(Item::own_seq).chain(own).min();
+            let told = waiting.map_or(state.last_own, |first| Seq(first.0 - 1));
+            let complete = reached.map_or(told, |reached| told.min(reached));
+            self.finish(state, End::TooSlow(complete));
+        }
+        fits && state.end.is_none()
+    }
+
+    /// Nothing more will be told.
+    pub(crate) fn close(&self) {
+        self.finish(&mut self.lock(), End::Closed);
+    }
+
+    fn finish(&self, state: &mut State, end: End) {
+        state.end.get_or_insert(end);
+        state.queue.clear();
+        state.subscriptions.clear();
+        state.resuming = None;
+        self.ready.notify_one();
+        self.room.notify_all();
+    }
+
+    /// What is to be sent next; waits for it.
+    pub(crate) async fn next(&self) -> Next {
+        loop {
+            if let Some(next) = self.try_next() {
+                return next;
+            }
+            self.ready.notified().await;
+        }
+    }
+
+    fn try_next(&self) -> Option<Next> {
+        let mut state = self.lock();
+        if let Some(end) = state.end {
+            return Some(Next::End(end));
+        }
+        while let Some(item) = state.queue.pop_front() {
+            let next = match item {
+                Item::Text { subscription, seq, text } => {
+                    state.texts -= 1;
+                    state.bytes -= text.len();
+                    self.room.notify_all();
+                    if matches!(subscription, Some(Subscription::Own(..))) {
+                        state.last_own = seq;
+                    }
+                    let floor = |of| state.subscriptions.get(&of).map(|entry| entry.floor);
+                    match subscription {
+                        Some(of) if floor(of).is_none_or(|floor| seq <= floor) => None,
+                        _ => Some(Next::Text(text)),
+                    }
+                }
+                Item::Joined(subscription, seq) => Some(Next::Joined(subscription, seq)),
+                Item::Whole(subscription) | Item::Slot(subscription) => state.take(subscription),
+            };
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+
+    /// What the subscription begins with was read from the feed as of `seq`.
+    pub(crate) fn was_read(&self, subscription: Subscription, seq: Seq) {
+        let mut state = self.lock();
+        let Some(entry) = state.subscriptions.get_mut(&subscription) else { return };
+        entry.floor = seq;
+        if let Kind::Book(slot) = &mut entry.kind
+            && slot.was_read(seq)
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+}
+
+impl State {
+    fn push(&mut self, subscription: Option<Subscription>, seq: Seq, text: Utf8Bytes) {
+        self.texts += 1;
+        self.bytes += text.len();
+        self.queue.push_back(Item::Text { subscription, seq, text });
+    }
+
+    /// Whether what is told of a subscription is for it: what was on its way before it joined is
+    /// not.
+    fn hears(&self, subscription: Subscription) -> bool {
+        self.end.is_none()
+            && self.subscriptions.get(&subscription).is_some_and(|entry| entry.joined)
+    }
+
+    /// What waits of something conflated.
+    fn take(&mut self, subscription: Subscription) -> Option<Next> {
+        let entry = self.subscriptions.get_mut(&subscription)?;
+        match &mut entry.kind {
+            Kind::Book(slot) => match slot.take() {
+                Taken::Nothing => None,
+                Taken::Whole => Some(Next::Whole(subscription)),
+                Taken::Text(text) => Some(Next::Text(text)),
+                Taken::Delta(delta) => Some(Next::Delta(delta)),
+            },
+            Kind::Top { queued } => {
+                *queued = false;
+                Some(Next::Whole(subscription))
+            }
+            Kind::Ticker(waits) => match waits.take() {
+                Some((seq, text)) => (seq > entry.floor).then_some(Next::Text(text)),
+                None => Some(Next::Whole(subscription)),
+            },
+            Kind::Events => Some(Next::Whole(subscription)),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What of a command's events is an account's own.
+
+use rialto_feed::{Fill, Moment, Role};
+use rialto_model::{AccountId, CommandKind, Event, Trade};
+
+/// A private channel that consists of events, and so can be replayed from the event log. Balances
+/// are states instead: they begin with all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum PrivateChannel {
+    /// What happens to an account's orders.
+    Orders,
+    /// An account's parts in trades.
+    Fills,
+    /// An account's balances.
+    Balances,
+}
+
+impl PrivateChannel {
+    /// The name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            PrivateChannel::Orders => "orders",
+            PrivateChannel::Fills => "fills",
+            PrivateChannel::Balances => "balances",
+        }
+    }
+}
+
+/// The accounts that an event about orders belongs to: maker and taker of a trade, at most one of
+/// anything else.
+pub(crate) fn owners(event: &Event) -> [Option<AccountId>; 2] {
+    let one = |account| [Some(account), None];
+    match event {
+        Event::Accepted(it) => one(it.terms.account),
+        Event::Rested(it) => one(it.account),
+        Event::Done(it) => one(it.account),
+        Event::Reduced(it) => one(it.account),
+        Event::Amended(it) => one(it.account),
+        Event::Trade(it) if it.maker_account == it.taker_account => one(it.maker_account),
+        Event::Trade(it) => [Some(it.maker_account), Some(it.taker_account)],
+        Event::Rejected(it) => match it.command {
+            CommandKind::Place
+            | CommandKind::Cancel
+            | CommandKind::Amend
+            | CommandKind::MassCancel => one(it.account),
+            _ => [None, None],
+        },
+        _ => [None, None],
+    }
+}
+
+/// The maker's and the taker's part of a trade.
+pub(crate) fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
+    let fill = |role, account, order, side, fee| Fill {
+        account,
+        trade: trade.trade,
+        order,
+        instrument: trade.instrument,
+        side,
+        role,
+        price: trade.price,
+        quantity: trade.quantity,
+        notional: trade.notional,
+        fee,
+        at,
+    };
+    let (maker, taker) = (trade.taker_side.opposite(), trade.taker_side);
+    [
+        fill(Role::Maker, trade.maker_account, trade.maker_order, maker, trade.maker_fee),
+        fill(Role::Taker, trade.taker_account, trade.taker_order, taker, trade.taker_fee),
+    ]
+}

@@ -1,0 +1,73 @@
+//! What the folding thread has to tell, and what it counts.
+
+use rialto_feed::{BalanceView, BookDelta, PublicTrade, Ticker};
+use rialto_model::{Event, RejectReason};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Something that happened and that somebody is subscribed to.
+pub(super) enum Told {
+    Book(Arc<BookDelta>),
+    Trade(PublicTrade),
+    Ticker(Ticker),
+    Balance(BalanceView),
+}
+
+const REASONS: usize = RejectReason::ALL.len() + 1;
+
+/// What has been folded since the start; what was folded again from before it does not count.
+#[derive(Debug)]
+pub struct FoldCounts {
+    commands: AtomicU64,
+    orders: AtomicU64,
+    trades: AtomicU64,
+    rejects: [AtomicU64; REASONS],
+}
+
+impl Default for FoldCounts {
+    fn default() -> Self {
+        let zero = || AtomicU64::new(0);
+        let rejects = std::array::from_fn(|_| zero());
+        FoldCounts { commands: zero(), orders: zero(), trades: zero(), rejects }
+    }
+}
+
+impl FoldCounts {
+    /// Commands.
+    pub fn commands(&self) -> u64 {
+        self.commands.load(Ordering::Relaxed)
+    }
+
+    /// Orders accepted.
+    pub fn orders(&self) -> u64 {
+        self.orders.load(Ordering::Relaxed)
+    }
+
+    /// Trades.
+    pub fn trades(&self) -> u64 {
+        self.trades.load(Ordering::Relaxed)
+    }
+
+    /// Commands refused for a reason.
+    pub fn rejects(&self, reason: RejectReason) -> u64 {
+        self.rejects[usize::from(reason.number())].load(Ordering::Relaxed)
+    }
+
+    /// One thread counts, so that a load and a store suffice where all cores would have to agree.
+    fn add(counter: &AtomicU64, count: u64) {
+        counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+    }
+
+    pub(super) fn count_command(&self) {
+        Self::add(&self.commands, 1);
+    }
+
+    pub(super) fn count(&self, event: &Event) {
+        match event {
+            Event::Accepted(_) => Self::add(&self.orders, 1),
+            Event::Trade(_) => Self::add(&self.trades, 1),
+            Event::Rejected(it) => Self::add(&self.rejects[usize::from(it.reason.number())], 1),
+            _ => {}
+        }
+    }
+}
