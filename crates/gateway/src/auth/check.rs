@@ -1,0 +1,376 @@
+//! Checks who sends a request and what they may do.
+
+use super::KeyStore;
+use super::hex;
+use super::key::LiveKey;
+use super::replay::{NotFresh, SeenSignatures};
+use super::signature::{
+    HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, Signed, Signer, now_us,
+};
+use crate::limits::{Addresses, Bucket, Rate};
+use crate::{ApiError, GatewayConfig};
+use axum::http::{HeaderMap, StatusCode, header};
+use rialto_model::{AccountId, MemberId};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+const NONCE_BYTES_MAX: usize = 64;
+
+/// Something that a key may be allowed to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// See the accounts' orders, fills and balances.
+    Read,
+    /// Enter, change and cancel orders.
+    Trade,
+    /// Withdraw.
+    Transfer,
+    /// Run the venue.
+    Admin,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Trade, Scope::Transfer, Scope::Admin];
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Trade => "trade",
+            Scope::Transfer => "transfer",
+            Scope::Admin => "admin",
+        }
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// Whether this scope is among them.
+    #[must_use]
+    pub fn has(self, scope: Scope) -> bool {
+        self.0 & 1 << scope as u8 != 0
+    }
+
+    /// The scopes in it.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Scopes {
+        Scopes(scopes.into_iter().fold(0, |all, scope| all | 1 << scope as u8))
+    }
+}
+
+/// Who sends a request.
+#[derive(Clone)]
+pub struct Caller(Identity);
+
+#[derive(Clone)]
+enum Identity {
+    Operator,
+    Key(Arc<LiveKey>),
+}
+
+impl Caller {
+    /// Refuses a caller without this scope.
+    ///
+    /// # Errors
+    /// `forbidden`, which names the scope.
+    pub fn require(&self, scope: Scope) -> Result<(), ApiError> {
+        if self.scopes().has(scope) {
+            return Ok(());
+        }
+        let message = format!("This key does not have the scope {}.", scope.name());
+        Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message))
+    }
+
+    /// The account that a request is about: the one it names, or the key's only one. The caller
+    /// must have the scope for it. Operators may read every account.
+    ///
+    /// # Errors
+    /// `forbidden`, or the account must be named.
+    pub fn account(&self, named: Option<AccountId>, scope: Scope) -> Result<AccountId, ApiError> {
+        let reads_all = scope == Scope::Read && self.scopes().has(Scope::Admin);
+        if !reads_all {
+            self.require(scope)?;
+        }
+        let own = self.accounts();
+        match (named, own) {
+            (Some(account), own) if reads_all || own.contains(&account) => Ok(account),
+            (Some(_), _) => {
+                let message = "This key may not act for that account.";
+                Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).of("account"))
+            }
+            (None, [only]) => Ok(*only),
+            (None, _) => Err(ApiError::missing("account")),
+        }
+    }
+
+    /// Whose key it is; nobody's, if it is the admin key.
+    #[must_use]
+    pub fn member(&self) -> Option<MemberId> {
+        match &self.0 {
+            Identity::Operator => None,
+            Identity::Key(key) => Some(key.info.member),
+        }
+    }
+
+    /// The accounts it may act for.
+    #[must_use]
+    pub fn accounts(&self) -> &[AccountId] {
+        match &self.0 {
+            Identity::Operator => &[],
+            Identity::Key(key) => &key.info.accounts,
+        }
+    }
+
+    /// What it may do. The admin key runs the venue and reads everything, but trades for nobody.
+    #[must_use]
+    pub fn scopes(&self) -> Scopes {
+        match &self.0 {
+            Identity::Operator => [Scope::Admin, Scope::Read].into_iter().collect(),
+            Identity::Key(key) => key.info.scopes,
+        }
+    }
+}
+
+/// What a request says about who sends it, as text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credentials<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) timestamp: &'a str,
+    pub(crate) nonce: &'a str,
+    pub(crate) signature: &'a str,
+}
+
+/// Checks requests: signature, timestamp, repetition, allowance.
+pub(crate) struct Gatekeeper {
+    keys: Arc<KeyStore>,
+    window_us: u64,
+    seen: SeenSignatures,
+    key_rate: Rate,
+    addresses: Addresses,
+    operator: Bucket,
+    nobody: Signer,
+    began: Instant,
+    rate_limited: AtomicU64,
+}
+
+impl Gatekeeper {
+    pub(crate) fn new(keys: Arc<KeyStore>, config: &GatewayConfig) -> Gatekeeper {
+        let window = config.signature_window.min(GatewayConfig::SIGNATURE_WINDOW_MAX);
+        let window_us = window.as_micros() as u64;
+        Gatekeeper {
+            keys,
+            window_us,
+            // A timestamp may be a window ahead and is valid until a window later.
+            seen: SeenSignatures::new(2 * window_us + 1, config.signatures_max),
+            key_rate: Rate::new(config.key_rate, config.key_burst),
+            addresses: Addresses::new(
+                Rate::new(config.address_rate, config.address_burst),
+                config.addresses_max,
+            ),
+            operator: Bucket::default(),
+            nobody: Signer::new(&super::key::random()),
+            began: Instant::now(),
+            rate_limited: AtomicU64::new(0),
+        }
+    }
+
+    /// The keys.
+    pub(crate) fn keys(&self) -> &Arc<KeyStore> {
+        &self.keys
+    }
+
+    /// Requests that were refused for their number.
+    pub(crate) fn rate_limited(&self) -> u64 {
+        self.rate_limited.load(Ordering::Relaxed)
+    }
+
+    /// Who sends a request that must be signed, or carry the admin key.
+    pub(crate) fn check(
+        &self,
+        headers: &HeaderMap,
+        method: &str,
+        path: &str,
+        body: &[u8],
+        peer: IpAddr,
+    ) -> Result<Caller, ApiError> {
+        if let Some(value) = headers.get(header::AUTHORIZATION) {
+            return self.check_admin_key(value.as_bytes(), peer);
+        }
+        let text = |name| header_text(headers, name);
+        let credentials = Credentials {
+            key: text(HEADER_KEY)?.unwrap_or_default(),
+            timestamp: text(HEADER_TIMESTAMP)?.unwrap_or_default(),
+            nonce: text(HEADER_NONCE)?.unwrap_or_default(),
+            signature: text(HEADER_SIGNATURE)?.unwrap_or_default(),
+        };
+        self.check_signature(credentials, method, path, body, peer)
+    }
+
+    /// Lets an unsigned request to public data pass, as long as its address has an allowance.
+    /// A signed one counts against its key instead.
+    pub(crate) fn check_public(
+        &self,
+        headers: &HeaderMap,
+        method: &str,
+        path: &str,
+        peer: IpAddr,
+    ) -> Result<(), ApiError> {
+        if headers.contains_key(HEADER_KEY) || headers.contains_key(header::AUTHORIZATION) {
+            return self.check(headers, method, path, b"", peer).map(|_| ());
+        }
+        self.charge_address(peer)
+    }
+
+    /// Who signed this.
+    pub(crate) fn check_signature(
+        &self,
+        credentials: Credentials<'_>,
+        method: &str,
+        path: &str,
+        body: &[u8],
+        peer: IpAddr,
+    ) -> Result<Caller, ApiError> {
+        let checked = self.verify(credentials, method, path, body);
+        self.settle(checked, peer)
+    }
+
+    fn verify(
+        &self,
+        credentials: Credentials<'_>,
+        method: &str,
+        path: &str,
+        body: &[u8],
+    ) -> Result<(Caller, Bucket), ApiError> {
+        let Credentials { key, timestamp, nonce, signature } = credentials;
+        for (value, name) in
+            [(key, HEADER_KEY), (timestamp, HEADER_TIMESTAMP), (signature, HEADER_SIGNATURE)]
+        {
+            if value.is_empty() {
+                let message = format!("This needs a signed request: {name} is missing.");
+                return Err(unauthorized("credentials_missing", message).of(name));
+            }
+        }
+        if nonce.len() > NONCE_BYTES_MAX {
+            let message = format!("A nonce is at most {NONCE_BYTES_MAX} bytes long.");
+            return Err(unauthorized("credentials_invalid", message).of(HEADER_NONCE));
+        }
+        let now_us = now_us();
+        let Some(stamp_us) = decimal(timestamp) else {
+            let message = "A timestamp is a whole number of microseconds since 1970.";
+            return Err(unauthorized("credentials_invalid", message).of(HEADER_TIMESTAMP));
+        };
+        if now_us.abs_diff(stamp_us) > self.window_us {
+            let message = format!(
+                "The timestamp is more than {} ms from the venue's time, {now_us} µs; set the \
+                 clock (GET /v1/time helps) and sign anew.",
+                self.window_us / 1_000
+            );
+            return Err(unauthorized("timestamp_outside_window", message).of(HEADER_TIMESTAMP));
+        }
+        let signed = Signed { timestamp, nonce, method, path, body };
+        let signature = hex::decode(signature).unwrap_or_default();
+        let live = self.keys.live();
+        let found = live.keys.get(key);
+        // An unknown key costs as much as a known one, so that time does not tell them apart.
+        let signer = found.map_or(&self.nobody, |key| &key.signer);
+        let is_signed = signer.verifies(signed, &signature)
+            || found.and_then(|key| key.previous.as_ref()).is_some_and(|(old, until_us)| {
+                now_us < *until_us && old.verifies(signed, &signature)
+            });
+        let (Some(key), true) = (found, is_signed) else {
+            let message = "The key is unknown or the signature is not of this request.";
+            return Err(unauthorized("credentials_invalid", message));
+        };
+        // Only whoever has the secret gets to know more about the key.
+        if !key.is_valid_at(now_us) {
+            let message = "The key has expired or was revoked.";
+            return Err(unauthorized("key_not_valid", message));
+        }
+        match self.seen.insert(&signature, now_us) {
+            Ok(()) => Ok((Caller(Identity::Key(Arc::clone(key))), key.bucket.clone())),
+            Err(NotFresh::Full) => Err(ApiError::busy()),
+            Err(NotFresh::Replayed) => {
+                let message = "This very request came before; sign it anew, with another nonce.";
+                Err(unauthorized("replayed_request", message))
+            }
+        }
+    }
+
+    fn check_admin_key(&self, value: &[u8], peer: IpAddr) -> Result<Caller, ApiError> {
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let key = text.strip_prefix("Bearer ").unwrap_or_default();
+        let checked = if self.keys.live().admin.matches(key) {
+            Ok((Caller(Identity::Operator), self.operator.clone()))
+        } else {
+            let message = "Only the admin key is sent in this header, as Bearer.";
+            Err(unauthorized("credentials_invalid", message).of("authorization"))
+        };
+        self.settle(checked, peer)
+    }
+
+    /// Who proved who they are pays from their own allowance, all others from their address's.
+    fn settle(
+        &self,
+        checked: Result<(Caller, Bucket), ApiError>,
+        peer: IpAddr,
+    ) -> Result<Caller, ApiError> {
+        match checked {
+            Ok((caller, bucket)) => {
+                if bucket.take(self.key_rate, self.began.elapsed()) {
+                    return Ok(caller);
+                }
+                self.rate_limited.fetch_add(1, Ordering::Relaxed);
+                Err(ApiError::rate_limited())
+            }
+            Err(error) => {
+                self.charge_address(peer)?;
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn charge_address(&self, peer: IpAddr) -> Result<(), ApiError> {
+        if self.addresses.take(peer, self.began.elapsed()) {
+            return Ok(());
+        }
+        self.rate_limited.fetch_add(1, Ordering::Relaxed);
+        Err(ApiError::rate_limited())
+    }
+}
+
+/// A whole number without sign or leading zeros' tricks: digits only.
+fn decimal(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn header_text<'a>(
+    headers: &'a HeaderMap,
+    name: &'static str,
+) -> Result<Option<&'a str>, ApiError> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    value
+        .to_str()
+        .map(Some)
+        .map_err(|_| unauthorized("credentials_invalid", "The header is not plain text.").of(name))
+}
+
+fn unauthorized(
+    code: &'static str,
+    message: impl Into<std::borrow::Cow<'static, str>>,
+) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, code, message)
+}

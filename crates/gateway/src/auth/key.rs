@@ -1,0 +1,222 @@
+//! API keys and the admin key.
+
+use super::check::{Scope, Scopes};
+use super::hex;
+use super::signature::Signer;
+use crate::limits::Bucket;
+use rialto_model::{AccountId, MemberId};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use subtle::ConstantTimeEq;
+
+/// The secret of an API key: 32 random bytes, shown once as 64 hexadecimal digits.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub(super) [u8; 32]);
+
+impl Secret {
+    pub(super) fn random() -> Secret {
+        Secret(random())
+    }
+
+    /// Reads 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Secret> {
+        hex::decode(text).map(Secret)
+    }
+
+    /// The secret as 64 hexadecimal digits: for showing it once, and for nothing else.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        hex::encode(&self.0)
+    }
+
+    /// The bytes, to [`sign`](crate::sign) with.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Secret::from_hex(&text).ok_or_else(|| serde::de::Error::custom("64 hex digits expected"))
+    }
+}
+
+pub(super) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("a system without random numbers cannot keep secrets");
+    bytes
+}
+
+/// What a new API key is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRequest {
+    /// A name for people; at most 100 bytes.
+    pub label: String,
+    /// Whose key.
+    pub member: MemberId,
+    /// The accounts it may act for.
+    pub accounts: Vec<AccountId>,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it stops working, in microseconds since 1970; `None` is never.
+    pub expires_us: Option<u64>,
+}
+
+/// What may be told of an API key: everything but its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// Its public id.
+    pub id: String,
+    /// A name for people.
+    pub label: String,
+    /// Whose key.
+    pub member: MemberId,
+    /// The accounts it may act for.
+    pub accounts: Vec<AccountId>,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it was made, in microseconds since 1970.
+    pub created_us: u64,
+    /// When it stops working; `None` is never.
+    pub expires_us: Option<u64>,
+    /// When it was revoked, if it was.
+    pub revoked_us: Option<u64>,
+    /// Until when the secret before the last rotation works too.
+    pub previous_until_us: Option<u64>,
+}
+
+/// A key as it is kept in the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyRecord {
+    pub(super) id: String,
+    pub(super) label: String,
+    pub(super) member: MemberId,
+    pub(super) accounts: Vec<AccountId>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) created_us: u64,
+    pub(super) expires_us: Option<u64>,
+    pub(super) revoked_us: Option<u64>,
+    pub(super) secret: Secret,
+    pub(super) previous: Option<PreviousSecret>,
+}
+
+/// The secret before the last rotation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PreviousSecret {
+    pub(super) secret: Secret,
+    pub(super) until_us: u64,
+}
+
+impl KeyRecord {
+    pub(super) fn info(&self) -> KeyInfo {
+        KeyInfo {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            member: self.member,
+            accounts: self.accounts.clone(),
+            scopes: self.scopes.iter().copied().collect(),
+            created_us: self.created_us,
+            expires_us: self.expires_us,
+            revoked_us: self.revoked_us,
+            previous_until_us: self.previous.as_ref().map(|previous| previous.until_us),
+        }
+    }
+}
+
+/// A key ready for checking requests.
+pub(super) struct LiveKey {
+    pub(super) info: KeyInfo,
+    pub(super) signer: Signer,
+    pub(super) previous: Option<(Signer, u64)>,
+    pub(super) bucket: Bucket,
+}
+
+impl LiveKey {
+    pub(super) fn new(record: &KeyRecord) -> LiveKey {
+        let previous = record.previous.as_ref();
+        LiveKey {
+            info: record.info(),
+            signer: Signer::new(&record.secret.0),
+            previous: previous.map(|old| (Signer::new(&old.secret.0), old.until_us)),
+            bucket: Bucket::default(),
+        }
+    }
+
+    /// Whether the key works at this time.
+    pub(super) fn is_valid_at(&self, now_us: u64) -> bool {
+        self.info.revoked_us.is_none() && self.info.expires_us.is_none_or(|end| now_us < end)
+    }
+}
+
+/// The operator's key: `ra_` and 64 hexadecimal digits. It is shown once; the venue keeps a hash.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AdminKey(String);
+
+impl AdminKey {
+    pub(super) fn random() -> AdminKey {
+        AdminKey(format!("ra_{}", hex::encode(&random::<32>())))
+    }
+
+    /// The key: for showing it once, and for nothing else.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn hash(&self) -> AdminHash {
+        AdminHash::of(&self.0)
+    }
+}
+
+impl fmt::Debug for AdminKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AdminKey(…)")
+    }
+}
+
+/// SHA-256 of the admin key. A slow hash guards words that people choose, because those can be
+/// guessed; among 2^256 random keys there is nothing to guess, however fast the hash is.
+#[derive(Clone, Debug)]
+pub(super) struct AdminHash(pub(super) [u8; 32]);
+
+impl AdminHash {
+    pub(super) fn of(text: &str) -> AdminHash {
+        AdminHash(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// Whether this text is the key, told in constant time.
+    pub(super) fn matches(&self, text: &str) -> bool {
+        self.0.ct_eq(&AdminHash::of(text).0).into()
+    }
+}
+
+impl Serialize for AdminHash {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for AdminHash {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        hex::decode(&text).map(AdminHash).ok_or_else(|| serde::de::Error::custom("64 hex digits"))
+    }
+}

@@ -1,0 +1,17 @@
+//! Who may do what: API keys, the admin key, signatures, and the file that keeps them.
+
+mod check;
+mod file;
+mod hex;
+mod key;
+mod replay;
+mod seal;
+mod signature;
+mod store;
+
+pub(crate) use check::Gatekeeper;
+pub use check::{Caller, Scope, Scopes};
+pub use file::{KeyFileError, MasterKey};
+pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};
+pub use signature::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
+pub use store::{KeyStore, KeyStoreError, OpenedKeys};

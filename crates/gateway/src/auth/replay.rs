@@ -1,0 +1,122 @@
+//! Signatures that were accepted lately, so that none is accepted twice.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+const SHARDS: usize = 16;
+
+/// Why a signature is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotFresh {
+    /// It came before.
+    Replayed,
+    /// As many are remembered as may be.
+    Full,
+}
+
+/// A set in two generations. A generation lasts as long as a timestamp can be valid, so what is
+/// dropped with the older one is refused for its timestamp.
+///
+/// It holds 128 of a signature's 256 bits. They are the output of a keyed hash of a verified
+/// request: nobody without the secret can aim at a collision.
+pub(super) struct SeenSignatures {
+    shards: [Mutex<Shard>; SHARDS],
+    generation_us: u64,
+    shard_max: usize,
+}
+
+#[derive(Default)]
+struct Shard {
+    began_us: u64,
+    newer: Set,
+    older: Set,
+}
+
+type Set = HashSet<u128, BuildHasherDefault<Taken>>;
+
+/// Signatures are evenly spread already: 64 of their bits are the hash.
+#[derive(Default)]
+struct Taken(u64);
+
+impl Hasher for Taken {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only signatures are hashed here");
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.0 = number as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl SeenSignatures {
+    /// `generation_us` is twice the window; `max` bounds how many are remembered.
+    pub(super) fn new(generation_us: u64, max: usize) -> SeenSignatures {
+        let shards = std::array::from_fn(|_| Mutex::default());
+        SeenSignatures { shards, generation_us, shard_max: (max / SHARDS).max(1) }
+    }
+
+    /// Remembers a signature that has been verified, at time `now_us`.
+    pub(super) fn insert(&self, signature: &[u8; 32], now_us: u64) -> Result<(), NotFresh> {
+        let (low, high) = signature.split_at(16);
+        let number = u128::from_le_bytes(low.try_into().expect("half of 32 bytes are 16"));
+        let shard = usize::from(high[0]) % SHARDS;
+        let mut shard = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        let age = now_us.saturating_sub(shard.began_us);
+        if age >= self.generation_us {
+            let shard = &mut *shard;
+            std::mem::swap(&mut shard.older, &mut shard.newer);
+            shard.newer.clear();
+            if age >= 2 * self.generation_us {
+                shard.older.clear();
+            }
+            shard.began_us = now_us;
+        }
+        if shard.newer.contains(&number) || shard.older.contains(&number) {
+            return Err(NotFresh::Replayed);
+        }
+        if shard.newer.len() + shard.older.len() >= self.shard_max {
+            return Err(NotFresh::Full);
+        }
+        shard.newer.insert(number);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signature(number: u8) -> [u8; 32] {
+        let mut signature = [0; 32];
+        signature[0] = number;
+        signature
+    }
+
+    #[test]
+    fn a_signature_is_refused_for_at_least_a_generation_after_it_came() {
+        for offset in 0..10 {
+            let seen = SeenSignatures::new(10, 1_000);
+            let start = 1_000 + offset;
+            seen.insert(&signature(1), 1_000).unwrap();
+            seen.insert(&signature(2), start).unwrap();
+            for now in start..=start + 10 {
+                assert_eq!(seen.insert(&signature(2), now), Err(NotFresh::Replayed), "{now}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_room_comes_back() {
+        let seen = SeenSignatures::new(10, 2 * SHARDS);
+        seen.insert(&signature(1), 100).unwrap();
+        seen.insert(&signature(2), 100).unwrap();
+        assert_eq!(seen.insert(&signature(3), 105), Err(NotFresh::Full));
+        assert_eq!(seen.insert(&signature(3), 111), Err(NotFresh::Full), "still the older");
+        assert_eq!(seen.insert(&signature(3), 122), Ok(()));
+    }
+}

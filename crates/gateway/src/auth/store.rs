@@ -1,0 +1,324 @@
+//! The key store: API keys and the hash of the admin key, in memory and on disk.
+
+use super::file::{AuthDir, KeyFileError, MasterKey};
+use super::hex;
+use super::key::{
+    AdminHash, AdminKey, KeyInfo, KeyRecord, KeyRequest, LiveKey, PreviousSecret, Secret, random,
+};
+use super::signature::now_us;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// The most keys that a store holds, revoked ones included.
+const KEYS_MAX: usize = 10_000;
+const LABEL_BYTES_MAX: usize = 100;
+
+/// Why the key store does not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyStoreError {
+    /// A file of it cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: KeyFileError,
+    },
+    /// There is no key with this id.
+    #[error("there is no key {0}")]
+    UnknownKey(String),
+    /// The key was revoked.
+    #[error("the key {0} was revoked; make a new one")]
+    Revoked(String),
+    /// The store holds as many keys as it may.
+    #[error("the store holds {KEYS_MAX} keys, as many as it may")]
+    Full,
+    /// The label is too long.
+    #[error("a label is at most {LABEL_BYTES_MAX} bytes long")]
+    LabelTooLong,
+}
+
+impl From<(PathBuf, KeyFileError)> for KeyStoreError {
+    fn from((path, source): (PathBuf, KeyFileError)) -> KeyStoreError {
+        KeyStoreError::File { path, source }
+    }
+}
+
+/// A key store that was opened.
+pub struct OpenedKeys {
+    /// The store.
+    pub keys: KeyStore,
+    /// The admin key, if it was made just now: the only moment in which it can be shown.
+    pub new_admin_key: Option<AdminKey>,
+}
+
+/// API keys and the hash of the admin key, kept in an encrypted file beside the journal and never
+/// in it.
+///
+/// A change is on disk before it takes effect. Reading is cheap and does not wait for changes.
+pub struct KeyStore {
+    state: Mutex<State>,
+    live: RwLock<Arc<Live>>,
+}
+
+struct State {
+    dir: AuthDir,
+    content: Content,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    admin_sha256: AdminHash,
+    keys: Vec<KeyRecord>,
+}
+
+/// What requests are checked against.
+pub(super) struct Live {
+    pub(super) admin: AdminHash,
+    pub(super) keys: HashMap<String, Arc<LiveKey>>,
+}
+
+impl KeyStore {
+    /// Opens the store in `dir`, which is `auth` in the data directory. The first time it makes
+    /// the admin key.
+    ///
+    /// # Errors
+    /// A file is damaged, exposed or missing, or another process uses the store.
+    pub fn open(dir: &Path, master: &MasterKey) -> Result<OpenedKeys, KeyStoreError> {
+        let dir = AuthDir::open(dir, master)?;
+        let (content, new_admin_key) = match dir.read()? {
+            Some(bytes) => {
+                let content = serde_json::from_slice(&bytes).map_err(|error| dir.error(error))?;
+                (content, None)
+            }
+            None => {
+                let key = AdminKey::random();
+                let content = Content { admin_sha256: key.hash(), keys: Vec::new() };
+                dir.write(&encode(&content))?;
+                (content, Some(key))
+            }
+        };
+        let live = RwLock::new(Arc::new(Live::new(&content, None)));
+        let keys = KeyStore { state: Mutex::new(State { dir, content }), live };
+        Ok(OpenedKeys { keys, new_admin_key })
+    }
+
+    /// Replaces the admin key of the store in `dir` while no venue uses it. The old one stops
+    /// working.
+    ///
+    /// # Errors
+    /// The store cannot be opened or written, or a venue uses it.
+    pub fn reset_admin_key(dir: &Path, master: &MasterKey) -> Result<AdminKey, KeyStoreError> {
+        let opened = Self::open(dir, master)?;
+        let key = AdminKey::random();
+        opened.keys.change(|content| {
+            content.admin_sha256 = key.hash();
+            Ok(())
+        })?;
+        Ok(key)
+    }
+
+    /// Makes an API key. The secret is returned here and never again.
+    ///
+    /// # Errors
+    /// The label is too long, the store is full or cannot be written.
+    pub fn create(&self, request: KeyRequest) -> Result<(KeyInfo, Secret), KeyStoreError> {
+        if request.label.len() > LABEL_BYTES_MAX {
+            return Err(KeyStoreError::LabelTooLong);
+        }
+        let secret = Secret::random();
+        let record = KeyRecord {
+            id: format!("rk_{}", hex::encode(&random::<12>())),
+            label: request.label,
+            member: request.member,
+            accounts: request.accounts,
+            scopes: request.scopes.iter().collect(),
+            created_us: now_us(),
+            expires_us: request.expires_us,
+            revoked_us: None,
+            secret: secret.clone(),
+            previous: None,
+        };
+        let info = record.info();
+        self.change(|content| {
+            if content.keys.len() >= KEYS_MAX {
+                return Err(KeyStoreError::Full);
+            }
+            content.keys.push(record);
+            Ok(())
+        })?;
+        Ok((info, secret))
+    }
+
+    /// Gives a key a new secret, returned here and never again. The old one works on for
+    /// `overlap_us` microseconds; one that was still working from a rotation before stops.
+    ///
+    /// # Errors
+    /// There is no such key, it was revoked, or the store cannot be written.
+    pub fn rotate(&self, id: &str, overlap_us: u64) -> Result<(KeyInfo, Secret), KeyStoreError> {
+        let secret = Secret::random();
+        let info = self.change(|content| {
+            let record = find(content, id)?;
+            if record.revoked_us.is_some() {
+                return Err(KeyStoreError::Revoked(id.to_owned()));
+            }
+            let old = std::mem::replace(&mut record.secret, secret.clone());
+            let until_us = now_us().saturating_add(overlap_us);
+            record.previous = (overlap_us > 0).then_some(PreviousSecret { secret: old, until_us });
+            Ok(record.info())
+        })?;
+        Ok((info, secret))
+    }
+
+    /// Revokes a key for ever. Revoking it again changes nothing.
+    ///
+    /// # Errors
+    /// There is no such key, or the store cannot be written.
+    pub fn revoke(&self, id: &str) -> Result<KeyInfo, KeyStoreError> {
+        self.change(|content| {
+            let record = find(content, id)?;
+            record.revoked_us.get_or_insert_with(now_us);
+            record.previous = None;
+            Ok(record.info())
+        })
+    }
+
+    /// All keys, in order of creation, revoked ones included.
+    #[must_use]
+    pub fn list(&self) -> Vec<KeyInfo> {
+        self.lock().content.keys.iter().map(KeyRecord::info).collect()
+    }
+
+    pub(super) fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A change is made on a copy, so what a poisoned lock holds is whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Content) -> Result<T, KeyStoreError>,
+    ) -> Result<T, KeyStoreError> {
+        let mut state = self.lock();
+        let mut content = state.content.clone();
+        let result = change(&mut content)?;
+        state.dir.write(&encode(&content))?;
+        let live = Arc::new(Live::new(&content, Some(&self.live())));
+        state.content = content;
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = live;
+        Ok(result)
+    }
+}
+
+impl Live {
+    /// Keys of `before` keep what they have used of their allowance.
+    fn new(content: &Content, before: Option<&Live>) -> Live {
+        let keys = content.keys.iter().map(|record| {
+            let mut key = LiveKey::new(record);
+            if let Some(old) = before.and_then(|before| before.keys.get(&record.id)) {
+                key.bucket = old.bucket.clone();
+            }
+            (record.id.clone(), Arc::new(key))
+        });
+        Live { admin: content.admin_sha256.clone(), keys: keys.collect() }
+    }
+}
+
+fn find<'a>(content: &'a mut Content, id: &str) -> Result<&'a mut KeyRecord, KeyStoreError> {
+    let mut keys = content.keys.iter_mut();
+    keys.find(|key| key.id == id).ok_or_else(|| KeyStoreError::UnknownKey(id.to_owned()))
+}
+
+fn encode(content: &Content) -> Vec<u8> {
+    serde_json::to_vec(content).expect("the content has string keys and no floats")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Scope;
+    use rialto_model::{AccountId, MemberId};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn request() -> KeyRequest {
+        KeyRequest {
+            label: "desk".to_owned(),
+            member: MemberId(1),
+            accounts: vec![AccountId(2)],
+            scopes: [Scope::Read, Scope::Trade].into_iter().collect(),
+            expires_us: None,
+        }
+    }
+
+    #[test]
+    fn keys_and_the_admin_key_outlive_the_process_and_no_secret_stands_in_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
+        let admin = opened.new_admin_key.unwrap();
+        let (info, secret) = opened.keys.create(request()).unwrap();
+        drop(opened.keys);
+
+        let bytes = std::fs::read(dir.path().join("keys")).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains(&info.id) && !text.contains(&secret.reveal()));
+        for file in ["keys", "master.key"] {
+            let mode = std::fs::metadata(dir.path().join(file)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+
+        let again = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
+        assert!(again.new_admin_key.is_none());
+        assert_eq!(again.keys.list(), [info]);
+        assert!(again.keys.live().admin.matches(admin.reveal()));
+        assert!(!again.keys.live().admin.matches("ra_"));
+    }
+
+    #[test]
+    fn one_process_at_a_time_uses_a_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
+        let Err(KeyStoreError::File { source: KeyFileError::InUse, .. }) =
+            KeyStore::reset_admin_key(dir.path(), &MasterKey::Find)
+        else {
+            panic!("a second process got in");
+        };
+        drop(opened);
+        let reset = KeyStore::reset_admin_key(dir.path(), &MasterKey::Find).unwrap();
+        let again = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
+        assert!(again.keys.live().admin.matches(reset.reveal()));
+    }
+
+    #[test]
+    fn a_missing_exposed_or_wrong_master_key_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(KeyStore::open(dir.path(), &MasterKey::Find).unwrap());
+        let path = dir.path().join("master.key");
+        let told = || KeyStore::open(dir.path(), &MasterKey::Find).err().unwrap().to_string();
+
+        let mode = |mode| std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&path, mode(0o644)).unwrap();
+        assert!(told().contains("master.key") && told().contains("chmod 600"), "{}", told());
+        std::fs::set_permissions(&path, mode(0o600)).unwrap();
+        std::fs::write(&path, "0".repeat(64)).unwrap();
+        assert!(told().contains("master key is another"), "{}", told());
+        std::fs::remove_file(&path).unwrap();
+        assert!(told().contains("it is missing"), "{}", told());
+    }
+
+    #[test]
+    fn a_revoked_key_cannot_be_rotated() {
+        let dir = tempfile::tempdir().unwrap();
+        let keys = KeyStore::open(dir.path(), &MasterKey::Given([1; 32])).unwrap().keys;
+        let (info, _) = keys.create(request()).unwrap();
+        let revoked = keys.revoke(&info.id).unwrap();
+        assert!(revoked.revoked_us.is_some());
+        assert!(matches!(keys.rotate(&info.id, 0), Err(KeyStoreError::Revoked(_))));
+        assert!(matches!(keys.revoke("rk_0"), Err(KeyStoreError::UnknownKey(_))));
+    }
+}

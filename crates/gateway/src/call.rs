@@ -1,0 +1,157 @@
+//! A request that has been read whole and whose sender is known.
+
+use crate::auth::Caller;
+use crate::gate::Gate;
+use crate::query::{Query, unescape};
+use crate::{ApiError, json};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use rialto_engine::Level;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::future::{Future, poll_fn};
+use std::net::IpAddr;
+use std::pin::pin;
+use std::task::Poll;
+
+const HEADER_DURABILITY: &str = "x-rialto-durability";
+
+/// The remote address of a connection, put on each of its requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// The remote address of a request.
+pub(crate) fn peer(head: &Parts) -> IpAddr {
+    let peer = head.extensions.get::<Peer>();
+    peer.expect("the server puts it on every request").0
+}
+
+/// A request from a known caller, read whole.
+pub(crate) struct Call {
+    pub(crate) caller: Caller,
+    pub(crate) head: Parts,
+    body: Bytes,
+}
+
+impl Call {
+    /// Reads a request and checks who sent it.
+    pub(crate) async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+        let (head, body) = request.into_parts();
+        let body = read_body(gate, body).await?;
+        let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+        let caller =
+            gate.gatekeeper.check(&head.headers, head.method.as_str(), path, &body, peer(&head))?;
+        Ok(Call { caller, head, body })
+    }
+
+    /// As [`Call::read`], for a route without a body.
+    pub(crate) async fn read_bare(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+        let call = Call::read(gate, request).await?;
+        if call.body.is_empty() {
+            return Ok(call);
+        }
+        let message = "This takes no body; parameters stand in the query.";
+        Err(ApiError::new(StatusCode::BAD_REQUEST, "unexpected_body", message).of("body"))
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+        let kind = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+        if !kind.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+            let message = "The body must be JSON, with content-type application/json.";
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            let error = ApiError::new(status, "unsupported_media_type", message);
+            return Err(error.of("content-type"));
+        }
+        json::read(&self.body)
+    }
+
+    pub(crate) fn query(&self) -> Result<Query<'_>, ApiError> {
+        Query::of(&self.head.uri)
+    }
+
+    /// The level asked for in the body or, failing that, in the header.
+    pub(crate) fn level(
+        &self,
+        gate: &Gate,
+        in_body: Option<&str>,
+    ) -> Result<Option<Level>, ApiError> {
+        let asked = match in_body {
+            Some(text) => Some(text),
+            None => match self.head.headers.get(HEADER_DURABILITY) {
+                Some(value) => Some(value.to_str().unwrap_or("?")),
+                None => None,
+            },
+        };
+        asked.map(|text| gate.level(text)).transpose()
+    }
+
+    /// What stands in the path behind `prefix`.
+    pub(crate) fn name_after(&self, prefix: &str) -> Result<Cow<'_, str>, ApiError> {
+        name_after(&self.head, prefix)
+    }
+}
+
+/// What stands in the path behind `prefix`, without percent-encoding.
+pub(crate) fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiError> {
+    let name = head.uri.path().strip_prefix(prefix).unwrap_or_default();
+    unescape(name)
+        .ok_or_else(|| ApiError::invalid("path", "The path is not well-formed percent-encoding."))
+}
+
+/// Reads a body as far as its limit and no longer than it may take.
+async fn read_body(gate: &Gate, body: Body) -> Result<Bytes, ApiError> {
+    let max = gate.config.body_bytes_max;
+    if body.size_hint().lower() > max as u64 {
+        return Err(too_large(max));
+    }
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let mut reading = pin!(collect(body, max));
+    // Mostly the body is there already; then no timer is needed.
+    let at_once = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await;
+    if let Poll::Ready(read) = at_once {
+        return read;
+    }
+    tokio::time::timeout(gate.config.body_timeout, reading).await.unwrap_or_else(|_| {
+        let message = "The body did not come in time.";
+        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message))
+    })
+}
+
+async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
+    let mut first = Bytes::new();
+    let mut all = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| {
+            let message = "The body broke off or is not well-formed.";
+            ApiError::new(StatusCode::BAD_REQUEST, "malformed_body", message)
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + all.len() + data.len() > max {
+            return Err(too_large(max));
+        }
+        // One frame, as is usual, is taken as it is.
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            if all.is_empty() {
+                all.extend_from_slice(&std::mem::take(&mut first));
+            }
+            all.extend_from_slice(&data);
+        }
+    }
+    Ok(if all.is_empty() { first } else { Bytes::from(all) })
+}
+
+fn too_large(max: usize) -> ApiError {
+    let message = format!("The body is longer than {max} bytes.");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).of("body")
+}

@@ -1,0 +1,86 @@
+//! The settings of a gateway: every limit that it states and enforces.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of a gateway. [`Default`] listens on 127.0.0.1:8080.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayConfig {
+    /// Where to listen. Port 0 lets the system choose; see
+    /// [`Gateway::local_addr`](crate::Gateway::local_addr).
+    pub listen: SocketAddr,
+    /// Whether an address other than the loopback is allowed. There is no TLS yet: what is said
+    /// can then be read, though not altered or repeated, by whoever sits on the way.
+    pub allow_remote: bool,
+    /// Threads that serve connections.
+    pub worker_threads: usize,
+    /// Ways into the engine; each has its own bound on commands in flight.
+    pub lanes: usize,
+    /// Connections at a time; one more is told `too_many_connections` (503) and closed.
+    pub connections_max: usize,
+    /// The longest request body, in bytes; a longer one is `body_too_large` (413).
+    pub body_bytes_max: usize,
+    /// Most rows of one batch; more are `batch_too_large` (400).
+    pub batch_rows_max: usize,
+    /// Most price levels, or orders, of each side in one book.
+    pub depth_max: usize,
+    /// Most entries of one page.
+    pub page_max: usize,
+    /// How long a connection may take to send a request's head, and so how long it may idle.
+    pub head_timeout: Duration,
+    /// How long a connection may take to send a request's body; then `body_timeout` (408).
+    pub body_timeout: Duration,
+    /// How far a request's timestamp may be from the venue's clock, either way; at most
+    /// [`GatewayConfig::SIGNATURE_WINDOW_MAX`].
+    pub signature_window: Duration,
+    /// Signatures remembered at a time, so that none is accepted twice; when that many came within
+    /// twice the window, further signed requests are `busy` (503).
+    pub signatures_max: usize,
+    /// Requests per second of one key; above it `rate_limited` (429).
+    pub key_rate: u32,
+    /// Requests that a key may make at once after a pause.
+    pub key_burst: u32,
+    /// Requests per second of one remote address that carry no valid signature.
+    pub address_rate: u32,
+    /// Requests without a valid signature that an address may make at once after a pause.
+    pub address_burst: u32,
+    /// Remote addresses counted apart; when there are more, all further ones share one allowance.
+    pub addresses_max: usize,
+    /// How long a request with `min_seq` waits for that sequence to become visible.
+    pub min_seq_wait: Duration,
+    /// Where `POST /v1/admin/backup` may write: each backup becomes a new directory in it.
+    pub backup_dir: Option<PathBuf>,
+}
+
+impl GatewayConfig {
+    /// The widest that [`GatewayConfig::signature_window`] may be.
+    pub const SIGNATURE_WINDOW_MAX: Duration = Duration::from_secs(60);
+}
+
+impl Default for GatewayConfig {
+    fn default() -> Self {
+        GatewayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            allow_remote: false,
+            worker_threads: 2,
+            lanes: 2,
+            connections_max: 1_024,
+            body_bytes_max: 64 << 10,
+            batch_rows_max: 100,
+            depth_max: 1_000,
+            page_max: 1_000,
+            head_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(10),
+            signature_window: Duration::from_secs(5),
+            signatures_max: 2_000_000,
+            key_rate: 2_000,
+            key_burst: 4_000,
+            address_rate: 200,
+            address_burst: 400,
+            addresses_max: 4_096,
+            min_seq_wait: Duration::from_secs(1),
+            backup_dir: None,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The desk: the way of a request into the engine, and of the answer back.
+
+mod slots;
+
+use rialto_engine::{
+    Engine, Level, OutcomeUnknown, Replies, Reply, Submission, SubmitError, Submitter,
+};
+use rialto_model::{Command, Outcome, Seq, Timestamp};
+use slots::{Slots, Ticket};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// What the engine answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The command's place in the journal.
+    pub seq: Seq,
+    /// The time it was stamped with.
+    pub time: Timestamp,
+    /// What it came to.
+    pub outcome: Outcome,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeskError {
+    /// As many commands are in flight as may be. Nothing was done.
+    #[error("as many commands are in flight as may be")]
+    Busy,
+    /// The engine takes no more commands. Nothing was done.
+    #[error("the engine takes no more commands")]
+    Stopped,
+    /// The engine ended before the command was confirmed: it may have taken effect or not.
+    #[error(transparent)]
+    OutcomeUnknown(#[from] OutcomeUnknown),
+}
+
+impl From<SubmitError> for DeskError {
+    fn from(error: SubmitError) -> DeskError {
+        match error {
+            SubmitError::Busy | SubmitError::TooManyProducers => DeskError::Busy,
+            SubmitError::Stopped => DeskError::Stopped,
+        }
+    }
+}
+
+/// Submits commands to an engine and waits for their answers without holding a thread.
+///
+/// It holds a few producers of the engine ("lanes"). Each lane has a task that takes replies and
+/// hands them to whoever waits. An answer always comes: from the engine, or because it ended.
+///
+/// It must be opened, and used, within one Tokio runtime.
+pub struct Desk {
+    lanes: Box<[Arc<Lane>]>,
+    next: AtomicUsize,
+    pumps: Vec<JoinHandle<()>>,
+}
+
+struct Lane {
+    submitter: Mutex<Submitter>,
+    slots: Arc<Slots>,
+}
+
+impl Desk {
+    /// Opens this many lanes, at least one.
+    #[must_use]
+    pub fn open(engine: &Engine, lanes: usize) -> Desk {
+        let capacity = engine.config().producer_capacity;
+        let mut pumps = Vec::new();
+        let lanes = (0..lanes.max(1))
+            .map(|_| {
+                let (submitter, mut replies) = engine.producer().split();
+                let lane = Arc::new(Lane {
+                    submitter: Mutex::new(submitter),
+                    slots: Arc::new(Slots::new(capacity)),
+                });
+                let arrived = Arc::new(Notify::new());
+                let waker = Arc::clone(&arrived);
+                replies.set_waker(Arc::new(move || waker.notify_one()));
+                pumps.push(tokio::spawn(pump(Arc::clone(&lane), replies, arrived)));
+                lane
+            })
+            .collect();
+        Desk { lanes, next: AtomicUsize::new(0), pumps }
+    }
+
+    /// Submits a command and waits for its answer. `level` asks for a higher level than the
+    /// venue's for this answer.
+    ///
+    /// Whoever stops waiting does not take the command back.
+    ///
+    /// # Errors
+    /// The command was not taken, or nobody knows what it came to.
+    pub async fn submit(
+        &self,
+        command: &Command,
+        level: Option<Level>,
+    ) -> Result<Answer, DeskError> {
+        answer(self.enter(self.lane(), command, level)?.await)
+    }
+
+    /// Submits commands in this order and waits for all answers. Each is on its own: one that is
+    /// not taken does not hold back the next.
+    pub async fn submit_many(&self, commands: &[Submission]) -> Vec<Result<Answer, DeskError>> {
+        // One lane, so that they are sequenced in this order.
+        let lane = self.lane();
+        let entered: Vec<_> = commands
+            .iter()
+            .map(|submission| self.enter(lane, &submission.command, submission.level))
+            .collect();
+        let mut answers = Vec::with_capacity(entered.len());
+        for ticket in entered {
+            answers.push(match ticket {
+                Ok(ticket) => answer(ticket.await),
+                Err(error) => Err(error),
+            });
+        }
+        answers
+    }
+
+    fn lane(&self) -> &Arc<Lane> {
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        &self.lanes[next % self.lanes.len()]
+    }
+
+    fn enter(
+        &self,
+        lane: &Arc<Lane>,
+        command: &Command,
+        level: Option<Level>,
+    ) -> Result<Ticket, DeskError> {
+        let slot = lane.slots.take().ok_or(DeskError::Busy)?;
+        let submitted = lane.submitter.lock().unwrap_or_else(PoisonError::into_inner).submit(
+            u64::from(slot),
+            command,
+            level,
+        );
+        match submitted {
+            Ok(()) => Ok(Ticket::new(Arc::clone(&lane.slots), slot)),
+            Err(error) => {
+                lane.slots.give_back(slot);
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for pump in &self.pumps {
+            pump.abort();
+        }
+    }
+}
+
+fn answer(reply: Reply) -> Result<Answer, DeskError> {
+    let outcome = reply.result?;
+    Ok(Answer { seq: reply.seq, time: reply.time, outcome })
+}
+
+/// Hands replies out as they come.
+async fn pump(lane: Arc<Lane>, mut replies: Replies, arrived: Arc<Notify>) {
+    loop {
+        // Replies come in groups; a long one must not keep the tasks it woke from running.
+        for _ in 0..256 {
+            match replies.try_reply() {
+                Some(reply) => lane.slots.deliver(reply),
+                None => {
+                    arrived.notified().await;
+                    break;
+                }
+            }
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,15 @@
+//! What requests and answers are made of.
+
+mod market;
+mod order;
+mod venue;
+
+pub(crate) use market::{write_book, write_depth, write_instrument, write_ticker, write_trade};
+pub(crate) use order::{
+    AmendRequest, CancelRequest, OrderRequest, Placed, done_name, order_of, order_ref, side_name,
+    time_in_force_name, write_fill, write_order_answer, write_order_view,
+};
+pub(crate) use venue::{
+    AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
+    TransferRequest, write_balance,
+};

@@ -1,0 +1,244 @@
+//! The one form of an error that leaves the gateway.
+
+use crate::json::JsonOut;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rialto_model::{RejectReason, Seq};
+use std::borrow::Cow;
+
+/// An error as a client sees it:
+/// `{"error":{"code":"…","message":"…","field":"…","seq":"…"}}` under an HTTP status.
+///
+/// Codes are stable; messages are for people and may change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// What happened, in snake case.
+    pub code: &'static str,
+    /// What happened, to what, and what to do next, in a sentence.
+    pub message: Cow<'static, str>,
+    /// The field, parameter or header at fault.
+    pub field: Option<Cow<'static, str>>,
+    /// The command's place in the journal, where the engine refused it.
+    pub seq: Option<Seq>,
+    /// Whether the same request may well succeed a second later.
+    pub retry: bool,
+}
+
+impl ApiError {
+    /// An error with a code and a sentence.
+    #[must_use]
+    pub fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) -> ApiError {
+        ApiError { status, code, message: message.into(), field: None, seq: None, retry: false }
+    }
+
+    /// A field of the request holds what it may not.
+    #[must_use]
+    pub fn invalid(
+        field: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> ApiError {
+        ApiError::new(StatusCode::BAD_REQUEST, "invalid_field", message).of(field)
+    }
+
+    /// A field that must be there is not.
+    #[must_use]
+    pub fn missing(field: impl Into<Cow<'static, str>>) -> ApiError {
+        let field = field.into();
+        let message = format!("The field {field} is missing.");
+        ApiError::new(StatusCode::BAD_REQUEST, "missing_field", message).of(field)
+    }
+
+    /// Something in the path or the query that the venue does not have.
+    #[must_use]
+    pub fn unknown(reason: RejectReason) -> ApiError {
+        ApiError { seq: None, ..ApiError::rejected(reason, Seq::ZERO) }
+    }
+
+    /// The engine refused the command.
+    #[must_use]
+    pub fn rejected(reason: RejectReason, seq: Seq) -> ApiError {
+        ApiError {
+            status: status_of(reason),
+            code: reason.code(),
+            message: Cow::Borrowed(reason.sentence()),
+            field: field_of(reason).map(Cow::Borrowed),
+            seq: Some(seq),
+            retry: false,
+        }
+    }
+
+    /// As many commands are in flight as may be.
+    #[must_use]
+    pub fn busy() -> ApiError {
+        let message = "The venue has as much in flight as it may. Nothing was done; try again.";
+        ApiError { retry: true, ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message) }
+    }
+
+    /// The venue takes no commands any more.
+    #[must_use]
+    pub fn stopped() -> ApiError {
+        let message = "The venue is shutting down or has stopped. Nothing was done.";
+        ApiError {
+            retry: true,
+            ..ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopped", message)
+        }
+    }
+
+    /// The engine ended before the command was confirmed.
+    #[must_use]
+    pub fn outcome_unknown() -> ApiError {
+        let message = "The engine stopped before this was confirmed; it may have taken effect or \
+                       not. When the venue is back, ask for the order by its client order id, or \
+                       send the same request again with the same client order id or reference: \
+                       it takes effect at most once.";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome_unknown", message)
+    }
+
+    /// The caller asked too often.
+    #[must_use]
+    pub fn rate_limited() -> ApiError {
+        let message = "Too many requests; slow down.";
+        ApiError {
+            retry: true,
+            ..ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+        }
+    }
+
+    /// The same error, at fault is `field`.
+    #[must_use]
+    pub fn of(mut self, field: impl Into<Cow<'static, str>>) -> ApiError {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// Appends `{"code":…,"message":…}`, the object that stands under `error`.
+    pub(crate) fn write(&self, out: &mut JsonOut) {
+        out.open_object();
+        out.key("code").text(self.code);
+        out.key("message").text(&self.message);
+        if let Some(field) = &self.field {
+            out.key("field").text(field);
+        }
+        if let Some(seq) = self.seq {
+            out.key("seq").quoted(seq.0);
+        }
+        out.close_object();
+    }
+
+    /// The body of the answer.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let mut out = JsonOut::with_capacity(256);
+        out.open_object();
+        out.key("error");
+        self.write(&mut out);
+        out.close_object();
+        out.into_bytes()
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(self.body().into());
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self.retry {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Rialto-HMAC"));
+        }
+        response
+    }
+}
+
+/// The HTTP status of a refusal by the engine.
+#[must_use]
+pub fn status_of(reason: RejectReason) -> StatusCode {
+    use RejectReason as R;
+    match reason {
+        R::UnknownInstrument
+        | R::UnknownAccount
+        | R::UnknownMember
+        | R::UnknownCurrency
+        | R::UnknownOrder => StatusCode::NOT_FOUND,
+        R::PriceNotPositive
+        | R::QuantityNotPositive
+        | R::AmountNotPositive
+        | R::AmountTooLarge
+        | R::ExpiryInvalid
+        | R::InvalidCombination
+        | R::ReferenceMissing
+        | R::IdOutOfRange
+        | R::InvalidRules
+        | R::NothingToAmend
+        | R::RulesVersionUnknown
+        | R::NameInvalid
+        | R::TimerInvalid => StatusCode::BAD_REQUEST,
+        R::ClientIdConflict | R::ReferenceConflict | R::AlreadyExists | R::HasOpenOrders => {
+            StatusCode::CONFLICT
+        }
+        R::OpenOrdersLimit => StatusCode::TOO_MANY_REQUESTS,
+        R::VenueFull => StatusCode::SERVICE_UNAVAILABLE,
+        R::InstrumentHalted
+        | R::InstrumentClosed
+        | R::PriceOffTick
+        | R::PriceOutsideCollar
+        | R::QuantityOffLot
+        | R::QuantityTooLarge
+        | R::NotionalTooSmall
+        | R::NotionalTooLarge
+        | R::InsufficientBalance
+        | R::WouldCross
+        | R::NoLiquidity
+        | R::Unfillable
+        | R::TooDeep
+        | R::QuantityBelowFilled => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+/// The field that a refusal is about, where it is about one.
+fn field_of(reason: RejectReason) -> Option<&'static str> {
+    use RejectReason as R;
+    match reason {
+        R::UnknownInstrument | R::InstrumentHalted | R::InstrumentClosed => Some("instrument"),
+        R::UnknownAccount => Some("account"),
+        R::UnknownMember => Some("member"),
+        R::UnknownCurrency => Some("currency"),
+        R::UnknownOrder => Some("id"),
+        R::PriceNotPositive | R::PriceOffTick | R::PriceOutsideCollar | R::WouldCross => {
+            Some("price")
+        }
+        R::QuantityNotPositive
+        | R::QuantityOffLot
+        | R::QuantityTooLarge
+        | R::QuantityBelowFilled => Some("quantity"),
+        R::ExpiryInvalid => Some("expire_at"),
+        R::ClientIdConflict => Some("client_order_id"),
+        R::ReferenceMissing | R::ReferenceConflict => Some("reference"),
+        R::AmountNotPositive | R::AmountTooLarge => Some("amount"),
+        R::NameInvalid => Some("name"),
+        R::TimerInvalid => Some("timeout_ms"),
+        R::NotionalTooSmall
+        | R::NotionalTooLarge
+        | R::InsufficientBalance
+        | R::OpenOrdersLimit
+        | R::VenueFull
+        | R::NoLiquidity
+        | R::Unfillable
+        | R::TooDeep
+        | R::InvalidCombination
+        | R::AlreadyExists
+        | R::IdOutOfRange
+        | R::InvalidRules
+        | R::HasOpenOrders
+        | R::NothingToAmend
+        | R::RulesVersionUnknown => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! Allowances of remote addresses whose requests carry no valid signature.
+
+use super::{Bucket, Rate};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// One allowance for each address, up to a number of addresses; those beyond share one.
+pub(crate) struct Addresses {
+    rate: Rate,
+    max: usize,
+    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+    shared: Bucket,
+}
+
+impl Addresses {
+    pub(crate) fn new(rate: Rate, max: usize) -> Addresses {
+        Addresses { rate, max, buckets: Mutex::default(), shared: Bucket::default() }
+    }
+
+    /// Takes from the address's allowance, if something is left of it.
+    pub(crate) fn take(&self, address: IpAddr, now: Duration) -> bool {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= self.max && !buckets.contains_key(&address) {
+            buckets.retain(|_, bucket| !bucket.is_full(now));
+            if buckets.len() >= self.max {
+                return self.shared.take(self.rate, now);
+            }
+        }
+        buckets.entry(address).or_default().take(self.rate, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_allowances_of_their_own_and_those_beyond_the_bound_share_one() {
+        let addresses = Addresses::new(Rate::new(1, 1), 2);
+        let take = |last, seconds| {
+            addresses.take(IpAddr::from([127, 0, 0, last]), Duration::from_secs(seconds))
+        };
+        assert_eq!([take(1, 0), take(2, 0), take(1, 0)], [true, true, false]);
+        assert_eq!([take(3, 0), take(4, 0)], [true, false]);
+        assert_eq!([take(3, 9), take(4, 9), take(3, 9)], [true, true, false]);
+    }
+}

@@ -1,0 +1,64 @@
+//! A token bucket in one number.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// How often something may happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    interval_ns: u64,
+    burst_ns: u64,
+}
+
+impl Rate {
+    /// `per_second` times a second on average, `burst` times at once after a pause; each is at
+    /// least one.
+    pub(crate) fn new(per_second: u32, burst: u32) -> Rate {
+        let interval_ns = SECOND_NS / u64::from(per_second.max(1));
+        Rate { interval_ns, burst_ns: interval_ns * u64::from(burst.max(1)) }
+    }
+}
+
+/// A bucket of tokens, full at first. It holds the time at which it will be full again, so there is
+/// nothing to refill. Clones share one allowance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bucket {
+    full_at_ns: Arc<AtomicU64>,
+}
+
+impl Bucket {
+    /// Takes a token, if there is one. `now` is the time since some fixed moment.
+    pub(crate) fn take(&self, rate: Rate, now: Duration) -> bool {
+        let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+        let taken = self.full_at_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+            let next = full_at.max(now_ns).saturating_add(rate.interval_ns);
+            (next <= now_ns.saturating_add(rate.burst_ns)).then_some(next)
+        });
+        taken.is_ok()
+    }
+
+    /// Whether all tokens are there, so that the bucket can be forgotten.
+    pub(crate) fn is_full(&self, now: Duration) -> bool {
+        u128::from(self.full_at_ns.load(Ordering::Relaxed)) <= now.as_nanos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_and_then_the_rate() {
+        let (bucket, rate) = (Bucket::default(), Rate::new(10, 3));
+        let at = |ms| Duration::from_millis(ms);
+        let taken = |ms| bucket.take(rate, at(ms));
+        assert_eq!([taken(0), taken(0), taken(0), taken(0)], [true, true, true, false]);
+        assert_eq!([taken(99), taken(100), taken(100)], [false, true, false]);
+        assert!(!bucket.is_full(at(399)));
+        assert!(bucket.is_full(at(400)));
+        assert_eq!([taken(900), taken(900), taken(900), taken(900)], [true, true, true, false]);
+    }
+}

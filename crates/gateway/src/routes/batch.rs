@@ -1,0 +1,170 @@
+//! Many orders in one request, each on its own.
+
+use super::orders::{amendment, placed, placed_before, placed_status};
+use super::{Handled, respond};
+use crate::auth::{Caller, Scope};
+use crate::call::Call;
+use crate::dto::{
+    AmendRequest, CancelRequest, OrderRequest, Placed, order_ref, write_order_answer,
+};
+use crate::gate::{Gate, accepted};
+use crate::json::{self, JsonOut, Str};
+use crate::{Answer, ApiError};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use rialto_engine::{Level, Submission};
+use rialto_model::{AccountId, Command};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Body of `POST /v1/orders/batch`. Rows are kept as text, so that one that makes no sense does
+/// not take the others with it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchRequest<'a> {
+    account: Option<AccountId>,
+    #[serde(borrow)]
+    durability: Option<Str<'a>>,
+    #[serde(borrow)]
+    rows: Vec<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Row<'a> {
+    #[serde(borrow)]
+    Place(OrderRequest<'a>),
+    Cancel(CancelRequest<'a>),
+    Amend(AmendRequest<'a>),
+}
+
+/// A row that has become a command.
+struct Prepared {
+    command: Command,
+    account: AccountId,
+    /// What is known of the order already; of one that is cancelled, nothing is.
+    placed: Option<Placed>,
+}
+
+/// `POST /v1/orders/batch`
+pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    let body: BatchRequest<'_> = call.json()?;
+    let max = gate.config.batch_rows_max;
+    if body.rows.is_empty() || body.rows.len() > max {
+        let message = format!("A batch has 1 to {max} rows.");
+        let error = ApiError::new(StatusCode::BAD_REQUEST, "batch_size", message);
+        return Err(error.of("rows"));
+    }
+    call.caller.require(Scope::Trade)?;
+    let level = call.level(gate, body.durability.as_deref())?;
+
+    let mut prepared = Vec::with_capacity(body.rows.len());
+    for row in &body.rows {
+        prepared.push(prepare(gate, &call.caller, body.account, row.get()).await);
+    }
+    let results = send(gate, &prepared, level).await;
+
+    let mut out = JsonOut::with_capacity(64 + 320 * results.len());
+    out.open_object();
+    out.key("results").open_array();
+    for (row, result) in prepared.iter().zip(&results) {
+        write_result(gate, &mut out, row, result).await;
+    }
+    out.close_array();
+    out.key("seq");
+    match results.iter().flatten().map(|answer| answer.seq).max() {
+        Some(seq) => out.quoted(seq.0),
+        None => out.null(),
+    }
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+async fn prepare(
+    gate: &Gate,
+    caller: &Caller,
+    account: Option<AccountId>,
+    row: &str,
+) -> Result<Prepared, ApiError> {
+    match json::read(row.as_bytes())? {
+        Row::Place(row) => {
+            if row.durability.is_some() {
+                let message = "The durability of a batch stands beside its rows.";
+                return Err(ApiError::invalid("durability", message));
+            }
+            let account = caller.account(row.account.or(account), Scope::Trade)?;
+            let listing = gate.listing(&row.instrument).await?;
+            let order = row.order(account, &listing)?;
+            let placed = Some(placed(&order, listing));
+            Ok(Prepared { command: Command::Place(order), account, placed })
+        }
+        Row::Cancel(row) => {
+            let account = caller.account(row.account.or(account), Scope::Trade)?;
+            let order = order_ref(&row.id)?;
+            Ok(Prepared { command: Command::Cancel { account, order }, account, placed: None })
+        }
+        Row::Amend(row) => {
+            if row.durability.is_some() {
+                let message = "The durability of a batch stands beside its rows.";
+                return Err(ApiError::invalid("durability", message));
+            }
+            let account = caller.account(row.account.or(account), Scope::Trade)?;
+            let id = row.id.as_ref().ok_or_else(|| ApiError::missing("id"))?;
+            let (amend, placed) = amendment(gate, account, order_ref(id)?, &row).await?;
+            Ok(Prepared { command: Command::Amend(amend), account, placed: Some(placed) })
+        }
+    }
+}
+
+/// Sends the rows that are commands, in their order, and puts the answers where the rows stand.
+async fn send(
+    gate: &Gate,
+    rows: &[Result<Prepared, ApiError>],
+    level: Option<Level>,
+) -> Vec<Result<Answer, ApiError>> {
+    let submissions: Vec<_> = rows
+        .iter()
+        .flatten()
+        .map(|row| Submission { token: 0, command: row.command, level })
+        .collect();
+    let mut answers = gate.desk.submit_many(&submissions).await.into_iter();
+    rows.iter()
+        .map(|row| match row {
+            Ok(_) => accepted(answers.next().expect("there is an answer to each submission")),
+            Err(error) => Err(error.clone()),
+        })
+        .collect()
+}
+
+async fn write_result(
+    gate: &Gate,
+    out: &mut JsonOut,
+    row: &Result<Prepared, ApiError>,
+    result: &Result<Answer, ApiError>,
+) {
+    out.open_object();
+    match (row, result) {
+        (Ok(row), Ok(answer)) => {
+            let status = match row.command {
+                Command::Place(_) => placed_status(answer),
+                _ => StatusCode::OK,
+            };
+            out.key("status").number(status.as_u16());
+            let placed = match row.placed {
+                Some(placed) => Some(placed),
+                None => placed_before(gate, row.account, answer).await,
+            };
+            out.key("order");
+            write_order_answer(out, answer, placed.as_ref());
+        }
+        (_, Err(error)) => {
+            out.key("status").number(error.status.as_u16());
+            out.key("error");
+            error.write(out);
+        }
+        (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),
+    }
+    out.close_object();
+}

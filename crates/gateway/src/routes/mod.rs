@@ -1,0 +1,132 @@
+//! Every route, with its handler.
+
+mod batch;
+mod keys;
+mod market;
+mod operations;
+mod orders;
+mod own;
+mod venue;
+
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use crate::traffic::Route;
+use crate::{Answer, ApiError};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, patch, post, put};
+use std::sync::Arc;
+
+/// What a handler comes to.
+pub(crate) type Handled = Result<Response, ApiError>;
+
+/// A handler on its route: what it comes to is counted and, if it is an error, told in one form.
+macro_rules! on {
+    ($route:ident, $handler:path) => {
+        |State(gate): State<Arc<Gate>>, request: Request| async move {
+            let handled = $handler(&gate, request).await;
+            let response = handled.unwrap_or_else(IntoResponse::into_response);
+            gate.traffic.count(Route::$route, response.status());
+            response
+        }
+    };
+}
+
+/// All routes.
+pub(crate) fn router(gate: Arc<Gate>) -> Router {
+    Router::new()
+        .route(
+            "/v1/orders",
+            post(on!(Place, orders::place))
+                .get(on!(Orders, own::orders))
+                .delete(on!(MassCancel, orders::mass_cancel)),
+        )
+        .route("/v1/orders/batch", post(on!(Batch, batch::submit)))
+        .route(
+            "/v1/orders/{id}",
+            get(on!(Order, own::order))
+                .delete(on!(Cancel, orders::cancel))
+                .patch(on!(Amend, orders::amend)),
+        )
+        .route("/v1/fills", get(on!(Fills, own::fills)))
+        .route("/v1/balances", get(on!(Balances, own::balances)))
+        .route("/v1/dead-man", put(on!(DeadMan, orders::dead_man)))
+        .route("/v1/withdrawals", post(on!(Withdraw, own::withdraw)))
+        .route("/v1/instruments", get(on!(Instruments, market::instruments)))
+        .route("/v1/instruments/{symbol}", get(on!(Instrument, market::instrument)))
+        .route("/v1/book/{symbol}", get(on!(Book, market::book)))
+        .route("/v1/trades/{symbol}", get(on!(Trades, market::trades)))
+        .route("/v1/ticker/{symbol}", get(on!(Ticker, market::ticker)))
+        .route("/v1/time", get(on!(Time, operations::time)))
+        .route("/v1/health", get(on!(Health, operations::health)))
+        .route("/v1/ready", get(on!(Ready, operations::ready)))
+        .route("/v1/admin/members", post(on!(AdminMembers, venue::member)))
+        .route("/v1/admin/accounts", post(on!(AdminAccounts, venue::account)))
+        .route("/v1/admin/currencies", post(on!(AdminCurrencies, venue::currency)))
+        .route("/v1/admin/instruments", post(on!(AdminInstruments, venue::instrument)))
+        .route("/v1/admin/instruments/{symbol}", patch(on!(AdminRules, venue::rules)))
+        .route("/v1/admin/halt", post(on!(AdminState, venue::halt)))
+        .route("/v1/admin/resume", post(on!(AdminState, venue::resume)))
+        .route("/v1/admin/close", post(on!(AdminState, venue::close)))
+        .route("/v1/admin/deposits", post(on!(AdminDeposits, venue::deposit)))
+        .route("/v1/admin/withdrawals", post(on!(AdminWithdrawals, venue::withdrawal)))
+        .route(
+            "/v1/admin/keys",
+            get(on!(AdminKeys, keys::list)).post(on!(AdminKeyCreate, keys::create)),
+        )
+        .route("/v1/admin/keys/{id}/rotate", post(on!(AdminKeyRotate, keys::rotate)))
+        .route("/v1/admin/keys/{id}", delete(on!(AdminKeyRevoke, keys::revoke)))
+        .route("/v1/admin/snapshot", post(on!(AdminSnapshot, operations::snapshot)))
+        .route("/v1/admin/backup", post(on!(AdminBackup, operations::backup)))
+        .fallback(on!(None, no_route))
+        .method_not_allowed_fallback(on!(None, wrong_method))
+        // The gateway reads bodies itself, within its own limit.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(gate)
+}
+
+async fn no_route(gate: &Gate, request: Request) -> Handled {
+    refuse_stray(gate, &request)?;
+    let message = "There is no such path; docs/api.md names them all.";
+    Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_route", message))
+}
+
+async fn wrong_method(gate: &Gate, request: Request) -> Handled {
+    refuse_stray(gate, &request)?;
+    let message = format!("The path does not take {}.", request.method());
+    Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message))
+}
+
+/// Requests that lead nowhere count against their address, signed or not.
+fn refuse_stray(gate: &Gate, request: &Request) -> Result<(), ApiError> {
+    let peer = request.extensions().get::<crate::call::Peer>();
+    gate.gatekeeper.charge_address(peer.expect("the server puts it on every request").0)
+}
+
+/// An answer with this JSON.
+fn respond(status: StatusCode, out: JsonOut) -> Response {
+    let mut response = Response::new(out.into_bytes().into());
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// Appends what every answer to a command says, and closes the object.
+fn close_with_seq(mut out: JsonOut, answer: &Answer) -> JsonOut {
+    out.key("seq").quoted(answer.seq.0);
+    out.key("time").quoted(answer.time.0);
+    out.close_object();
+    out
+}
+
+/// Begins an answer from the read models: `{"seq":…,"time":…`.
+fn open_with_seq(feed: &rialto_feed::Feed, capacity: usize) -> JsonOut {
+    let mut out = JsonOut::with_capacity(capacity);
+    out.open_object();
+    out.key("seq").quoted(feed.seq().0);
+    out.key("time").quoted(feed.time().0);
+    out
+}

@@ -1,0 +1,132 @@
+//! Time, health, and what operators do while the venue runs.
+
+use super::{Handled, respond};
+use crate::ApiError;
+use crate::auth::{Scope, now_us};
+use crate::call::Call;
+use crate::gate::Gate;
+use crate::json::{JsonOut, Str};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use rialto_engine::{BackupError, Health};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a snapshot may take before the request gives up waiting for it.
+const SNAPSHOT_WAIT: Duration = Duration::from_secs(60);
+
+/// `GET /v1/time`
+pub(super) async fn time(gate: &Gate, request: Request) -> Handled {
+    super::market::open(gate, request)?;
+    let mut out = JsonOut::with_capacity(64);
+    out.open_object();
+    out.key("time_us").quoted(now_us());
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `GET /v1/health`: whether the process answers. It is not limited, because whoever watches over
+/// a venue must not be turned away when it is busiest.
+pub(super) async fn health(gate: &Gate, _: Request) -> Handled {
+    let mut out = JsonOut::with_capacity(128);
+    out.open_object();
+    out.key("engine").text(engine_state(gate).0);
+    out.key("durability").text(gate.engine.config().level.name());
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `GET /v1/ready`: whether commands are taken and queries answered.
+pub(super) async fn ready(gate: &Gate, _: Request) -> Handled {
+    let (state, takes_commands) = engine_state(gate);
+    let marks = gate.engine.marks();
+    let fault = gate.live.fault();
+    let is_ready = takes_commands && fault.is_none();
+    let mut out = JsonOut::with_capacity(256);
+    out.open_object();
+    out.key("ready").flag(is_ready);
+    out.key("engine").text(state);
+    out.key("reason");
+    match (&fault, takes_commands) {
+        (Some(fault), _) => out.text(&fault.to_string()),
+        (None, false) => out.text(&gate.engine.health().to_string()),
+        (None, true) => out.null(),
+    }
+    out.key("released_seq").quoted(marks.released.0);
+    out.key("feed_seq").quoted(gate.live.seq().0);
+    out.close_object();
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    Ok(respond(status, out))
+}
+
+fn engine_state(gate: &Gate) -> (&'static str, bool) {
+    match gate.engine.health() {
+        Health::Running => ("running", true),
+        Health::Draining => ("draining", false),
+        Health::Stopped => ("stopped", false),
+        Health::Failed(_) => ("failed", false),
+    }
+}
+
+/// `POST /v1/admin/snapshot`
+pub(super) async fn snapshot(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    call.caller.require(Scope::Admin)?;
+    let ticket = gate.engine.request_snapshot();
+    let made = tokio::task::spawn_blocking(move || ticket.wait(SNAPSHOT_WAIT)).await;
+    let failed = |message: String| {
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "snapshot_failed", message)
+    };
+    let seq = made
+        .map_err(|error| failed(format!("The wait for the snapshot broke off: {error}.")))?
+        .map_err(|error| failed(format!("{error}.")))?;
+    let mut out = JsonOut::with_capacity(64);
+    out.open_object();
+    out.key("seq").quoted(seq.0);
+    out.close_object();
+    Ok(respond(StatusCode::CREATED, out))
+}
+
+/// Body of `POST /v1/admin/backup`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackupRequest<'a> {
+    #[serde(borrow)]
+    name: Str<'a>,
+}
+
+/// `POST /v1/admin/backup`
+pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
+    let call = super::venue::operator(gate, request).await?;
+    let body: BackupRequest<'_> = call.json()?;
+    let Some(parent) = &gate.config.backup_dir else {
+        let message = "This venue has no directory for backups; set backup_dir.";
+        return Err(ApiError::new(StatusCode::CONFLICT, "no_backup_dir", message));
+    };
+    // A name and not a path: whoever has the admin key shall not write anywhere on the disk.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if body.name.is_empty() || body.name.len() > 64 || !body.name.bytes().all(is_plain) {
+        let message = "A backup's name is 1 to 64 letters, digits, dashes and underscores.";
+        return Err(ApiError::invalid("name", message));
+    }
+    let dir = parent.join(&*body.name);
+    let (engine, target) = (Arc::clone(&gate.engine), dir.clone());
+    let made = tokio::task::spawn_blocking(move || engine.backup(&target)).await;
+    let failed =
+        |message: String| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "backup_failed", message);
+    let seq = made.map_err(|error| failed(format!("The backup broke off: {error}.")))?;
+    let seq = seq.map_err(|error| match error {
+        BackupError::NotEmpty { .. } => {
+            ApiError::new(StatusCode::CONFLICT, "backup_exists", format!("{error}.")).of("name")
+        }
+        error => failed(format!("{error}.")),
+    })?;
+    let mut out = JsonOut::with_capacity(256);
+    out.open_object();
+    out.key("directory").text(&dir.to_string_lossy());
+    out.key("seq").quoted(seq.0);
+    out.close_object();
+    Ok(respond(StatusCode::CREATED, out))
+}

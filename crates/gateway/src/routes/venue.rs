@@ -1,0 +1,148 @@
+//! What operators do: members, accounts, currencies, instruments, deposits.
+
+use super::{Handled, close_with_seq, respond};
+use crate::auth::Scope;
+use crate::call::Call;
+use crate::dto::{
+    AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
+    TransferRequest,
+};
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use crate::{Answer, ApiError, decimal};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::Response;
+use rialto_model::{Command, InstrumentState, Outcome, RejectReason, Transfer};
+
+/// Reads a request that only operators may make.
+pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    call.caller.require(Scope::Admin)?;
+    Ok(call)
+}
+
+/// The answer to a command that gave something a number.
+fn created(key: &'static str, answer: &Answer) -> Response {
+    let mut out = JsonOut::with_capacity(96);
+    out.open_object();
+    if let Outcome::Created { number } = answer.outcome {
+        out.key(key).number(number);
+    }
+    respond(StatusCode::CREATED, close_with_seq(out, answer))
+}
+
+/// `POST /v1/admin/members`
+pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: MemberRequest<'_> = call.json()?;
+    let name = decimal::short("name", &body.name)?;
+    let level = call.level(gate, None)?;
+    let answer = gate.submit(&Command::CreateMember { member: body.member, name }, level).await?;
+    Ok(created("member", &answer))
+}
+
+/// `POST /v1/admin/accounts`
+pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: AccountRequest<'_> = call.json()?;
+    let name = decimal::short("name", &body.name)?;
+    let level = call.level(gate, None)?;
+    let AccountRequest { account, member, .. } = body;
+    let answer = gate.submit(&Command::CreateAccount { account, member, name }, level).await?;
+    Ok(created("account", &answer))
+}
+
+/// `POST /v1/admin/currencies`
+pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: CurrencyRequest<'_> = call.json()?;
+    let code = decimal::short("code", &body.code)?;
+    let level = call.level(gate, None)?;
+    let command = Command::CreateCurrency { code, scale: body.scale };
+    Ok(created("currency", &gate.submit(&command, level).await?))
+}
+
+/// `POST /v1/admin/instruments`
+pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: InstrumentRequest<'_> = call.json()?;
+    let level = call.level(gate, None)?;
+    let base = gate.currency(&body.base, "base").await?;
+    let quote = gate.currency(&body.quote, "quote").await?;
+    let spec = body.spec(base, quote)?;
+    Ok(created("instrument", &gate.submit(&Command::CreateInstrument(spec), level).await?))
+}
+
+/// `PATCH /v1/admin/instruments/{symbol}`
+pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: RulesRequest<'_> = call.json()?;
+    let level = call.level(gate, None)?;
+    let on = gate.listing(&call.name_after("/v1/admin/instruments/")?).await?;
+    // The engine takes all rules at once; what is left out stays as it was released last.
+    gate.catch_up().await;
+    let before = gate.live.read().instrument(on.id).map(|instrument| instrument.spec.rules);
+    let unknown = || ApiError::unknown(RejectReason::UnknownInstrument);
+    let rules = body.over(before.ok_or_else(unknown)?, &on)?;
+    let answer = gate.submit(&Command::SetRules { instrument: on.id, rules }, level).await?;
+    let mut out = JsonOut::with_capacity(96);
+    out.open_object();
+    out.key("instrument").text(on.symbol.as_str());
+    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
+}
+
+/// `POST /v1/admin/halt`
+pub(super) async fn halt(gate: &Gate, request: Request) -> Handled {
+    set_state(gate, request, InstrumentState::Halted).await
+}
+
+/// `POST /v1/admin/resume`
+pub(super) async fn resume(gate: &Gate, request: Request) -> Handled {
+    set_state(gate, request, InstrumentState::Open).await
+}
+
+/// `POST /v1/admin/close`
+pub(super) async fn close(gate: &Gate, request: Request) -> Handled {
+    set_state(gate, request, InstrumentState::Closed).await
+}
+
+async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: StateRequest<'_> = call.json()?;
+    let level = call.level(gate, None)?;
+    let on = gate.listing(&body.instrument).await?;
+    let command = Command::SetInstrumentState { instrument: on.id, state };
+    let answer = gate.submit(&command, level).await?;
+    let mut out = JsonOut::with_capacity(128);
+    out.open_object();
+    out.key("instrument").text(on.symbol.as_str());
+    out.key("state").text(match state {
+        InstrumentState::Open => "open",
+        InstrumentState::Halted => "halted",
+        InstrumentState::Closed => "closed",
+    });
+    if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
+        out.key("cancelled").number(cancelled);
+        out.key("pending").flag(pending);
+    }
+    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
+}
+
+/// `POST /v1/admin/deposits`
+pub(super) async fn deposit(gate: &Gate, request: Request) -> Handled {
+    transfer(gate, request, Command::Deposit).await
+}
+
+/// `POST /v1/admin/withdrawals`
+pub(super) async fn withdrawal(gate: &Gate, request: Request) -> Handled {
+    transfer(gate, request, Command::Withdraw).await
+}
+
+async fn transfer(gate: &Gate, request: Request, command: fn(Transfer) -> Command) -> Handled {
+    let call = operator(gate, request).await?;
+    let body: TransferRequest<'_> = call.json()?;
+    let account = body.account.ok_or_else(|| ApiError::missing("account"))?;
+    super::own::transfer(gate, &call, &body, account, command).await
+}

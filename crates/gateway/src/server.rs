@@ -1,0 +1,216 @@
+//! Listens, serves connections, and stops in an orderly way.
+
+use crate::auth::{Gatekeeper, KeyStore};
+use crate::call::Peer;
+use crate::gate::Gate;
+use crate::listings::Listings;
+use crate::live::Live;
+use crate::traffic::Traffic;
+use crate::{ApiError, Desk, GatewayConfig, routes};
+use axum::Router;
+use axum::body::Body;
+use axum::http::StatusCode;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rialto_engine::Engine;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, watch};
+use tower_service::Service;
+
+/// Why a gateway does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The address is not the loopback, and that was not allowed.
+    #[error(
+        "{0} can be reached from other machines and there is no TLS yet: put a proxy with TLS \
+         before the venue, or set allow_remote if the network is trusted"
+    )]
+    Remote(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No threads could be started.
+    #[error("cannot start the gateway's threads: {0}")]
+    Threads(#[source] io::Error),
+}
+
+/// A running gateway: HTTP on one address, served by threads of its own.
+///
+/// Start it from a thread that is not inside an async runtime, and end it with
+/// [`Gateway::shutdown`] before the engine is shut down.
+pub struct Gateway {
+    runtime: Runtime,
+    local_addr: SocketAddr,
+    stop: watch::Sender<bool>,
+    /// Ends when the last connection has let go of its sender.
+    finished: mpsc::Receiver<()>,
+}
+
+impl Gateway {
+    /// Listens and serves.
+    ///
+    /// # Errors
+    /// The address may not or cannot be listened on.
+    pub fn start(
+        config: GatewayConfig,
+        engine: Arc<Engine>,
+        live: Arc<Live>,
+        keys: Arc<KeyStore>,
+    ) -> Result<Gateway, GatewayError> {
+        let address = config.listen;
+        if !address.ip().is_loopback() && !config.allow_remote {
+            return Err(GatewayError::Remote(address));
+        }
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(config.worker_threads.max(1))
+            .thread_name("gateway")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(GatewayError::Threads)?;
+        let listener = runtime
+            .block_on(TcpListener::bind(address))
+            .map_err(|source| GatewayError::Listen { address, source })?;
+        let local_addr =
+            listener.local_addr().map_err(|source| GatewayError::Listen { address, source })?;
+        let (stop, stopped) = watch::channel(false);
+        let (working, finished) = mpsc::channel(1);
+        let desk = {
+            let _inside = runtime.enter();
+            Desk::open(&engine, config.lanes)
+        };
+        let gate = Arc::new(Gate {
+            gatekeeper: Gatekeeper::new(keys, &config),
+            desk,
+            engine,
+            live,
+            listings: Listings::default(),
+            traffic: Arc::new(Traffic::new()),
+            config,
+        });
+        runtime.spawn(accept(listener, gate, stopped, working));
+        Ok(Gateway { runtime, local_addr, stop, finished })
+    }
+
+    /// The address that is listened on.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Takes no more connections, finishes the requests that are being answered, and ends. What
+    /// is not finished after `deadline` is broken off. Returns whether all was finished.
+    ///
+    /// It lets go of the engine, so that the engine can be shut down next.
+    pub fn shutdown(mut self, deadline: Duration) -> bool {
+        self.stop.send_replace(true);
+        let is_done = self
+            .runtime
+            .block_on(async { tokio::time::timeout(deadline, self.finished.recv()).await.is_ok() });
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        is_done
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    gate: Arc<Gate>,
+    mut stopped: watch::Receiver<bool>,
+    working: mpsc::Sender<()>,
+) {
+    let router = routes::router(Arc::clone(&gate));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = told_to_stop(&mut stopped) => return,
+        };
+        let Ok((stream, peer)) = accepted else {
+            // Out of file descriptors, most likely: trying at once would only burn the processor.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        // A small answer must not wait for the acknowledgement of the one before. A socket that
+        // refuses is gone already, and serving it ends at once.
+        let _ = stream.set_nodelay(true);
+        match gate.traffic.connect(gate.config.connections_max) {
+            Some(connected) => {
+                let (router, stopped) = (router.clone(), stopped.clone());
+                let (gate, working) = (Arc::clone(&gate), working.clone());
+                tokio::spawn(async move {
+                    serve(&gate, stream, peer, router, stopped).await;
+                    drop((connected, working));
+                });
+            }
+            None => {
+                tokio::spawn(turn_away(stream));
+            }
+        }
+    }
+}
+
+async fn serve(
+    gate: &Gate,
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Peer(peer.ip()));
+        router.clone().call(request.map(Body::new))
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(gate.config.head_timeout)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .pipeline_flush(true)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    // A connection that breaks off or does not speak HTTP concerns nobody but its other end.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = told_to_stop(&mut stopped) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
+    // A gateway that was dropped instead of shut down is stopping as well.
+    drop(stopped.wait_for(|stopped| *stopped).await);
+}
+
+/// The most that is buffered of a connection, and so the longest head of a request.
+const HEAD_BYTES_MAX: usize = 128 << 10;
+
+/// Tells one connection too many so, and closes it.
+async fn turn_away(mut stream: TcpStream) {
+    let message = "The venue has as many connections as it may; try again later.";
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let body = ApiError::new(status, "too_many_connections", message).body();
+    let head = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nretry-after: 1\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let tell = async {
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(&body).await?;
+        stream.shutdown().await
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(1), tell).await;
+}

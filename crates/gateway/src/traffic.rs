@@ -1,0 +1,129 @@
+//! Counts requests by route and status, and connections.
+
+use axum::http::StatusCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! routes {
+    ($($name:ident $text:literal,)*) => {
+        /// A route of the gateway.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Route { $($name,)* }
+
+        impl Route {
+            /// All routes, in order of their numbers.
+            pub(crate) const ALL: &[Route] = &[$(Route::$name,)*];
+
+            /// Method and path, as `docs/api.md` names it.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Route::$name => $text,)* }
+            }
+        }
+    };
+}
+
+routes! {
+    Place "POST /v1/orders",
+    Batch "POST /v1/orders/batch",
+    Cancel "DELETE /v1/orders/{id}",
+    MassCancel "DELETE /v1/orders",
+    Amend "PATCH /v1/orders/{id}",
+    Order "GET /v1/orders/{id}",
+    Orders "GET /v1/orders",
+    Fills "GET /v1/fills",
+    Balances "GET /v1/balances",
+    DeadMan "PUT /v1/dead-man",
+    Withdraw "POST /v1/withdrawals",
+    Instruments "GET /v1/instruments",
+    Instrument "GET /v1/instruments/{symbol}",
+    Book "GET /v1/book/{symbol}",
+    Trades "GET /v1/trades/{symbol}",
+    Ticker "GET /v1/ticker/{symbol}",
+    Time "GET /v1/time",
+    Health "GET /v1/health",
+    Ready "GET /v1/ready",
+    Metrics "GET /metrics",
+    Stream "GET /v1/stream",
+    AdminMembers "POST /v1/admin/members",
+    AdminAccounts "POST /v1/admin/accounts",
+    AdminCurrencies "POST /v1/admin/currencies",
+    AdminInstruments "POST /v1/admin/instruments",
+    AdminRules "PATCH /v1/admin/instruments/{symbol}",
+    AdminState "POST /v1/admin/{halt,resume,close}",
+    AdminDeposits "POST /v1/admin/deposits",
+    AdminWithdrawals "POST /v1/admin/withdrawals",
+    AdminKeys "GET /v1/admin/keys",
+    AdminKeyCreate "POST /v1/admin/keys",
+    AdminKeyRotate "POST /v1/admin/keys/{id}/rotate",
+    AdminKeyRevoke "DELETE /v1/admin/keys/{id}",
+    AdminSnapshot "POST /v1/admin/snapshot",
+    AdminBackup "POST /v1/admin/backup",
+    None "none",
+}
+
+/// The statuses that the gateway answers with; any other is counted as the last.
+const STATUSES: [u16; 18] =
+    [101, 200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 0];
+
+/// What the gateway counts about itself.
+pub(crate) struct Traffic {
+    requests: Box<[[AtomicU64; STATUSES.len()]]>,
+    connections: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// A connection that is counted as long as this lives.
+pub(crate) struct Connected(std::sync::Arc<Traffic>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Traffic {
+    pub(crate) fn new() -> Traffic {
+        let row = || std::array::from_fn(|_| AtomicU64::new(0));
+        Traffic {
+            requests: Route::ALL.iter().map(|_| row()).collect(),
+            connections: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts a request that was answered.
+    pub(crate) fn count(&self, route: Route, status: StatusCode) {
+        let known = STATUSES.iter().position(|known| *known == status.as_u16());
+        let column = known.unwrap_or(STATUSES.len() - 1);
+        self.requests[route as usize][column].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests answered by route and status, where there were any. Status 0 is "any other".
+    pub(crate) fn requests(&self) -> impl Iterator<Item = (&'static str, u16, u64)> {
+        Route::ALL.iter().flat_map(move |route| {
+            let row = self.requests[*route as usize].iter().zip(STATUSES);
+            row.map(move |(count, status)| (route.name(), status, count.load(Ordering::Relaxed)))
+                .filter(|(_, _, count)| *count > 0)
+        })
+    }
+
+    /// Counts a connection in, unless there are `max` already.
+    pub(crate) fn connect(self: &std::sync::Arc<Self>, max: usize) -> Option<Connected> {
+        let before = self.connections.fetch_add(1, Ordering::Relaxed);
+        let connected = Connected(std::sync::Arc::clone(self));
+        if before < max as u64 {
+            return Some(connected);
+        }
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
+    /// Connections at this moment.
+    pub(crate) fn connections(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// Connections turned away since the start.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
