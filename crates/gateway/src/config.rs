@@ -1,5 +1,6 @@
 //! The settings of a gateway: every limit that it states and enforces.
 
+use crate::StreamConfig;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct GatewayConfig {
     pub min_seq_wait: Duration,
     /// Where `POST /v1/admin/backup` may write: each backup becomes a new directory in it.
     pub backup_dir: Option<PathBuf>,
+    /// The limits of `GET /v1/stream`.
+    pub stream: StreamConfig,
 }
 
 impl GatewayConfig {
@@ -81,6 +84,7 @@ impl Default for GatewayConfig {
             addresses_max: 4_096,
             min_seq_wait: Duration::from_secs(1),
             backup_dir: None,
+            stream: StreamConfig::default(),
         }
     }
 }

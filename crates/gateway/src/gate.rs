@@ -3,6 +3,7 @@
 use crate::auth::Gatekeeper;
 use crate::listings::{Listing, Listings};
 use crate::live::Live;
+use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, Desk, DeskError, GatewayConfig};
 use axum::http::StatusCode;
@@ -20,6 +21,7 @@ pub(crate) struct Gate {
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) listings: Listings,
     pub(crate) traffic: Arc<Traffic>,
+    pub(crate) streams: Streams,
 }
 
 impl Gate {

@@ -35,3 +35,4 @@ pub use desk::{Answer, Desk, DeskError};
 pub use error::{ApiError, status_of};
 pub use live::{FoldCounts, Live, LiveConfig, LiveError};
 pub use server::{Gateway, GatewayError};
+pub use stream::StreamConfig;

@@ -5,6 +5,7 @@ use crate::call::Peer;
 use crate::gate::Gate;
 use crate::listings::Listings;
 use crate::live::Live;
+use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, Desk, GatewayConfig, routes};
 use axum::Router;
@@ -98,6 +99,7 @@ impl Gateway {
             live,
             listings: Listings::default(),
             traffic: Arc::new(Traffic::new()),
+            streams: Streams::new(&config.stream, stopped.clone(), &working),
             config,
         });
         runtime.spawn(accept(listener, gate, stopped, working));

@@ -235,6 +235,13 @@ impl Gatekeeper {
         self.charge_address(peer)
     }
 
+    /// Whether a caller who proved who they are some time ago may still go on.
+    pub(crate) fn is_still_valid(&self, caller: &Caller) -> bool {
+        let Identity::Key(key) = &caller.0 else { return true };
+        let live = self.keys.live();
+        live.keys.get(&key.info.id).is_some_and(|key| key.is_valid_at(now_us()))
+    }
+
     /// Who signed this.
     pub(crate) fn check_signature(
         &self,

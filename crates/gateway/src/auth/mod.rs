@@ -9,7 +9,7 @@ mod seal;
 mod signature;
 mod store;
 
-pub(crate) use check::Gatekeeper;
+pub(crate) use check::{Credentials, Gatekeeper};
 pub use check::{Caller, Scope, Scopes};
 pub use file::{KeyFileError, MasterKey};
 pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};

@@ -11,6 +11,7 @@ use rialto_feed::{BookDelta, Ticker};
 use rialto_model::{InstrumentId, Seq};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// How much may wait.
@@ -43,8 +44,9 @@ pub(crate) enum Next {
 /// Why nothing more is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The connection was too slow. Its private streams are complete up to this sequence.
-    TooSlow(Seq),
+    /// The connection was too slow. Its private streams, if it has any, are complete up to this
+    /// sequence.
+    TooSlow(Option<Seq>),
     /// The venue stops.
     Closed,
 }
@@ -54,6 +56,8 @@ pub(crate) struct Outbox {
     state: Mutex<State>,
     /// Rung when something waits.
     ready: Notify,
+    /// Rung when nothing more is to be sent.
+    over: Notify,
     /// Rung when there is room again.
     room: Condvar,
     limits: OutboxLimits,
@@ -67,8 +71,10 @@ struct State {
     subscriptions: HashMap<Subscription, Entry>,
     /// The subscription that is being resumed, with what came live meanwhile.
     resuming: Option<Resuming>,
-    /// The sequence of the last private event that was taken out.
-    last_own: Seq,
+    /// How far the private streams were complete when nothing of them waited.
+    complete: Seq,
+    /// The sequence of the private event that was taken out last, until it is certainly sent.
+    in_hand: Option<Seq>,
     end: Option<End>,
 }
 
@@ -121,7 +127,13 @@ impl Item {
 
 impl Outbox {
     pub(crate) fn new(limits: OutboxLimits) -> Outbox {
-        Outbox { state: Mutex::default(), ready: Notify::new(), room: Condvar::new(), limits }
+        Outbox {
+            state: Mutex::default(),
+            ready: Notify::new(),
+            over: Notify::new(),
+            room: Condvar::new(),
+            limits,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -157,14 +169,25 @@ impl Outbox {
     }
 
     /// Queues something of the past, as soon as there is room; `false` if nobody wants it any more.
-    /// To be called from a thread that may wait.
-    pub(crate) fn past(&self, subscription: Subscription, seq: Seq, text: Utf8Bytes) -> bool {
-        let mut state = self.lock();
+    /// A connection that makes no room within `patience` is too slow. To be called from a thread
+    /// that may wait.
+    pub(crate) fn past(
+        &self,
+        subscription: Subscription,
+        seq: Seq,
+        text: Utf8Bytes,
+        patience: Duration,
+    ) -> bool {
         // Half of the room is left to what happens meanwhile.
-        while state.end.is_none()
-            && (state.texts >= self.limits.messages / 2 || state.bytes >= self.limits.bytes / 2)
-        {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let is_full = |state: &mut State| {
+            state.end.is_none()
+                && (state.texts >= self.limits.messages / 2 || state.bytes >= self.limits.bytes / 2)
+        };
+        let waited = self.room.wait_timeout_while(self.lock(), patience, is_full);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            let complete = state.complete();
+            self.finish(&mut state, End::TooSlow(complete));
         }
         if state.end.is_some() || !state.subscriptions.contains_key(&subscription) {
             return false;
@@ -197,6 +220,7 @@ impl Outbox {
         let mut state = self.lock();
         if let Some(resuming) = state.resuming.take() {
             state.queue.extend(resuming.live);
+            state.complete = state.complete.max(resuming.joined.unwrap_or_default());
             self.ready.notify_one();
         }
     }
@@ -206,6 +230,9 @@ impl Outbox {
         let mut state = self.lock();
         if state.subscriptions.remove(&subscription).is_none() {
             return false;
+        }
+        if state.resuming.as_ref().is_some_and(|resuming| resuming.subscription == subscription) {
+            state.resuming = None;
         }
         let State { queue, texts, bytes, .. } = &mut *state;
         queue.retain(|item| match item {
@@ -221,11 +248,6 @@ impl Outbox {
         true
     }
 
-    /// All subscriptions.
-    pub(crate) fn subscriptions(&self) -> Vec<Subscription> {
-        self.lock().subscriptions.keys().copied().collect()
-    }
-
     /// The hub tells that the subscription gets everything after `seq`.
     pub(super) fn joined(&self, subscription: Subscription, seq: Seq) {
         let mut state = self.lock();
@@ -237,6 +259,9 @@ impl Outbox {
             resuming.joined = Some(seq);
             self.room.notify_all();
             return;
+        }
+        if matches!(subscription, Subscription::Own(..)) {
+            state.complete = state.complete.max(seq);
         }
         state.queue.push_back(Item::Joined(subscription, seq));
         let begins_whole = match subscription {
@@ -338,15 +363,20 @@ impl Outbox {
         let fits =
             state.texts < self.limits.messages && state.bytes + text.len() <= self.limits.bytes;
         if !fits && state.end.is_none() {
-            let own = matches!(subscription, Some(Subscription::Own(..))).then_some(seq);
-            let resuming = state.resuming.as_ref();
-            let reached = resuming.map(|resuming| resuming.reached);
-            let waiting = state.queue.iter().filter_map(Item::own_seq).chain(own).min();
-            let told = waiting.map_or(state.last_own, |first| Seq(first.0 - 1));
-            let complete = reached.map_or(told, |reached| told.min(reached));
+            // The event that does not fit is lost; others of its command may stand in the queue.
+            let own = matches!(subscription, Some(Subscription::Own(..)));
+            let before = if own { Seq(seq.0.saturating_sub(1)) } else { Seq(u64::MAX) };
+            let complete = state.complete().map(|complete| complete.min(before));
             self.finish(state, End::TooSlow(complete));
         }
         fits && state.end.is_none()
+    }
+
+    /// The connection does not take what is sent to it.
+    pub(crate) fn too_slow(&self) {
+        let mut state = self.lock();
+        let complete = state.complete();
+        self.finish(&mut state, End::TooSlow(complete));
     }
 
     /// Nothing more will be told.
@@ -360,7 +390,15 @@ impl Outbox {
         state.subscriptions.clear();
         state.resuming = None;
         self.ready.notify_one();
+        self.over.notify_one();
         self.room.notify_all();
+    }
+
+    /// Returns when nothing more is to be sent, however much is still on its way.
+    pub(crate) async fn ended(&self) {
+        while self.lock().end.is_none() {
+            self.over.notified().await;
+        }
     }
 
     /// What is to be sent next; waits for it.
@@ -378,6 +416,9 @@ impl Outbox {
         if let Some(end) = state.end {
             return Some(Next::End(end));
         }
+        // Whoever asks for the next one has sent the one before.
+        let sent = state.in_hand.take();
+        state.complete = state.complete.max(sent.unwrap_or_default());
         while let Some(item) = state.queue.pop_front() {
             let next = match item {
                 Item::Text { subscription, seq, text } => {
@@ -385,7 +426,7 @@ impl Outbox {
                     state.bytes -= text.len();
                     self.room.notify_all();
                     if matches!(subscription, Some(Subscription::Own(..))) {
-                        state.last_own = seq;
+                        state.in_hand = Some(seq);
                     }
                     let floor = |of| state.subscriptions.get(&of).map(|entry| entry.floor);
                     match subscription {
@@ -429,6 +470,16 @@ impl State {
     fn hears(&self, subscription: Subscription) -> bool {
         self.end.is_none()
             && self.subscriptions.get(&subscription).is_some_and(|entry| entry.joined)
+    }
+
+    /// How far the private streams will be complete if nothing more is sent: before everything of
+    /// them that waits. `None` if there are none.
+    fn complete(&self) -> Option<Seq> {
+        let is_own = |subscription: &Subscription| matches!(subscription, Subscription::Own(..));
+        self.subscriptions.keys().find(|subscription| is_own(subscription))?;
+        let waiting = self.queue.iter().filter_map(Item::own_seq).chain(self.in_hand).min();
+        let sent = waiting.map_or(self.complete, |first| Seq(first.0.saturating_sub(1)));
+        Some(self.resuming.as_ref().map_or(sent, |resuming| sent.min(resuming.reached)))
     }
 
     /// What waits of something conflated.

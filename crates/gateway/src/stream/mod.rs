@@ -1,7 +1,17 @@
 //! The WebSocket stream: market data, and an account's own orders, fills and balances.
+//!
+//! `docs/stream.md` describes every message.
 
+mod config;
+mod connection;
 pub(crate) mod message;
 mod names;
 mod own;
+mod reading;
+mod replay;
+mod request;
+mod streams;
 
+pub use config::StreamConfig;
 pub(crate) use names::Names;
+pub(crate) use streams::{Streams, upgrade};

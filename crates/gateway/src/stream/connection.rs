@@ -1,0 +1,462 @@
+//! One connection: reads what the client asks for, sends what waits for it.
+
+use super::message;
+use super::reading::Reading;
+use super::replay::Replay;
+use super::request::{Refused, Request, Topic};
+use crate::auth::{Caller, Credentials, Scope};
+use crate::gate::Gate;
+use crate::limits::{Bucket, Rate};
+use crate::live::{End, Next, Outbox, OutboxLimits, PrivateChannel, Subscription};
+use crate::{ApiError, DeskError};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use axum::http::StatusCode;
+use rialto_engine::ReadEventsError;
+use rialto_model::{AccountId, Command, Seq};
+use std::collections::{BTreeSet, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+/// How long the engine is given before a disconnect that it was too busy for is tried again.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Why a connection ends, as its close code says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Closing {
+    /// The client closed it, or it broke off: there is nobody to tell.
+    Gone,
+    GoingAway,
+    TooBig,
+    Failed,
+    Idle,
+    KeyNotValid,
+    TooSlow(Option<Seq>),
+    TooOften,
+}
+
+impl Closing {
+    fn frame(&self) -> Option<CloseFrame> {
+        let (code, reason) = match self {
+            Closing::Gone => return None,
+            Closing::GoingAway => (1001, "going_away".to_owned()),
+            Closing::TooBig => (1009, "message_too_big".to_owned()),
+            Closing::Failed => (1011, "stream_failed".to_owned()),
+            Closing::Idle => (4000, "idle".to_owned()),
+            Closing::KeyNotValid => (4003, "key_not_valid".to_owned()),
+            Closing::TooSlow(Some(seq)) => (4008, format!("too_slow, resume from_seq {seq}")),
+            Closing::TooSlow(None) => (4008, "too_slow".to_owned()),
+            Closing::TooOften => (4029, "rate_limited".to_owned()),
+        };
+        Some(CloseFrame { code, reason: reason.into() })
+    }
+}
+
+/// Serves one stream until it ends.
+pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, peer: IpAddr) {
+    let limits = &gate.config.stream;
+    let outbox = Arc::new(Outbox::new(OutboxLimits {
+        messages: limits.queue_messages,
+        bytes: limits.queue_bytes,
+        levels: limits.queue_levels,
+    }));
+    let mut connection = Connection {
+        reading: Reading::new(Arc::clone(&gate.live)),
+        outbox,
+        socket,
+        peer,
+        began: Instant::now(),
+        heard: Instant::now(),
+        allowance: Bucket::default(),
+        caller: None,
+        cancels: BTreeSet::new(),
+        cancels_all: false,
+        subscriptions: BTreeSet::new(),
+        replaying: None,
+        to_replay: VecDeque::new(),
+        gate,
+    };
+    let closing = connection.run().await;
+    connection.end(closing).await;
+}
+
+struct Connection {
+    gate: Arc<Gate>,
+    socket: WebSocket,
+    peer: IpAddr,
+    outbox: Arc<Outbox>,
+    reading: Reading,
+    began: Instant,
+    /// When the client was heard of last.
+    heard: Instant,
+    allowance: Bucket,
+    caller: Option<Caller>,
+    /// Accounts of which orders are to be cancelled when the connection ends.
+    cancels: BTreeSet<AccountId>,
+    /// Whether an account joins those when its orders are subscribed to.
+    cancels_all: bool,
+    subscriptions: BTreeSet<Subscription>,
+    /// The private stream that is being resumed, and those that wait for their turn.
+    replaying: Option<(Subscription, JoinHandle<Result<(), ReadEventsError>>)>,
+    to_replay: VecDeque<(PrivateChannel, AccountId, Seq)>,
+}
+
+impl Connection {
+    async fn run(&mut self) -> Closing {
+        let mut heartbeat = tokio::time::interval(self.gate.config.stream.heartbeat);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut stopped = self.gate.streams.stopped.clone();
+        loop {
+            let step = tokio::select! {
+                next = self.outbox.next() => self.send_next(next).await,
+                message = self.socket.recv() => self.hear(message).await,
+                replayed = finished(&mut self.replaying) => self.replayed(replayed),
+                () = beat(&mut heartbeat) => self.beat().await,
+                () = told_to_stop(&mut stopped) => Err(Closing::GoingAway),
+            };
+            if let Err(closing) = step {
+                return closing;
+            }
+        }
+    }
+
+    async fn send_next(&mut self, next: Next) -> Result<(), Closing> {
+        let text = match next {
+            Next::Text(text) => Some(text),
+            Next::Joined(subscription, seq) => {
+                Some(message::subscribed(subscription, seq, self.reading.names()))
+            }
+            Next::Delta(delta) => Some(message::delta(&delta, self.reading.names())),
+            Next::Whole(subscription) => {
+                let (text, seq) = self.reading.whole(subscription);
+                self.outbox.was_read(subscription, seq);
+                text
+            }
+            Next::End(End::TooSlow(seq)) => {
+                self.gate.streams.counts.too_slow.fetch_add(1, Ordering::Relaxed);
+                return Err(Closing::TooSlow(seq));
+            }
+            Next::End(End::Closed) => return Err(Closing::GoingAway),
+        };
+        match text {
+            Some(text) => self.send(Message::Text(text)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a message, as long as there is a point in it.
+    async fn send(&mut self, message: Message) -> Result<(), Closing> {
+        let outbox = Arc::clone(&self.outbox);
+        let patience = self.gate.config.stream.send_timeout;
+        self.gate.streams.counts.messages.fetch_add(1, Ordering::Relaxed);
+        let sent = tokio::select! {
+            biased;
+            sent = tokio::time::timeout(patience, self.socket.send(message)) => sent,
+            // What overflowed while this message was stuck will be told in the close frame.
+            () = outbox.ended() => return Ok(()),
+        };
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Closing::Gone),
+            Err(_) => {
+                self.outbox.too_slow();
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes what the client sent.
+    async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), Closing> {
+        self.heard = Instant::now();
+        let limits = &self.gate.config.stream;
+        let text = match message {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Binary(_))) => Utf8Bytes::from_static("\0"),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => Utf8Bytes::from_static(""),
+            Some(Ok(Message::Close(_))) | None => return Err(Closing::Gone),
+            Some(Err(error)) => {
+                let is_too_big = format!("{error}").contains("too long");
+                return Err(if is_too_big { Closing::TooBig } else { Closing::Gone });
+            }
+        };
+        let rate = Rate::new(limits.message_rate, limits.message_burst);
+        if !self.allowance.take(rate, self.began.elapsed()) {
+            return Err(Closing::TooOften);
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        if let Err(Refused { op, error }) = self.obey(&text).await {
+            self.outbox.answer(message::error(op.as_deref(), &error));
+        }
+        Ok(())
+    }
+
+    async fn obey(&mut self, text: &str) -> Result<(), Refused> {
+        let (op, done) = match Request::read(text)? {
+            Request::Auth { key, timestamp, nonce, signature, cancel_on_disconnect } => {
+                let (key, timestamp) = (key.as_str(), timestamp.as_str());
+                let credentials =
+                    Credentials { key, timestamp, nonce: &nonce, signature: &signature };
+                ("auth", self.authenticate(credentials, cancel_on_disconnect))
+            }
+            Request::Subscribe { topic, from_seq, cancel_on_disconnect } => {
+                ("subscribe", self.subscribe(topic, from_seq, cancel_on_disconnect).await)
+            }
+            Request::Unsubscribe(topic) => ("unsubscribe", self.unsubscribe(topic).await),
+            Request::Ping => {
+                self.outbox.answer(message::pong(self.gate.live.hub().told()));
+                ("ping", Ok(()))
+            }
+        };
+        done.map_err(|error| Refused { op: Some(op.to_owned()), error })
+    }
+
+    fn authenticate(
+        &mut self,
+        credentials: Credentials<'_>,
+        cancel_on_disconnect: bool,
+    ) -> Result<(), ApiError> {
+        let gatekeeper = &self.gate.gatekeeper;
+        let caller =
+            gatekeeper.check_signature(credentials, "GET", "/v1/stream", b"", self.peer)?;
+        if self.caller.is_some() {
+            let message = "This connection is authenticated already; open another one.";
+            return Err(ApiError::new(StatusCode::CONFLICT, "already_authenticated", message));
+        }
+        if cancel_on_disconnect {
+            caller.require(Scope::Trade)?;
+            self.cancels.extend(caller.accounts());
+        }
+        self.cancels_all = cancel_on_disconnect;
+        self.outbox.answer(message::authenticated(caller.accounts()));
+        self.caller = Some(caller);
+        Ok(())
+    }
+
+    async fn subscription(&mut self, topic: &Topic) -> Result<Subscription, ApiError> {
+        let subscription = match topic {
+            Topic::Book { instrument, depth: None } => {
+                Subscription::Book(self.gate.listing(instrument).await?.id)
+            }
+            Topic::Book { instrument, depth: Some(_) } => {
+                Subscription::Top(self.gate.listing(instrument).await?.id)
+            }
+            Topic::Trades { instrument } => {
+                Subscription::Trades(self.gate.listing(instrument).await?.id)
+            }
+            Topic::Ticker { instrument } => {
+                Subscription::Ticker(self.gate.listing(instrument).await?.id)
+            }
+            Topic::Own(channel, account) => {
+                let account = self.caller()?.account(*account, Scope::Read)?;
+                if self.gate.live.read().account(account).is_none() {
+                    return Err(ApiError::unknown(rialto_model::RejectReason::UnknownAccount));
+                }
+                Subscription::Own(*channel, account)
+            }
+        };
+        self.reading.learn();
+        Ok(subscription)
+    }
+
+    fn caller(&self) -> Result<&Caller, ApiError> {
+        self.caller.as_ref().ok_or_else(|| {
+            let message = "This channel is private: send auth first.";
+            ApiError::new(StatusCode::UNAUTHORIZED, "credentials_missing", message)
+        })
+    }
+
+    async fn subscribe(
+        &mut self,
+        topic: Topic,
+        from_seq: Option<Seq>,
+        cancel_on_disconnect: bool,
+    ) -> Result<(), ApiError> {
+        let limits = &self.gate.config.stream;
+        let (subscriptions_max, depth_max) = (limits.subscriptions_max, limits.depth_max);
+        let subscription = self.subscription(&topic).await?;
+        if self.subscriptions.len() >= subscriptions_max {
+            let message = format!("A connection has at most {subscriptions_max} subscriptions.");
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            return Err(ApiError::new(status, "too_many_subscriptions", message));
+        }
+        if self.subscriptions.contains(&subscription) || self.is_replaying(subscription) {
+            let message = "This connection is subscribed to that already.";
+            return Err(ApiError::new(StatusCode::CONFLICT, "already_subscribed", message));
+        }
+        if let Topic::Book { depth: Some(depth), .. } = topic {
+            if depth == 0 || depth > depth_max {
+                let message = format!("A depth is 1 to {depth_max}; leave it out for all levels.");
+                return Err(ApiError::invalid("depth", message));
+            }
+            self.reading.show(subscription, depth);
+        }
+        if let Some(from_seq) = from_seq {
+            check_resume(&self.gate, from_seq).await?;
+        }
+        if let (Subscription::Own(_, account), true) = (subscription, cancel_on_disconnect) {
+            self.cancels.insert(self.caller()?.account(Some(account), Scope::Trade)?);
+        }
+        self.outbox.prepare(subscription);
+        self.subscriptions.insert(subscription);
+        self.gate.streams.counts.subscriptions.fetch_add(1, Ordering::Relaxed);
+        match (subscription, from_seq) {
+            (Subscription::Own(channel, account), Some(from_seq)) => {
+                self.to_replay.push_back((channel, account, from_seq));
+                self.replay_next();
+            }
+            _ => self.gate.live.hub().join(subscription, &self.outbox),
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(&mut self, topic: Topic) -> Result<(), ApiError> {
+        let subscription = self.subscription(&topic).await?;
+        if !self.subscriptions.remove(&subscription) {
+            let message = "This connection is not subscribed to that.";
+            return Err(ApiError::new(StatusCode::CONFLICT, "not_subscribed", message));
+        }
+        self.gate.streams.counts.subscriptions.fetch_sub(1, Ordering::Relaxed);
+        self.to_replay
+            .retain(|(channel, account, _)| subscription != Subscription::Own(*channel, *account));
+        self.outbox.forget(subscription);
+        self.gate.live.hub().leave(subscription, &self.outbox);
+        self.outbox.answer(message::unsubscribed(subscription, self.reading.names()));
+        Ok(())
+    }
+
+    fn is_replaying(&self, subscription: Subscription) -> bool {
+        self.replaying.as_ref().is_some_and(|(of, _)| *of == subscription)
+    }
+
+    /// Begins to resume the next private stream, one at a time.
+    fn replay_next(&mut self) {
+        if self.replaying.is_some() {
+            return;
+        }
+        let Some((channel, account, after)) = self.to_replay.pop_front() else { return };
+        let replay = Replay {
+            live: Arc::clone(&self.gate.live),
+            outbox: Arc::clone(&self.outbox),
+            channel,
+            account,
+            after,
+            patience: self.gate.config.stream.send_timeout,
+        };
+        let subscription = replay.subscription();
+        self.outbox.resume(subscription, after);
+        self.gate.streams.counts.resumed.fetch_add(1, Ordering::Relaxed);
+        let replays = Arc::clone(&self.gate.streams.replays);
+        let task = tokio::spawn(async move {
+            let _turn = replays.acquire().await;
+            // A task that is broken off by the end of the runtime has nobody left to tell.
+            tokio::task::spawn_blocking(|| replay.run()).await.unwrap_or(Ok(()))
+        });
+        self.replaying = Some((subscription, task));
+    }
+
+    fn replayed(
+        &mut self,
+        (subscription, outcome): (Subscription, Result<(), ReadEventsError>),
+    ) -> Result<(), Closing> {
+        if !self.subscriptions.contains(&subscription) {
+            // It was unsubscribed while its replay may just have joined.
+            self.gate.live.hub().leave(subscription, &self.outbox);
+        }
+        if outcome.is_err() {
+            return Err(Closing::Failed);
+        }
+        self.replay_next();
+        Ok(())
+    }
+
+    async fn beat(&mut self) -> Result<(), Closing> {
+        if self.heard.elapsed() >= self.gate.config.stream.idle_timeout {
+            return Err(Closing::Idle);
+        }
+        let gatekeeper = &self.gate.gatekeeper;
+        if self.caller.as_ref().is_some_and(|caller| !gatekeeper.is_still_valid(caller)) {
+            return Err(Closing::KeyNotValid);
+        }
+        // Everything through this sequence stands in the outbox already, before the heartbeat.
+        self.outbox.heartbeat(message::heartbeat(self.gate.live.hub().told()));
+        self.send(Message::Ping(bytes::Bytes::new())).await
+    }
+
+    /// Says why, if anyone is there to hear it, and cleans up.
+    async fn end(mut self, closing: Closing) {
+        self.outbox.close();
+        let subscriptions = self.subscriptions.len() as u64;
+        self.gate.streams.counts.subscriptions.fetch_sub(subscriptions, Ordering::Relaxed);
+        if let Some((subscription, task)) = self.replaying.take() {
+            // It ends by itself, because the outbox is closed.
+            drop(task.await);
+            self.subscriptions.insert(subscription);
+        }
+        for subscription in &self.subscriptions {
+            self.gate.live.hub().leave(*subscription, &self.outbox);
+        }
+        self.cancel_orders().await;
+        if let Some(frame) = closing.frame() {
+            let close = self.socket.send(Message::Close(Some(frame)));
+            let patience = self.gate.config.stream.send_timeout;
+            if let Ok(Ok(())) = tokio::time::timeout(patience, close).await {
+                // The client's own close frame ends the connection in order; a socket that is
+                // dropped with unread input would be reset, and the frame lost with it.
+                let silence = async { while let Some(Ok(_)) = self.socket.recv().await {} };
+                let _ = tokio::time::timeout(Duration::from_secs(1), silence).await;
+            }
+        }
+    }
+
+    /// Has the engine cancel the orders that asked for it.
+    async fn cancel_orders(&mut self) {
+        for account in std::mem::take(&mut self.cancels) {
+            self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
+            let command = Command::Disconnect { account };
+            while let Err(DeskError::Busy) = self.gate.desk.submit(&command, None).await {
+                tokio::time::sleep(BUSY_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Refuses to resume from before what is kept or from after what has been told.
+async fn check_resume(gate: &Gate, from_seq: Seq) -> Result<(), ApiError> {
+    // It may be an answer's, whose events are told a moment later.
+    if !gate.live.wait_for(from_seq, gate.config.min_seq_wait).await {
+        let message = format!("The venue has not come to sequence {from_seq}.");
+        return Err(ApiError::invalid("from_seq", message));
+    }
+    let oldest = gate.live.oldest_resume();
+    if from_seq < oldest { Err(message::too_far_back(oldest)) } else { Ok(()) }
+}
+
+async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
+    // A gateway that was dropped instead of shut down is stopping as well.
+    drop(stopped.wait_for(|stopped| *stopped).await);
+}
+
+async fn beat(interval: &mut Interval) {
+    interval.tick().await;
+}
+
+/// Waits for the end of a replay, for ever if there is none.
+async fn finished(
+    replaying: &mut Option<(Subscription, JoinHandle<Result<(), ReadEventsError>>)>,
+) -> (Subscription, Result<(), ReadEventsError>) {
+    match replaying {
+        Some((subscription, task)) => {
+            let outcome = task.await.unwrap_or(Ok(()));
+            let subscription = *subscription;
+            *replaying = None;
+            (subscription, outcome)
+        }
+        None => std::future::pending().await,
+    }
+}

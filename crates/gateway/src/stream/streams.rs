@@ -1,0 +1,97 @@
+//! What all streams share: their limits, their counts, and the way in.
+
+use super::{StreamConfig, connection};
+use crate::ApiError;
+use crate::call::peer;
+use crate::gate::Gate;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::{Semaphore, mpsc, watch};
+
+/// What all streams share.
+pub(crate) struct Streams {
+    pub(crate) counts: Arc<StreamCounts>,
+    pub(super) replays: Arc<Semaphore>,
+    pub(super) stopped: watch::Receiver<bool>,
+    /// Held by each stream until it has ended in an orderly way.
+    working: mpsc::WeakSender<()>,
+}
+
+/// What is counted about streams.
+#[derive(Debug, Default)]
+pub(crate) struct StreamCounts {
+    pub(crate) connections: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) subscriptions: AtomicU64,
+    pub(crate) messages: AtomicU64,
+    pub(crate) too_slow: AtomicU64,
+    pub(crate) resumed: AtomicU64,
+    pub(crate) disconnects: AtomicU64,
+}
+
+/// A stream that is counted as long as this lives.
+pub(super) struct Counted(Arc<StreamCounts>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Streams {
+    pub(crate) fn new(
+        config: &StreamConfig,
+        stopped: watch::Receiver<bool>,
+        working: &mpsc::Sender<()>,
+    ) -> Streams {
+        Streams {
+            counts: Arc::default(),
+            replays: Arc::new(Semaphore::new(config.replays_max.max(1))),
+            stopped,
+            working: working.downgrade(),
+        }
+    }
+
+    fn enter(&self, max: usize) -> Option<(Counted, mpsc::Sender<()>)> {
+        let working = self.working.upgrade()?;
+        let before = self.counts.connections.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted(Arc::clone(&self.counts));
+        if before < max as u64 {
+            return Some((counted, working));
+        }
+        self.counts.refused.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+/// `GET /v1/stream`
+pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
+    let (mut head, _) = request.into_parts();
+    let peer = peer(&head);
+    let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer)?;
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await.map_err(|_| {
+        let message = "This path speaks WebSocket: connect with a WebSocket client.";
+        ApiError::new(StatusCode::UPGRADE_REQUIRED, "websocket_required", message)
+    })?;
+    let config = &gate.config.stream;
+    let Some(entered) = gate.streams.enter(config.connections_max) else {
+        let message = "The venue has as many streams as it may; close one or try again later.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let error = ApiError::new(status, "too_many_streams", message);
+        return Err(ApiError { retry: true, ..error });
+    };
+    let gate = Arc::clone(gate);
+    let upgrade =
+        upgrade.max_message_size(config.message_bytes_max).max_frame_size(config.message_bytes_max);
+    Ok(upgrade
+        .on_upgrade(move |socket| async move {
+            connection::serve(gate, socket, peer).await;
+            drop(entered);
+        })
+        .into_response())
+}
