@@ -58,6 +58,12 @@ impl SimDisk {
         state.crash_at = Some(state.operations + operations);
     }
 
+    /// Whether the crash that [`SimDisk::crash_after`] planned has come and nobody has restarted the
+    /// machine yet.
+    pub fn is_down(&self) -> bool {
+        self.state().is_crashed()
+    }
+
     /// How many operations that change something have been attempted so far. Reads do not count:
     /// a crash between two of them is the same crash.
     pub fn operations(&self) -> u64 {

@@ -54,6 +54,18 @@ impl EntryChange {
         }
     }
 
+    /// The names that it changes.
+    fn names(&self) -> [&Path; 2] {
+        match self {
+            EntryChange::Add { path, .. } | EntryChange::Drop { path } => [path, path],
+            EntryChange::Move { from, to, .. } => [from, to],
+        }
+    }
+
+    fn overlaps(&self, other: &EntryChange) -> bool {
+        self.names().iter().any(|name| other.names().contains(name))
+    }
+
     pub(super) fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
         match self {
             EntryChange::Add { path, inode } => {
@@ -146,7 +158,7 @@ impl State {
         }
     }
 
-    fn is_crashed(&self) -> bool {
+    pub(super) fn is_crashed(&self) -> bool {
         self.crash_at.is_some_and(|at| self.operations > at)
     }
 
@@ -244,12 +256,21 @@ impl State {
 
     pub(super) fn settle_entries(&mut self, dir: &Path) {
         let State { entries, durable, .. } = self;
+        // An older change of the same name, which no sync will save, is overtaken: it must not come
+        // back over this one after a crash.
+        let settling: Vec<(u64, EntryChange)> = entries
+            .iter()
+            .filter(|entry| !entry.orphaned && entry.change.dir() == Some(dir))
+            .map(|entry| (entry.at, entry.change.clone()))
+            .collect();
         entries.retain(|entry| {
+            let overtaken =
+                settling.iter().any(|(at, change)| *at > entry.at && entry.change.overlaps(change));
             let settles = !entry.orphaned && entry.change.dir() == Some(dir);
-            if settles {
+            if settles || overtaken {
                 entry.change.apply(durable);
             }
-            !settles
+            !settles && !overtaken
         });
     }
 
@@ -310,12 +331,19 @@ impl State {
 
     pub(super) fn settle_writes(&mut self, inode: u64) {
         let Inode { pending, durable, .. } = self.inode(inode);
-        pending.retain(|pending| {
-            if !pending.orphaned {
-                pending.change.apply(durable);
+        // As in `settle_last_write`, an older change that a newer one overlaps goes with it.
+        let mut newer: Vec<Pending> = Vec::new();
+        let mut kept: Vec<Pending> = Vec::new();
+        for change in std::mem::take(pending).into_iter().rev() {
+            let overtaken = newer.iter().any(|newer| change.change.overlaps(&newer.change));
+            if change.orphaned && !overtaken {
+                kept.push(change);
+            } else {
+                newer.push(change);
             }
-            pending.orphaned
-        });
+        }
+        newer.iter().rev().for_each(|settled| settled.change.apply(durable));
+        pending.extend(kept.into_iter().rev());
     }
 
     /// Makes the last write durable alone. Older changes that it overlaps reach the device with it,
