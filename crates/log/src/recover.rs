@@ -11,12 +11,15 @@ use crate::segments::{Segment, Segments};
 use crate::tail;
 use crate::verify::verify;
 use crate::writer::Writer;
-use rialto_disk::{Access, DirLock, Disk};
+use rialto_disk::{Access, AlignedBuf, DirLock, Disk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The greatest segment: 1 TiB.
 const SEGMENT_BYTES_MAX: u64 = 1 << 40;
+
+/// How much is copied at once when a tail is written once more.
+const WINDOW_BYTES: usize = 1 << 20;
 
 /// How much of a log is read when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +122,8 @@ struct Ending {
     last_seq: u64,
     /// Where the log ends in its last segment.
     offset: u64,
+    /// Where the groups begin, in that segment, that nothing proves to have been synced.
+    unproven_from: u64,
     /// The last segment that holds a record, and the checksum of the group that holds the last one.
     last: Option<SegmentName>,
     checksum: u32,
@@ -279,7 +284,14 @@ fn find_ending(
     live: &[Arc<Segment>],
 ) -> Result<(Ending, Option<Cut>), OpenError> {
     let (Some(head), Some(newest)) = (head, live.last()) else {
-        let ending = Ending { last_seq: 0, offset: 0, last: None, checksum: 0, trim: None };
+        let ending = Ending {
+            last_seq: 0,
+            offset: 0,
+            unproven_from: 0,
+            last: None,
+            checksum: 0,
+            trim: None,
+        };
         return Ok((ending, None));
     };
     let tail = tail::find(disk, newest, &head.slot, options.trusting())?;
@@ -287,6 +299,7 @@ fn find_ending(
     let ending = Ending {
         last_seq: tail.last_seq,
         offset: tail.offset,
+        unproven_from: tail.unproven_from,
         // A segment without records is replaced, and its own predecessor is continued.
         last: if tail.record_checksum.is_some() { Some(newest.name()) } else { header.previous },
         checksum: tail.record_checksum.unwrap_or(header.previous_checksum),
@@ -314,11 +327,25 @@ impl Recovered {
     }
 
     /// What was found may have been in nothing but a cache, so it is forced out before anybody acts
-    /// on it.
+    /// on it. A sync alone would not do: after one that failed, the kernel may take pages for clean
+    /// that never reached the device. What nothing proves to have been synced is therefore written
+    /// once more, byte for byte what was read.
     fn make_durable(&self) -> Result<(), OpenError> {
         let Directory { disk, path: dir, .. } = &*self.directory;
         let Some((_, newest)) = self.segments.oldest_and_newest() else { return Ok(()) };
-        disk.open(&newest.path, Access::Buffered)?.sync_data()?;
+        let Ending { unproven_from, offset: end, .. } = self.ending;
+        let read = disk.open(&newest.path, Access::Read)?;
+        let write = disk.open(&newest.path, Access::Direct)?;
+        let mut at = unproven_from;
+        let mut window = AlignedBuf::zeroed(WINDOW_BYTES.min((end - at) as usize));
+        while at < end {
+            let bytes = window.len().min((end - at) as usize);
+            let copied = read.read_full_at(at, &mut window[..bytes])?;
+            // The groups up to the end have just been read whole, and end on a block.
+            write.write_all_at(at, &window[..copied - copied % BLOCK as usize])?;
+            at += bytes as u64;
+        }
+        write.sync_data()?;
         disk.open(&dir.join(HEAD_FILE), Access::Buffered)?.sync_data()?;
         disk.sync_dir(dir)?;
         Ok(())
@@ -347,6 +374,7 @@ impl Recovered {
                 Ending {
                     last_seq: seq,
                     offset: BLOCK,
+                    unproven_from: BLOCK,
                     last: header.and_then(|header| header.previous),
                     checksum: header.map_or(0, |header| header.previous_checksum),
                     trim: None,
@@ -375,6 +403,7 @@ impl Recovered {
         Ok(Ending {
             last_seq: seq,
             offset,
+            unproven_from: offset,
             last: Some(segment.name()),
             checksum,
             trim: Some((segment.path.clone(), offset)),

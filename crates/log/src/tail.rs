@@ -5,6 +5,7 @@ use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, GroupHeader, HeadSlot};
 use crate::segments::Segment;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
+use std::collections::VecDeque;
 
 /// How much is read at once when blocks are looked through.
 const SCAN_BYTES: u64 = 1 << 20;
@@ -14,6 +15,8 @@ pub(crate) struct Tail {
     pub(crate) last_seq: u64,
     /// Where the next group would have stood.
     pub(crate) offset: u64,
+    /// Where the first group begins that nothing proves to have been synced; `offset` if all are.
+    pub(crate) unproven_from: u64,
     /// The checksum of the group that holds the last record; nothing when there is no record.
     pub(crate) record_checksum: Option<u32>,
     pub(crate) cut: Option<CutBytes>,
@@ -36,11 +39,18 @@ pub(crate) fn find(
 ) -> Result<Tail, OpenError> {
     let mut cursor = Cursor::at_start(disk, segment)?;
     let mut record_checksum = None;
+    let mut proven = head.end_group;
+    let mut unproven = VecDeque::new();
     let flaw = loop {
         match cursor.group()? {
             Ok((header, checksum)) => {
                 if header.records > 0 {
                     record_checksum = Some(checksum);
+                }
+                proven = proven.max(header.durable_group);
+                unproven.push_back((header.number, cursor.offset));
+                while unproven.front().is_some_and(|(number, _)| *number <= proven) {
+                    unproven.pop_front();
                 }
                 cursor.advance(segment, &header, checksum);
             }
@@ -80,7 +90,8 @@ pub(crate) fn find(
         flaw,
         unsynced_groups: behind.unsynced_groups,
     });
-    Ok(Tail { last_seq, offset, record_checksum, cut })
+    let unproven_from = unproven.front().map_or(offset, |(_, offset)| *offset);
+    Ok(Tail { last_seq, offset, unproven_from, record_checksum, cut })
 }
 
 /// What was found behind the first break of a segment.
