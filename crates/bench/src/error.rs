@@ -46,9 +46,27 @@ pub enum BenchError {
         /// What the system said.
         source: io::Error,
     },
+    /// What is measured could not be set up, or broke down while it was measured.
+    #[error("{case}: cannot {doing}")]
+    Broken {
+        /// What was measured.
+        case: String,
+        /// What was tried.
+        doing: &'static str,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Results could not be written out.
     #[error("cannot write the results")]
     Output(#[source] io::Error),
+}
+
+/// Turns what a part of the venue says into an error of the case that it was said in.
+pub(crate) fn broken<E>(case: &str, doing: &'static str) -> impl FnOnce(E) -> BenchError
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    move |error| BenchError::Broken { case: case.to_string(), doing, source: error.into() }
 }
 
 /// An error unless what was verified is what it must be.

@@ -26,7 +26,9 @@
 //! order flows, [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
 //! figures of others.
 
+mod allocations;
 pub mod digest;
+mod drive;
 mod error;
 pub mod measure;
 pub mod references;
@@ -36,6 +38,7 @@ pub mod suite;
 mod suites;
 pub mod workload;
 
+pub use allocations::{CountingAllocator, allocations_of};
 pub use error::{BenchError, verify};
 pub use run::{Options, Summary, run, run_with};
 pub use suite::Size;

@@ -16,6 +16,10 @@ pub enum Work {
     },
     /// A book alone on the flow of exchange-core's own generator, 1,000 orders resting.
     MixBook,
+    /// A core with ledger, risk and events on an OBW1 stream, which nobody published a figure of.
+    ObwCore,
+    /// The same on the flow of exchange-core's own generator.
+    MixCore,
     /// A whole engine on that flow: risk, matching, results; no journal.
     MixPipeline,
     /// An engine that keeps what it does, on the workload of seed 002.
@@ -170,6 +174,15 @@ const ORDERBOOK_RS: &str = "orderbook-rs";
 
 static FIGURES: &[Figure] = &[
     seed_rate(PRODUCTION_SAFE, 9_780.0, NO_SYNC),
+    figure(
+        "seed 002 production_safe over event_sourcing",
+        Work::Seed002,
+        Metric::Throughput,
+        9_780.0 / 418_800.0,
+        Unit::Ratio,
+        SEED_002,
+        Some(NO_STORE),
+    ),
     seed_us(PRODUCTION_SAFE, Metric::Mean, 99.68, NO_SYNC),
     seed_us(PRODUCTION_SAFE, Metric::P50, 78.17, NO_SYNC),
     seed_us(PRODUCTION_SAFE, Metric::P90, 147.96, NO_SYNC),

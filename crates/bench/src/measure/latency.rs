@@ -29,6 +29,18 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
+    /// The percentiles of a histogram in nanoseconds; all zero if nothing was counted.
+    #[must_use]
+    pub fn of(histogram: &Histogram<u64>) -> Percentiles {
+        Percentiles {
+            p50: histogram.value_at_quantile(0.5),
+            p90: histogram.value_at_quantile(0.9),
+            p99: histogram.value_at_quantile(0.99),
+            p99_9: histogram.value_at_quantile(0.999),
+            max: histogram.max(),
+        }
+    }
+
     /// The percentiles with the names that rows call them by.
     #[must_use]
     pub fn named(&self) -> [(&'static str, u64); 5] {
@@ -79,13 +91,7 @@ impl Latencies {
     /// The percentiles that are reported; all zero if nothing was counted.
     #[must_use]
     pub fn percentiles(&self) -> Percentiles {
-        Percentiles {
-            p50: self.histogram.value_at_quantile(0.5),
-            p90: self.histogram.value_at_quantile(0.9),
-            p99: self.histogram.value_at_quantile(0.99),
-            p99_9: self.histogram.value_at_quantile(0.999),
-            max: self.histogram.max(),
-        }
+        Percentiles::of(&self.histogram)
     }
 
     /// The curve of latency over quantile, for a plot: at most 10 points for each further nine, and

@@ -59,12 +59,31 @@ impl Pace {
             now = self.clock.now_ns();
         }
         self.late_ns_max = self.late_ns_max.max(now - scheduled);
+        Some(self.take_due(now))
+    }
+
+    /// All that are due by now and were not returned before, without waiting; `None` when there
+    /// are none. For callers that have other things to do in between.
+    pub fn due_now(&mut self) -> Option<Range<u64>> {
+        if self.next == self.count {
+            return None;
+        }
+        let now = self.clock.now_ns();
+        let scheduled = self.scheduled_ns(self.next);
+        if now < scheduled {
+            return None;
+        }
+        self.late_ns_max = self.late_ns_max.max(now - scheduled);
+        Some(self.take_due(now))
+    }
+
+    fn take_due(&mut self, now: u64) -> Range<u64> {
         let first = self.next;
         let elapsed = u128::from(now - self.start_ns);
         // Arrival n is due once n / rate has passed; rounding may leave one for the next call.
         let due = (elapsed * u128::from(self.per_second) / NS_PER_S) as u64 + 1;
         self.next = due.clamp(first + 1, self.count);
-        Some(first..self.next)
+        first..self.next
     }
 
     /// The furthest that the caller fell behind the schedule. Latencies contain it; a large one
@@ -92,6 +111,21 @@ mod tests {
         }
         assert_eq!(expected, 5_000);
         assert!(clock.now_ns() >= 4_999_000);
+    }
+
+    #[test]
+    fn asked_without_waiting_it_gives_what_is_due_and_no_more() {
+        let clock = Clock::start();
+        let mut pace = Pace::new(clock, 1_000, 3);
+        let mut seen = 0;
+        while seen < 3 {
+            if let Some(due) = pace.due_now() {
+                assert_eq!(due.start, seen);
+                assert!(pace.scheduled_ns(due.end - 1) <= clock.now_ns());
+                seen = due.end;
+            }
+        }
+        assert_eq!(pace.due_now(), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Each is deterministic, each names where its shape comes from, and each carries the totals that a
 //! price-time engine must arrive at, so that a measurement of a wrong result cannot pass.
 
+mod commands;
 mod mix;
 pub mod obw;
 mod operation;
@@ -10,6 +11,8 @@ mod random;
 mod reference;
 mod seed002;
 
+pub(crate) use commands::{ENGINE, FEES, INSTRUMENT, fill_of};
+pub use commands::{commands, opening};
 pub use mix::exchange_core_mix;
 pub use operation::{Operation, Workload};
 pub use random::{MersenneTwister, XorShift};

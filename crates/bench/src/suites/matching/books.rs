@@ -1,9 +1,11 @@
 //! The order book of the core, as the passes drive it.
 
 use super::passes::Matcher;
+use crate::report::Risk;
 use crate::workload::{Fill, Operation, Standing, Workload};
 use rialto_core::book::{Book, LimitOrderBook, Orders, Refused};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side, TimeInForce};
+use std::borrow::Cow;
 
 /// Why a book did not do an operation.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +35,18 @@ pub(super) struct LimitBook(LimitOrderBook);
 
 impl Matcher for LimitBook {
     const NAME: &'static str = "book alone";
+    const RISK: Risk = Risk::None;
+    type Step = Operation;
     type Refusal = NotDone;
 
     fn fresh(workload: &Workload) -> LimitBook {
         let mut book = LimitOrderBook::with_capacity(workload.resting_max as usize + 1);
         book.reserve_levels(workload.resting_max as usize + 1);
         LimitBook(book)
+    }
+
+    fn steps(workload: &Workload) -> Cow<'_, [Operation]> {
+        Cow::Borrowed(&workload.operations)
     }
 
     #[inline]
@@ -119,6 +127,8 @@ impl MovableBook {
 
 impl Matcher for MovableBook {
     const NAME: &'static str = "book alone";
+    const RISK: Risk = Risk::None;
+    type Step = Operation;
     type Refusal = NotDone;
 
     fn fresh(workload: &Workload) -> MovableBook {
@@ -127,6 +137,10 @@ impl Matcher for MovableBook {
         book.orders.reserve(room);
         book.book.reserve(room);
         book
+    }
+
+    fn steps(workload: &Workload) -> Cow<'_, [Operation]> {
+        Cow::Borrowed(&workload.operations)
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! `match`: how fast orders are matched, without any journal.
 
 mod books;
+mod core;
 mod passes;
 
 use crate::error::{BenchError, verify};
@@ -9,8 +10,9 @@ use crate::references::{self, Metric, Work};
 use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{Form, Workload, exchange_core_mix, obw, seed002};
+use crate::workload::{FEES, Form, Workload, exchange_core_mix, obw, seed002};
 use books::{LimitBook, MovableBook};
+use core::FundedCore;
 use passes::Matcher;
 
 /// The suite.
@@ -20,11 +22,16 @@ pub(crate) struct Matching;
 /// Depth of a stream, and its targets: operations a second, and nanoseconds at 99.9 %.
 const DEPTHS: [(u64, f64, f64); 3] =
     [(1_000, 24e6, 300.0), (10_000, 24e6, 300.0), (100_000, 18e6, 600.0)];
+/// What the core must reach, in commands a second, at one depth and on exchange-core's mix.
+const CORE_DEPTH: u64 = 10_000;
+const CORE_RATE: f64 = 8e6;
 /// The seed of every workload here; the figures of others are of this one.
 const SEED: u64 = 1;
 
 const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
     and come from passes of their own: the clock would cost as much as the operation.";
+const ALLOCATIONS_NOTE: &str = "Counted by the program's allocator over the second half of the \
+    stream; the first half brings every table to its size.";
 const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 
 impl Suite for Matching {
@@ -33,12 +40,12 @@ impl Suite for Matching {
     }
 
     fn about(&self) -> &'static str {
-        "order books alone, on OBW1 streams, exchange-core's mix and the orders of seed 002"
+        "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and the orders of seed 002"
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
-        let mut curves = Vec::new();
+        let (mut curves, mut core_curves) = (Vec::new(), Vec::new());
         let mut bars = Vec::new();
         for (depth, rate, p99_9_ns) in DEPTHS {
             let workload = stream(context, depth)?;
@@ -48,6 +55,13 @@ impl Suite for Matching {
             curves.push(measured.curve(&workload));
             let targets = Targets { rate: Some(rate), p99_9_ns: Some(p99_9_ns) };
             outcome.rows.extend(measured.rows(work, targets));
+            let core = measure::<FundedCore>(context, &workload)?;
+            core_curves.push(core.curve(&workload));
+            let rate = (depth == CORE_DEPTH).then_some(CORE_RATE);
+            outcome.rows.extend(core.rows(Work::ObwCore, Targets { rate, p99_9_ns: None }));
+            if depth == CORE_DEPTH {
+                outcome.rows.extend(allocations::<FundedCore>(&workload)?);
+            }
         }
         context.progress("  exchange-core's mix: generating");
         let workload =
@@ -56,12 +70,19 @@ impl Suite for Matching {
         bars.extend(rate_bars(&workload, Work::MixBook, measured.rate.median));
         curves.push(measured.curve(&workload));
         outcome.rows.extend(measured.rows(Work::MixBook, Targets::default()));
+        let core = measure::<FundedCore>(context, &workload)?;
+        core_curves.push(core.curve(&workload));
+        let targets = Targets { rate: Some(CORE_RATE), p99_9_ns: None };
+        outcome.rows.extend(core.rows(Work::MixCore, targets));
+        outcome.rows.extend(allocations::<FundedCore>(&workload)?);
         for (form, orders) in [(Form::A, 5_000_000), (Form::A, 50_000), (Form::B, 50_000)] {
             context.progress("  seed 002: generating");
             let workload = seed002(form, context.sized(orders, orders / 50_000 * 20));
             let measured = measure::<LimitBook>(context, &workload)?;
-            let rows = measured.rows(Work::Seed002Book, Targets::default()).into_iter();
-            outcome.rows.extend(rows.map(|row| row.footnote(LEVELS_NOTE)));
+            let mut rows = measured.rows(Work::Seed002Book, Targets::default());
+            let core = measure::<FundedCore>(context, &workload)?;
+            rows.extend(core.rows(Work::Seed002Book, Targets::default()));
+            outcome.rows.extend(rows.into_iter().map(|row| row.footnote(LEVELS_NOTE)));
         }
         outcome.figures.push(Figure::Bars {
             title: "Books alone: operations a second".into(),
@@ -69,6 +90,7 @@ impl Suite for Matching {
             bars,
         });
         outcome.figures.push(Figure::percentiles("Books alone: one operation", curves));
+        outcome.figures.push(Figure::percentiles("Core: one command", core_curves));
         Ok(outcome)
     }
 }
@@ -87,6 +109,21 @@ fn stream(context: &mut Context<'_>, depth: u64) -> Result<Workload, BenchError>
     Ok(workload)
 }
 
+/// How many times an operation allocates once everything has its size, if anybody counts.
+fn allocations<M: Matcher>(workload: &Workload) -> Result<Option<Row>, BenchError> {
+    let work = format!("{}, {}", M::NAME, workload.name);
+    let case = Case { work, risk: M::RISK, transport: Transport::InProcess };
+    let counted = passes::allocations::<M>(&case.to_string(), workload)?;
+    Ok(counted.map(|(allocations, operations)| {
+        let each = allocations as f64 / operations.max(1) as f64;
+        Row::new(&case, "allocations in the steady state", each, Unit::AllocationsPerOrder)
+            .check("allocations", allocations)
+            .check("operations", operations)
+            .footnote(ALLOCATIONS_NOTE)
+            .target(0.0)
+    }))
+}
+
 /// What a row should come to, where something is asked of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Targets {
@@ -97,6 +134,8 @@ struct Targets {
 /// What the passes over one workload came to.
 struct Measured {
     case: Case,
+    /// What the fees are, where there are any.
+    fees: Option<&'static str>,
     checks: std::collections::BTreeMap<String, serde_json::Value>,
     rate: Spread,
     /// The largest share of a timed run that was spent waiting for a processor.
@@ -112,16 +151,17 @@ fn measure<M: Matcher>(
     workload: &Workload,
 ) -> Result<Measured, BenchError> {
     let work = format!("{}, {}", M::NAME, workload.name);
-    let case = Case { work, risk: Risk::None, transport: Transport::InProcess };
+    let case = Case { work, risk: M::RISK, transport: Transport::InProcess };
     let name = case.to_string();
+    let steps = M::steps(workload);
     let (runs, passes) = context.sized((5, 3), (2, 1));
     context.progress(&format!("  {}: verifying", case.work));
-    passes::verified::<M>(&name, workload)?;
+    passes::verified::<M>(&name, workload, &steps)?;
     let mut rates = Vec::with_capacity(runs);
     let mut waited: Option<f64> = None;
     for run in 1..=runs {
         context.progress(&format!("  {}: run {run} of {runs}", case.work));
-        let run = passes::timed::<M>(&name, workload)?;
+        let run = passes::timed::<M>(&name, workload, &steps)?;
         rates.push(run.rate);
         waited = run.waited.map(|share| share.max(waited.unwrap_or(0.0)));
     }
@@ -130,12 +170,13 @@ fn measure<M: Matcher>(
     let mut percentiles = Vec::with_capacity(passes);
     for pass in 1..=passes {
         context.progress(&format!("  {}: latencies, pass {pass} of {passes}", case.work));
-        let pass = passes::latencies::<M>(&name, workload, clock)?;
+        let pass = passes::latencies::<M>(&name, workload, &steps, clock)?;
         percentiles.push(pass.percentiles());
         latencies.merge(&pass);
     }
     Ok(Measured {
         case,
+        fees: (M::RISK == Risk::On).then_some(FEES),
         checks: workload.checks(),
         rate: Spread::of(&rates).expect("at least one run was timed"),
         waited,
@@ -152,6 +193,10 @@ impl Measured {
             .beside(work, Metric::Throughput)
             .checks(&self.checks)
             .waited_for_core(self.waited);
+        let rate = match self.fees {
+            Some(fees) => rate.footnote(fees),
+            None => rate,
+        };
         let mut rows = vec![match targets.rate {
             Some(target) => rate.target(target),
             None => rate,

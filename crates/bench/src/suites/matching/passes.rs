@@ -1,24 +1,34 @@
 //! The passes over a workload: one that verifies everything, some that are timed as a whole, some
 //! in which every operation is.
 
+use crate::allocations::allocations_of;
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, Latencies};
-use crate::workload::{Fill, Operation, Standing, Tally, Totals, Workload};
+use crate::report::Risk;
+use crate::workload::{Fill, Standing, Tally, Totals, Workload};
+use std::borrow::Cow;
 
 /// Something that matches the orders of one instrument.
 pub(super) trait Matcher: Sized {
     /// What the report calls it.
     const NAME: &'static str;
+    /// What the report says of its risk layer.
+    const RISK: Risk;
+    /// An operation in the form in which it takes them.
+    type Step: Clone;
     /// Why it refuses an operation.
     type Refusal: std::error::Error + Send + Sync + 'static;
 
     /// An empty one, with room for all that the workload lets rest.
     fn fresh(workload: &Workload) -> Self;
 
+    /// The operations of a workload in its form, outside of any timing.
+    fn steps(workload: &Workload) -> Cow<'_, [Self::Step]>;
+
     /// Does one operation and hands every fill to `sink`.
     fn apply(
         &mut self,
-        operation: &Operation,
+        step: &Self::Step,
         sink: &mut impl FnMut(&Fill),
     ) -> Result<(), Self::Refusal>;
 
@@ -35,12 +45,16 @@ fn refused(
 }
 
 /// Runs the whole workload and compares everything, the digest of the fills included.
-pub(super) fn verified<M: Matcher>(case: &str, workload: &Workload) -> Result<(), BenchError> {
+pub(super) fn verified<M: Matcher>(
+    case: &str,
+    workload: &Workload,
+    steps: &[M::Step],
+) -> Result<(), BenchError> {
     let mut matcher = M::fresh(workload);
     let mut tally = Tally::default();
-    for (position, operation) in workload.operations.iter().enumerate() {
+    for (position, step) in steps.iter().enumerate() {
         matcher
-            .apply(operation, &mut |fill| tally.take(fill))
+            .apply(step, &mut |fill| tally.take(fill))
             .map_err(|refusal| refused(case, position, refusal))?;
     }
     let totals = Totals { tally, standing: matcher.standing() };
@@ -58,7 +72,11 @@ pub(super) struct Run {
 
 /// Runs the workload on a fresh matcher and times what stands behind the prefill. Fills are
 /// counted, and count, quantity and standing are verified.
-pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<Run, BenchError> {
+pub(super) fn timed<M: Matcher>(
+    case: &str,
+    workload: &Workload,
+    steps: &[M::Step],
+) -> Result<Run, BenchError> {
     let mut matcher = M::fresh(workload);
     let (mut trades, mut quantity) = (0_u64, 0_i64);
     let mut count = |fill: &Fill| {
@@ -66,14 +84,15 @@ pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<Run, 
         quantity = quantity.wrapping_add(fill.quantity.0);
     };
     let mut position = 0;
-    for operation in &workload.operations[..workload.prefill] {
-        matcher.apply(operation, &mut count).map_err(|refusal| refused(case, position, refusal))?;
+    let (prefill, measured) = steps.split_at(workload.prefill);
+    for step in prefill {
+        matcher.apply(step, &mut count).map_err(|refusal| refused(case, position, refusal))?;
         position += 1;
     }
     let wait = CoreWait::start();
     let clock = Clock::start();
-    for operation in workload.measured() {
-        if let Err(refusal) = matcher.apply(operation, &mut count) {
+    for step in measured {
+        if let Err(refusal) = matcher.apply(step, &mut count) {
             return Err(refused(case, position, refusal));
         }
         position += 1;
@@ -84,25 +103,27 @@ pub(super) fn timed<M: Matcher>(case: &str, workload: &Workload) -> Result<Run, 
     verify(case, "the number of trades", trades, expected.tally.trades)?;
     verify(case, "the traded quantity", i128::from(quantity), expected.tally.traded_quantity)?;
     verify(case, "what rests", matcher.standing(), expected.standing)?;
-    Ok(Run { rate: workload.measured().len() as f64 * 1e9 / elapsed_ns as f64, waited })
+    Ok(Run { rate: measured.len() as f64 * 1e9 / elapsed_ns as f64, waited })
 }
 
 /// Runs the workload on a fresh matcher and times each operation behind the prefill.
 pub(super) fn latencies<M: Matcher>(
     case: &str,
     workload: &Workload,
+    steps: &[M::Step],
     clock: Clock,
 ) -> Result<Latencies, BenchError> {
     let mut matcher = M::fresh(workload);
     let mut trades = 0_u64;
     let mut count = |_: &Fill| trades += 1;
-    for (position, operation) in workload.operations[..workload.prefill].iter().enumerate() {
-        matcher.apply(operation, &mut count).map_err(|refusal| refused(case, position, refusal))?;
+    let (prefill, measured) = steps.split_at(workload.prefill);
+    for (position, step) in prefill.iter().enumerate() {
+        matcher.apply(step, &mut count).map_err(|refusal| refused(case, position, refusal))?;
     }
     let mut latencies = Latencies::new();
-    for (position, operation) in workload.measured().iter().enumerate() {
+    for (position, step) in measured.iter().enumerate() {
         let before = clock.now_ns();
-        let done = matcher.apply(operation, &mut count);
+        let done = matcher.apply(step, &mut count);
         latencies.record(clock.now_ns() - before);
         done.map_err(|refusal| refused(case, workload.prefill + position, refusal))?;
     }
@@ -110,20 +131,54 @@ pub(super) fn latencies<M: Matcher>(
     Ok(latencies)
 }
 
+/// Counts allocations over the second half of the workload: how many, in how many operations.
+/// `None` if nobody counts.
+pub(super) fn allocations<M: Matcher>(
+    case: &str,
+    workload: &Workload,
+) -> Result<Option<(u64, u64)>, BenchError> {
+    let steps = M::steps(workload);
+    let mut matcher = M::fresh(workload);
+    let mut trades = 0_u64;
+    let mut count = |_: &Fill| trades += 1;
+    let half = workload.prefill + (steps.len() - workload.prefill) / 2;
+    let (before, counted) = steps.split_at(half);
+    let mut position = 0;
+    let mut run = |steps: &[M::Step]| {
+        for step in steps {
+            matcher.apply(step, &mut count).map_err(|refusal| refused(case, position, refusal))?;
+            position += 1;
+        }
+        Ok(())
+    };
+    run(before)?;
+    let mut done = Ok(());
+    let allocations = allocations_of(|| done = run(counted));
+    done?;
+    verify(case, "the number of trades", trades, workload.expected.tally.trades)?;
+    Ok(allocations.map(|allocations| (allocations, counted.len() as u64)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{ReferenceBook, obw};
+    use crate::workload::{Operation, ReferenceBook, obw};
 
     /// A book that is right but for one thing.
     struct Broken<const LOSES_FILLS: bool>(ReferenceBook);
 
     impl<const LOSES_FILLS: bool> Matcher for Broken<LOSES_FILLS> {
         const NAME: &'static str = "broken book";
+        const RISK: Risk = Risk::None;
+        type Step = Operation;
         type Refusal = std::fmt::Error;
 
         fn fresh(_: &Workload) -> Self {
             Broken(ReferenceBook::default())
+        }
+
+        fn steps(workload: &Workload) -> Cow<'_, [Operation]> {
+            Cow::Borrowed(&workload.operations)
         }
 
         fn apply(
@@ -149,15 +204,17 @@ mod tests {
     #[test]
     fn a_wrong_price_does_not_pass_the_verification() {
         let workload = obw::generate(1, 50, 500).workload();
-        let said = verified::<Broken<false>>("case", &workload).expect_err("prices are wrong");
+        let said = verified::<Broken<false>>("case", &workload, &workload.operations)
+            .expect_err("prices are wrong");
         assert!(said.to_string().starts_with("case: the result is"), "{said}");
     }
 
     #[test]
     fn a_lost_fill_does_not_pass_any_pass() {
         let workload = obw::generate(1, 50, 500).workload();
-        assert!(verified::<Broken<true>>("case", &workload).is_err());
-        assert!(timed::<Broken<true>>("case", &workload).is_err());
-        assert!(latencies::<Broken<true>>("case", &workload, Clock::start()).is_err());
+        let steps = &workload.operations;
+        assert!(verified::<Broken<true>>("case", &workload, steps).is_err());
+        assert!(timed::<Broken<true>>("case", &workload, steps).is_err());
+        assert!(latencies::<Broken<true>>("case", &workload, steps, Clock::start()).is_err());
     }
 }

@@ -1,0 +1,84 @@
+//! Everything as fast as the engine takes it, from one thread that also takes the replies.
+
+use crate::error::{BenchError, broken};
+use crate::measure::Clock;
+use rialto_engine::{Producer, Submission, SubmitError};
+use rialto_model::Seq;
+use std::time::Duration;
+
+/// How many commands are handed over at once.
+const CHUNK: usize = 256;
+/// An engine that answers nothing for so long hangs.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The engine gave no answer in time.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer in {} s", ANSWER_TIMEOUT.as_secs())]
+pub(super) struct NoAnswer;
+
+/// An order that the workload knows to be good was refused.
+#[derive(Debug, thiserror::Error)]
+#[error("the venue rejects it: {}", .0.sentence())]
+pub(crate) struct Rejected(pub(crate) rialto_model::RejectReason);
+
+/// What came of feeding commands to an engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fed {
+    /// Commands that were answered, all of which took effect.
+    pub(crate) answered: u64,
+    /// From the first submission to the last answer.
+    pub(crate) elapsed_ns: u64,
+    /// The last command's place in the journal.
+    pub(crate) last: Seq,
+}
+
+/// Submits all commands and takes all replies. One that is refused is an error.
+pub(crate) fn feed(
+    case: &str,
+    producer: &mut Producer,
+    submissions: &[Submission],
+) -> Result<Fed, BenchError> {
+    let clock = Clock::start();
+    let (mut submitted, mut answered, mut last) = (0, 0, Seq::ZERO);
+    while answered < submissions.len() {
+        let mut is_full = submitted == submissions.len();
+        if !is_full {
+            let chunk = &submissions[submitted..(submitted + CHUNK).min(submissions.len())];
+            match producer.submit_batch(chunk) {
+                Ok(taken) => {
+                    submitted += taken;
+                    is_full = taken < chunk.len();
+                }
+                Err(SubmitError::Busy) => is_full = true,
+                Err(error) => return Err(broken(case, "submit a command")(error)),
+            }
+        }
+        let mut reply = producer.try_reply();
+        if reply.is_none() && is_full {
+            reply = producer.reply_timeout(ANSWER_TIMEOUT);
+            if reply.is_none() {
+                return Err(broken(case, "get an answer")(NoAnswer));
+            }
+        }
+        while let Some(taken) = reply {
+            check(case, &taken)?;
+            answered += 1;
+            last = taken.seq;
+            reply = producer.try_reply();
+        }
+    }
+    Ok(Fed { answered: answered as u64, elapsed_ns: clock.now_ns().max(1), last })
+}
+
+/// An error if a command did not take effect.
+pub(super) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<(), BenchError> {
+    let outcome = reply.result.map_err(broken(case, "learn the outcome of a command"))?;
+    if let rialto_model::Outcome::Rejected { reason } = outcome {
+        return Err(BenchError::Refused {
+            case: case.to_string(),
+            position: reply.token as usize,
+            source: Box::new(Rejected(reason)),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What an engine has done: its events, and the state that its journal leads to.
+
+use crate::error::{BenchError, broken};
+use crate::workload::{INSTRUMENT, Standing, Tally, Totals, fill_of};
+use rialto_core::{Core, EventSink};
+use rialto_disk::{Disk, RealDisk};
+use rialto_engine::{At, Engine, replay_to};
+use rialto_model::{Event, Seq, Side};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const EVENTS_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Counts trades, and rejects beside them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EventTally {
+    pub(crate) tally: Tally,
+    pub(crate) rejected: u64,
+}
+
+impl EventSink for EventTally {
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Trade(trade) => self.tally.take(&fill_of(trade)),
+            Event::Rejected(_) => self.rejected += 1,
+            _ => {}
+        }
+    }
+}
+
+/// What rests in a core's book.
+pub(crate) fn standing(core: &Core) -> Standing {
+    let Some(book) = core.book(INSTRUMENT) else {
+        return Standing { resting_bids: 0, resting_asks: 0, best_bid: None, best_ask: None };
+    };
+    Standing {
+        resting_bids: book.order_count(Side::Buy) as u64,
+        resting_asks: book.order_count(Side::Sell) as u64,
+        best_bid: book.best(Side::Buy),
+        best_ask: book.best(Side::Sell),
+    }
+}
+
+/// The events did not come.
+#[derive(Debug, thiserror::Error)]
+#[error("no events of sequence {seq} in {} s", EVENTS_TIMEOUT.as_secs())]
+struct NoEvents {
+    seq: Seq,
+}
+
+/// Reads every event that the engine released through `last`, lets it go, and replays its journal
+/// from what is on disk: trades as they were told, orders as they were kept.
+pub(crate) fn read_back(case: &str, engine: Engine, last: Seq) -> Result<Totals, BenchError> {
+    let mut tally = EventTally::default();
+    let mut reader = engine.events(Seq(1));
+    while reader.next_seq() <= last {
+        let batch = reader
+            .next_timeout(EVENTS_TIMEOUT)
+            .map_err(broken(case, "read its events"))?
+            .ok_or_else(|| {
+            broken(case, "read its events")(NoEvents { seq: reader.next_seq() })
+        })?;
+        for record in batch.iter() {
+            let (_, events) = record.decode().map_err(broken(case, "read an event record"))?;
+            for event in events {
+                tally.event(&event.map_err(broken(case, "read an event"))?);
+            }
+        }
+    }
+    let data_dir = engine.config().data_dir.clone();
+    drop(reader);
+    drop(engine);
+    let core = replayed(case, &data_dir, last)?;
+    Ok(Totals { tally: tally.tally, standing: standing(&core) })
+}
+
+/// The state of a data directory at a sequence, from its snapshots and its journal.
+pub(crate) fn replayed(case: &str, data_dir: &Path, at: Seq) -> Result<Core, BenchError> {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
+    replay_to(&disk, data_dir, At::Seq(at)).map_err(broken(case, "replay its journal"))
+}

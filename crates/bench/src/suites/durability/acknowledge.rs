@@ -1,0 +1,131 @@
+//! How long a durable acknowledgement takes at a steady rate, measured in disk syncs.
+
+use crate::drive::{OpenLoop, Venue, VenueSettings, disk_sync, open_loop, read_back, submissions};
+use crate::error::{BenchError, verify};
+use crate::measure::{Latencies, Spread};
+use crate::references::{Metric, Work};
+use crate::report::figure::Series;
+use crate::report::{Case, Risk, Row, Transport, Unit};
+use crate::suite::Context;
+use crate::workload::{FEES, Form, Workload, commands, seed002};
+use rialto_engine::{Level, Submission};
+
+/// Orders a second.
+const RATE: u64 = 100_000;
+/// What is asked for, in disk syncs: at the median and at 99 %.
+const TARGETS: [(&str, f64); 2] = [("p50", 2.5), ("p99", 5.0)];
+
+const OPEN_LOOP: &str = "Open loop: from the scheduled arrival to the acknowledgement in the \
+    client's hands; the client shares the processors with the engine.";
+const ONE_SYNC: &str = "One disk sync: the median synchronous write of this run's median group \
+    size, over space written before, on the same disk right after the run.";
+
+/// What one pass came to.
+struct Pass {
+    open: OpenLoop,
+    sync: Latencies,
+    group_bytes: u64,
+    write_p50_ns: u64,
+}
+
+/// Acknowledgements under `synced` at a steady rate: rows, and the curves to plot.
+pub(super) fn measure(context: &mut Context<'_>) -> Result<(Vec<Row>, Vec<Series>), BenchError> {
+    let seconds = context.sized(6, 1);
+    let rate = context.sized(RATE, 2_000);
+    let workload = seed002(Form::A, (rate * seconds) as usize);
+    let submissions = submissions(commands(&workload));
+    let work = format!("engine, {} at {} K orders/s", workload.name, RATE / 1_000);
+    let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+    let mut passes = Vec::new();
+    for pass in 1..=context.sized(3, 1) {
+        context.progress(&format!("  {}: pass {pass}", case.work));
+        passes.push(run(context, &case.to_string(), &workload, &submissions, rate)?);
+    }
+    Ok((rows(&case, &workload, &passes), curves(&passes)))
+}
+
+fn run(
+    context: &mut Context<'_>,
+    case: &str,
+    workload: &Workload,
+    submissions: &[Submission],
+    rate: u64,
+) -> Result<Pass, BenchError> {
+    let directory = context.fresh_directory()?;
+    let settings = VenueSettings::at(context, Level::Synced);
+    let mut venue = Venue::open(case, settings, &directory.path().join("venue"), workload)?;
+    // The first sixth finds cold caches and an empty book.
+    let warm_up = submissions.len() as u64 / 6;
+    let open = open_loop(case, &mut venue.producer, submissions, rate, warm_up)?;
+    let stats = venue.engine.stats();
+    let Venue { engine, producer } = venue;
+    drop(producer);
+    let totals = read_back(case, engine, open.last)?;
+    verify(case, "the result", totals, workload.expected)?;
+    let group_bytes = stats.group_bytes.value_at_quantile(0.5);
+    let writes = context.sized(2_000, 50);
+    let sync = disk_sync(case, directory.path(), group_bytes as usize, writes)?;
+    Ok(Pass { open, sync, group_bytes, write_p50_ns: stats.write_ns.value_at_quantile(0.5) })
+}
+
+fn rows(case: &Case, workload: &Workload, passes: &[Pass]) -> Vec<Row> {
+    let spread = |value: &dyn Fn(&Pass) -> f64| {
+        let values: Vec<f64> = passes.iter().map(value).collect();
+        Spread::of(&values).expect("at least one pass was made")
+    };
+    let row = |metric: String, spread: Spread, unit: Unit| {
+        let late = passes.iter().map(|pass| pass.open.late_ns_max).max();
+        Row::of_spread(case, metric, spread, unit)
+            .level(Level::Synced.name())
+            .checks(&workload.checks())
+            .check("median_group_bytes", passes[0].group_bytes)
+            .check("engine_write_p50_ns", passes[0].write_p50_ns)
+            .check("client_late_ns_max", late.unwrap_or(0))
+            .footnote(OPEN_LOOP)
+    };
+    let mut rows = vec![
+        row("throughput".into(), spread(&|pass| pass.open.rate), Unit::OrdersPerSecond)
+            .footnote(FEES),
+        row("one disk sync".into(), spread(&|pass| sync_ns(pass)), Unit::Nanoseconds)
+            .footnote(ONE_SYNC),
+        row(
+            "latency mean".into(),
+            spread(&|pass| pass.open.latencies.mean_ns()),
+            Unit::Nanoseconds,
+        )
+        .beside(Work::Seed002, Metric::Mean),
+    ];
+    for (position, (name, _)) in passes[0].open.latencies.percentiles().named().iter().enumerate() {
+        let of = |pass: &Pass| pass.open.latencies.percentiles().named()[position].1 as f64;
+        let mut ns = row(format!("latency {name}"), spread(&of), Unit::Nanoseconds);
+        if let Some(metric) = Metric::of_percentile(name) {
+            ns = ns.beside(Work::Seed002, metric);
+        }
+        rows.push(ns);
+        if let Some((_, target)) = TARGETS.iter().find(|(of, _)| of == name) {
+            let syncs = spread(&|pass| of(pass) / sync_ns(pass));
+            let metric = format!("latency {name} in disk syncs");
+            rows.push(row(metric, syncs, Unit::DiskSyncs).target(*target).footnote(ONE_SYNC));
+        }
+    }
+    rows
+}
+
+fn sync_ns(pass: &Pass) -> f64 {
+    pass.sync.percentiles().p50.max(1) as f64
+}
+
+fn curves(passes: &[Pass]) -> Vec<Series> {
+    let merged = |of: fn(&Pass) -> &Latencies| {
+        let mut all = Latencies::new();
+        passes.iter().for_each(|pass| all.merge(of(pass)));
+        all.curve()
+    };
+    vec![
+        Series {
+            name: format!("acknowledgement at {} K orders/s, synced", RATE / 1_000),
+            points: merged(|pass| &pass.open.latencies),
+        },
+        Series { name: "one disk sync".into(), points: merged(|pass| &pass.sync) },
+    ]
+}

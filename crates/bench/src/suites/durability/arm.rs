@@ -1,0 +1,69 @@
+//! One run of a workload through an engine, from empty directory to verified end.
+
+use crate::drive::{Venue, VenueSettings, feed, read_back};
+use crate::error::{BenchError, verify};
+use crate::measure::Percentiles;
+use crate::suite::Context;
+use crate::workload::Workload;
+use rialto_engine::{Stats, Submission};
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arm {
+    /// Commands a second, first submission to last acknowledgement.
+    pub(super) rate: f64,
+    /// From the stamp of a command to its release, in the same run.
+    pub(super) acknowledge: Percentiles,
+    /// Groups that the journal was written in.
+    pub(super) groups: u64,
+    /// The median size of a group, padding included.
+    pub(super) group_bytes: u64,
+    /// Bytes of journal and event log for each command.
+    pub(super) bytes_per_command: f64,
+}
+
+/// Feeds a workload to a fresh engine as fast as it takes it, verifies what it did, and returns
+/// what the measured part came to.
+pub(super) fn run(
+    context: &mut Context<'_>,
+    case: &str,
+    settings: VenueSettings,
+    workload: &Workload,
+    submissions: &[Submission],
+) -> Result<Arm, BenchError> {
+    let directory = context.fresh_directory()?;
+    let mut venue = Venue::open(case, settings, directory.path(), workload)?;
+    let (warm_up, measured) = submissions.split_at(workload.prefill);
+    feed(case, &mut venue.producer, warm_up)?;
+    let before = venue.engine.stats();
+    let fed = feed(case, &mut venue.producer, measured)?;
+    let after = venue.engine.stats();
+    verify(case, "answers", fed.answered, measured.len() as u64)?;
+    let Venue { engine, producer } = venue;
+    drop(producer);
+    let totals = read_back(case, engine, fed.last)?;
+    verify(case, "the result", totals, workload.expected)?;
+    Ok(Arm::of(fed.answered as f64 * 1e9 / fed.elapsed_ns as f64, before, after))
+}
+
+impl Arm {
+    fn of(rate: f64, before: Stats, after: Stats) -> Arm {
+        let (mut acknowledge, mut sizes) = (after.acknowledge_ns, after.group_bytes);
+        acknowledge
+            .subtract(&before.acknowledge_ns)
+            .expect("the later histogram counts all that the earlier one does");
+        sizes
+            .subtract(&before.group_bytes)
+            .expect("the later histogram counts all that the earlier one does");
+        let bytes = after.journal_bytes + after.event_bytes;
+        let bytes = bytes - before.journal_bytes - before.event_bytes;
+        let commands = (after.commands - before.commands).max(1);
+        Arm {
+            rate,
+            acknowledge: Percentiles::of(&acknowledge),
+            groups: after.groups - before.groups,
+            group_bytes: sizes.value_at_quantile(0.5),
+            bytes_per_command: (bytes as f64 / commands as f64 * 10.0).round() / 10.0,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Throughput of one workload at several levels, side by side.
+
+use super::arm::{self, Arm};
+use crate::drive::{VenueSettings, submissions};
+use crate::error::BenchError;
+use crate::measure::{SideBySide, Spread, side_by_side};
+use crate::references::{Metric, Work};
+use crate::report::{Case, Risk, Row, Transport, Unit};
+use crate::suite::Context;
+use crate::workload::{FEES, Workload, commands};
+use rialto_engine::{Level, Submission};
+
+const UNPACED: &str = "One thread submits everything at once and takes the replies.";
+const STAMPED: &str = "From the stamp of a command to its release, in the run whose throughput \
+    stands above; unpaced, so it is the depth of the queue more than the speed of the engine.";
+
+/// What is asked of a workload at a level.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Targets {
+    /// Commands a second under `buffered`.
+    pub(super) buffered: Option<f64>,
+    /// Commands a second under `synced`.
+    pub(super) synced: Option<f64>,
+    /// `synced` over `buffered`.
+    pub(super) ratio: Option<f64>,
+}
+
+/// A workload, what it is called, and what it stands beside.
+pub(super) struct Job<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) unit: Unit,
+    pub(super) work: Work,
+    pub(super) targets: Targets,
+    pub(super) rounds: usize,
+    /// Whether the latencies of the same runs are told too.
+    pub(super) latencies: bool,
+}
+
+/// What a workload came to at every level.
+pub(super) struct Levels {
+    case: Case,
+    side: SideBySide,
+    /// For each level, the runs.
+    arms: Vec<Vec<Arm>>,
+}
+
+/// Runs a workload at every level in turns.
+pub(super) fn measure(context: &mut Context<'_>, job: &Job<'_>) -> Result<Levels, BenchError> {
+    let work = format!("engine, {}", job.workload.name);
+    let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+    let name = case.to_string();
+    let submissions: Vec<Submission> = submissions(commands(job.workload));
+    let mut arms = vec![Vec::new(); Level::ALL.len()];
+    let side = side_by_side(Level::ALL.len(), job.rounds, |at| {
+        let level = Level::ALL[at];
+        context.progress(&format!("  {}: {level}, round {}", case.work, arms[at].len() + 1));
+        let settings = VenueSettings::at(context, level);
+        let arm = arm::run(context, &name, settings, job.workload, &submissions)?;
+        arms[at].push(arm);
+        Ok(arm.rate)
+    })?;
+    Ok(Levels { case, side, arms })
+}
+
+impl Levels {
+    /// The median rate at a level.
+    pub(super) fn rate(&self, level: Level) -> f64 {
+        self.side.spread(level as usize).map_or(0.0, |spread| spread.median)
+    }
+
+    pub(super) fn rows(&self, job: &Job<'_>) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for level in Level::ALL {
+            rows.push(self.throughput(job, level));
+            if job.latencies {
+                rows.extend(self.latencies(level));
+            }
+        }
+        let ratio = self.side.ratio(Level::Synced as usize, Level::Buffered as usize);
+        if let Some(ratio) = ratio {
+            let metric = "throughput over that of buffered";
+            let mut row = Row::of_spread(&self.case, metric, ratio, Unit::Ratio)
+                .level(Level::Synced.name())
+                .beside(job.work, Metric::Throughput)
+                .checks(&job.workload.checks())
+                .footnote("Both of a pair ran right after each other; the median of the pairs.");
+            if let Some(target) = job.targets.ratio {
+                row = row.target(target);
+            }
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn throughput(&self, job: &Job<'_>, level: Level) -> Row {
+        let arms = &self.arms[level as usize];
+        let spread = self.side.spread(level as usize).expect("every level ran in every round");
+        let target = match level {
+            Level::Memory => None,
+            Level::Buffered => job.targets.buffered,
+            Level::Synced => job.targets.synced,
+        };
+        let middle = &arms[arms.len() / 2];
+        let row = Row::of_spread(&self.case, "throughput", spread, job.unit)
+            .level(level.name())
+            .beside(job.work, Metric::Throughput)
+            .checks(&job.workload.checks())
+            .check("journal_groups", middle.groups)
+            .check("median_group_bytes", middle.group_bytes)
+            .check("disk_bytes_per_command", middle.bytes_per_command)
+            .footnote(UNPACED)
+            .footnote(FEES);
+        match target {
+            Some(target) => row.target(target),
+            None => row,
+        }
+    }
+
+    fn latencies(&self, level: Level) -> Vec<Row> {
+        let arms = &self.arms[level as usize];
+        let names = arms[0].acknowledge.named();
+        let of = |position: usize| {
+            let values: Vec<f64> =
+                arms.iter().map(|arm| arm.acknowledge.named()[position].1 as f64).collect();
+            Spread::of(&values).expect("every level ran in every round")
+        };
+        let row = |(position, (name, _)): (usize, (&str, u64))| {
+            let metric = format!("acknowledgement {name}");
+            Row::of_spread(&self.case, metric, of(position), Unit::Nanoseconds)
+                .level(level.name())
+                .check("journal_groups", arms[0].groups)
+                .footnote(STAMPED)
+        };
+        names.into_iter().enumerate().map(row).collect()
+    }
+}
