@@ -54,18 +54,6 @@ impl EntryChange {
         }
     }
 
-    /// The names that it changes.
-    fn names(&self) -> [&Path; 2] {
-        match self {
-            EntryChange::Add { path, .. } | EntryChange::Drop { path } => [path, path],
-            EntryChange::Move { from, to, .. } => [from, to],
-        }
-    }
-
-    fn overlaps(&self, other: &EntryChange) -> bool {
-        self.names().iter().any(|name| other.names().contains(name))
-    }
-
     pub(super) fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
         match self {
             EntryChange::Add { path, inode } => {
@@ -84,7 +72,6 @@ impl EntryChange {
 
 pub(super) struct PendingEntry {
     pub(super) at: u64,
-    pub(super) orphaned: bool,
     pub(super) change: EntryChange,
 }
 
@@ -227,7 +214,7 @@ impl State {
             self.stale.push(bytes);
         }
         change.apply(&mut self.current);
-        self.entries.push(PendingEntry { at: self.operations, orphaned: false, change });
+        self.entries.push(PendingEntry { at: self.operations, change });
     }
 
     /// Decides the fate of a sync: done, or a lie (false), or an error, after which `orphan` marks
@@ -248,29 +235,14 @@ impl State {
         Ok(!lies)
     }
 
-    pub(super) fn orphan_entries(&mut self, dir: &Path) {
-        for entry in &mut self.entries {
-            entry.orphaned |= entry.change.dir() == Some(dir);
-        }
-    }
-
     pub(super) fn settle_entries(&mut self, dir: &Path) {
         let State { entries, durable, .. } = self;
-        // An older change of the same name, which no sync will save, is overtaken: it must not come
-        // back over this one after a crash.
-        let settling: Vec<(u64, EntryChange)> = entries
-            .iter()
-            .filter(|entry| !entry.orphaned && entry.change.dir() == Some(dir))
-            .map(|entry| (entry.at, entry.change.clone()))
-            .collect();
         entries.retain(|entry| {
-            let overtaken =
-                settling.iter().any(|(at, change)| *at > entry.at && entry.change.overlaps(change));
-            let settles = !entry.orphaned && entry.change.dir() == Some(dir);
-            if settles || overtaken {
+            let settles = entry.change.dir() == Some(dir);
+            if settles {
                 entry.change.apply(durable);
             }
-            !settles && !overtaken
+            !settles
         });
     }
 
