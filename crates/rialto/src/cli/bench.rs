@@ -1,0 +1,40 @@
+//! `rialto bench`: runs benchmark suites.
+
+use crate::Error;
+use rialto_bench::{Options, Size};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which suites; none means all.
+    suites: Vec<String>,
+    /// One JSON object a line instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Write a page with tables and plots.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// A small run that proves that everything works and measures nothing.
+    #[arg(long)]
+    small: bool,
+    /// Where suites keep data while they run: choose the disk that is to be measured.
+    #[arg(long, value_name = "DIR", default_value = "data/bench")]
+    data: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    std::fs::create_dir_all(&args.data).map_err(Error::file("make", &args.data))?;
+    let options = Options {
+        suites: args.suites.clone(),
+        json: args.json,
+        report: args.report.clone(),
+        size: if args.small { Size::Small } else { Size::Full },
+        data_dir: args.data.clone(),
+    };
+    let summary =
+        rialto_bench::run(&options).map_err(|error| Error::Failed(crate::tell_all(&error)))?;
+    if summary.is_all_met() {
+        return Ok(());
+    }
+    Err(Error::Failed("some targets were missed; the output names them".to_string()))
+}

@@ -1,0 +1,118 @@
+//! The command line.
+
+mod admin;
+mod bench;
+mod configuration;
+mod connection;
+mod market;
+mod order;
+mod serve;
+pub(crate) use serve::tell_opening;
+mod show;
+
+use crate::Error;
+use crate::terminal::note;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// A trading venue in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "rialto", version = crate::VERSION, propagate_version = true)]
+#[command(max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a venue.
+    Serve(serve::Args),
+    /// Run a venue with three markets and simulated members, and watch it.
+    Demo(crate::demo::Args),
+    /// Print every setting with its default, or check a file.
+    Config(configuration::Args),
+    /// Enter an order.
+    Order(order::Order),
+    /// Cancel orders.
+    Cancel(order::Cancel),
+    /// Change the price or the quantity of an order.
+    Amend(order::Amend),
+    /// List the open orders of an account.
+    Orders(order::Orders),
+    /// List the last fills of an account.
+    Fills(order::Fills),
+    /// List the balances of an account.
+    Balances(order::Balances),
+    /// Show a book.
+    Book(market::Book),
+    /// Show the last trades of a market.
+    Trades(market::Trades),
+    /// List the instruments.
+    Instruments(market::Instruments),
+    /// Run the venue: members, accounts, money, instruments, keys.
+    Admin(admin::Args),
+    /// Have a running venue make a snapshot.
+    Snapshot(admin::Snapshot),
+    /// Have a running venue copy a consistent state of itself.
+    Backup(admin::Backup),
+    /// Replace the admin key of a venue that does not run.
+    AdminKey(admin::AdminKey),
+    /// Run benchmarks, with the figures of others beside ours.
+    Bench(bench::Args),
+    /// Print a completion script for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Does what the command line says.
+#[must_use]
+pub fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            note(format_args!("rialto: {}", crate::tell_all(&error)));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Error> {
+    match command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Demo(args) => crate::demo::run(&args),
+        Command::Config(args) => configuration::run(&args),
+        Command::Order(args) => args.run(),
+        Command::Cancel(args) => args.run(),
+        Command::Amend(args) => args.run(),
+        Command::Orders(args) => args.run(),
+        Command::Fills(args) => args.run(),
+        Command::Balances(args) => args.run(),
+        Command::Book(args) => args.run(),
+        Command::Trades(args) => args.run(),
+        Command::Instruments(args) => args.run(),
+        Command::Admin(args) => args.run(),
+        Command::Snapshot(args) => args.run(),
+        Command::Backup(args) => args.run(),
+        Command::AdminKey(args) => args.run(),
+        Command::Bench(args) => bench::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "rialto", &mut script);
+            crate::terminal::say(format_args!("{}", String::from_utf8_lossy(&script)));
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

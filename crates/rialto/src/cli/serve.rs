@@ -1,0 +1,91 @@
+//! `rialto serve`: runs a venue until it is told to stop.
+
+use crate::Error;
+use crate::config::{self, Config};
+use crate::stop::Stop;
+use crate::terminal::{note, say};
+use crate::venue::{Opening, Venue};
+use rialto_disk::RealDisk;
+use rialto_engine::Level;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a running venue is looked at.
+const CHECK_PERIOD: Duration = Duration::from_millis(100);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The configuration file; `rialto config --default` prints one. Without it, every setting has
+    /// its default.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where the venue keeps its data, whatever the file says.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where to listen, whatever the file says.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The durability level (memory, buffered or synced), whatever the file says.
+    #[arg(long)]
+    level: Option<Level>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    let mut config = match &args.config {
+        Some(path) => config::read(path)?,
+        None => Config::default(),
+    };
+    if let Some(data) = &args.data {
+        config.engine.data_dir.clone_from(data);
+    }
+    if let Some(listen) = args.listen {
+        config.gateway.listen = listen;
+    }
+    if let Some(level) = args.level {
+        config.engine.level = level;
+    }
+    let stop = Stop::on_signals()?;
+    let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
+    tell_opening(&config, &venue, &opening);
+    let ended = loop {
+        if stop.wait(CHECK_PERIOD) {
+            say(format_args!("stopping: finishing what was taken"));
+            break Ok(());
+        }
+        if let Err(error) = venue.check() {
+            break Err(error);
+        }
+    };
+    let closed = venue.close(config.drain);
+    ended?;
+    say(format_args!("{}", closed?));
+    Ok(())
+}
+
+/// Says what was recovered and where the venue is. The admin key is said here and never again.
+pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
+    say(format_args!("rialto {}", crate::VERSION));
+    say(format_args!("recovery: {}", opening.recovery));
+    if let Some(key) = &opening.new_admin_key {
+        say(format_args!(
+            "admin key: {} (shown this once; keep it. Lost: rialto admin-key --reset {})",
+            key.reveal(),
+            config.data_dir().display()
+        ));
+    }
+    if !config.gateway.listen.ip().is_loopback() {
+        note(format_args!(
+            "warning: {} can be reached from other machines, and nothing is encrypted: put a TLS \
+             proxy in front",
+            venue.local_addr()
+        ));
+    }
+    say(format_args!(
+        "listening on http://{}, level {}, data in {}",
+        venue.local_addr(),
+        config.engine.level,
+        config.data_dir().display()
+    ));
+}

@@ -1,0 +1,135 @@
+//! The other side of the wire: asks a running venue over HTTP and signs what it asks.
+
+mod credentials;
+
+pub use credentials::{Credentials, KeyFile, secret};
+
+use crate::Error;
+use rialto_gateway::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long an answer may take before the venue counts as unreachable.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest answer that is read.
+const ANSWER_BYTES_MAX: u64 = 64 << 20;
+
+/// A venue, as one of its users sees it. It keeps its connections open.
+pub struct Client {
+    agent: ureq::Agent,
+    url: String,
+    credentials: Credentials,
+    nonce: std::cell::Cell<u64>,
+}
+
+/// An answer of the venue: its HTTP status and its body.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The body, which is an object in JSON.
+    pub body: Value,
+}
+
+impl Client {
+    /// A client of the venue at `url`, such as `http://127.0.0.1:8080`.
+    #[must_use]
+    pub fn new(url: &str, credentials: Credentials) -> Client {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(TIMEOUT))
+            .user_agent(concat!("rialto/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Client {
+            agent: config.into(),
+            url: url.trim_end_matches('/').to_string(),
+            credentials,
+            nonce: std::cell::Cell::new(0),
+        }
+    }
+
+    /// Asks for something and takes nothing but success for an answer.
+    ///
+    /// # Errors
+    /// The venue refused, or no usable answer came.
+    pub fn get(&self, path: &str) -> Result<Value, Error> {
+        accepted(self.send("GET", path, None)?)
+    }
+
+    /// Has something done and takes nothing but success for an answer.
+    ///
+    /// # Errors
+    /// The venue refused, or no usable answer came.
+    pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Error> {
+        accepted(self.send(method, path, body)?)
+    }
+
+    /// Sends a request, signed if there is a key, and returns whatever the venue answers.
+    ///
+    /// # Errors
+    /// No answer came, or none that is JSON.
+    pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, Error> {
+        let bytes = body.map(Value::to_string).unwrap_or_default().into_bytes();
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        match &self.credentials {
+            Credentials::None => {}
+            Credentials::Admin(key) => {
+                request = request.header("authorization", format!("Bearer {key}"));
+            }
+            Credentials::Key { id, secret } => {
+                let timestamp = now_us();
+                let nonce = self.next_nonce();
+                let signature = sign(secret.as_bytes(), timestamp, &nonce, method, path, &bytes);
+                request = request
+                    .header(HEADER_KEY, id)
+                    .header(HEADER_TIMESTAMP, timestamp)
+                    .header(HEADER_NONCE, nonce)
+                    .header(HEADER_SIGNATURE, signature);
+            }
+        }
+        let request = request
+            .body(bytes)
+            .map_err(|error| Error::Usage(format!("cannot ask {}{path}: {error}", self.url)))?;
+        let mut answer = self.agent.run(request).map_err(|error| {
+            Error::Unreachable(format!("no answer from the venue at {}: {error}", self.url))
+        })?;
+        let status = answer.status().as_u16();
+        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
+        let text = text.map_err(|error| {
+            Error::Unreachable(format!("the answer of {} broke off: {error}", self.url))
+        })?;
+        let body = serde_json::from_str(&text).map_err(|error| {
+            Error::Unreachable(format!(
+                "{} answered {status} with something that is not JSON ({error}): is that a Rialto \
+                 venue?",
+                self.url
+            ))
+        })?;
+        Ok(Answer { status, body })
+    }
+
+    /// Tells apart like requests of one microsecond, from this process or another.
+    fn next_nonce(&self) -> String {
+        self.nonce.set(self.nonce.get() + 1);
+        format!("{}-{}", std::process::id(), self.nonce.get())
+    }
+}
+
+fn accepted(answer: Answer) -> Result<Value, Error> {
+    let Answer { status, body } = answer;
+    if (200..300).contains(&status) {
+        return Ok(body);
+    }
+    let error = &body["error"];
+    let text = |field: &str| error[field].as_str().map(str::to_string);
+    let mut message = text("message").unwrap_or_else(|| format!("the venue answered {status}"));
+    if let Some(field) = text("field") {
+        message = format!("{field}: {message}");
+    }
+    let code = text("code").unwrap_or_else(|| status.to_string());
+    Err(Error::Refused { code, message, body: body.to_string() })
+}

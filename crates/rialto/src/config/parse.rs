@@ -1,0 +1,182 @@
+//! Reads a configuration file. What it does not know, it refuses, and says in which line.
+
+use super::setting::{Kind, Setting};
+use super::{Config, SECTIONS, SETTINGS};
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is wrong.
+    #[error("{}{line}:{column}: {message}", file_prefix(file))]
+    Line {
+        /// The file, where there is one.
+        file: Option<PathBuf>,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Settings that are right each for itself do not go together.
+    #[error("{}{message}", file_prefix(file))]
+    Together {
+        /// The file, where there is one.
+        file: Option<PathBuf>,
+        /// What does not go together.
+        message: String,
+    },
+}
+
+fn file_prefix(file: &Option<PathBuf>) -> String {
+    file.as_ref().map_or_else(String::new, |file| format!("{}:", file.display()))
+}
+
+/// Reads the configuration in `path`.
+///
+/// # Errors
+/// The file cannot be read or used; the error names file and line.
+pub fn read(path: &Path) -> Result<Config, ConfigError> {
+    let text = fs::read_to_string(path)
+        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    parse(&text).map_err(|error| match error {
+        ConfigError::Line { line, column, message, .. } => {
+            ConfigError::Line { file: Some(path.to_path_buf()), line, column, message }
+        }
+        ConfigError::Together { message, .. } => {
+            ConfigError::Together { file: Some(path.to_path_buf()), message }
+        }
+        other => other,
+    })
+}
+
+/// Reads a configuration; what `text` leaves out has its default.
+///
+/// # Errors
+/// Something in it is unknown, of the wrong type or out of range; the error names the line.
+pub fn parse(text: &str) -> Result<Config, ConfigError> {
+    let place = |span: Range<usize>, message: String| at(text, span.start, message);
+    let table = DeTable::parse(text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        place(span, error.message().replace('\n', "; "))
+    })?;
+    let mut config = Config::default();
+    for (section, settings) in table.get_ref() {
+        let name: &str = section.get_ref();
+        if !SECTIONS.iter().any(|(known, _)| *known == name) {
+            let known: Vec<&str> = SECTIONS.iter().map(|(known, _)| *known).collect();
+            let message = format!("there is no section [{name}]; there are {}", known.join(", "));
+            return Err(place(section.span(), message));
+        }
+        let DeValue::Table(settings) = settings.get_ref() else {
+            let message = format!("{name} is a section: write [{name}] on a line of its own");
+            return Err(place(section.span(), message));
+        };
+        for (key, value) in settings {
+            let known = SETTINGS.iter().find(|setting| {
+                setting.section == name && setting.key == AsRef::<str>::as_ref(key.get_ref())
+            });
+            let Some(setting) = known else {
+                return Err(place(key.span(), unknown(name, key.get_ref())));
+            };
+            apply(setting, value, &mut config).map_err(|message| place(value.span(), message))?;
+        }
+    }
+    check_together(&config)?;
+    Ok(config)
+}
+
+fn unknown(section: &str, key: &str) -> String {
+    let elsewhere = SETTINGS.iter().find(|setting| setting.key == key);
+    match elsewhere {
+        Some(setting) => {
+            format!("{key} belongs into the section [{}], not [{section}]", setting.section)
+        }
+        None => format!(
+            "there is no setting {key} in [{section}]; `rialto config --default` prints all settings"
+        ),
+    }
+}
+
+/// Puts one value into `config`, or says why it may not be there.
+fn apply(
+    setting: &Setting,
+    value: &Spanned<DeValue<'_>>,
+    config: &mut Config,
+) -> Result<(), String> {
+    let value = value.get_ref();
+    let wrong = || {
+        let got = value.type_str();
+        format!("{} must be {}, and this is of type {got}", setting.key, setting.range())
+    };
+    let text = || value.as_str().ok_or_else(wrong);
+    match &setting.kind {
+        Kind::Number { min, max, set, .. } => {
+            let integer = value.as_integer().ok_or_else(wrong)?;
+            let number = u64::from_str_radix(integer.as_str(), integer.radix());
+            match number {
+                Ok(number) if (*min..=*max).contains(&number) => set(config, number),
+                _ => {
+                    let got = integer.as_str();
+                    return Err(format!("{} = {got}: must be {}", setting.key, setting.range()));
+                }
+            }
+        }
+        Kind::Switch { set, .. } => set(config, value.as_bool().ok_or_else(wrong)?),
+        Kind::Level { set, .. } => {
+            let level = text()?.parse();
+            set(config, level.map_err(|_| format!("{} must be {}", setting.key, setting.range()))?);
+        }
+        Kind::Address { set, .. } => {
+            let address = text()?.parse();
+            let example = "such as \"127.0.0.1:8080\"";
+            let wrong = |_| format!("{} must be {}, {example}", setting.key, setting.range());
+            set(config, address.map_err(wrong)?);
+        }
+        Kind::Path { set, .. } => match text()? {
+            "" => return Err(format!("{} must not be empty", setting.key)),
+            path => set(config, PathBuf::from(path)),
+        },
+        Kind::OptionalPath { set, .. } => {
+            let path = text()?;
+            set(config, (!path.is_empty()).then(|| PathBuf::from(path)));
+        }
+    }
+    Ok(())
+}
+
+/// What no single setting shows.
+fn check_together(config: &Config) -> Result<(), ConfigError> {
+    let gateway = &config.gateway;
+    if !gateway.listen.ip().is_loopback() && !gateway.allow_remote {
+        let message = format!(
+            "gateway.listen = {} is not a loopback address, and there is no TLS: set \
+             gateway.allow_remote = true if what is said there may be read on the way, or put a \
+             TLS proxy in front and listen on 127.0.0.1",
+            gateway.listen
+        );
+        return Err(ConfigError::Together { file: None, message });
+    }
+    Ok(())
+}
+
+fn at(text: &str, offset: usize, message: String) -> ConfigError {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    ConfigError::Line { file: None, line, column, message }
+}

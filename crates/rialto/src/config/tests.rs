@@ -1,0 +1,127 @@
+//! The table of settings, held to what it promises.
+
+use super::*;
+
+/// A value that the setting may have and that is not its default.
+fn another(setting: &Setting, config: &mut Config) {
+    match &setting.kind {
+        Kind::Number { min, max, get, set, .. } => {
+            set(config, if get(config) == *min { *max } else { *min });
+        }
+        Kind::Switch { get, set } => set(config, !get(config)),
+        Kind::Level { set, .. } => set(config, rialto_engine::Level::Memory),
+        Kind::Address { set, .. } => set(config, ([127, 0, 0, 2], 9).into()),
+        Kind::Path { set, .. } => set(config, "else/where \"quoted\"".into()),
+        Kind::OptionalPath { set, .. } => set(config, Some("back/ups".into())),
+    }
+}
+
+fn told(config: &Config) -> String {
+    format!("{config:?}")
+}
+
+fn refused(text: &str) -> String {
+    parse(text).expect_err(text).to_string()
+}
+
+#[test]
+fn what_is_printed_reads_back_as_the_defaults() {
+    let printed = print(&Config::default());
+    assert_eq!(told(&parse(&printed).unwrap()), told(&Config::default()));
+    assert_eq!(told(&parse("").unwrap()), told(&Config::default()));
+}
+
+#[test]
+fn every_setting_reaches_the_configuration_and_nothing_else() {
+    for setting in SETTINGS {
+        let mut changed = Config::default();
+        another(setting, &mut changed);
+        assert_ne!(told(&changed), told(&Config::default()), "{} changes nothing", setting.key);
+        // Alone in a file, with every other setting left to its default.
+        let file =
+            format!("[{}]\n{} = {}\n", setting.section, setting.key, setting.value(&changed));
+        let read = parse(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert_eq!(told(&read), told(&changed), "{file}");
+    }
+}
+
+#[test]
+fn defaults_lie_within_their_ranges_and_ranges_end_where_they_say() {
+    for setting in SETTINGS {
+        let Kind::Number { min, max, get, .. } = setting.kind else { continue };
+        let default = get(&Config::default());
+        assert!((min..=max).contains(&default), "{} = {default}", setting.key);
+        let line = |value: u64| format!("[{}]\n{} = {value}\n", setting.section, setting.key);
+        for value in [min, max] {
+            let read = parse(&line(value)).unwrap();
+            assert_eq!(get(&read), value, "{} cannot hold it", setting.key);
+        }
+        let outside = [min.checked_sub(1), max.checked_add(1)];
+        for value in outside.into_iter().flatten() {
+            let error = refused(&line(value));
+            assert!(error.starts_with("2:") && error.contains(setting.key), "{error}");
+        }
+    }
+}
+
+#[test]
+fn no_setting_stands_twice_and_every_section_has_some() {
+    for (at, setting) in SETTINGS.iter().enumerate() {
+        let same = |other: &&Setting| (other.section, other.key) == (setting.section, setting.key);
+        assert_eq!(SETTINGS[..at].iter().find(same).map(|other| other.key), None);
+        assert!(setting.meaning.ends_with('.'), "{} is not explained in sentences", setting.key);
+        assert!(SECTIONS.iter().any(|(section, _)| *section == setting.section));
+    }
+    for (section, _) in SECTIONS {
+        assert!(SETTINGS.iter().any(|setting| setting.section == *section), "[{section}]");
+    }
+}
+
+#[test]
+fn what_is_unknown_is_refused_with_its_line() {
+    let error = refused("[engine]\nlevel = \"synced\"\n\n  levle = \"synced\"\n");
+    assert!(error.starts_with("4:3: there is no setting levle in [engine]"), "{error}");
+    let error = refused("# a comment\n[engin]\n");
+    assert!(error.starts_with("2:2: there is no section [engin]"), "{error}");
+    let error = refused("[gateway]\nlevel = \"synced\"\n");
+    assert!(error.contains("belongs into the section [engine]"), "{error}");
+    let error = refused("level = \"synced\"\n");
+    assert!(error.starts_with("1:1:"), "{error}");
+    let error = refused("engine = 3\n");
+    assert!(error.contains("write [engine] on a line of its own"), "{error}");
+}
+
+#[test]
+fn what_is_malformed_or_of_the_wrong_type_is_refused_with_its_line() {
+    for (text, start) in [
+        ("[engine]\nlevel = synced\n", "2:"),
+        ("[engine]\nlevel = \"fast\"\n", "2:9: level must be \"memory\", \"buffered\""),
+        ("[engine]\nlevel = 3\n", "2:9: level must be"),
+        ("[engine]\nspins = \"3\"\n", "2:9: spins must be"),
+        ("[engine]\nspins = -1\n", "2:9: spins = -1: must be"),
+        ("[engine]\nspins = 99999999999999999999999\n", "2:9:"),
+        ("[engine]\nspins = 1.5\n", "2:9: spins must be"),
+        ("[engine]\nspins = 1\nspins = 2\n", "3:"),
+        ("[gateway]\nlisten = \"localhost\"\n", "2:10: listen must be an IP address"),
+        ("[gateway]\nallow_remote = 1\n", "2:16: allow_remote must be true or false"),
+        ("[venue]\ndata_dir = \"\"\n", "2:12: data_dir must not be empty"),
+        ("[venue\n", "1:"),
+    ] {
+        let error = refused(text);
+        assert!(error.starts_with(start), "{text:?} gave {error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn listening_on_the_network_has_to_be_allowed() {
+    let error = refused("[gateway]\nlisten = \"0.0.0.0:80\"\n");
+    assert!(error.contains("gateway.allow_remote = true"), "{error}");
+    assert!(parse("[gateway]\nlisten = \"0.0.0.0:80\"\nallow_remote = true\n").is_ok());
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = crate::tell_all(&read(Path::new("/nowhere/rialto.toml")).unwrap_err());
+    assert!(error.contains("/nowhere/rialto.toml"), "{error}");
+}

@@ -1,0 +1,110 @@
+//! The crowd: leaves orders further away, takes some back, makes some smaller, lets some expire.
+
+use super::makers::is_open;
+use super::plan::{Plan, Purpose};
+use super::world::World;
+use crate::demo::markets::{MARKETS, Role, accounts};
+use rialto_feed::Feed;
+use rialto_model::{
+    AccountId, Amend, Command, OrderId, OrderRef, Quantity, Side, TimeInForce, Timestamp,
+};
+
+/// Orders that one account leaves in one market before it takes some back.
+const STANDING_MAX: usize = 60;
+/// The mean distance of an order from the value, relative to it, and the most.
+const DISTANCE_MEAN: f64 = 0.002;
+const DISTANCE_MAX: f64 = 0.03;
+
+/// All of the crowd.
+pub(super) struct Crowd {
+    accounts: Vec<AccountId>,
+    /// For each account and market, the orders that stand until they are taken back.
+    standing: Vec<Vec<OrderId>>,
+}
+
+impl Crowd {
+    pub(super) fn new() -> Crowd {
+        let accounts = accounts(Role::Crowd);
+        let standing = vec![Vec::new(); accounts.len() * MARKETS.len()];
+        Crowd { accounts, standing }
+    }
+
+    /// Leaves an order, and perhaps takes back or shrinks another.
+    pub(super) fn plan(&mut self, world: &mut World, feed: &Feed, plan: &mut Plan) {
+        let market = world.pick_market();
+        let who = world.dice.below(self.accounts.len());
+        let account = self.accounts[who];
+        let list = who * MARKETS.len() + market;
+        let side = world.pick_side();
+        let distance = (world.dice.exponential() * DISTANCE_MEAN).clamp(0.000_2, DISTANCE_MAX);
+        let away = match side {
+            Side::Buy => 1.0 - distance,
+            Side::Sell => 1.0 + distance,
+        };
+        let price = world.price(market, world.prices[market] * away, side);
+        let dollars = 50.0 + world.dice.exponential() * 800.0;
+        let quantity = world.quantity(market, dollars);
+        let mut order = world.limit(account, market, side, price, quantity);
+        let mut purpose = Purpose::Standing(list as u32);
+        if world.dice.chance(0.4) {
+            order.time_in_force = TimeInForce::Gtd;
+            let seconds = world.dice.between(3.0, 20.0);
+            let nanoseconds = (seconds * Timestamp::SECOND as f64) as u64;
+            order.expire_at = now().saturating_add(nanoseconds);
+            purpose = Purpose::Plain;
+        }
+        plan.add(purpose, Command::Place(order));
+        self.touch_another(list, account, world, feed, plan);
+    }
+
+    fn touch_another(
+        &mut self,
+        list: usize,
+        account: AccountId,
+        world: &mut World,
+        feed: &Feed,
+        plan: &mut Plan,
+    ) {
+        let standing = &mut self.standing[list];
+        if standing.is_empty() {
+            return;
+        }
+        let at = world.dice.below(standing.len());
+        let order = standing[at];
+        if !is_open(feed, order) {
+            standing.swap_remove(at);
+        } else if standing.len() > STANDING_MAX || world.dice.chance(0.3) {
+            standing.swap_remove(at);
+            plan.add(Purpose::Plain, Command::Cancel { account, order: OrderRef::Id(order) });
+        } else if world.dice.chance(0.2) {
+            plan.steps.extend(
+                smaller(feed, account, order).map(|amend| (Purpose::Plain, Command::Amend(amend))),
+            );
+        }
+    }
+
+    /// Hears what became of an order.
+    pub(super) fn learn(&mut self, list: u32, order: Option<OrderId>) {
+        if let (Some(list), Some(order)) = (self.standing.get_mut(list as usize), order) {
+            list.push(order);
+        }
+    }
+}
+
+/// The same order for three quarters of its quantity, where that is a lot or more.
+fn smaller(feed: &Feed, account: AccountId, order: OrderId) -> Option<Amend> {
+    let view = feed.order(order)?;
+    let lot = feed.instrument(view.terms.instrument)?.spec.rules.lot.0;
+    let quantity = view.quantity.0 / 4 * 3 / lot * lot;
+    (quantity > view.filled.0 && quantity < view.quantity.0).then_some(Amend {
+        account,
+        order: OrderRef::Id(order),
+        price: None,
+        quantity: Some(Quantity(quantity)),
+    })
+}
+
+/// The time by this machine's clock, as the sequencer stamps it.
+fn now() -> Timestamp {
+    Timestamp(rialto_gateway::now_us().saturating_mul(1_000))
+}

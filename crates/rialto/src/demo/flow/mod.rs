@@ -1,0 +1,199 @@
+//! The simulated flow of orders: a thread that submits to the engine like anybody else and sees
+//! of the venue what everybody sees.
+
+mod crowd;
+mod dice;
+mod fair;
+mod funds;
+mod makers;
+mod plan;
+mod takers;
+mod world;
+
+use super::markets::{MEMBERS, Role};
+use crate::Error;
+use crowd::Crowd;
+use makers::Makers;
+use plan::{Plan, Purpose};
+use rialto_engine::{Producer, Reply, SubmitError};
+use rialto_gateway::Live;
+use rialto_model::{Command, Instrument, MassCancel, Outcome};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use takers::Takers;
+use world::World;
+
+/// How often the members look at the market.
+const PERIOD: Duration = Duration::from_millis(5);
+/// How much that was missed, because the machine was busy, is made up for.
+const CATCH_UP: Duration = Duration::from_millis(50);
+/// How often members look at their balances.
+const FUNDS_PERIOD: Duration = Duration::from_secs(1);
+/// How long the flow waits for its last answers when it ends.
+const LAST_REPLIES: Duration = Duration::from_secs(10);
+
+/// A flow that runs.
+pub(crate) struct Flow {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Flow {
+    /// Starts the flow at about `rate` new orders a second; what the members do follows from
+    /// `seed` and from what the venue answers.
+    pub(crate) fn start(
+        producer: Producer,
+        live: Arc<Live>,
+        instruments: Vec<Instrument>,
+        rate: u32,
+        seed: u64,
+    ) -> Result<Flow, Error> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let world = World::new(seed, instruments, &live.read());
+        let members = Members {
+            stop: Arc::clone(&stop),
+            producer,
+            live,
+            rate: f64::from(rate),
+            outstanding: 0,
+            world,
+            makers: Makers::new(),
+            crowd: Crowd::new(),
+            takers: Takers::new(),
+            plan: Plan::default(),
+        };
+        let thread = std::thread::Builder::new().name("demo-flow".to_string());
+        let thread = thread
+            .spawn(move || members.run())
+            .map_err(|error| Error::Assemble(format!("no thread for the flow: {error}")))?;
+        Ok(Flow { stop, thread: Some(thread) })
+    }
+
+    /// Whether the flow has ended, as it does when the engine takes no more commands.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Flow {
+    /// Ends the flow and waits for its last answers.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // A panic told itself on its way out.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// All simulated members.
+struct Members {
+    stop: Arc<AtomicBool>,
+    producer: Producer,
+    live: Arc<Live>,
+    rate: f64,
+    outstanding: usize,
+    world: World,
+    makers: Makers,
+    crowd: Crowd,
+    takers: Takers,
+    plan: Plan,
+}
+
+impl Members {
+    fn run(mut self) {
+        self.begin();
+        let mut before = Instant::now();
+        let mut funds_due = before;
+        let mut orders_due = 0.0;
+        let mut runs = self.submit();
+        while runs && !self.stop.load(Ordering::Acquire) {
+            let now = Instant::now();
+            self.world.step(now - before);
+            let most = (self.rate * CATCH_UP.as_secs_f64()).max(1.0);
+            orders_due = (orders_due + self.rate * (now - before).as_secs_f64()).min(most);
+            before = now;
+            if now >= funds_due {
+                funds_due = now + FUNDS_PERIOD;
+                let feed = self.live.read();
+                funds::top_up(&feed, &mut self.plan);
+                self.makers.skew(&feed, &self.world.instruments);
+            }
+            self.plan_orders(orders_due as usize);
+            orders_due -= orders_due.floor();
+            runs = self.submit();
+            self.listen(now + PERIOD);
+        }
+        let end = Instant::now() + LAST_REPLIES;
+        while self.outstanding > 0 && Instant::now() < end {
+            self.listen(end.min(Instant::now() + PERIOD));
+        }
+    }
+
+    /// Begins with empty hands: what the members of an earlier run left on the books is unknown
+    /// to these.
+    fn begin(&mut self) {
+        for member in MEMBERS.iter().filter(|member| member.role != Role::Visitor) {
+            let all = MassCancel { account: member.account(), instrument: None, side: None };
+            self.plan.add(Purpose::Plain, Command::MassCancel(all));
+        }
+    }
+
+    /// Has so many orders be entered by whoever's turn it is.
+    fn plan_orders(&mut self, count: usize) {
+        let Members { live, world, makers, crowd, takers, plan, .. } = self;
+        let feed = live.read();
+        for _ in 0..count {
+            match world.dice.below(100) {
+                0..80 => makers.plan(world, &feed, plan),
+                80..93 => crowd.plan(world, &feed, plan),
+                _ => takers.plan(world, plan),
+            }
+        }
+    }
+
+    /// Submits what is planned; `false` once the engine takes no more.
+    fn submit(&mut self) -> bool {
+        let mut runs = true;
+        for (purpose, command) in std::mem::take(&mut self.plan.steps) {
+            match self.producer.submit(purpose.token(), &command, None) {
+                Ok(()) => self.outstanding += 1,
+                Err(error) => {
+                    runs &= error != SubmitError::Stopped;
+                    self.learn(purpose, None);
+                }
+            }
+        }
+        runs
+    }
+
+    /// Takes answers until `end`.
+    fn listen(&mut self, end: Instant) {
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.producer.reply_timeout(left) {
+                Some(reply) => self.take(reply),
+                None => return,
+            }
+        }
+    }
+
+    fn take(&mut self, reply: Reply) {
+        self.outstanding = self.outstanding.saturating_sub(1);
+        let order = match reply.result {
+            Ok(Outcome::Order { order, status, .. }) if status.is_open() => Some(order),
+            _ => None,
+        };
+        self.learn(Purpose::of(reply.token), order);
+    }
+
+    fn learn(&mut self, purpose: Purpose, order: Option<rialto_model::OrderId>) {
+        match purpose {
+            Purpose::Plain => {}
+            Purpose::Quote(slot) => self.makers.learn(slot, order),
+            Purpose::Standing(list) => self.crowd.learn(list, order),
+        }
+    }
+}

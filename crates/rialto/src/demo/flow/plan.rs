@@ -1,0 +1,58 @@
+//! What a simulated member wants to send, and what the answer to it is for.
+
+use rialto_model::Command;
+
+/// Commands to be submitted, with who waits for the answer.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) steps: Vec<(Purpose, Command)>,
+}
+
+impl Plan {
+    pub(super) fn add(&mut self, purpose: Purpose, command: Command) {
+        self.steps.push((purpose, command));
+    }
+}
+
+/// Who waits for the answer to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Nobody.
+    Plain,
+    /// A maker, for the quote in this slot.
+    Quote(u32),
+    /// A crowd, for the list that the order belongs into.
+    Standing(u32),
+}
+
+impl Purpose {
+    /// As the token that comes back with the reply.
+    pub(super) fn token(self) -> u64 {
+        match self {
+            Purpose::Plain => 0,
+            Purpose::Quote(slot) => 1 << 32 | u64::from(slot),
+            Purpose::Standing(list) => 2 << 32 | u64::from(list),
+        }
+    }
+
+    pub(super) fn of(token: u64) -> Purpose {
+        let number = token as u32;
+        match token >> 32 {
+            1 => Purpose::Quote(number),
+            2 => Purpose::Standing(number),
+            _ => Purpose::Plain,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_lead_back() {
+        for purpose in [Purpose::Plain, Purpose::Quote(0), Purpose::Standing(u32::MAX)] {
+            assert_eq!(Purpose::of(purpose.token()), purpose);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What every simulated member sees: values, instruments, a mood, and how to round.
+
+use super::dice::Dice;
+use super::fair::Fair;
+use crate::demo::markets::MARKETS;
+use rialto_feed::Feed;
+use rialto_model::{
+    AccountId, Instrument, NewOrder, OrderKind, OrderSize, PostOnly, Price, Quantity, Side,
+    TimeInForce, Timestamp,
+};
+use std::time::Duration;
+
+/// Of a hundred orders, how many go to each market.
+const SHARES: [usize; 3] = [45, 35, 20];
+
+/// What every simulated member sees.
+pub(super) struct World {
+    pub(super) dice: Dice,
+    pub(super) instruments: Vec<Instrument>,
+    fair: Fair,
+    /// What a unit of each market's base is worth in its quote now.
+    pub(super) prices: [f64; 3],
+    /// From -1, when takers sell, to 1, when they buy.
+    mood: f64,
+}
+
+impl World {
+    /// Goes on from the last trades.
+    pub(super) fn new(seed: u64, instruments: Vec<Instrument>, feed: &Feed) -> World {
+        let begin = |market: usize| unscaled(&instruments, market, MARKETS[market].price);
+        let last = |market: usize| {
+            let ticker = feed.ticker(instruments[market].id);
+            let last = ticker.and_then(|ticker| ticker.last);
+            last.map_or_else(|| begin(market), |price| unscaled(&instruments, market, price.0))
+        };
+        let fair = Fair::new(last(0), last(1), [begin(0), begin(1)]);
+        let prices = fair.prices();
+        World { dice: Dice::new(seed), instruments, fair, prices, mood: 0.0 }
+    }
+
+    /// Lets time pass.
+    pub(super) fn step(&mut self, time: Duration) {
+        self.fair.step(time, &mut self.dice);
+        self.prices = self.fair.prices();
+        let seconds = time.as_secs_f64();
+        // A mood lasts about ten seconds.
+        let draw = self.dice.normal() * (seconds * 0.1).sqrt();
+        self.mood = (self.mood * (1.0 - (seconds * 0.1).min(1.0)) + draw).clamp(-1.0, 1.0);
+    }
+
+    pub(super) fn pick_market(&mut self) -> usize {
+        let mut left = self.dice.below(SHARES.iter().sum());
+        SHARES
+            .iter()
+            .position(|share| {
+                let hit = left < *share;
+                left = left.saturating_sub(*share);
+                hit
+            })
+            .unwrap_or(0)
+    }
+
+    pub(super) fn pick_side(&mut self) -> Side {
+        if self.dice.chance(0.5) { Side::Buy } else { Side::Sell }
+    }
+
+    /// The side that somebody in the present mood is on.
+    pub(super) fn pick_mood_side(&mut self) -> Side {
+        if self.dice.chance(0.5 + 0.3 * self.mood) { Side::Buy } else { Side::Sell }
+    }
+
+    /// A price at the market's tick: what a buyer pays at most, or a seller takes at least.
+    pub(super) fn price(&self, market: usize, value: f64, side: Side) -> Price {
+        let rules = &self.instruments[market].spec.rules;
+        let factor = self.instruments[market].spec.price_scale.factor() as f64;
+        let ticks = value * factor / rules.tick.0 as f64;
+        let ticks = match side {
+            Side::Buy => ticks.floor(),
+            Side::Sell => ticks.ceil(),
+        };
+        Price((ticks as i64).max(1) * rules.tick.0)
+    }
+
+    /// A quantity at the market's lot that is worth about so many dollars.
+    pub(super) fn quantity(&self, market: usize, dollars: f64) -> Quantity {
+        let spec = &self.instruments[market].spec;
+        // The base of the first market is bitcoin, that of the others ether.
+        let value = self.prices[market.min(1)];
+        let lots = dollars / value * spec.quantity_scale.factor() as f64 / spec.rules.lot.0 as f64;
+        Quantity((lots as i64).max(1) * spec.rules.lot.0)
+    }
+
+    /// A limit order that stands until it is cancelled.
+    pub(super) fn limit(
+        &self,
+        account: AccountId,
+        market: usize,
+        side: Side,
+        price: Price,
+        quantity: Quantity,
+    ) -> NewOrder {
+        NewOrder {
+            account,
+            instrument: self.instruments[market].id,
+            side,
+            kind: OrderKind::Limit,
+            time_in_force: TimeInForce::Gtc,
+            post_only: PostOnly::Off,
+            self_trade: None,
+            cancel_on_disconnect: false,
+            size: OrderSize::Base(quantity),
+            price,
+            expire_at: Timestamp::ZERO,
+            client_order_id: Default::default(),
+        }
+    }
+}
+
+fn unscaled(instruments: &[Instrument], market: usize, price: i64) -> f64 {
+    price as f64 / instruments[market].spec.price_scale.factor() as f64
+}

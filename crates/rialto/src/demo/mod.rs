@@ -1,0 +1,143 @@
+//! `rialto demo`: a venue with three markets and simulated members, to look at and to trade on.
+
+mod flow;
+mod markets;
+mod seed;
+mod view;
+mod visitor;
+
+use crate::Error;
+use crate::cli::tell_opening;
+use crate::config::Config;
+use crate::stop::Stop;
+use crate::terminal::{is_interactive, note, say};
+use crate::venue::Venue;
+use flow::Flow;
+use rialto_disk::RealDisk;
+use rialto_engine::Level;
+use rialto_model::Instrument;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use view::Footer;
+use visitor::Visitor;
+
+/// How long queries may take to know what a start has made.
+const VISIBLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Files of the demo's journal and event log: a first start does not write half a gigabyte of zeros.
+const SEGMENT_BYTES: u64 = 32 << 20;
+
+/// What the demo is told on the command line.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where the demo keeps its data; it goes on from there the next time.
+    #[arg(long, value_name = "DIR", default_value = "data/demo")]
+    data: PathBuf,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// The durability level: memory, buffered or synced.
+    #[arg(long, default_value_t = Level::Synced)]
+    level: Level,
+    /// How many orders the simulated members enter each second; 0 leaves the market to you.
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(0..=200_000))]
+    rate: u32,
+    /// Stop by itself after so many seconds.
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// One line every few seconds instead of the view; also where nobody is looking.
+    #[arg(long)]
+    plain: bool,
+    /// What the simulated members do follows from this number.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Args {
+    fn config(&self) -> Config {
+        let mut config = Config::default();
+        config.engine.data_dir.clone_from(&self.data);
+        config.engine.level = self.level;
+        config.engine.segment_bytes = SEGMENT_BYTES;
+        config.gateway.listen = self.listen;
+        let mut backups = self.data.clone().into_os_string();
+        backups.push("-backups");
+        config.gateway.backup_dir = Some(backups.into());
+        config
+    }
+}
+
+/// Runs the demo until it is told to stop.
+///
+/// # Errors
+/// It does not start, or ends other than in an orderly way.
+pub fn run(args: &Args) -> Result<(), Error> {
+    let stop = Stop::on_signals()?;
+    let config = args.config();
+    let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
+    tell_opening(&config, &venue, &opening);
+    let watched = trade(args, &venue, &stop);
+    say(format_args!("stopping: finishing what was taken"));
+    let released = venue.engine().released();
+    let closed = venue.close(config.drain);
+    watched?;
+    say(format_args!("{}", closed?));
+    let program = visitor::program();
+    let data = args.data.display();
+    say(format_args!(
+        "{released} commands and all that followed from them are in {data}. To check every one of \
+         them:\n  {program} verify {data}\nTo go on where this ended:\n  {program} demo --data {data}"
+    ));
+    Ok(())
+}
+
+/// Everything between the start of the venue and its end.
+fn trade(args: &Args, venue: &Venue, stop: &Stop) -> Result<(), Error> {
+    venue.wait_visible(venue.engine().released(), VISIBLE_TIMEOUT)?;
+    seed::check_is_demo(&venue.live().read())?;
+    let mut producer = venue.engine().producer();
+    let seeded = seed::seed(&mut producer)?;
+    venue.wait_visible(seeded, VISIBLE_TIMEOUT)?;
+    let instruments = seed::instruments(&venue.live().read())?;
+    let visitor = Visitor::greet(venue, &args.data)?;
+    let flow = match args.rate {
+        0 => None,
+        rate => {
+            let live = Arc::clone(venue.live());
+            Some(Flow::start(producer, live, instruments.clone(), rate, args.seed)?)
+        }
+    };
+    let end = args.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let is_over = |wait: Duration| {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        stop.wait(left.map_or(wait, |left| left.min(wait)))
+            || left.is_some_and(|left| left.is_zero())
+            || flow.as_ref().is_some_and(Flow::is_over)
+            || venue.check().is_err()
+    };
+    watch(args, venue, &instruments, &visitor, is_over);
+    // Ending the flow waits for its last answers, so that they are part of what is closed.
+    drop(flow);
+    venue.check()
+}
+
+fn watch(
+    args: &Args,
+    venue: &Venue,
+    instruments: &[Instrument],
+    visitor: &Visitor,
+    is_over: impl Fn(Duration) -> bool,
+) {
+    if !args.plain && is_interactive() {
+        let footer = Footer { url: visitor.url(), order_line: visitor.order_line() };
+        let watched = view::watch(venue, instruments, &footer, || is_over(Duration::ZERO));
+        // The lines at the start are gone from the screen by now.
+        visitor.tell();
+        match watched {
+            Ok(()) => return,
+            Err(error) => note(format_args!("the view ended ({error}); going on without")),
+        }
+    }
+    view::log(venue, instruments, is_over);
+}

@@ -1,0 +1,65 @@
+//! What the view shows, read from the venue in one go, so that drawing holds nobody back.
+
+use super::gauges::{Gauges, Meter};
+use crate::venue::Venue;
+use rialto_engine::{Health, Level, Marks};
+use rialto_feed::{Depth, PublicTrade, Ticker};
+use rialto_model::Instrument;
+
+/// Price levels of each side that are read.
+const DEPTH: usize = 40;
+/// Last trades that are read.
+const TRADES: usize = 60;
+
+/// One market at a glance.
+pub(crate) struct MarketPicture {
+    pub(crate) instrument: Instrument,
+    pub(crate) ticker: Ticker,
+}
+
+/// What the view shows.
+pub(crate) struct Picture {
+    pub(crate) markets: Vec<MarketPicture>,
+    /// The book and the last trades of the market that is looked at.
+    pub(crate) depth: Depth,
+    pub(crate) trades: Vec<PublicTrade>,
+    pub(crate) gauges: Gauges,
+    pub(crate) level: Level,
+    pub(crate) marks: Marks,
+    pub(crate) feed_lag: u64,
+    pub(crate) health: Health,
+}
+
+impl Picture {
+    /// Looks at the venue; `None` if it does not list that market.
+    pub(crate) fn take(
+        venue: &Venue,
+        instruments: &[Instrument],
+        market: usize,
+        meter: &mut Meter,
+    ) -> Option<Picture> {
+        let engine = venue.engine();
+        let live = venue.live();
+        let gauges = meter.read(engine, live);
+        let feed = live.read();
+        let chosen = instruments.get(market)?.id;
+        let markets = instruments
+            .iter()
+            .filter_map(|instrument| {
+                let ticker = feed.ticker(instrument.id)?;
+                Some(MarketPicture { instrument: *instrument, ticker })
+            })
+            .collect();
+        let picture = Picture {
+            markets,
+            depth: feed.depth(chosen, DEPTH)?,
+            trades: feed.trades(chosen).take(TRADES).copied().collect(),
+            gauges,
+            level: engine.config().level,
+            marks: engine.marks(),
+            feed_lag: live.lag(),
+            health: engine.health(),
+        };
+        Some(picture)
+    }
+}

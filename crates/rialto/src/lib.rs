@@ -1,0 +1,25 @@
+//! The `rialto` binary as a library: what assembles the venue, and what talks to it.
+//!
+//! [`venue`] is the one file that puts disk, engine, feed and gateway together; [`config`] says
+//! with which settings; [`client`] is the other side of the wire; [`cli`] is the command line.
+//!
+//! ```
+//! let config = rialto::config::Config::default();
+//! let printed = rialto::config::print(&config);
+//! let read = rialto::config::parse(&printed).expect("what is printed can be read");
+//! assert_eq!(rialto::config::print(&read), printed);
+//! ```
+
+pub mod cli;
+pub mod client;
+pub mod config;
+pub mod demo;
+mod error;
+mod stop;
+mod terminal;
+pub mod venue;
+
+pub use error::{Error, tell_all};
+
+/// The version, with the commit where the source was a checkout.
+pub const VERSION: &str = env!("RIALTO_VERSION");

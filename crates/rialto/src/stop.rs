@@ -1,0 +1,75 @@
+//! Being told to stop: SIGTERM and SIGINT ask for an orderly end, a second one for a quick one.
+
+use crate::Error;
+use crate::terminal::note;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The exit code of a process that was told twice: 128 and the number of SIGINT.
+const TOLD_TWICE: i32 = 130;
+
+/// Whether the process was told to stop.
+#[derive(Clone, Default)]
+pub(crate) struct Stop {
+    told: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Stop {
+    /// Listens for signals on a thread of its own.
+    pub(crate) fn on_signals() -> Result<Stop, Error> {
+        let failed =
+            |error: std::io::Error| Error::Assemble(format!("signals cannot be awaited: {error}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        let runtime = runtime.map_err(failed)?;
+        let (terminate, interrupt) = {
+            let _inside = runtime.enter();
+            let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+            (terminate, signal(SignalKind::interrupt()).map_err(failed)?)
+        };
+        let stop = Stop::default();
+        let told = stop.clone();
+        let thread = std::thread::Builder::new().name("signals".to_string());
+        thread
+            .spawn(move || runtime.block_on(listen(terminate, interrupt, told)))
+            .map_err(failed)?;
+        Ok(stop)
+    }
+
+    fn tell(&self) {
+        let (told, changed) = &*self.told;
+        *told.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+    }
+
+    /// Whether the process was told to stop, waiting up to `timeout` for it.
+    pub(crate) fn wait(&self, timeout: Duration) -> bool {
+        let (told, changed) = &*self.told;
+        let guard = told.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(guard, timeout, |told| !*told);
+        let (guard, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        *guard
+    }
+
+    /// Whether the process was told to stop.
+    pub(crate) fn is_told(&self) -> bool {
+        self.wait(Duration::ZERO)
+    }
+}
+
+async fn listen(mut terminate: Signal, mut interrupt: Signal, stop: Stop) {
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        if stop.is_told() {
+            note(format_args!(
+                "told to stop twice: leaving at once. Nothing acknowledged is lost; the next \
+                 start replays the journal"
+            ));
+            std::process::exit(TOLD_TWICE);
+        }
+        stop.tell();
+    }
+}
