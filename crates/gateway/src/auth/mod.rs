@@ -9,8 +9,8 @@ mod seal;
 mod signature;
 mod store;
 
-pub(crate) use check::{Credentials, Gatekeeper};
 pub use check::{Caller, Scope, Scopes};
+pub(crate) use check::{Credentials, Gatekeeper};
 pub use file::{KeyFileError, MasterKey};
 pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};
 pub use signature::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};

@@ -94,6 +94,26 @@ pub fn now_us() -> u64 {
 mod tests {
     use super::*;
 
+    /// The worked example of docs/api.md, which was also checked with openssl.
+    #[test]
+    fn the_documented_example_is_right() {
+        let text = include_str!("../../../../docs/api.md");
+        let after = |label: &str| {
+            let rest = text.split_once(label).expect(label).1;
+            rest.split('`').nth(1).expect("a value in backticks")
+        };
+        let secret: [u8; 32] = hex::decode(after("| secret |")).unwrap();
+        let signature = sign(
+            &secret,
+            after("| timestamp |").parse().unwrap(),
+            after("| nonce |"),
+            after("| method |"),
+            after("| path |"),
+            after("| body |").as_bytes(),
+        );
+        assert_eq!(signature, after("| signature |"));
+    }
+
     #[test]
     fn a_signature_binds_every_part() {
         let signer = Signer::new(&[7; 32]);

@@ -8,8 +8,13 @@ use serde_json::error::Category;
 /// The longest message that repeats a part of what the client sent.
 const MESSAGE_BYTES_MAX: usize = 240;
 
-/// Reads one JSON value that is the whole of `bytes`.
+/// Reads one JSON object that is the whole of `bytes`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ApiError> {
+    // A derived reader would take an array too, as fields in their order; that is no promise that
+    // a protocol should make.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("body", "A JSON object is expected here, not an array."));
+    }
     serde_json::from_slice(bytes).map_err(|error| explain(bytes, &error))
 }
 
@@ -146,7 +151,7 @@ mod tests {
         named(r#"{"rows":[{"price":"5","tick":1}]}"#, "unknown_field", "rows[0].tick");
         named(r#"{"rows":[{"price":"5"},{"lot":1}]}"#, "missing_field", "rows[1].price");
         named(r#"{}"#, "missing_field", "rows");
-        named(r#"[1]"#, "invalid_field", "[0]");
+        named(r#"[1]"#, "invalid_field", "body");
         named(r#"7"#, "invalid_field", "body");
     }
 

@@ -29,13 +29,50 @@ struct BatchRequest<'a> {
     rows: Vec<&'a RawValue>,
 }
 
+/// A row: one of these, each read on its own.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Row<'a> {
+#[serde(deny_unknown_fields)]
+struct RowRequest<'a> {
     #[serde(borrow)]
+    place: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cancel: Option<&'a RawValue>,
+    #[serde(borrow)]
+    amend: Option<&'a RawValue>,
+}
+
+enum Row<'a> {
     Place(OrderRequest<'a>),
     Cancel(CancelRequest<'a>),
     Amend(AmendRequest<'a>),
+}
+
+impl<'a> Row<'a> {
+    fn read(text: &'a str) -> Result<Row<'a>, ApiError> {
+        match json::read(text.as_bytes())? {
+            RowRequest { place: Some(row), cancel: None, amend: None } => {
+                inner("place", row).map(Row::Place)
+            }
+            RowRequest { place: None, cancel: Some(row), amend: None } => {
+                inner("cancel", row).map(Row::Cancel)
+            }
+            RowRequest { place: None, cancel: None, amend: Some(row) } => {
+                inner("amend", row).map(Row::Amend)
+            }
+            _ => {
+                let message = "A row is one of place, cancel and amend.";
+                Err(ApiError::invalid("rows", message))
+            }
+        }
+    }
+}
+
+/// Reads what stands under `key`; the field at fault is named with the key before it.
+fn inner<'a, T: Deserialize<'a>>(key: &str, row: &'a RawValue) -> Result<T, ApiError> {
+    json::read(row.get().as_bytes()).map_err(|mut error| {
+        error.field = error.field.map(|field| format!("{key}.{field}").into());
+        error
+    })
 }
 
 /// A row that has become a command.
@@ -88,7 +125,7 @@ async fn prepare(
     account: Option<AccountId>,
     row: &str,
 ) -> Result<Prepared, ApiError> {
-    match json::read(row.as_bytes())? {
+    match Row::read(row)? {
         Row::Place(row) => {
             if row.durability.is_some() {
                 let message = "The durability of a batch stands beside its rows.";

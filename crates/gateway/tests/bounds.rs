@@ -1,0 +1,222 @@
+//! Limits are enforced, and bad input changes nothing and ends nothing.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, config, limit, signed, with};
+use rialto_gateway::GatewayConfig;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+#[test]
+fn an_order_that_makes_no_sense_is_refused_with_the_field_at_fault() {
+    let (house, alice, _) = House::furnished(config());
+    let good = limit("buy", "1", "100");
+    let bad = [
+        (json!({"side": "up"}), 400, "invalid_field", "side"),
+        (json!({"price": 100}), 400, "invalid_field", "price"),
+        (json!({"quantity": 1.5}), 400, "invalid_field", "quantity"),
+        (json!({"price": "1e5"}), 400, "invalid_field", "price"),
+        (json!({"price": "100.001"}), 400, "invalid_field", "price"),
+        (json!({"price": "9".repeat(30)}), 400, "invalid_field", "price"),
+        (json!({"price": null}), 400, "missing_field", "price"),
+        (json!({"quantity": null}), 400, "missing_field", "quantity"),
+        (json!({"instrument": null}), 400, "invalid_field", "instrument"),
+        (json!({"quote_amount": "1"}), 400, "invalid_field", "quote_amount"),
+        (json!({"expire_at": 5}), 400, "invalid_field", "expire_at"),
+        (json!({"expire_at": "5"}), 400, "expiry_invalid", "expire_at"),
+        (json!({"client_order_id": ""}), 400, "invalid_field", "client_order_id"),
+        (json!({"client_order_id": "x".repeat(37)}), 400, "invalid_field", "client_order_id"),
+        (json!({"client_order_id": "a b"}), 400, "invalid_field", "client_order_id"),
+        (json!({"account": "1"}), 400, "invalid_field", "account"),
+        (json!({"account": 4_294_967_296_u64}), 400, "invalid_field", "account"),
+        (json!({"colour": "red"}), 400, "unknown_field", "colour"),
+        (json!({"price": "-1"}), 400, "price_not_positive", "price"),
+        (json!({"price": "0"}), 400, "price_not_positive", "price"),
+        (json!({"quantity": "0"}), 400, "quantity_not_positive", "quantity"),
+        (json!({"instrument": "ETH-USD"}), 404, "unknown_instrument", "instrument"),
+        (json!({"instrument": "x".repeat(99)}), 404, "unknown_instrument", "instrument"),
+        (json!({"kind": "market", "time_in_force": "gtc"}), 400, "invalid_combination", ""),
+        (json!({"kind": "market", "price": null}), 422, "no_liquidity", ""),
+        (json!({"time_in_force": "fok"}), 422, "unfillable", ""),
+        (json!({"quantity": "99999999"}), 422, "insufficient_balance", ""),
+    ];
+    for (change, status, code, field) in bad {
+        let body = with(good.clone(), change);
+        let shown = body.to_string();
+        assert_eq!(house.place(&alice, body).refuses(status, code).field(), field, "{shown}");
+    }
+    let seq = house.place(&alice, good).expect(201)["seq"].clone();
+    let orders = house.see(&alice, "/v1/orders", &seq);
+    assert_eq!(orders["orders"].as_array().unwrap().len(), 1, "only the good one is there");
+}
+
+#[test]
+fn a_body_that_is_no_json_is_refused() {
+    let (house, alice, _) = House::furnished(config());
+    let send = |body: &[u8]| house.ask_bytes(&alice, "POST", "/v1/orders", body);
+    let reply = send(b"{\"side\": \"buy\",\n oops}").refuses(400, "malformed_json");
+    assert!(reply.body["error"]["message"].as_str().unwrap().contains("line 2, column 2"));
+    for body in [&b""[..], b"{", b"\xff\xfe", b"{\"side\":\"buy\"} x", &[b'['; 5_000]] {
+        assert_eq!(send(body).status, 400, "{body:?}");
+    }
+    // Fields in their order but without their names are no order either.
+    send(br#"[1,"BTC-USD","buy"]"#).refuses(400, "invalid_field");
+    send(b"null").refuses(400, "invalid_field");
+    let body = limit("buy", "1", "100").to_string();
+    let mut headers = signed(&alice, "POST", "/v1/orders", body.as_bytes());
+    headers.last_mut().unwrap().1 = "text/plain".to_owned();
+    let reply = house.client().send("POST", "/v1/orders", &headers, body.as_bytes());
+    assert_eq!(reply.refuses(415, "unsupported_media_type").field(), "content-type");
+    house.ask_bytes(&alice, "DELETE", "/v1/orders", b"{}").refuses(400, "unexpected_body");
+}
+
+#[test]
+fn a_body_is_bounded_whether_its_length_is_told_or_not() {
+    let (house, alice, _) = House::furnished(config());
+    let body = vec![b' '; (64 << 10) + 1];
+    let reply = house.ask_bytes(&alice, "POST", "/v1/orders", &body);
+    reply.refuses(413, "body_too_large");
+    let mut body = limit("buy", "1", "100").to_string().into_bytes();
+    body.resize(64 << 10, b' ');
+    house.ask_bytes(&alice, "POST", "/v1/orders", &body).expect(201);
+
+    let mut client = house.client();
+    let head = "POST /v1/orders HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
+    client.raw(head.as_bytes()).unwrap();
+    let chunk = [b"4000\r\n".to_vec(), vec![b' '; 0x4000], b"\r\n".to_vec()].concat();
+    for _ in 0..5 {
+        // The answer may come, and the connection go, before all was sent.
+        if client.raw(&chunk).is_err() {
+            break;
+        }
+    }
+    client.read().unwrap().refuses(413, "body_too_large");
+    house.place(&alice, limit("buy", "1", "100")).expect(201);
+}
+
+#[test]
+fn what_is_sent_too_slowly_is_not_waited_for() {
+    let hasty = GatewayConfig {
+        head_timeout: Duration::from_millis(50),
+        body_timeout: Duration::from_millis(50),
+        ..config()
+    };
+    let house = House::empty(hasty);
+    let mut client = house.client();
+    client.raw(b"POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n{").unwrap();
+    client.read().unwrap().refuses(408, "body_timeout");
+    let mut client = house.client();
+    client.raw(b"GET /v1/time HTT").unwrap();
+    assert!(client.read().is_err(), "the connection is closed");
+    house.get("/v1/time").expect(200);
+}
+
+#[test]
+fn each_key_and_each_address_has_an_allowance() {
+    let tight = GatewayConfig { key_rate: 1, key_burst: 3, ..config() };
+    let (house, alice, bob) = {
+        let house = House::empty(config());
+        house.furnish();
+        drop(house);
+        let house = House::empty(GatewayConfig { address_rate: 1, address_burst: 3, ..tight });
+        // The admin key has its own allowance, so keys are made without it.
+        let key = |account: u32| {
+            let (info, secret) = house
+                .keys
+                .create(rialto_gateway::KeyRequest {
+                    label: String::new(),
+                    member: rialto_model::MemberId(1),
+                    accounts: vec![rialto_model::AccountId(account)],
+                    scopes: [rialto_gateway::Scope::Read].into_iter().collect(),
+                    expires_us: None,
+                })
+                .unwrap();
+            house::Key { id: info.id, secret }
+        };
+        let keys = (key(1), key(2));
+        (house, keys.0, keys.1)
+    };
+    let ask = |key: &house::Key| house.ask(key, "GET", "/v1/balances", Value::Null);
+    for _ in 0..3 {
+        ask(&alice).expect(200);
+    }
+    let reply = ask(&alice).refuses(429, "rate_limited");
+    assert!(reply.head.contains("retry-after"));
+    ask(&bob).expect(200);
+
+    for _ in 0..3 {
+        house.get("/v1/time").expect(200);
+    }
+    house.get("/v1/time").refuses(429, "rate_limited");
+    house.get("/nowhere").refuses(429, "rate_limited");
+    house.get("/v1/balances").refuses(429, "rate_limited");
+    house.get("/v1/health").expect(200);
+    ask(&bob).expect(200);
+}
+
+#[test]
+fn one_connection_too_many_is_told_so_and_room_comes_back() {
+    let house = House::empty(GatewayConfig { connections_max: 2, ..config() });
+    let mut first = house.client();
+    let mut second = house.client();
+    for client in [&mut first, &mut second] {
+        client.send("GET", "/v1/time", &[], b"").expect(200);
+    }
+    let mut third = house.client();
+    let reply = third.read().unwrap().refuses(503, "too_many_connections");
+    assert!(reply.head.contains("connection: close"));
+    drop(first);
+    // The gateway notices the end of a connection on its own time.
+    let is_back = (0..10_000).any(|_| {
+        let mut client = house.client();
+        let _ = client.raw(b"GET /v1/time HTTP/1.1\r\nhost: x\r\n\r\n");
+        client.read().is_ok_and(|reply| reply.status == 200)
+    });
+    assert!(is_back, "no room came back");
+}
+
+#[test]
+fn shutting_down_finishes_what_is_under_way() {
+    let (mut house, alice, _) = House::furnished(config());
+    let mut idle = house.client();
+    idle.send("GET", "/v1/time", &[], b"").expect(200);
+    let order = limit("buy", "1", "100").to_string();
+    let headers = signed(&alice, "POST", "/v1/orders", order.as_bytes());
+    let mut client = house.client();
+    let mut text = "POST /v1/orders HTTP/1.1\r\nhost: x\r\n".to_owned();
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str(&format!("content-length: {}\r\n\r\n", order.len()));
+    client.raw(text.as_bytes()).unwrap();
+    // The gateway has the head of the request when it is told to stop, and gets the body after.
+    while house.engine.as_ref().unwrap().released().0 == 0 {
+        std::thread::yield_now();
+    }
+    client.raw(&order.as_bytes()[..1]).unwrap();
+    idle.send("GET", "/v1/time", &[], b"").expect(200);
+    let gateway = house.gateway.take().unwrap();
+    let stopping = std::thread::spawn(move || gateway.shutdown(Duration::from_secs(10)));
+    assert!(idle.read().is_err(), "an idle connection is closed");
+    client.raw(&order.as_bytes()[1..]).unwrap();
+    client.read().unwrap().expect(201);
+    assert!(stopping.join().unwrap(), "all was finished in time");
+    assert!(std::net::TcpStream::connect(house.address).is_err());
+}
+
+#[test]
+fn an_address_of_the_network_is_listened_on_only_when_that_is_allowed() {
+    let house = House::empty(config());
+    let open = GatewayConfig { listen: ([0, 0, 0, 0], 0).into(), ..config() };
+    let start = |config| {
+        let engine = std::sync::Arc::clone(house.engine.as_ref().unwrap());
+        rialto_gateway::Gateway::start(config, engine, house.live.clone(), house.keys.clone())
+    };
+    let told = start(open.clone()).err().unwrap().to_string();
+    assert!(told.contains("0.0.0.0:0") && told.contains("allow_remote"), "{told}");
+    let gateway = start(GatewayConfig { allow_remote: true, ..open }).ok().unwrap();
+    assert!(gateway.shutdown(Duration::from_secs(5)));
+    let taken = GatewayConfig { listen: house.address, ..config() };
+    assert!(start(taken).err().unwrap().to_string().contains("cannot listen"));
+}

@@ -1,0 +1,324 @@
+//! A whole venue behind a real socket: engine in a temporary directory, live feed, keys, gateway;
+//! and a small HTTP client.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+
+use rialto_disk::RealDisk;
+use rialto_engine::{Engine, EngineConfig};
+use rialto_gateway::{
+    AdminKey, Gateway, GatewayConfig, KeyStore, Live, LiveConfig, MasterKey, Secret, now_us, sign,
+};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// An API key in a client's hands.
+#[derive(Clone)]
+pub struct Key {
+    pub id: String,
+    pub secret: Secret,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub body: Value,
+}
+
+impl Reply {
+    /// The error's code, or nothing.
+    pub fn code(&self) -> &str {
+        self.body["error"]["code"].as_str().unwrap_or_default()
+    }
+
+    /// The error's field, or nothing.
+    pub fn field(&self) -> &str {
+        self.body["error"]["field"].as_str().unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+
+    /// An error in the one form that errors have, with this status and code.
+    #[track_caller]
+    pub fn refuses(self, status: u16, code: &str) -> Reply {
+        assert_eq!((self.status, self.code()), (status, code), "{}", self.body);
+        let error = self.body["error"].as_object().unwrap();
+        assert!(error["message"].as_str().unwrap().ends_with('.'), "{}", self.body);
+        assert_eq!(self.body.as_object().unwrap().len(), 1);
+        self
+    }
+}
+
+/// One connection, kept alive.
+pub struct Client {
+    stream: TcpStream,
+    left: Vec<u8>,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Client { stream, left: Vec::new() }
+    }
+
+    /// Sends bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.stream.write_all(bytes)
+    }
+
+    pub fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &[u8],
+    ) -> Reply {
+        let mut text = format!("{method} {path} HTTP/1.1\r\nhost: rialto\r\n");
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        let mut bytes = text.into_bytes();
+        bytes.extend_from_slice(body);
+        // A refusal may come before all was sent; then the answer is what counts.
+        let _ = self.stream.write_all(&bytes);
+        self.read().unwrap()
+    }
+
+    /// Reads one answer.
+    pub fn read(&mut self) -> std::io::Result<Reply> {
+        let mut more = |left: &mut Vec<u8>| {
+            let mut buffer = [0; 16_384];
+            let read = self.stream.read(&mut buffer)?;
+            left.extend_from_slice(&buffer[..read]);
+            match read {
+                0 => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof)),
+                _ => Ok(()),
+            }
+        };
+        let end = loop {
+            match self.left.windows(4).position(|four| four == b"\r\n\r\n") {
+                Some(at) => break at + 4,
+                None => more(&mut self.left)?,
+            }
+        };
+        let head = String::from_utf8(self.left.drain(..end).collect()).unwrap().to_lowercase();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let length = head.split("content-length: ").nth(1);
+        let length = length.map_or(0, |rest| rest.split("\r\n").next().unwrap().parse().unwrap());
+        while self.left.len() < length {
+            more(&mut self.left)?;
+        }
+        let body: Vec<u8> = self.left.drain(..length).collect();
+        let is_json = head.contains("content-type: application/json");
+        let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
+        let body = if is_json { serde_json::from_slice(&body).unwrap() } else { text() };
+        Ok(Reply { status, head, body })
+    }
+}
+
+static NONCE: AtomicU64 = AtomicU64::new(0);
+
+/// The headers of a signed request.
+pub fn signed(key: &Key, method: &str, path: &str, body: &[u8]) -> Vec<(&'static str, String)> {
+    signed_at(key, now_us(), method, path, body)
+}
+
+pub fn signed_at(
+    key: &Key,
+    time_us: u64,
+    method: &str,
+    path: &str,
+    body: &[u8],
+) -> Vec<(&'static str, String)> {
+    let nonce = NONCE.fetch_add(1, Ordering::Relaxed).to_string();
+    let signature = sign(key.secret.as_bytes(), time_us, &nonce, method, path, body);
+    vec![
+        ("X-Rialto-Key", key.id.clone()),
+        ("X-Rialto-Timestamp", time_us.to_string()),
+        ("X-Rialto-Nonce", nonce),
+        ("X-Rialto-Signature", signature),
+        ("Content-Type", "application/json".to_owned()),
+    ]
+}
+
+/// The venue.
+pub struct House {
+    pub gateway: Option<Gateway>,
+    pub live: Arc<Live>,
+    pub engine: Option<Arc<Engine>>,
+    pub keys: Arc<KeyStore>,
+    pub admin: AdminKey,
+    pub address: SocketAddr,
+    pub dir: tempfile::TempDir,
+}
+
+pub fn config() -> GatewayConfig {
+    GatewayConfig {
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        key_rate: 1_000_000,
+        key_burst: 1_000_000,
+        address_rate: 1_000_000,
+        address_burst: 1_000_000,
+        ..GatewayConfig::default()
+    }
+}
+
+impl House {
+    /// An empty venue.
+    pub fn empty(config: GatewayConfig) -> House {
+        House::with_engine(config, EngineConfig::default())
+    }
+
+    pub fn with_engine(mut config: GatewayConfig, engine: EngineConfig) -> House {
+        let dir = tempfile::tempdir().unwrap();
+        let engine =
+            EngineConfig { data_dir: dir.path().join("data"), segment_bytes: 4 << 20, ..engine };
+        config.backup_dir = Some(dir.path().join("backups"));
+        let (engine, _) = Engine::start(engine, Arc::new(RealDisk::new())).unwrap();
+        let engine = Arc::new(engine);
+        let live = Live::start(&engine, LiveConfig::default()).unwrap();
+        let auth = dir.path().join("data/auth");
+        let opened = KeyStore::open(&auth, &MasterKey::Given([9; 32])).unwrap();
+        let keys = Arc::new(opened.keys);
+        let gateway =
+            Gateway::start(config, Arc::clone(&engine), Arc::clone(&live), Arc::clone(&keys))
+                .unwrap();
+        House {
+            address: gateway.local_addr(),
+            gateway: Some(gateway),
+            live,
+            engine: Some(engine),
+            keys,
+            admin: opened.new_admin_key.unwrap(),
+            dir,
+        }
+    }
+
+    /// A venue with one market, BTC-USD, and two funded members with one account and key each.
+    pub fn furnished(config: GatewayConfig) -> (House, Key, Key) {
+        let house = House::empty(config);
+        house.furnish();
+        let (alice, bob) = (house.member("alice"), house.member("bob"));
+        (house, alice, bob)
+    }
+
+    pub fn furnish(&self) {
+        for (code, scale) in [("BTC", 8), ("USD", 6)] {
+            let body = json!({"code": code, "scale": scale});
+            self.operate("POST", "/v1/admin/currencies", body).expect(201);
+        }
+        let body = json!({
+            "symbol": "BTC-USD", "base": "BTC", "quote": "USD", "price_scale": 2,
+            "quantity_scale": 4, "tick": "0.01", "lot": "0.0001", "maker_fee_ppm": 100,
+            "taker_fee_ppm": 200,
+        });
+        self.operate("POST", "/v1/admin/instruments", body).expect(201);
+    }
+
+    /// A member with one account, funded, and a key that may do all but administer.
+    pub fn member(&self, name: &str) -> Key {
+        let member = self.operate("POST", "/v1/admin/members", json!({"name": name})).expect(201);
+        let member = member["member"].as_u64().unwrap();
+        let body = json!({"member": member, "name": name});
+        let account = self.operate("POST", "/v1/admin/accounts", body).expect(201);
+        let account = account["account"].as_u64().unwrap();
+        for (currency, amount) in [("BTC", "10"), ("USD", "1000000")] {
+            let body = json!({
+                "account": account, "currency": currency, "amount": amount,
+                "reference": format!("{name}-{currency}"),
+            });
+            self.operate("POST", "/v1/admin/deposits", body).expect(201);
+        }
+        self.key(member, &["read", "trade", "transfer"])
+    }
+
+    pub fn key(&self, member: u64, scopes: &[&str]) -> Key {
+        let body = json!({"member": member, "scopes": scopes});
+        key_of(&self.operate("POST", "/v1/admin/keys", body).expect(201))
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// A request with the admin key.
+    pub fn operate(&self, method: &str, path: &str, body: Value) -> Reply {
+        let headers = [
+            ("Authorization", format!("Bearer {}", self.admin.reveal())),
+            ("Content-Type", "application/json".to_owned()),
+        ];
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        self.client().send(method, path, &headers, &body)
+    }
+
+    /// A signed request.
+    pub fn ask(&self, key: &Key, method: &str, path: &str, body: Value) -> Reply {
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        self.ask_bytes(key, method, path, &body)
+    }
+
+    pub fn ask_bytes(&self, key: &Key, method: &str, path: &str, body: &[u8]) -> Reply {
+        self.client().send(method, path, &signed(key, method, path, body), body)
+    }
+
+    /// An unsigned request.
+    pub fn get(&self, path: &str) -> Reply {
+        self.client().send("GET", path, &[], b"")
+    }
+
+    /// Signed GET that knows of everything up to `seq`.
+    pub fn see(&self, key: &Key, path: &str, seq: &Value) -> Value {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let path = format!("{path}{mark}min_seq={}", seq.as_str().unwrap());
+        self.ask(key, "GET", &path, Value::Null).expect(200)
+    }
+
+    pub fn place(&self, key: &Key, order: Value) -> Reply {
+        self.ask(key, "POST", "/v1/orders", order)
+    }
+}
+
+/// The key in an answer that tells its secret.
+pub fn key_of(body: &Value) -> Key {
+    Key {
+        id: body["id"].as_str().unwrap().to_owned(),
+        secret: Secret::from_hex(body["secret"].as_str().unwrap()).unwrap(),
+    }
+}
+
+/// A limit order on BTC-USD.
+pub fn limit(side: &str, quantity: &str, price: &str) -> Value {
+    json!({"instrument": "BTC-USD", "side": side, "quantity": quantity, "price": price})
+}
+
+/// `base` with other fields.
+pub fn with(mut base: Value, fields: Value) -> Value {
+    for (name, value) in fields.as_object().unwrap() {
+        base[name] = value.clone();
+    }
+    base
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(gateway) = self.gateway.take() {
+            gateway.shutdown(Duration::from_secs(5));
+        }
+        self.live.stop();
+        if let Some(engine) = self.engine.take().and_then(Arc::into_inner) {
+            engine.shutdown(Duration::from_secs(5));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What operators do: members, accounts, currencies, instruments, transfers, keys, backups.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, config, key_of, limit};
+use rialto_disk::RealDisk;
+use rialto_engine::{Engine, EngineConfig};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[test]
+fn numbers_are_given_or_chosen_and_never_twice() {
+    let house = House::empty(config());
+    let member = |body| house.operate("POST", "/v1/admin/members", body);
+    assert_eq!(member(json!({"name": "a"})).expect(201)["member"], 1);
+    assert_eq!(member(json!({"member": 7, "name": "b"})).expect(201)["member"], 7);
+    member(json!({"member": 7, "name": "c"})).refuses(409, "already_exists");
+    member(json!({"member": 7})).refuses(400, "missing_field");
+    member(json!({"name": "a b"})).refuses(400, "invalid_field");
+    member(json!({"name": "x".repeat(37)})).refuses(400, "invalid_field");
+    let account = |body| house.operate("POST", "/v1/admin/accounts", body);
+    assert_eq!(account(json!({"member": 7, "name": "d"})).expect(201)["account"], 1);
+    account(json!({"member": 8, "name": "d"})).refuses(404, "unknown_member");
+    let currency = |body| house.operate("POST", "/v1/admin/currencies", body);
+    currency(json!({"code": "USD", "scale": 6})).expect(201);
+    currency(json!({"code": "USD", "scale": 6})).refuses(409, "already_exists");
+    currency(json!({"code": "EUR", "scale": 19})).refuses(400, "invalid_field");
+    currency(json!({"code": "EUR", "scale": "6"})).refuses(400, "invalid_field");
+}
+
+#[test]
+fn an_instrument_is_listed_and_its_rules_change_one_by_one() {
+    let (house, alice, _) = House::furnished(config());
+    let path = "/v1/admin/instruments/BTC-USD";
+    let patch = |body| house.operate("PATCH", path, body);
+    let seq = patch(json!({"taker_fee_ppm": 500, "tick": "0.1"})).expect(200)["seq"].clone();
+    let path = format!("/v1/instruments/BTC-USD?min_seq={}", seq.as_str().unwrap());
+    let now = house.get(&path).expect(200);
+    assert_eq!(
+        (&now["instrument"]["tick"], &now["instrument"]["maker_fee_ppm"]),
+        (&json!("0.10"), &json!(100))
+    );
+    house.place(&alice, limit("buy", "1", "100.01")).refuses(422, "price_off_tick");
+    patch(json!({"taker_fee_ppm": -1})).refuses(400, "invalid_rules");
+    patch(json!({"tick": "0.001"})).refuses(400, "invalid_field");
+    patch(json!({"tick": 0.1})).refuses(400, "invalid_field");
+    patch(json!({"price_scale": 3})).refuses(400, "unknown_field");
+    house
+        .operate("PATCH", "/v1/admin/instruments/NO", json!({}))
+        .refuses(404, "unknown_instrument");
+    let list = |body| house.operate("POST", "/v1/admin/instruments", body);
+    let body = json!({
+        "symbol": "X", "base": "BTC", "quote": "ZZZ", "price_scale": 2, "quantity_scale": 4,
+        "tick": "0.01", "lot": "0.0001",
+    });
+    let reply = list(body.clone());
+    assert_eq!(reply.refuses(404, "unknown_currency").field(), "quote");
+    list(house::with(body, json!({"quote": "BTC"}))).refuses(400, "invalid_rules");
+}
+
+#[test]
+fn an_instrument_is_halted_resumed_and_closed() {
+    let (house, alice, _) = House::furnished(config());
+    let set = |what: &str| {
+        let path = format!("/v1/admin/{what}");
+        house.operate("POST", &path, json!({"instrument": "BTC-USD"}))
+    };
+    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    assert_eq!(set("halt").expect(200)["state"], "halted");
+    let reply = house.place(&alice, limit("buy", "1", "100"));
+    assert_eq!(reply.refuses(422, "instrument_halted").field(), "instrument");
+    set("resume").expect(200);
+    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    set("close").expect(200);
+    house.place(&alice, limit("buy", "1", "100")).refuses(422, "instrument_closed");
+    house
+        .operate("POST", "/v1/admin/halt", json!({"instrument": "NO"}))
+        .refuses(404, "unknown_instrument");
+}
+
+#[test]
+fn a_transfer_takes_effect_once() {
+    let (house, alice, _) = House::furnished(config());
+    let body = json!({"account": 1, "currency": "USD", "amount": "5", "reference": "wire-1"});
+    let deposit = |body: &Value| house.operate("POST", "/v1/admin/deposits", body.clone());
+    assert_eq!(deposit(&body).expect(201)["repeated"], false);
+    assert_eq!(deposit(&body).expect(200)["repeated"], true);
+    deposit(&house::with(body.clone(), json!({"amount": "6"}))).refuses(409, "reference_conflict");
+    let bad = [
+        (json!({"amount": "0"}), 400, "amount_not_positive"),
+        (json!({"amount": "-1", "reference": "n"}), 400, "amount_not_positive"),
+        (json!({"amount": "0.0000001"}), 400, "invalid_field"),
+        (json!({"amount": 5}), 400, "invalid_field"),
+        (json!({"amount": "9".repeat(60)}), 400, "invalid_field"),
+        (json!({"reference": ""}), 400, "reference_missing"),
+        (json!({"currency": "ZZZ"}), 404, "unknown_currency"),
+        (json!({"account": 4_000, "reference": "y"}), 404, "unknown_account"),
+        (json!({"account": null}), 400, "missing_field"),
+    ];
+    for (change, status, code) in bad {
+        deposit(&house::with(body.clone(), change)).refuses(status, code);
+    }
+
+    let body = json!({"currency": "USD", "amount": "999999", "reference": "out"});
+    let out = house.ask(&alice, "POST", "/v1/withdrawals", body).expect(201);
+    let balances = house.see(&alice, "/v1/balances", &out["seq"]);
+    assert_eq!(balances["balances"][1]["available"], "6.000000");
+    let body = json!({"account": 1, "currency": "USD", "amount": "7", "reference": "out-2"});
+    house.operate("POST", "/v1/admin/withdrawals", body).refuses(422, "insufficient_balance");
+}
+
+#[test]
+fn keys_are_made_for_a_members_own_accounts_and_listed_without_their_secrets() {
+    let (house, ..) = House::furnished(config());
+    let make = |body| house.operate("POST", "/v1/admin/keys", body);
+    let made = make(json!({"member": 2, "scopes": ["read"], "label": "desk"})).expect(201);
+    assert_eq!((&made["accounts"], &made["label"]), (&json!([2]), &json!("desk")));
+    let key = key_of(&made);
+    house.ask(&key, "GET", "/v1/balances", Value::Null).expect(200);
+    let listed = house.operate("GET", "/v1/admin/keys", Value::Null).expect(200).to_string();
+    assert!(listed.contains(&key.id) && !listed.contains(&key.secret.reveal()));
+
+    make(json!({"member": 9, "scopes": ["read"]})).refuses(404, "unknown_member");
+    let bad = [
+        json!({"member": 2, "scopes": []}),
+        json!({"member": 2, "scopes": ["rule"]}),
+        json!({"member": 2, "scopes": ["read"], "accounts": [1]}),
+        json!({"member": 2, "scopes": ["read"], "expires_us": "1"}),
+        json!({"member": 2, "scopes": ["read"], "expires_us": 1}),
+        json!({"member": 2, "scopes": ["read"], "label": "x".repeat(101)}),
+    ];
+    for body in bad {
+        make(body).refuses(400, "invalid_field");
+    }
+    house.operate("DELETE", "/v1/admin/keys/rk_none", Value::Null).refuses(404, "unknown_key");
+    let admin = make(json!({"member": 2, "scopes": ["admin"]})).expect(201);
+    let body = json!({"name": "by-key"});
+    house.ask(&key_of(&admin), "POST", "/v1/admin/members", body).expect(201);
+}
+
+#[test]
+fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
+    let (house, alice, _) = House::furnished(config());
+    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    house.operate("POST", "/v1/admin/snapshot", Value::Null).expect(201);
+    let backup = |name: &str| house.operate("POST", "/v1/admin/backup", json!({"name": name}));
+    let made = backup("first").expect(201);
+    backup("first").refuses(409, "backup_exists");
+    for name in ["", "..", "a/b", "/tmp", &"x".repeat(65)] {
+        backup(name).refuses(400, "invalid_field");
+    }
+    let config = EngineConfig {
+        data_dir: made["directory"].as_str().unwrap().into(),
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, report) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    assert_eq!(report.last.to_string(), made["seq"].as_str().unwrap());
+    drop(engine);
+}

@@ -1,0 +1,198 @@
+//! Orders over HTTP: entering, changing, cancelling, one by one and in batches.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, config, limit, with};
+use serde_json::{Value, json};
+
+#[test]
+fn an_order_is_entered_and_answered_with_what_became_of_it() {
+    let (house, alice, _) = House::furnished(config());
+    let order = with(limit("buy", "0.5", "100.10"), json!({"client_order_id": "a/1"}));
+    let body = house.place(&alice, order).expect(201);
+    assert!(body["order_id"].is_string() && body["seq"].is_string() && body["time"].is_string());
+    let expected = json!({
+        "order_id": body["order_id"], "client_order_id": "a/1", "account": body["account"],
+        "instrument": "BTC-USD", "side": "buy", "status": "open", "price": "100.10",
+        "filled": "0.0000", "remaining": "0.5000", "repeated": false,
+        "seq": body["seq"], "time": body["time"],
+    });
+    assert_eq!(body, expected);
+
+    let id = body["order_id"].as_str().unwrap();
+    for path in [format!("/v1/orders/{id}"), "/v1/orders/client:a%2F1".to_owned()] {
+        let seen = house.see(&alice, &path, &body["seq"]);
+        assert_eq!(seen["order"]["order_id"], body["order_id"]);
+        assert_eq!(seen["order"]["reserved"], "50.060010");
+    }
+}
+
+#[test]
+fn the_same_order_again_gets_the_first_answer_and_another_is_a_conflict() {
+    let (house, alice, _) = House::furnished(config());
+    let order = with(limit("buy", "1", "100"), json!({"client_order_id": "once"}));
+    let first = house.place(&alice, order.clone()).expect(201);
+    let again = house.place(&alice, order.clone()).expect(200);
+    assert_eq!((&again["order_id"], &again["repeated"]), (&first["order_id"], &json!(true)));
+    let other = with(order, json!({"quantity": "2"}));
+    let reply = house.place(&alice, other).refuses(409, "client_id_conflict");
+    assert_eq!(reply.field(), "client_order_id");
+    assert!(reply.body["error"]["seq"].is_string());
+}
+
+#[test]
+fn orders_trade_and_both_sides_see_their_fills() {
+    let (house, alice, bob) = House::furnished(config());
+    house.place(&alice, limit("sell", "1", "200")).expect(201);
+    let taken = house
+        .place(
+            &bob,
+            json!({
+                "instrument": "BTC-USD", "side": "buy", "kind": "market", "quote_amount": "100",
+            }),
+        )
+        .expect(201);
+    assert_eq!((&taken["status"], &taken["filled"]), (&json!("filled"), &json!("0.4999")));
+    let fills = house.see(&bob, "/v1/fills", &taken["seq"]);
+    let fill = &fills["fills"][0];
+    assert_eq!((&fill["role"], &fill["price"]), (&json!("taker"), &json!("200.00")));
+    assert_eq!((&fill["notional"], &fill["fee"]), (&json!("99.980000"), &json!("0.019996")));
+    assert_eq!(fills["next"], Value::Null);
+    let fills = house.see(&alice, "/v1/fills?instrument=BTC-USD", &taken["seq"]);
+    assert_eq!(
+        (&fills["fills"][0]["role"], &fills["fills"][0]["side"]),
+        (&json!("maker"), &json!("sell"))
+    );
+}
+
+#[test]
+fn an_order_is_amended_and_cancelled_by_either_name() {
+    let (house, alice, _) = House::furnished(config());
+    let order = with(limit("buy", "1", "100"), json!({"client_order_id": "mine"}));
+    let placed = house.place(&alice, order).expect(201);
+    let id = placed["order_id"].as_str().unwrap();
+
+    let path = format!("/v1/orders/{id}");
+    let smaller = house.ask(&alice, "PATCH", &path, json!({"quantity": "0.4"})).expect(200);
+    assert_eq!(smaller["remaining"], "0.4000");
+    let moved = json!({"price": "101.5", "quantity": "0.6"});
+    let moved = house.ask(&alice, "PATCH", "/v1/orders/client:mine", moved).expect(200);
+    assert_eq!((&moved["price"], &moved["remaining"]), (&json!("101.50"), &json!("0.6000")));
+    house.ask(&alice, "PATCH", &path, json!({})).refuses(400, "nothing_to_amend");
+    let reply = house.ask(&alice, "PATCH", &path, json!({"price": "1.001"}));
+    assert_eq!(reply.refuses(400, "invalid_field").field(), "price");
+
+    let done = house.ask(&alice, "DELETE", "/v1/orders/client:mine", Value::Null).expect(200);
+    assert_eq!((&done["order_id"], &done["status"]), (&placed["order_id"], &json!("cancelled")));
+    assert_eq!((&done["instrument"], &done["price"]), (&json!("BTC-USD"), &json!("101.50")));
+    house.ask(&alice, "DELETE", &path, Value::Null).refuses(404, "unknown_order");
+    house
+        .ask(&alice, "PATCH", "/v1/orders/77", json!({"price": "1"}))
+        .refuses(404, "unknown_order");
+}
+
+#[test]
+fn an_order_of_another_account_can_be_neither_seen_nor_touched() {
+    let (house, alice, bob) = House::furnished(config());
+    let placed = house.place(&alice, limit("buy", "1", "100")).expect(201);
+    house.see(&alice, "/v1/balances", &placed["seq"]);
+    let path = format!("/v1/orders/{}", placed["order_id"].as_str().unwrap());
+    house.ask(&bob, "GET", &path, Value::Null).refuses(404, "unknown_order");
+    house.ask(&bob, "DELETE", &path, Value::Null).refuses(404, "unknown_order");
+    house.ask(&bob, "PATCH", &path, json!({"price": "99"})).refuses(404, "unknown_order");
+}
+
+#[test]
+fn many_orders_are_cancelled_by_instrument_and_side() {
+    let (house, alice, _) = House::furnished(config());
+    for order in [limit("buy", "1", "90"), limit("buy", "1", "91"), limit("sell", "1", "110")] {
+        house.place(&alice, order).expect(201);
+    }
+    let path = "/v1/orders?instrument=BTC-USD&side=buy";
+    let done = house.ask(&alice, "DELETE", path, Value::Null).expect(200);
+    assert_eq!((&done["cancelled"], &done["pending"]), (&json!(2), &json!(false)));
+    let left = house.see(&alice, "/v1/orders", &done["seq"]);
+    assert_eq!(left["orders"].as_array().unwrap().len(), 1);
+    let done = house.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
+    assert_eq!(done["cancelled"], 1);
+}
+
+#[test]
+fn rows_of_a_batch_stand_and_fall_alone() {
+    let (house, alice, _) = House::furnished(config());
+    let named = with(limit("buy", "1", "100"), json!({"client_order_id": "b"}));
+    let body = json!({"rows": [
+        {"place": named},
+        {"place": limit("buy", "1", "100.001")},
+        {"place": limit("buy", "9999999", "100")},
+        {"place": {"instrument": "BTC-USD", "side": "up"}},
+        {"dance": {}},
+        {"cancel": {"id": "client:b"}},
+        {"cancel": {"id": "client:b"}},
+        {"cancel": [null, "1"]},
+        {"cancel": {"id": "1"}, "amend": {"id": "1", "price": "3"}},
+        {"place": with(limit("sell", "1", "200"), json!({"account": 4_000}))},
+        {"place": limit("sell", "1", "200")},
+        {"amend": {"id": "1", "price": "3"}},
+    ]});
+    let body = house.ask(&alice, "POST", "/v1/orders/batch", body).expect(200);
+    let results = body["results"].as_array().unwrap();
+    let statuses: Vec<_> = results.iter().map(|row| row["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [201, 400, 422, 400, 400, 200, 404, 400, 400, 403, 201, 404]);
+    let code = |row: usize| results[row]["error"]["code"].as_str().unwrap();
+    assert_eq!((code(2), code(3)), ("insufficient_balance", "invalid_field"));
+    assert_eq!(results[3]["error"]["field"], "place.side");
+    assert_eq!(results[5]["order"]["status"], "cancelled");
+    assert_eq!(results[5]["order"]["order_id"], results[0]["order"]["order_id"]);
+
+    let left = house.see(&alice, "/v1/orders", &body["seq"]);
+    assert_eq!(left["orders"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_batch_as_a_whole_is_bounded_and_must_be_json() {
+    let (house, alice, _) = House::furnished(config());
+    let send = |body| house.ask(&alice, "POST", "/v1/orders/batch", body);
+    let rows: Vec<_> = (0..101).map(|_| json!({"cancel": {"id": "1"}})).collect();
+    assert_eq!(send(json!({"rows": rows})).refuses(400, "batch_size").field(), "rows");
+    send(json!({"rows": []})).refuses(400, "batch_size");
+    send(json!({})).refuses(400, "missing_field");
+    let reply = house.ask_bytes(&alice, "POST", "/v1/orders/batch", b"{\"rows\":[{]}");
+    reply.refuses(400, "malformed_json");
+    assert_eq!(
+        send(json!({"rows": rows[..100]})).expect(200)["results"].as_array().unwrap().len(),
+        100
+    );
+}
+
+#[test]
+fn a_request_may_ask_for_more_durability_and_never_for_less() {
+    let (house, alice, _) = House::furnished(config());
+    let order = |level| with(limit("buy", "1", "100"), json!({"durability": level}));
+    house.place(&alice, order("synced")).expect(201);
+    let reply = house.place(&alice, order("memory")).refuses(400, "durability_too_low");
+    assert_eq!(reply.field(), "durability");
+    house.place(&alice, order("durable")).refuses(400, "invalid_field");
+    let mut headers = house::signed(&alice, "DELETE", "/v1/orders", b"");
+    headers.push(("X-Rialto-Durability", "buffered".to_owned()));
+    let reply = house.client().send("DELETE", "/v1/orders", &headers, b"");
+    reply.refuses(400, "durability_too_low");
+}
+
+#[test]
+fn the_dead_mans_timer_is_set_and_cancels_when_it_runs_out() {
+    let (house, alice, _) = House::furnished(config());
+    let placed = house.place(&alice, limit("buy", "1", "100")).expect(201);
+    let set = |timeout_ms: u64| {
+        house.ask(&alice, "PUT", "/v1/dead-man", json!({"timeout_ms": timeout_ms}))
+    };
+    assert!(set(60_000).expect(200)["due"].is_string());
+    assert_eq!(set(0).expect(200)["due"], Value::Null);
+    set(86_400_001).refuses(400, "timer_invalid");
+    let seq = set(1).expect(200)["seq"].as_str().unwrap().parse::<u64>().unwrap();
+    // The timer fires in a command of its own, the next one.
+    let path = format!("/v1/orders/{}", placed["order_id"].as_str().unwrap());
+    let seen = house.see(&alice, &path, &json!((seq + 1).to_string()));
+    assert_eq!(seen["order"]["done_reason"], "dead_man");
+}
