@@ -1,5 +1,6 @@
 //! The settings of an engine.
 
+use crate::sabotage::Switch;
 use crate::{Level, Wait};
 use rialto_core::Limits;
 use rialto_model::EngineId;
@@ -37,12 +38,22 @@ pub struct EngineConfig {
     pub event_ring_blocks: usize,
     /// The bounds of the core. They count when the data directory is made, and stay with it.
     pub limits: Limits,
+    /// A promise to break.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: Option<crate::Sabotage>,
 }
 
 impl EngineConfig {
     /// The least that [`EngineConfig::group_bytes_max`] may be: a group must hold all events of
     /// the command that causes the most.
     pub const GROUP_BYTES_MIN: usize = 256 << 10;
+
+    pub(crate) fn switch(&self) -> Switch {
+        Switch {
+            #[cfg(feature = "sabotage")]
+            thrown: self.sabotage,
+        }
+    }
 }
 
 impl Default for EngineConfig {
@@ -60,6 +71,8 @@ impl Default for EngineConfig {
             segment_bytes: 64 << 20,
             event_ring_blocks: 64,
             limits: Limits::default(),
+            #[cfg(feature = "sabotage")]
+            sabotage: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::health::Fault;
 use crate::marks::Phase;
 use crate::prepare::Supplied;
+use crate::sabotage::Sabotage;
 use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_log::{Commit, WriteError};
@@ -84,10 +85,19 @@ impl JournalWriter {
         let Some(log) = &mut self.log else { return Ok(()) };
         let before = self.clock.now();
         let sync = self.level == Level::Synced || batch.sync;
-        let commit = if sync { Commit::Synced } else { Commit::Written };
+        let skip = self.venue.switch.is(Sabotage::SkipSync);
+        let commit = if sync && !skip { Commit::Synced } else { Commit::Written };
+        let marks = &self.venue.progression;
+        if self.venue.switch.is(Sabotage::ReleaseBeforeWrite) {
+            marks.advance(Level::Buffered, batch.last());
+            marks.advance(Level::Synced, batch.last());
+        }
+        if self.venue.switch.is(Sabotage::PublishBeforeRelease) {
+            let (first, records) = (Seq(batch.events.first_seq()), batch.commands());
+            self.venue.events.publish(first, records, batch.events.body());
+        }
         log.write(&mut batch.journal, commit)?;
         self.last = batch.last();
-        let marks = &self.venue.progression;
         marks.advance(Level::Buffered, self.last);
         if sync {
             self.synced = self.last;

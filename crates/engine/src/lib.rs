@@ -80,7 +80,7 @@
 //! drive them here; [`Stepped`] leaves that to the caller, so that simulations decide every
 //! interleaving. A command is in the journal's buffer before the core sees it; its reply lies in
 //! the producer's ring, and its events in the batch, until the mark of the [`Level`] has passed
-//! them. What is on disk is told in `docs/formats`: `log.md`, `journal.md` and `snapshot.md`.
+//! them. What is on disk is told in `docs/formats`; `events.md` is where to begin.
 
 mod backup;
 mod batch;
@@ -98,6 +98,7 @@ mod past;
 mod prepare;
 mod recovery;
 mod replay;
+mod sabotage;
 mod scribe;
 mod sequencer;
 mod shutdown;
@@ -124,6 +125,8 @@ pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, replay_to};
 pub use rialto_core::{Core, OrderView};
+#[cfg(feature = "sabotage")]
+pub use sabotage::Sabotage;
 pub use shutdown::ShutdownReport;
 pub use signal::{Progress, Wait};
 pub use snapshot::{SnapshotFailed, SnapshotFileError, SnapshotTicket};

@@ -131,6 +131,7 @@ pub(crate) fn assemble(
         config.wait,
         EventRing::new(config.event_ring_blocks),
         SnapshotDesk::new(config.snapshot_every, recovered.newest_snapshot),
+        config.switch(),
     ));
 
     let (mut to_sequencer, free) = rtrb::RingBuffer::new(BATCHES);

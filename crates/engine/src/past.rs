@@ -7,6 +7,12 @@ use rialto_log::Reader;
 use rialto_model::{Seq, Timestamp};
 
 impl Engine {
+    /// The newest snapshot that is on disk.
+    #[must_use]
+    pub fn last_snapshot(&self) -> Seq {
+        self.venue.snapshots.durable()
+    }
+
     /// The state after `seq`, or after the first command behind it that leaves no order suspended
     /// on its way into the book: the newest snapshot at or below `seq`, and the journal from there.
     ///

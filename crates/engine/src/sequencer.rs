@@ -5,11 +5,12 @@ use crate::batch::gate;
 use crate::clock::Clock;
 use crate::ingress::{Answer, Lane, LaneSet};
 use crate::marks::Phase;
+use crate::sabotage::Sabotage;
 use crate::scribe::Scribe;
 use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_core::{Core, RULES_VERSIONS};
-use rialto_model::{Command, Seq, Timestamp};
+use rialto_model::{Command, Outcome, Seq, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -65,6 +66,11 @@ impl Sequencer {
             barrier: None,
             finished: None,
         }
+    }
+
+    /// The core, until the sequencer has finished.
+    pub(crate) fn core(&self) -> Option<&Core> {
+        self.scribe.as_ref().map(Scribe::core)
     }
 
     /// The core, once the sequencer has finished.
@@ -155,7 +161,18 @@ impl Sequencer {
         let (front, back) = chunk.as_slices();
         let mut count = 0;
         let mut stop = Stop::Turn;
-        for submission in front.iter().chain(back) {
+        let ahead = |places: usize| {
+            let at = places.checked_sub(front.len());
+            at.map_or_else(|| front.get(places), |at| back.get(at))
+        };
+        (0..Core::LOOK_FAR).filter_map(ahead).for_each(|far| scribe.core().foresee(&far.command));
+        for (at, submission) in front.iter().chain(back).enumerate() {
+            if let Some(far) = ahead(at + Core::LOOK_FAR) {
+                scribe.core().foresee(&far.command);
+            }
+            if let Some(near) = ahead(at + Core::LOOK_NEAR) {
+                scribe.core().expect(&near.command);
+            }
             if !scribe.catch_up(now) || !scribe.make_room() {
                 stop = Stop::NoRoom;
                 break;
@@ -189,6 +206,9 @@ impl Sequencer {
             }
             let (seq, outcome) = scribe.sequence(now, &submission.command);
             (answer.seq, answer.outcome) = (seq, Some(outcome));
+            if self.venue.switch.is(Sabotage::AnswerSomethingElse) {
+                answer.outcome = Some(Outcome::Done);
+            }
             // The ring has room for every command that a producer may have in flight.
             let _ = lane.answers.push(answer);
             count += 1;

@@ -128,7 +128,10 @@ mod tests {
             let mut last = 0;
             while last < rounds * 2 - 1 {
                 there.wait(Wait { spins: 0 }, || match ball.load(Ordering::Acquire) {
-                    now if now % 2 == 1 && now > last => Ok(last = now),
+                    now if now % 2 == 1 && now > last => {
+                        last = now;
+                        Ok(())
+                    }
                     _ => Err(None),
                 });
                 if ball.load(Ordering::Acquire) == last && last % 2 == 1 {

@@ -50,6 +50,12 @@ impl Stepped {
         }
     }
 
+    /// The core as it stands, while the sequencer has it.
+    #[must_use]
+    pub fn core(&self) -> Option<&Core> {
+        self.parts.sequencer.core()
+    }
+
     /// The core, once the sequencer has finished.
     pub fn take_core(&mut self) -> Option<Core> {
         self.parts.sequencer.take_core()

@@ -4,6 +4,7 @@ use crate::events::EventRing;
 use crate::health::{Fault, Health};
 use crate::ingress::LaneTable;
 use crate::marks::{Phase, Progression};
+use crate::sabotage::Switch;
 use crate::signal::{Signal, Wait};
 use crate::snapshot::SnapshotDesk;
 use crate::stats::Counters;
@@ -29,6 +30,7 @@ pub(crate) struct Venue {
     pub(crate) events: EventRing,
     pub(crate) snapshots: SnapshotDesk,
     pub(crate) stats: Counters,
+    pub(crate) switch: Switch,
     fault: Mutex<Option<Arc<Fault>>>,
 }
 
@@ -38,6 +40,7 @@ impl Venue {
         wait: Wait,
         events: EventRing,
         snapshots: SnapshotDesk,
+        switch: Switch,
     ) -> Self {
         Self {
             progression,
@@ -53,6 +56,7 @@ impl Venue {
             events,
             snapshots,
             stats: Counters::new(),
+            switch,
             fault: Mutex::new(None),
         }
     }

@@ -1,12 +1,13 @@
 //! Bad days: what is damaged, missing, newer or taken is named, and nothing is invented.
 
+#![allow(clippy::unwrap_used)]
+
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_engine::{Engine, Level, verify};
-use rialto_model::Seq;
-use stage::{Bench, finish, flow, setting, settle};
-use std::error::Error;
+use rialto_engine::{Engine, Level, Sabotage, verify};
+use rialto_model::{Seq, Side};
+use stage::{Bench, finish, flow, limit, setting, settle, told};
 use std::path::PathBuf;
 
 /// A closed venue with a snapshot at its end.
@@ -21,16 +22,6 @@ fn closed_venue(seed: u64) -> (Bench, Seq) {
     assert_eq!(ticket.wait(stage::LONG), Ok(last));
     finish(&engine, &mut stepped);
     (bench, last)
-}
-
-fn told(error: &dyn Error) -> String {
-    let mut told = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        told = format!("{told}: {cause}");
-        source = cause.source();
-    }
-    told
 }
 
 /// The files of a directory of the venue that end so.
@@ -130,6 +121,9 @@ fn deleted_snapshots_cost_a_replay_and_nothing_else() {
     }
     let (_, _, report) = bench.start();
     assert_eq!((report.snapshot, report.replayed), (None, last.0));
+    bench.disk.kill();
+    let report = verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap();
+    assert_eq!(report.snapshots[0].0, Seq::ZERO, "the first one is made again");
 }
 
 #[test]
@@ -173,4 +167,43 @@ fn a_read_only_disk_is_refused_and_left_alone() {
     bench.disk.set_faults(rialto_disk::Faults::default());
     bench.disk.kill();
     assert_eq!(bench.start().2.last, last);
+}
+
+/// A closed venue whose event log is that of a venue in which one order was another.
+fn venue_with_foreign_events(seed: u64) -> Bench {
+    let mut benches = [Bench::new(seed, Level::Synced), Bench::new(seed, Level::Synced)];
+    for (bench, price) in benches.iter_mut().zip([100, 101]) {
+        let (engine, mut stepped, _) = bench.start();
+        let mut producer = engine.producer();
+        settle(&mut producer, &mut stepped, &setting());
+        settle(&mut producer, &mut stepped, &[limit(1, Side::Buy, price, 1)]);
+        settle(&mut producer, &mut stepped, &flow(5));
+        finish(&engine, &mut stepped);
+    }
+    let [bench, other] = benches;
+    let dir = bench.config.data_dir.join("events");
+    for name in bench.disk.list(&dir).unwrap() {
+        bench.disk.remove(&dir.join(name)).unwrap();
+    }
+    for name in other.disk.list(&dir).unwrap() {
+        bench.disk.put_bytes(&dir.join(&name), other.disk.bytes_of(&dir.join(&name)).unwrap());
+    }
+    bench
+}
+
+#[test]
+fn events_that_do_not_follow_from_the_journal_are_refused_by_sequence() {
+    let bench = venue_with_foreign_events(13);
+    let differs = setting().len() as u64 + 1;
+    let told = told(&bench.try_start().err().expect("the event log is another venue's"));
+    assert!(told.contains(&format!("at sequence {differs} ")), "{told}");
+}
+
+#[test]
+fn a_recovery_that_ignores_the_chain_is_caught_by_verify() {
+    let mut bench = venue_with_foreign_events(14);
+    bench.config.sabotage = Some(Sabotage::IgnoreChain);
+    drop(bench.try_start().unwrap());
+    bench.disk.kill();
+    assert!(verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).is_err());
 }

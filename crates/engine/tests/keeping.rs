@@ -1,5 +1,7 @@
 //! Snapshots, backups and looking back.
 
+#![allow(clippy::unwrap_used)]
+
 mod stage;
 
 use rialto_disk::Disk;

@@ -1,5 +1,7 @@
 //! What is released when.
 
+#![allow(clippy::unwrap_used)]
+
 mod stage;
 
 use rialto_engine::{Health, Level, OutcomeUnknown, Progress, Step, SubmitError};

@@ -1,5 +1,7 @@
 //! Reading events while and after they happen.
 
+#![allow(clippy::unwrap_used)]
+
 mod stage;
 
 use rialto_engine::{Engine, Level, Step};

@@ -1,5 +1,7 @@
 //! What a restart finds.
 
+#![allow(clippy::unwrap_used)]
+
 mod stage;
 
 use rialto_disk::{Disk, RealDisk, SimDisk};
@@ -51,6 +53,7 @@ fn an_engine_that_was_dropped_replays_to_the_same_state() {
     send(&mut producer, &setting());
     let last = send(&mut producer, &flow(300)).last().unwrap().seq;
     drop((producer, engine));
+    assert!(!disk.list(&config.data_dir.join("snapshots")).unwrap().is_empty());
     let before = replay_to(&disk, &config.data_dir, At::Seq(last)).unwrap();
 
     let (engine, report) = start(&config, &disk);

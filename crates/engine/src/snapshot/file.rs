@@ -106,7 +106,7 @@ impl SnapshotHeader {
             position: Position { epoch, seq: core.seq().0 },
             time: core.time(),
             content_bytes: content.len() as u64,
-            state_hash: core.state_hash().0,
+            state_hash: state_hash_of(content),
             content_hash: *blake3::hash(content).as_bytes(),
         }
     }
@@ -197,6 +197,12 @@ impl SnapshotHeader {
         }
         Ok(core)
     }
+}
+
+/// The state hash that the content carries in its own header. Hashing the state again would mean
+/// writing it out a second time.
+fn state_hash_of(content: &[u8]) -> [u8; 32] {
+    content.get(24..).and_then(|from| from.first_chunk()).copied().unwrap_or_default()
 }
 
 /// The fixed-size field at `at`, which lies in the header for every caller.

@@ -1,5 +1,5 @@
 //! A small venue for the tests: one instrument, a few members with money.
-#![allow(dead_code)] // Each test binary uses its part of the stage.
+#![allow(dead_code, clippy::unwrap_used)] // Each test binary uses its part of the stage.
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{
@@ -191,4 +191,15 @@ pub(crate) fn finish(engine: &Engine, stepped: &mut Stepped) {
     engine.close_intake();
     stepped.run_until_idle();
     assert!(matches!(engine.health(), Health::Stopped), "{}", engine.health());
+}
+
+/// An error with its causes.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        told = format!("{told}: {cause}");
+        source = cause.source();
+    }
+    told
 }

@@ -1,0 +1,42 @@
+//! Deliberate defects, so that tests can show that they would be caught.
+
+/// A promise that the engine is made to break. Exists with the `sabotage` feature alone, which only
+/// this crate's own tests switch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "sabotage"), allow(dead_code))]
+pub enum Sabotage {
+    /// The marks move before the journal is written.
+    ReleaseBeforeWrite,
+    /// Groups are only written where they should be synced.
+    SkipSync,
+    /// Recovery takes the last command for a tick.
+    DropRecordAtRecovery,
+    /// Recovery does not compare the chained hash.
+    IgnoreChain,
+    /// Cancels are applied, but the journal gets a tick instead.
+    ApplyWithoutJournal,
+    /// Events are visible before the journal has them.
+    PublishBeforeRelease,
+    /// Replies tell of success whatever happened.
+    AnswerSomethingElse,
+}
+
+/// Whether something is sabotaged; never, in a build without the feature.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Switch {
+    #[cfg(feature = "sabotage")]
+    pub(crate) thrown: Option<Sabotage>,
+}
+
+impl Switch {
+    #[inline]
+    pub(crate) fn is(self, sabotage: Sabotage) -> bool {
+        #[cfg(feature = "sabotage")]
+        return self.thrown == Some(sabotage);
+        #[cfg(not(feature = "sabotage"))]
+        {
+            let _ = sabotage;
+            false
+        }
+    }
+}

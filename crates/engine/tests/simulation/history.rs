@@ -1,0 +1,448 @@
+//! One history: lives of an engine on one disk, and how each ends.
+
+use crate::coverage::Coverage;
+use crate::oracle::Oracle;
+use crate::random::Random;
+use crate::shadow::Shadow;
+use crate::stage::{self, Bench};
+use crate::{invariants, traffic};
+use rialto_disk::{Disk, Faults};
+use rialto_engine::{
+    Engine, EngineConfig, EventReader, Health, Level, Producer, RecoveryReport, Sabotage, Step,
+    Stepped, verify,
+};
+use rialto_model::{Command, Seq};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+const SEGMENT_BYTES: u64 = 512 << 10;
+/// The most starts that may fail in a row before the history is said to be stuck.
+const STARTS_MAX: usize = 20;
+
+/// More operations than any history has.
+const NEVER: u64 = 1 << 60;
+
+/// How the disk treats a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    None,
+    /// The power goes after so many operations of the disk.
+    PowerLoss(u64),
+    FailedWrite(u64),
+    FailedSync(u64),
+    FailedRead(u64),
+    FullDisk,
+    DirectRefused,
+    ShortWrites,
+    LyingSync(u64),
+}
+
+/// How a life ends when the disk does not end it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Kill,
+    PowerLoss,
+    Shutdown,
+}
+
+struct Client {
+    producer: Producer,
+    sent: HashMap<u64, (Command, Option<Level>)>,
+}
+
+struct History<'a> {
+    coverage: &'a mut Coverage,
+    random: Random,
+    bench: Bench,
+    shadow: Shadow,
+    next_token: u64,
+    set: usize,
+    /// A history of thousands of commands, so that whole spans of the chain come and go.
+    long: bool,
+    /// A bit was flipped in this file before the next start.
+    flipped: Option<PathBuf>,
+}
+
+/// Lives a history through. The error says what was violated.
+pub(crate) fn live(
+    seed: u64,
+    sabotage: Option<Sabotage>,
+    coverage: &mut Coverage,
+) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let level = random.pick(&[Level::Memory, Level::Buffered, Level::Synced, Level::Synced]);
+    let mut bench = Bench::new(seed, level);
+    bench.config = EngineConfig {
+        segment_bytes: SEGMENT_BYTES,
+        snapshot_every: random.pick(&[20, 100, u64::MAX]),
+        snapshots_kept: 1 + random.below(2) as usize,
+        producer_capacity: 64,
+        event_ring_blocks: 2 + random.below(3) as usize,
+        sabotage,
+        ..bench.config
+    };
+    let mut history = History {
+        coverage,
+        shadow: Shadow::new(level),
+        long: seed % 100 == 7,
+        random,
+        bench,
+        next_token: 0,
+        set: 0,
+        flipped: None,
+    };
+    for _ in 0..2 + history.random.below(3) {
+        if !history.one_life()? {
+            return Ok(());
+        }
+    }
+    history.last_words()
+}
+
+impl History<'_> {
+    /// False: the history cannot go on, for a reason that is in order.
+    fn one_life(&mut self) -> Result<bool, String> {
+        let trouble = self.trouble();
+        self.afflict(trouble);
+        let lies_before = self.bench.disk.lies_told();
+        let Some((engine, mut stepped)) = self.begin(trouble)? else { return Ok(false) };
+        let mut clients: Vec<Client> = (0..1 + self.random.below(3))
+            .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
+            .collect();
+        let mut reader = engine.events(Seq(1 + self.random.below(30)));
+        for _ in 0..20 + self.random.below(if self.long { 600 } else { 120 }) {
+            self.act(&engine, &mut stepped, &mut clients, &mut reader)?;
+            if matches!(engine.health(), Health::Failed(_)) {
+                break;
+            }
+        }
+        self.end(trouble, engine, stepped, clients, reader)?;
+        if self.bench.disk.lies_told() > lies_before {
+            return self.after_a_lie();
+        }
+        Ok(true)
+    }
+
+    fn trouble(&mut self) -> Trouble {
+        let nth = self.random.below(60);
+        match self.random.below(100) {
+            0..35 => Trouble::None,
+            35..65 => Trouble::PowerLoss(nth),
+            65..72 => Trouble::FailedWrite(nth),
+            72..79 => Trouble::FailedSync(nth / 2),
+            79..82 => Trouble::FailedRead(nth / 4),
+            82..86 => Trouble::FullDisk,
+            86..90 => Trouble::DirectRefused,
+            90..94 => Trouble::ShortWrites,
+            94..97 => Trouble::LyingSync(nth / 2),
+            _ => {
+                self.flip_a_bit();
+                Trouble::None
+            }
+        }
+    }
+
+    fn afflict(&mut self, trouble: Trouble) {
+        let disk = &self.bench.disk;
+        // What was planned for an earlier life and did not come to pass is called off.
+        disk.crash_after(NEVER);
+        disk.fail_write(NEVER);
+        disk.fail_sync(NEVER);
+        disk.fail_read(NEVER);
+        disk.lie_at_sync(NEVER);
+        let mut faults = Faults { stale_bytes: self.random.percent(50), ..Faults::default() };
+        match trouble {
+            Trouble::None => {}
+            Trouble::PowerLoss(after) => disk.crash_after(after),
+            Trouble::FailedWrite(nth) => disk.fail_write(nth),
+            Trouble::FailedSync(nth) => disk.fail_sync(nth),
+            Trouble::FailedRead(nth) => disk.fail_read(nth),
+            Trouble::FullDisk => faults.capacity_bytes = Some(self.random.below(4 << 20)),
+            Trouble::DirectRefused => faults.direct_refused = true,
+            Trouble::ShortWrites => faults.short_write_per_mille = 100,
+            Trouble::LyingSync(nth) => disk.lie_at_sync(nth),
+        }
+        disk.set_faults(faults);
+    }
+
+    /// Starts, through whatever the disk does meanwhile, and checks what was found.
+    fn begin(&mut self, trouble: Trouble) -> Result<Option<(Engine, Stepped)>, String> {
+        let mut required = self.shadow.survives_kill;
+        let mut last = String::new();
+        for _ in 0..STARTS_MAX {
+            let (engine, stepped, report) = match self.bench.try_start() {
+                Ok(started) => started,
+                Err(error) => {
+                    let told = stage::told(&error);
+                    self.coverage.refusals += 1;
+                    if self.flipped.is_some() {
+                        return named(&told).map(|()| None);
+                    }
+                    if trouble == Trouble::None {
+                        return Err(format!("refused without a reason: {told}"));
+                    }
+                    named(&told)?;
+                    if told.contains("crashed") {
+                        self.bench.disk.restart();
+                        required = self.shadow.survives_power;
+                    } else {
+                        self.bench.disk.kill();
+                    }
+                    self.bench.disk.set_faults(Faults::default());
+                    if self.bench.disk.lies_told() > 0 {
+                        return Ok(None);
+                    }
+                    last = told;
+                    continue;
+                }
+            };
+            self.coverage.started(&report);
+            // The oracle reads undisturbed.
+            self.bench.disk.fail_read(NEVER);
+            if !self.check(&engine, &stepped, &report, required)? {
+                return Ok(None);
+            }
+            if let Trouble::FailedRead(nth) = trouble {
+                self.bench.disk.fail_read(nth);
+            }
+            self.shadow.recovered(report.last);
+            return Ok(Some((engine, stepped)));
+        }
+        Err(format!("with {trouble:?} the engine does not start any more: {last}"))
+    }
+
+    /// Checks everything that must hold after a start; false if a flipped bit ends the history.
+    fn check(
+        &mut self,
+        engine: &Engine,
+        stepped: &Stepped,
+        report: &RecoveryReport,
+        required: Seq,
+    ) -> Result<bool, String> {
+        // A flipped bit in the very last group looks like a write that never finished. It is cut,
+        // and that is told.
+        let excused = self.flipped.is_some() && report.journal_cut.is_some();
+        if !excused {
+            invariants::nothing_promised_is_lost(required, report)?;
+        }
+        let journal = self.bench.config.data_dir.join("journal");
+        let oracle = match Oracle::of_journal(&self.bench.shared_disk(), &journal) {
+            Ok(oracle) => oracle,
+            Err(told) if self.flipped.is_some() => return named(&told).map(|()| false),
+            Err(_) if self.bench.disk.is_down() => return Ok(true),
+            Err(told) => return Err(format!("the journal cannot be read: {told}")),
+        };
+        if oracle.last() != report.last {
+            return Err(format!("the report says {}, the journal {}", report.last, oracle.last()));
+        }
+        invariants::replies_were_true(&self.shadow, &oracle)?;
+        invariants::shown_events_are_facts(&self.shadow, &oracle)?;
+        invariants::state_is_the_oracles(stepped, &oracle)?;
+        invariants::ledger_balances(&oracle)?;
+        match invariants::event_log_is_the_oracles(engine, &oracle) {
+            // An old event that decayed is noticed by whoever reads it, by file and offset.
+            Err(told) if self.flipped.is_some() => return named(&told).map(|()| false),
+            result => result?,
+        }
+        Ok(self.flipped.is_none())
+    }
+
+    /// One thing happens.
+    fn act(
+        &mut self,
+        engine: &Engine,
+        stepped: &mut Stepped,
+        clients: &mut [Client],
+        reader: &mut EventReader,
+    ) -> Result<(), String> {
+        let setting = stage::setting();
+        match self.random.below(100) {
+            0..40 => {
+                let burst =
+                    if self.long { 1 + self.random.below(60) } else { 1 + self.random.below(4) };
+                for _ in 0..burst {
+                    let now = rialto_engine::Clock::now(&*self.bench.clock);
+                    // The setting comes first, whoever sends it.
+                    let command = match setting.get(self.set) {
+                        Some(command) => *command,
+                        None => traffic::command(&mut self.random, now),
+                    };
+                    let level = self.random.percent(10).then(|| self.random.pick(&Level::ALL));
+                    let client = if self.set < setting.len() {
+                        0
+                    } else {
+                        self.random.below(clients.len() as u64) as usize
+                    };
+                    let client = &mut clients[client];
+                    if client.producer.submit(self.next_token, &command, level).is_ok() {
+                        client.sent.insert(self.next_token, (command, level));
+                        self.next_token += 1;
+                        self.set += 1;
+                    }
+                }
+            }
+            40..88 => {
+                let step = self.random.pick(&[
+                    Step::Sequencer,
+                    Step::Sequencer,
+                    Step::Journal,
+                    Step::Journal,
+                    Step::Events,
+                    Step::Follower,
+                    Step::Preparer,
+                ]);
+                stepped.step(step);
+            }
+            88..93 => self.bench.clock.advance(self.random.below(2_000)),
+            93..94 => self.bench.clock.advance(2_000_000_000),
+            94..95 => drop(engine.request_snapshot()),
+            _ => {}
+        }
+        if self.random.percent(30) {
+            self.listen(engine, clients, reader)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what the engine lets out.
+    fn listen(
+        &mut self,
+        engine: &Engine,
+        clients: &mut [Client],
+        reader: &mut EventReader,
+    ) -> Result<(), String> {
+        for client in clients {
+            while let Some(reply) = client.producer.try_reply() {
+                let (command, level) =
+                    client.sent.remove(&reply.token).ok_or("a reply to nothing")?;
+                self.shadow.reply(&reply, command, level);
+            }
+        }
+        let down = self.bench.disk.is_down();
+        loop {
+            match reader.try_next() {
+                Ok(Some(batch)) => {
+                    for record in batch.iter() {
+                        self.shadow.event(record.seq, record.bytes)?;
+                    }
+                }
+                Ok(None) => break,
+                // A disk that is down, or that was told to fail a read, fails readers too.
+                Err(error) => {
+                    let told = stage::told(&error);
+                    if !down && !told.contains("cannot read") && !told.contains("crashed") {
+                        return Err(told);
+                    }
+                    break;
+                }
+            }
+        }
+        self.shadow.marks(engine.marks());
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        trouble: Trouble,
+        engine: Engine,
+        mut stepped: Stepped,
+        mut clients: Vec<Client>,
+        mut reader: EventReader,
+    ) -> Result<(), String> {
+        let end = self.random.pick(&[End::Kill, End::PowerLoss, End::Shutdown]);
+        if end == End::Shutdown {
+            engine.close_intake();
+            stepped.run_until_idle();
+            match engine.health() {
+                Health::Stopped => {}
+                Health::Failed(_) if trouble != Trouble::None => {}
+                health => return Err(format!("a shutdown ended {health}")),
+            }
+        }
+        let failed = matches!(engine.health(), Health::Failed(_));
+        self.coverage.failures += u64::from(failed);
+        self.coverage.shutdowns += u64::from(matches!(engine.health(), Health::Stopped));
+        if failed && trouble == Trouble::None {
+            return Err(format!("without trouble: {}", engine.health()));
+        }
+        self.listen(&engine, &mut clients, &mut reader)?;
+        if end == End::Shutdown {
+            // Nobody is left without an answer.
+            if let Some(client) = clients.iter().find(|client| !client.sent.is_empty()) {
+                return Err(format!("{} submissions were never answered", client.sent.len()));
+            }
+        }
+        drop((clients, reader, stepped, engine));
+        if self.bench.disk.is_down() {
+            self.bench.disk.restart();
+            self.shadow.survives_kill = self.shadow.survives_power;
+        } else if end == End::PowerLoss || (failed && self.random.percent(50)) {
+            self.bench.disk.crash();
+            self.shadow.survives_kill = self.shadow.survives_power;
+        } else {
+            self.bench.disk.kill();
+        }
+        Ok(())
+    }
+
+    /// A sync that lied may have lost anything since. What is left must be a venue, or be refused by
+    /// name; a history ends there.
+    fn after_a_lie(&mut self) -> Result<bool, String> {
+        self.coverage.lies += 1;
+        self.bench.disk.set_faults(Faults::default());
+        self.bench.disk.restart();
+        match self.bench.try_start() {
+            Err(error) => named(&stage::told(&error))?,
+            Ok((engine, stepped, report)) => {
+                self.shadow.recovered(report.last);
+                self.check(&engine, &stepped, &report, Seq::ZERO)?;
+            }
+        }
+        Ok(false)
+    }
+
+    fn flip_a_bit(&mut self) {
+        let dir =
+            self.bench.config.data_dir.join(self.random.pick(&["journal", "events", "snapshots"]));
+        let Ok(names) = self.bench.disk.list(&dir) else { return };
+        let names: Vec<String> = names.into_iter().filter(|name| name != "LOCK").collect();
+        if names.is_empty() {
+            return;
+        }
+        let file = dir.join(&names[self.random.below(names.len() as u64) as usize]);
+        let Some(bytes) = self.bench.disk.bytes_of(&file) else { return };
+        // Mostly where something was written.
+        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+        if used > 0 {
+            self.bench.disk.flip_bit(
+                &file,
+                self.random.below(used as u64),
+                self.random.below(8) as u8,
+            );
+            self.flipped = Some(file);
+        }
+    }
+
+    /// The end of a history: a quiet start, a shutdown, and a verification of every byte.
+    fn last_words(mut self) -> Result<(), String> {
+        self.afflict(Trouble::None);
+        self.bench.disk.set_faults(Faults::default());
+        let Some((engine, mut stepped)) = self.begin(Trouble::None)? else { return Ok(()) };
+        engine.close_intake();
+        stepped.run_until_idle();
+        let last = engine.marks().applied;
+        drop((stepped, engine));
+        self.bench.disk.crash();
+        let report = verify(&self.bench.shared_disk(), &self.bench.config.data_dir, |_, _| {})
+            .map_err(|error| stage::told(&error))?;
+        if (report.last, report.events_last) != (last, last) {
+            return Err(format!("a shutdown at {last} left {report:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// A refusal names the file or directory it is about.
+fn named(told: &str) -> Result<(), String> {
+    if told.contains("/venue") { Ok(()) } else { Err(format!("a refusal without a file: {told}")) }
+}

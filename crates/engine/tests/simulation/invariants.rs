@@ -1,0 +1,73 @@
+//! What must hold after every start, and at the end.
+//!
+//! Not checked here: that a reply comes *soon*; that a failed sync is reported by the device at all;
+//! what two machines with one disk do.
+
+use crate::oracle::Oracle;
+use crate::shadow::Shadow;
+use rialto_engine::{Engine, RecoveryReport, Stepped};
+use rialto_model::Seq;
+
+/// Everything that was promised is there.
+pub(crate) fn nothing_promised_is_lost(
+    required: Seq,
+    report: &RecoveryReport,
+) -> Result<(), String> {
+    if report.last < required {
+        return Err(format!("{required} was promised to survive, and {} is the last", report.last));
+    }
+    Ok(())
+}
+
+/// What clients were told is what the surviving commands come to.
+pub(crate) fn replies_were_true(shadow: &Shadow, oracle: &Oracle) -> Result<(), String> {
+    for told in shadow.told.iter().filter(|told| told.seq <= oracle.last()) {
+        let decided = oracle.at(told.seq).ok_or("a reply without a sequence")?;
+        if (decided.command, decided.time, decided.outcome)
+            != (told.command, told.time, told.outcome)
+        {
+            return Err(format!("the reply to {} told something else than happened", told.seq));
+        }
+    }
+    Ok(())
+}
+
+/// What was shown of events before is what is there now.
+pub(crate) fn shown_events_are_facts(shadow: &Shadow, oracle: &Oracle) -> Result<(), String> {
+    for (seq, bytes) in shadow.events.range(..=oracle.last()) {
+        if oracle.at(*seq).is_none_or(|decided| decided.events != *bytes) {
+            return Err(format!("the events of {seq} were not what happened"));
+        }
+    }
+    Ok(())
+}
+
+/// The recovered core is the oracle's.
+pub(crate) fn state_is_the_oracles(stepped: &Stepped, oracle: &Oracle) -> Result<(), String> {
+    let hash = stepped.core().map(|core| core.state_hash());
+    if hash != Some(oracle.core.state_hash()) {
+        return Err(format!("the state at {} is not the journal's", oracle.last()));
+    }
+    Ok(())
+}
+
+/// The event log holds the events of every surviving command, and no others.
+pub(crate) fn event_log_is_the_oracles(engine: &Engine, oracle: &Oracle) -> Result<(), String> {
+    let mut reader = engine.events(Seq(1));
+    while let Some(batch) = reader.try_next().map_err(|error| format!("{error:?}"))? {
+        for record in batch.iter() {
+            if oracle.at(record.seq).is_none_or(|decided| decided.events != record.bytes) {
+                return Err(format!("the event log holds something else at {}", record.seq));
+            }
+        }
+    }
+    if reader.next_seq() != oracle.last().next() {
+        return Err(format!("the event log ends before {}", reader.next_seq()));
+    }
+    Ok(())
+}
+
+/// The core itself is sound.
+pub(crate) fn ledger_balances(oracle: &Oracle) -> Result<(), String> {
+    oracle.core.check().map_err(|violation| format!("{violation:?}"))
+}

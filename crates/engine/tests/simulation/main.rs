@@ -1,0 +1,61 @@
+//! Whole histories of an engine from seeds, on one thread and a simulated disk.
+//!
+//! `RIALTO_SEEDS=from..to` chooses the seeds; `RIALTO_SOAK_MINUTES=n` goes on with new ones for so
+//! long. A failure prints its seed; the same seed is the same history.
+
+mod coverage;
+mod history;
+mod invariants;
+mod oracle;
+mod random;
+mod sabotaged;
+mod shadow;
+#[path = "../stage/mod.rs"]
+mod stage;
+mod traffic;
+
+use coverage::Coverage;
+use std::time::{Duration, Instant};
+
+const SEEDS: std::ops::Range<u64> = 0..2_000;
+
+/// Prints the seed when a history panics instead of failing.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {} panicked", self.0);
+        }
+    }
+}
+
+fn live(seed: u64, coverage: &mut Coverage) {
+    let named = Seed(seed);
+    if let Err(violation) = history::live(seed, None, coverage) {
+        panic!("RIALTO_SEEDS={seed}..{}: {violation}", seed + 1);
+    }
+    drop(named);
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("RIALTO_SEEDS") else { return SEEDS };
+    let (from, to) = text.split_once("..").expect("RIALTO_SEEDS is from..to");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}
+
+#[test]
+fn histories_keep_their_promises() {
+    let mut coverage = Coverage::default();
+    seeds().for_each(|seed| live(seed, &mut coverage));
+    if seeds() == SEEDS {
+        assert_eq!(coverage.missing(), Vec::<&str>::new(), "{coverage:?}");
+    }
+    if let Ok(minutes) = std::env::var("RIALTO_SOAK_MINUTES") {
+        let minutes: u64 = minutes.parse().expect("RIALTO_SOAK_MINUTES is a number");
+        let end = Instant::now() + Duration::from_secs(60 * minutes);
+        (seeds().end..)
+            .take_while(|_| Instant::now() < end)
+            .for_each(|seed| live(seed, &mut coverage));
+    }
+}

@@ -1,0 +1,74 @@
+//! What must have happened: a core that is fed with the commands that survive, and nothing else.
+//!
+//! It reads the journal's files itself and knows nothing of snapshots, marks or the event log.
+
+use rialto_core::{Core, CoreConfig, EventSink};
+use rialto_disk::Disk;
+use rialto_log::{Reader, Verify};
+use rialto_model::{
+    Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder, Outcome, Seq,
+    Timestamp, decode_command,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) struct Decided {
+    pub(crate) time: Timestamp,
+    pub(crate) command: Command,
+    pub(crate) outcome: Outcome,
+    /// The record that the event log must hold.
+    pub(crate) events: Vec<u8>,
+}
+
+pub(crate) struct Oracle {
+    pub(crate) core: Core,
+    /// By sequence, from 1.
+    pub(crate) decided: Vec<Decided>,
+}
+
+struct Recorder(Vec<Event>);
+
+impl EventSink for Recorder {
+    fn event(&mut self, event: &Event) {
+        self.0.push(*event);
+    }
+}
+
+impl Oracle {
+    /// Decides everything that the journal in `dir` holds.
+    pub(crate) fn of_journal(disk: &Arc<dyn Disk>, dir: &Path) -> Result<Oracle, String> {
+        let (segments, _) = rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole)
+            .map_err(|error| error.to_string())?;
+        let mut reader = Reader::open(&segments, 1).map_err(|error| error.to_string())?;
+        let core = Core::new(CoreConfig { hash_key: 99, ..CoreConfig::new(EngineId(1)) });
+        let mut oracle = Oracle { core, decided: Vec::new() };
+        while let Some(group) = reader.next_group().map_err(|error| error.to_string())? {
+            for (seq, record) in group {
+                let (time, command) = decode_command(record).map_err(|error| error.to_string())?;
+                oracle.decide(Seq(seq), time, command);
+            }
+        }
+        Ok(oracle)
+    }
+
+    fn decide(&mut self, seq: Seq, time: Timestamp, command: Command) {
+        let mut recorder = Recorder(Vec::new());
+        let outcome = self.core.apply(seq, time, &command, &mut recorder);
+        let mut events = vec![0; EVENTS_HEADER_BYTES + (recorder.0.len() + 1) * EVENT_BYTES_MAX];
+        let mut encoder = EventEncoder::new(time, &mut events);
+        for event in &recorder.0 {
+            encoder.push(event).expect("there is room for one more than there are");
+        }
+        let len = encoder.finish();
+        events.truncate(len);
+        self.decided.push(Decided { time, command, outcome, events });
+    }
+
+    pub(crate) fn last(&self) -> Seq {
+        Seq(self.decided.len() as u64)
+    }
+
+    pub(crate) fn at(&self, seq: Seq) -> Option<&Decided> {
+        self.decided.get(seq.0.checked_sub(1)? as usize)
+    }
+}

@@ -1,0 +1,77 @@
+//! What the outside has been told, and what it may therefore rely on.
+
+use rialto_engine::{Level, Marks, Reply};
+use rialto_model::{Command, Outcome, Seq, Timestamp};
+use std::collections::BTreeMap;
+
+/// An answer that a client has got.
+pub(crate) struct Told {
+    pub(crate) seq: Seq,
+    pub(crate) time: Timestamp,
+    pub(crate) command: Command,
+    pub(crate) outcome: Outcome,
+}
+
+/// Everything that left the engine. It outlives every crash.
+pub(crate) struct Shadow {
+    level: Level,
+    pub(crate) told: Vec<Told>,
+    pub(crate) events: BTreeMap<Seq, Vec<u8>>,
+    /// What must survive the end of the process.
+    pub(crate) survives_kill: Seq,
+    /// What must survive the loss of power.
+    pub(crate) survives_power: Seq,
+}
+
+impl Shadow {
+    pub(crate) fn new(level: Level) -> Self {
+        Self {
+            level,
+            told: Vec::new(),
+            events: BTreeMap::new(),
+            survives_kill: Seq::ZERO,
+            survives_power: Seq::ZERO,
+        }
+    }
+
+    /// A reply came that was gated by `level`.
+    pub(crate) fn reply(&mut self, reply: &Reply, command: Command, level: Option<Level>) {
+        let Ok(outcome) = reply.result else { return };
+        let Reply { seq, time, .. } = *reply;
+        self.told.push(Told { seq, time, command, outcome });
+        self.promise(seq, level.map_or(self.level, |level| level.max(self.level)));
+    }
+
+    pub(crate) fn event(&mut self, seq: Seq, bytes: &[u8]) -> Result<(), String> {
+        // Whatever the level, events are shown only when the journal has them.
+        self.promise(seq, self.level.max(Level::Buffered));
+        match self.events.insert(seq, bytes.to_vec()) {
+            Some(before) if before != bytes => {
+                Err(format!("events of {seq} were told twice, differently"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn marks(&mut self, marks: Marks) {
+        self.promise(marks.written, Level::Buffered);
+        self.promise(marks.synced, Level::Synced);
+    }
+
+    fn promise(&mut self, seq: Seq, level: Level) {
+        if level >= Level::Buffered {
+            self.survives_kill = self.survives_kill.max(seq);
+        }
+        if level >= Level::Synced {
+            self.survives_power = self.survives_power.max(seq);
+        }
+    }
+
+    /// After a start, what was found is durable, and what was not found is gone for good.
+    pub(crate) fn recovered(&mut self, last: Seq) {
+        self.told.retain(|told| told.seq <= last);
+        self.events.retain(|seq, _| *seq <= last);
+        self.survives_kill = last;
+        self.survives_power = last;
+    }
+}
