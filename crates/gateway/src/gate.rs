@@ -30,12 +30,12 @@ impl Gate {
         &self,
         min_seq: Option<Seq>,
     ) -> Result<RwLockReadGuard<'_, Feed>, ApiError> {
-        if let Some(seq) = min_seq {
-            if !self.live.wait_for(seq, self.config.min_seq_wait).await {
-                let message = format!("Sequence {seq} is not visible yet; try again.");
-                let error = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "behind", message);
-                return Err(ApiError { retry: true, ..error.of("min_seq") });
-            }
+        if let Some(seq) = min_seq
+            && !self.live.wait_for(seq, self.config.min_seq_wait).await
+        {
+            let message = format!("Sequence {seq} is not visible yet; try again.");
+            let error = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "behind", message);
+            return Err(ApiError { retry: true, ..error.of("min_seq") });
         }
         Ok(self.live.read())
     }

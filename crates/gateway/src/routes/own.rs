@@ -119,11 +119,11 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
     };
     let feed = gate.feed(min_seq).await?;
     let mut fills = feed.fills(account);
-    if let Some(before) = before {
-        if !fills.by_ref().any(|fill| cursor(fill) == before) {
-            let message = "That fill is not remembered any more, or never was.";
-            return Err(ApiError::invalid("before", message));
-        }
+    if let Some(before) = before
+        && !fills.by_ref().any(|fill| cursor(fill) == before)
+    {
+        let message = "That fill is not remembered any more, or never was.";
+        return Err(ApiError::invalid("before", message));
     }
     let wanted = |fill: &&Fill| instrument.is_none_or(|id| fill.instrument == id);
     let mut page: Vec<Fill> = fills.filter(wanted).take(limit + 1).copied().collect();
