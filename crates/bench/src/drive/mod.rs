@@ -9,7 +9,5 @@ mod venue;
 pub(crate) use disk_sync::disk_sync;
 pub(crate) use feed::{Rejected, feed};
 pub(crate) use open_loop::{OpenLoop, open_loop};
-#[cfg(test)]
-pub(crate) use result::EventTally;
-pub(crate) use result::{read_back, standing};
+pub(crate) use result::{EventTally, read_back, replayed, standing};
 pub(crate) use venue::{Venue, VenueSettings, submissions};

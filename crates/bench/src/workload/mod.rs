@@ -4,6 +4,7 @@
 //! price-time engine must arrive at, so that a measurement of a wrong result cannot pass.
 
 mod commands;
+mod cycle;
 mod mix;
 pub mod obw;
 mod operation;
@@ -13,6 +14,7 @@ mod seed002;
 
 pub(crate) use commands::{ENGINE, FEES, INSTRUMENT, fill_of};
 pub use commands::{commands, opening};
+pub(crate) use cycle::Cycle;
 pub use mix::exchange_core_mix;
 pub use operation::{Operation, Workload};
 pub use random::{MersenneTwister, XorShift};
