@@ -4,12 +4,15 @@
 //! cargo run --release -p rialto-core --example core_rate -- FILE.obw [CORES]
 //! cargo run --release -p rialto-core --example core_rate -- amends [CORES]
 //! cargo run --release -p rialto-core --example core_rate -- resting [ORDERS [PRICES]]
+//! cargo run --release -p rialto-core --example core_rate -- crossing [ORDERS]
 //! ```
 //!
 //! For a file (an OBW1 stream): fresh cores, prefilled outside the timing; trades, quantity and
 //! resting orders are checked against the header. Amends: 70 % price amendments, 15 % new orders,
 //! 15 % cancels over 10,000 open orders. Resting: orders that never trade, as recovery replays
-//! them, at random prices: so many on each side, or hardly two orders at the same one.
+//! them, at random prices: so many on each side, or hardly two orders at the same one. Crossing:
+//! both sides draw from one range of 20 * 10^12 prices, so that most orders trade and a fifth rests,
+//! hardly two of them at the same price.
 
 // Printing is what this program is for, and so are clocks, which the core itself must not see.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
@@ -114,7 +117,14 @@ impl Rig {
     fn run(&mut self, commands: &[Command]) -> (f64, u64) {
         let mut refused = 0;
         let start = Instant::now();
-        for command in commands {
+        for (at, command) in commands.iter().enumerate() {
+            // As the engine does, which takes commands in chunks.
+            if let Some(far) = commands.get(at + Core::LOOK_FAR) {
+                self.core.foresee(far);
+            }
+            if let Some(near) = commands.get(at + Core::LOOK_NEAR) {
+                self.core.expect(near);
+            }
             refused += u64::from(self.apply(command).is_rejected());
         }
         (start.elapsed().as_secs_f64(), refused)
@@ -262,12 +272,40 @@ fn resting(orders: usize, prices: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn crossing(orders: usize) -> Result<(), Box<dyn Error>> {
+    let mut draw = Draw(42);
+    let commands: Vec<Command> = (0..orders)
+        .map(|at| {
+            let side = draw.side();
+            let price = 40_000_000_000_000 + (draw.below(20_000) * 1_000_000_000) as i64;
+            let price = price + draw.below(1_000_000_000) as i64;
+            let quantity = 10_000 + draw.below(990_000) as i64;
+            limit((at % ACCOUNTS as usize) as u32 + 1, side, price, quantity)
+        })
+        .collect();
+    let mut seconds = Vec::new();
+    for pass in 0..3 {
+        let mut rig = Rig::funded(orders / 4)?;
+        let (taken, refused) = rig.run(&commands);
+        assert_eq!(refused, 0, "refusals");
+        seconds.push(taken);
+        if pass == 0 {
+            println!("{} trades, {} orders rest", rig.sink.trades, rig.core.resting().len());
+            rig.core.check()?;
+        }
+    }
+    report("crossing orders", orders, seconds);
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let what = arguments.next().ok_or("usage: core_rate FILE.obw|amends|resting [NUMBER]")?;
+    let what =
+        arguments.next().ok_or("usage: core_rate FILE.obw|amends|resting|crossing [NUMBER]")?;
     let number = arguments.next().map(|number| number.parse::<usize>()).transpose()?;
     match what.as_str() {
         "amends" => amends(number.unwrap_or(5).clamp(1, 20)),
+        "crossing" => crossing(number.unwrap_or(5_000_000).clamp(10, OPERATIONS_MAX)),
         "resting" => {
             let prices = arguments.next().map(|prices| prices.parse()).transpose()?;
             let prices = prices.unwrap_or(999_000_000).clamp(1, 999_000_000);

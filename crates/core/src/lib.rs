@@ -26,6 +26,7 @@
 
 mod accounts;
 mod amend;
+mod anticipate;
 mod apply;
 pub mod book;
 mod cancel;

@@ -92,6 +92,24 @@ impl OpenOrders {
         }
     }
 
+    /// Brings near what the end of an order will read and write beyond [`OpenOrders::touch`].
+    #[inline]
+    pub(crate) fn touch_link(&self, slot: usize) {
+        if let Some(link) = self.links.get(slot) {
+            prefetch(link);
+        }
+    }
+
+    /// Brings near the neighbours of an order in its account's list. The order's own place there
+    /// is read.
+    #[inline]
+    pub(crate) fn touch_neighbours(&self, slot: usize) {
+        if let Some(link) = self.links.get(slot) {
+            self.touch_link(link.prev as usize);
+            self.touch_link(link.next as usize);
+        }
+    }
+
     /// Makes room for as many slots as the slab has.
     #[inline]
     pub(crate) fn cover(&mut self, slots: usize) {

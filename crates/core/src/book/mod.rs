@@ -42,6 +42,6 @@ pub use check::Flaw;
 pub use level::LevelView;
 pub use limit::{Fill, LimitOrderBook};
 pub use orders::{Order, Orders, Refused, Slot};
-pub use resting::{Book, Filled};
 pub(crate) use prefetch::prefetch;
+pub use resting::{Book, Filled};
 pub use walk::{LevelWalk, OrderWalk};

@@ -132,6 +132,12 @@ impl Orders {
         slot
     }
 
+    /// Brings near the place of `id` in the index, without waiting for it.
+    #[inline]
+    pub fn touch(&self, id: OrderId) {
+        self.index.touch(id);
+    }
+
     /// How many orders rest.
     #[must_use]
     #[inline]

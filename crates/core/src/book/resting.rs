@@ -5,8 +5,16 @@ use super::index::Place;
 use super::ladder::Ladder;
 use super::level::{LevelView, Levels, NO_LEVEL};
 use super::orders::{NONE, Orders, Refused, Slot};
+use super::prefetch::prefetch;
 use super::walk::{LevelWalk, OrderWalk};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
+
+/// How many levels behind the best one stands a level that is asked for, ...
+const FAR: usize = 9;
+/// ... one whose first order is, ...
+const SOON: usize = 6;
+/// ... and one whose first order's place in the index is.
+const NEXT: usize = 3;
 
 /// What a fill took from the order at the head of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +139,28 @@ impl Book {
         let level = &self.levels.slab[number as usize];
         let is_it = (level.orders != 0) & (level.price == price) & (level.side == side);
         if is_it { number } else { NO_LEVEL }
+    }
+
+    /// Brings near what an order at this price will be put into, without waiting for it.
+    #[inline]
+    pub fn prepare(&self, side: Side, price: Price) {
+        if self.hinted(side, price) == NO_LEVEL {
+            self.ladder(side).touch(key(side, price));
+        }
+    }
+
+    /// Brings near the first orders of the levels behind the best one of a side, step by step over
+    /// several calls: to be called each time that an order at the touch has been filled. Returns
+    /// the slots of an order that comes soon, and of one that comes very soon.
+    #[inline]
+    pub fn prepare_makers(&self, orders: &Orders, side: Side) -> [Option<Slot>; 2] {
+        let ladder = self.ladder(side);
+        let level = |places| &self.levels.slab[ladder.behind_best(places) as usize];
+        prefetch(level(FAR));
+        let [soon, next] = [SOON, NEXT].map(|places| level(places).head);
+        prefetch(&orders.nodes[soon as usize]);
+        orders.touch(orders.nodes[next as usize].id);
+        [soon, next].map(Slot::new)
     }
 
     /// Finds a level that the hint does not know, or opens one.

@@ -113,6 +113,25 @@ impl Ladder {
         at
     }
 
+    /// Brings near the leaf that `key` stands in, or would, without waiting for it. The nodes above
+    /// it are read: they are few, and so seldom far.
+    #[inline]
+    pub(super) fn touch(&self, key: i64) {
+        if !self.is_in_last(key) {
+            self.nodes[self.leaf(key) as usize].touch();
+        }
+    }
+
+    /// The level that stands so many places behind the best one, if it is in the same leaf.
+    #[inline]
+    pub(super) fn behind_best(&self, places: usize) -> u32 {
+        let leaf = &self.nodes[self.last as usize];
+        match leaf.len().checked_sub(places + 1) {
+            Some(at) => leaf.values[at],
+            None => NO_LEVEL,
+        }
+    }
+
     #[inline]
     fn is_in_last(&self, key: i64) -> bool {
         let last = &self.nodes[self.last as usize];

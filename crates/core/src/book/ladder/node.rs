@@ -1,5 +1,10 @@
 //! One node of the ladder: sorted keys, and a value for each.
 
+use crate::book::prefetch;
+
+/// Bytes in a cache line.
+const LINE: usize = 64;
+
 /// Entries in a node. 64 keys are eight cache lines, of which a search touches three.
 pub(super) const WIDTH: usize = 64;
 
@@ -23,6 +28,14 @@ impl Node {
     #[inline]
     pub(super) fn keys(&self) -> &[i64] {
         &self.keys[..self.len()]
+    }
+
+    /// Asks for every cache line of the node.
+    #[inline]
+    pub(super) fn touch(&self) {
+        prefetch(&self.len);
+        self.keys.iter().step_by(LINE / size_of::<i64>()).for_each(prefetch);
+        self.values.iter().step_by(LINE / size_of::<u32>()).for_each(prefetch);
     }
 
     /// How many keys are below `key`. (Asking the last key of every line and then all of one line,
