@@ -19,6 +19,7 @@ mod json;
 mod limits;
 mod listings;
 mod live;
+mod metrics;
 mod query;
 mod routes;
 mod server;

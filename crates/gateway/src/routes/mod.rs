@@ -62,6 +62,7 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/time", get(on!(Time, operations::time)))
         .route("/v1/health", get(on!(Health, operations::health)))
         .route("/v1/ready", get(on!(Ready, operations::ready)))
+        .route("/metrics", get(on!(Metrics, crate::metrics::export)))
         .route("/v1/stream", get(on!(Stream, crate::stream::upgrade)))
         .route("/v1/admin/members", post(on!(AdminMembers, venue::member)))
         .route("/v1/admin/accounts", post(on!(AdminAccounts, venue::account)))

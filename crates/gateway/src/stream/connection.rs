@@ -174,9 +174,10 @@ impl Connection {
         self.heard = Instant::now();
         let limits = &self.gate.config.stream;
         let text = match message {
-            Some(Ok(Message::Text(text))) => text,
-            Some(Ok(Message::Binary(_))) => Utf8Bytes::from_static("\0"),
-            Some(Ok(Message::Ping(_) | Message::Pong(_))) => Utf8Bytes::from_static(""),
+            Some(Ok(Message::Text(text))) => Some(text),
+            // No JSON begins like this, so that the answer is that of any other nonsense.
+            Some(Ok(Message::Binary(_))) => Some(Utf8Bytes::from_static("\0")),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
             Some(Ok(Message::Close(_))) | None => return Err(Closing::Gone),
             Some(Err(error)) => {
                 let is_too_big = format!("{error}").contains("too long");
@@ -187,10 +188,9 @@ impl Connection {
         if !self.allowance.take(rate, self.began.elapsed()) {
             return Err(Closing::TooOften);
         }
-        if text.is_empty() {
-            return Ok(());
-        }
-        if let Err(Refused { op, error }) = self.obey(&text).await {
+        if let Some(text) = text
+            && let Err(Refused { op, error }) = self.obey(&text).await
+        {
             self.outbox.answer(message::error(op.as_deref(), &error));
         }
         Ok(())

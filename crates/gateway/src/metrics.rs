@@ -1,0 +1,218 @@
+//! What the venue counts, in the text format of Prometheus. `docs/metrics.md` lists it all.
+
+use crate::ApiError;
+use crate::call::peer;
+use crate::gate::Gate;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use rialto_engine::{Health, Stats};
+use rialto_model::RejectReason;
+use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
+const NANOSECONDS: f64 = 1e9;
+
+/// Upper bounds of the buckets of times, in microseconds.
+const TIMES_US: [u64; 16] = [
+    10, 25, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 102_400, 409_600,
+    1_638_400,
+];
+
+/// `GET /metrics`
+pub(crate) async fn export(gate: &Gate, request: Request) -> Result<Response, ApiError> {
+    let (head, _) = request.into_parts();
+    let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer(&head))?;
+    let mut response = Response::new(render(gate).into());
+    response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
+    Ok(response)
+}
+
+/// A page of metrics in the making.
+struct Page(String);
+
+/// What kind of metric it is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+impl Page {
+    /// Begins a metric; its values follow.
+    fn metric(&mut self, name: &'static str, kind: Kind, help: &str) -> Metric<'_> {
+        let kind = match kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        Metric { page: self, name }
+    }
+
+    fn counter(&mut self, name: &'static str, help: &str, value: u64) {
+        self.metric(name, Kind::Counter, help).value(value);
+    }
+
+    fn gauge(&mut self, name: &'static str, help: &str, value: u64) {
+        self.metric(name, Kind::Gauge, help).value(value);
+    }
+}
+
+struct Metric<'a> {
+    page: &'a mut Page,
+    name: &'static str,
+}
+
+impl Metric<'_> {
+    fn value(&mut self, value: impl Display) {
+        let _ = writeln!(self.page.0, "{} {value}", self.name);
+    }
+
+    /// A value with labels. What stands in labels here are words of this program: nothing in them
+    /// needs escaping.
+    fn with(&mut self, labels: &[(&str, &dyn Display)], value: impl Display) {
+        let _ = write!(self.page.0, "{}{{", self.name);
+        for (at, (label, text)) in labels.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            let _ = write!(self.page.0, "{comma}{label}=\"{text}\"");
+        }
+        let _ = writeln!(self.page.0, "}} {value}");
+    }
+
+    /// Buckets, sum and count. `count_through` counts what is at most a bound.
+    fn buckets(
+        &mut self,
+        bounds: impl Iterator<Item = (u64, f64)>,
+        count_through: impl Fn(u64) -> u64,
+        count: u64,
+        sum: f64,
+    ) {
+        let name = self.name;
+        let out = &mut self.page.0;
+        for (bound, label) in bounds {
+            let through = count_through(bound);
+            let _ = writeln!(out, "{name}_bucket{{le=\"{label}\"}} {through}");
+        }
+        let _ = writeln!(out, "{name}_bucket{{le=\"+Inf\"}} {count}");
+        let _ = writeln!(out, "{name}_sum {sum}\n{name}_count {count}");
+    }
+}
+
+fn render(gate: &Gate) -> String {
+    let mut page = Page(String::with_capacity(16 << 10));
+    engine(&mut page, gate);
+    latency(&mut page, &gate.engine.stats());
+    feed(&mut page, gate);
+    gateway(&mut page, gate);
+    page.0
+}
+
+fn engine(page: &mut Page, gate: &Gate) {
+    let (stats, marks) = (gate.engine.stats(), gate.engine.marks());
+    let level = gate.engine.config().level;
+    page.metric("rialto_build_info", Kind::Gauge, "Version and durability level; always 1.")
+        .with(&[("version", &env!("CARGO_PKG_VERSION")), ("durability", &level)], 1);
+    let is_up = matches!(gate.engine.health(), Health::Running);
+    page.gauge("rialto_up", "Whether the engine takes commands.", is_up.into());
+    page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
+    page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
+    page.counter("rialto_journal_bytes_total", "Written to the journal.", stats.journal_bytes);
+    page.counter("rialto_event_log_bytes_total", "Written to the event log.", stats.event_bytes);
+    page.counter("rialto_busy_total", "Commands turned away for want of room.", stats.busy);
+    let mut snapshots =
+        page.metric("rialto_snapshots_total", Kind::Counter, "Snapshots attempted, by result.");
+    snapshots.with(&[("result", &"made")], stats.snapshots);
+    snapshots.with(&[("result", &"failed")], stats.snapshots_failed);
+    let since = marks.applied.0.saturating_sub(gate.engine.last_snapshot().0);
+    page.gauge("rialto_commands_since_snapshot", "Commands that a restart would replay.", since);
+    let mut mark = page.metric("rialto_mark_seq", Kind::Gauge, "How far the engine has come.");
+    for (name, seq) in [
+        ("applied", marks.applied),
+        ("written", marks.written),
+        ("synced", marks.synced),
+        ("released", marks.released),
+        ("recorded", marks.recorded),
+    ] {
+        mark.with(&[("mark", &name)], seq);
+    }
+}
+
+fn latency(page: &mut Page, stats: &Stats) {
+    let times = || TIMES_US.iter().map(|us| (us * 1_000, *us as f64 / 1e6));
+    for (name, help, times_ns) in [
+        (
+            "rialto_journal_write_seconds",
+            "Time to write a group to the journal; under synced, to sync it too.",
+            &stats.write_ns,
+        ),
+        (
+            "rialto_acknowledge_seconds",
+            "Time from a command's stamp to its release at the venue's level.",
+            &stats.acknowledge_ns,
+        ),
+    ] {
+        let sum = times_ns.mean() * times_ns.len() as f64 / NANOSECONDS;
+        let through = |bound| times_ns.count_between(0, bound);
+        page.metric(name, Kind::Histogram, help).buckets(times(), through, times_ns.len(), sum);
+    }
+    let sizes = &stats.group_bytes;
+    page.metric("rialto_group_bytes", Kind::Histogram, "Sizes of the journal's groups.").buckets(
+        (12..=20).step_by(2).map(|power| (1 << power, f64::from(1 << power))),
+        |bound| sizes.count_between(0, bound),
+        sizes.len(),
+        sizes.mean() * sizes.len() as f64,
+    );
+}
+
+fn feed(page: &mut Page, gate: &Gate) {
+    let counts = gate.live.counts();
+    page.gauge("rialto_feed_seq", "The last command that queries know of.", gate.live.seq().0);
+    page.gauge("rialto_feed_lag_commands", "Commands yet to be folded.", gate.live.lag());
+    let is_up = gate.live.fault().is_none();
+    page.gauge("rialto_feed_up", "Whether the live feed follows.", is_up.into());
+    page.counter("rialto_folded_commands_total", "Commands folded.", counts.commands());
+    page.counter("rialto_orders_accepted_total", "Orders accepted.", counts.orders());
+    page.counter("rialto_trades_total", "Trades.", counts.trades());
+    let mut rejects =
+        page.metric("rialto_rejects_total", Kind::Counter, "Commands refused, by reason.");
+    for reason in RejectReason::ALL {
+        rejects.with(&[("reason", &reason.code())], counts.rejects(*reason));
+    }
+}
+
+fn gateway(page: &mut Page, gate: &Gate) {
+    let traffic = &gate.traffic;
+    let mut requests = page.metric(
+        "rialto_requests_total",
+        Kind::Counter,
+        "HTTP requests answered, by route and status.",
+    );
+    for (route, status, count) in traffic.requests() {
+        requests.with(&[("route", &route), ("status", &status)], count);
+    }
+    page.gauge("rialto_connections", "HTTP connections open.", traffic.connections());
+    let refused = traffic.refused();
+    page.counter("rialto_connections_refused_total", "HTTP connections turned away.", refused);
+    let limited = gate.gatekeeper.rate_limited();
+    page.counter("rialto_rate_limited_total", "Requests refused for their number.", limited);
+    let counts = &gate.streams.counts;
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    page.gauge("rialto_streams", "Streams open.", read(&counts.connections));
+    page.counter("rialto_streams_refused_total", "Streams turned away.", read(&counts.refused));
+    let subscriptions = read(&counts.subscriptions);
+    page.gauge("rialto_stream_subscriptions", "Subscriptions of all streams.", subscriptions);
+    let messages = read(&counts.messages);
+    page.counter("rialto_stream_messages_total", "Messages sent on streams.", messages);
+    page.counter("rialto_stream_too_slow_total", "Streams cut off.", read(&counts.too_slow));
+    page.counter("rialto_stream_resumed_total", "Private streams resumed.", read(&counts.resumed));
+    page.counter(
+        "rialto_stream_disconnects_total",
+        "Accounts whose orders a lost stream had cancelled.",
+        read(&counts.disconnects),
+    );
+}

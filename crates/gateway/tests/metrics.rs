@@ -1,0 +1,60 @@
+//! Metrics: what is documented is exported, and the other way round.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, config, limit};
+use std::collections::BTreeMap;
+
+/// Names and types of the metrics on a page.
+fn exported(page: &str) -> BTreeMap<String, String> {
+    let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    types.map(|line| line.split_once(' ').unwrap()).map(|(a, b)| (a.into(), b.into())).collect()
+}
+
+fn value(page: &str, series: &str) -> f64 {
+    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {series} in\n{page}")).parse().unwrap()
+}
+
+#[test]
+fn every_metric_is_documented_and_every_documented_one_exported() {
+    let (house, _, _) = House::furnished(config());
+    let reply = house.get("/metrics");
+    assert!(reply.head.contains("content-type: text/plain; version=0.0.4"));
+    let page = reply.expect(200);
+    let documented = include_str!("../../../docs/metrics.md").lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split('|');
+        let name = cells.next()?.trim().trim_end_matches('`');
+        Some((name.to_owned(), cells.next()?.trim().to_owned()))
+    });
+    assert_eq!(exported(page.as_str().unwrap()), documented.collect());
+}
+
+#[test]
+fn metrics_say_what_happened() {
+    let (house, alice, bob) = House::furnished(config());
+    house.place(&alice, limit("sell", "1", "100")).expect(201);
+    let last = house.place(&bob, limit("buy", "1", "100")).expect(201)["seq"].clone();
+    let refused = house.place(&bob, limit("buy", "1000", "100000"));
+    refused.refuses(422, "insufficient_balance");
+    let last = last.as_str().unwrap().parse::<u64>().unwrap() + 1;
+    house.see(&bob, "/v1/balances", &last.to_string().into());
+
+    let page = house.get("/metrics").expect(200);
+    let page = page.as_str().unwrap();
+    assert_eq!(value(page, "rialto_trades_total"), 1.0);
+    assert_eq!(value(page, "rialto_orders_accepted_total"), 2.0);
+    assert_eq!(value(page, "rialto_rejects_total{reason=\"insufficient_balance\"}"), 1.0);
+    assert_eq!(value(page, "rialto_commands_total"), last as f64);
+    assert_eq!(value(page, "rialto_feed_seq"), last as f64);
+    assert_eq!(value(page, "rialto_mark_seq{mark=\"synced\"}"), last as f64);
+    let placed = "rialto_requests_total{route=\"POST /v1/orders\",status=\"201\"}";
+    assert_eq!(value(page, placed), 2.0);
+    assert_eq!(value(page, "rialto_up"), 1.0);
+    for histogram in ["rialto_journal_write_seconds", "rialto_acknowledge_seconds"] {
+        let count = value(page, &format!("{histogram}_count"));
+        assert!(count > 0.0 && value(page, &format!("{histogram}_sum")) > 0.0);
+        assert_eq!(value(page, &format!("{histogram}_bucket{{le=\"+Inf\"}}")), count);
+    }
+}

@@ -1,0 +1,214 @@
+//! The limits of the stream, and what it makes of nonsense and of slow readers.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+mod wire;
+
+use house::{House, Key, config, with};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
+use wire::{Book, Came, Wire, seq_of};
+
+/// A hundred orders at a hundred prices, and their end; the sequence of the end.
+fn churn(house: &House, key: &Key) -> Value {
+    let rows: Vec<Value> = (0..100)
+        .map(|row| {
+            let price = format!("{}.{:02}", 50 + row % 40, row);
+            json!({"place": {
+                "instrument": "BTC-USD", "side": "buy", "quantity": "0.0001", "price": price,
+            }})
+        })
+        .collect();
+    house.ask(key, "POST", "/v1/orders/batch", json!({"rows": rows})).expect(200);
+    house.ask(key, "DELETE", "/v1/orders", Value::Null).expect(200)["seq"].clone()
+}
+
+#[test]
+fn who_is_too_slow_for_private_events_is_cut_off_and_may_resume_while_others_go_on() {
+    let mut settings = config();
+    settings.stream.queue_messages = 256;
+    let (house, alice, bob) = House::furnished(settings);
+    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let from = json!({"channel": "orders", "from_seq": begin.to_string()});
+    let mut slow = Wire::narrow(&house);
+    slow.auth(&alice);
+    slow.subscribe(from.clone());
+    let mut other = Wire::connect(&house);
+    other.auth(&bob);
+    other.subscribe(from.clone());
+
+    let is_cut_off = || {
+        let page = house.get("/metrics").expect(200);
+        page.as_str().unwrap().contains("rialto_stream_too_slow_total 1\n")
+    };
+    let mut rounds = 0;
+    let mut last = Value::Null;
+    while !is_cut_off() {
+        rounds += 1;
+        assert!(rounds < 400, "it was never cut off");
+        last = churn(&house, &alice);
+    }
+    churn(&house, &bob);
+    other.hear_of("orders");
+
+    let mut seen = Vec::new();
+    let reason = loop {
+        match slow.come() {
+            Came::Message(message) => seen.push(message),
+            Came::Closed(code, reason) => {
+                assert_eq!(code, 4008);
+                break reason;
+            }
+            Came::Gone => panic!("it was not told why"),
+        }
+    };
+    let resume: u64 = reason.rsplit(' ').next().unwrap().parse().unwrap();
+    seen.retain(|message| seq_of(&message["seq"]) <= resume);
+    let mut again = Wire::connect(&house);
+    again.auth(&alice);
+    again.subscribe(json!({"channel": "orders", "from_seq": resume.to_string()}));
+    let mut whole = Wire::connect(&house);
+    whole.auth(&alice);
+    whole.subscribe(from);
+    let last = seq_of(&last);
+    let through = |wire: &mut Wire, mut all: Vec<Value>| {
+        while all.last().is_none_or(|message| seq_of(&message["seq"]) < last) {
+            all.push(wire.hear_of("orders"));
+        }
+        all
+    };
+    assert_eq!(through(&mut again, seen), through(&mut whole, Vec::new()));
+}
+
+#[test]
+fn a_slow_reader_of_a_book_gets_less_but_misses_nothing() {
+    let (house, alice, _) = House::furnished(config());
+    let mut slow = Wire::narrow(&house);
+    slow.subscribe(json!({"channel": "book", "instrument": "BTC-USD"}));
+    for _ in 0..120 {
+        churn(&house, &alice);
+    }
+    let placed = house.place(&alice, house::limit("buy", "1", "77")).expect(201);
+    let shown = Book::of(&house.see(&alice, "/v1/book/BTC-USD", &placed["seq"]));
+    let mut book = Book::default();
+    let mut messages = 0;
+    while book.last_seq < shown.last_seq {
+        book.take(&slow.hear());
+        messages += 1;
+    }
+    assert_eq!(book.sides, shown.sides);
+    println!("{messages} messages, {} merged, {} whole", book.merged, book.wholes);
+}
+
+#[test]
+fn nonsense_is_told_what_is_wrong_and_the_stream_goes_on() {
+    let (house, _, _) = House::furnished(config());
+    let mut wire = Wire::connect(&house);
+    for (text, code) in [
+        ("", "malformed_json"),
+        ("{", "malformed_json"),
+        ("[]", "invalid_field"),
+        (r#"{"op":"sing"}"#, "invalid_field"),
+        (r#"{"op":"ping","loud":true}"#, "unknown_field"),
+        (r#"{"op":"subscribe","channel":"book","instrument":"NO-SUCH"}"#, "unknown_instrument"),
+        (
+            r#"{"op":"subscribe","channel":"book","instrument":"BTC-USD","depth":0}"#,
+            "invalid_field",
+        ),
+        (r#"{"op":"unsubscribe","channel":"trades","instrument":"BTC-USD"}"#, "not_subscribed"),
+    ] {
+        wire.say_text(text);
+        wire.refused(code);
+    }
+    wire.say_raw(Message::binary(vec![1, 2, 3])).unwrap();
+    wire.refused("malformed_json");
+    let trades = json!({"channel": "trades", "instrument": "BTC-USD"});
+    wire.subscribe(trades.clone());
+    wire.say(with(json!({"op": "subscribe"}), trades));
+    wire.refused("already_subscribed");
+    wire.say(json!({"op": "ping"}));
+    wire.hear_of("pong");
+    house.get("/v1/stream").refuses(426, "websocket_required");
+}
+
+#[test]
+fn a_message_that_is_too_long_ends_the_stream() {
+    let (house, _, _) = House::furnished(config());
+    let mut wire = Wire::connect(&house);
+    let long = json!({"op": "ping", "key": "x".repeat(20_000)}).to_string();
+    // The server may close before all of it was taken.
+    let _ = wire.say_raw(Message::text(long));
+    assert_eq!(wire.come(), Came::Closed(1009, "message_too_big".to_owned()));
+}
+
+#[test]
+fn a_client_that_says_too_much_is_cut_off() {
+    let mut settings = config();
+    (settings.stream.message_rate, settings.stream.message_burst) = (1, 5);
+    let (house, _, _) = House::furnished(settings);
+    let mut wire = Wire::connect(&house);
+    for _ in 0..6 {
+        wire.say(json!({"op": "ping"}));
+    }
+    for _ in 0..5 {
+        match wire.come() {
+            Came::Message(message) => assert_eq!(message["type"], "pong"),
+            // Answers that were not sent yet are dropped.
+            came => return assert_eq!(came, Came::Closed(4029, "rate_limited".to_owned())),
+        }
+    }
+    assert_eq!(wire.come(), Came::Closed(4029, "rate_limited".to_owned()));
+}
+
+#[test]
+fn a_silent_client_is_cut_off_and_one_that_answers_pings_is_not() {
+    let mut settings = config();
+    settings.stream.heartbeat = Duration::from_millis(40);
+    settings.stream.idle_timeout = Duration::from_millis(400);
+    let (house, _, _) = House::furnished(settings);
+    // Reading is what answers pings.
+    let mut awake = Wire::connect(&house);
+    let mut beats = 0;
+    while beats < 20 {
+        match awake.come_any() {
+            Came::Message(message) => {
+                assert_eq!(message["type"], "heartbeat");
+                beats += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut silent = Wire::connect(&house);
+    // Nobody reads it until the other has lived twice as long as a silent one may.
+    let until = beats + 25;
+    while beats < until {
+        assert!(matches!(awake.come_any(), Came::Message(_)));
+        beats += 1;
+    }
+    assert_eq!(silent.come(), Came::Closed(4000, "idle".to_owned()));
+}
+
+#[test]
+fn streams_and_subscriptions_are_bounded() {
+    let mut settings = config();
+    (settings.stream.connections_max, settings.stream.subscriptions_max) = (2, 2);
+    let (house, _, _) = House::furnished(settings);
+    let mut first = Wire::connect(&house);
+    let _second = Wire::connect(&house);
+    assert_eq!(Wire::try_connect(&house).err(), Some(503));
+    for channel in ["book", "trades"] {
+        first.subscribe(json!({"channel": channel, "instrument": "BTC-USD"}));
+        if channel == "book" {
+            first.hear_of("book");
+        }
+    }
+    first.say(json!({"op": "subscribe", "channel": "ticker", "instrument": "BTC-USD"}));
+    first.refused("too_many_subscriptions");
+    first.close();
+    // The place is free as soon as the server has seen the end.
+    let began = std::time::Instant::now();
+    while Wire::try_connect(&house).is_err() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}
