@@ -59,7 +59,7 @@ enum Action {
         /// Which instrument.
         symbol: String,
         #[command(flatten)]
-        rules: Rules,
+        rules: RuleArguments,
     },
     /// Accept nothing but cancels for an instrument.
     Halt {
@@ -120,11 +120,11 @@ struct Instrument {
     #[arg(long)]
     quantity_scale: u8,
     #[command(flatten)]
-    rules: Rules,
+    rules: RuleArguments,
 }
 
 #[derive(Debug, clap::Args)]
-struct Rules {
+struct RuleArguments {
     /// Prices are multiples of this.
     #[arg(long)]
     tick: Option<String>,
@@ -313,7 +313,7 @@ impl Instrument {
     }
 }
 
-impl Rules {
+impl RuleArguments {
     fn body(&self) -> Value {
         let text = |value: &Option<String>| value.clone().map(Value::from);
         object([

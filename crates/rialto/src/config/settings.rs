@@ -14,6 +14,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     ("feed", "What queries and streams are answered from."),
     ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
+    ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
 ];
 
 /// A whole number: where it stands, what it means, what it may be, and the field that holds it.
@@ -498,5 +499,121 @@ pub const SETTINGS: &[Setting] = &[
         gateway.backup_dir,
         "Where `rialto backup` may have the venue write: each backup becomes a new directory in \
          it. None means that the venue makes no backups."
+    ),
+    number!(
+        "stream",
+        "connections_max",
+        1,
+        1_000_000,
+        "",
+        gateway.stream.connections_max as usize,
+        "Streams at a time; one more is told `too_many_streams`."
+    ),
+    number!(
+        "stream",
+        "subscriptions_max",
+        1,
+        10_000,
+        "",
+        gateway.stream.subscriptions_max as usize,
+        "Subscriptions of one connection; one more is `too_many_subscriptions`."
+    ),
+    number!(
+        "stream",
+        "message_bytes_max",
+        1_024,
+        16_777_216,
+        "bytes",
+        gateway.stream.message_bytes_max as usize,
+        "The longest message from a client; a longer one closes the connection."
+    ),
+    number!(
+        "stream",
+        "message_rate",
+        1,
+        1_000_000,
+        "messages per second",
+        gateway.stream.message_rate as u32,
+        "Messages from one client; above it the connection is closed."
+    ),
+    number!(
+        "stream",
+        "message_burst",
+        1,
+        1_000_000,
+        "messages",
+        gateway.stream.message_burst as u32,
+        "Messages that a client may send at once after a pause."
+    ),
+    number!(
+        "stream",
+        "depth_max",
+        1,
+        100_000,
+        "",
+        gateway.stream.depth_max as usize,
+        "The most levels of a subscription to the best levels of a book."
+    ),
+    number!(
+        "stream",
+        "queue_messages",
+        16,
+        1_000_000,
+        "messages",
+        gateway.stream.queue_messages as usize,
+        "Messages that may wait for one client, books and tickers aside; when there are more, the \
+         connection is closed, and says after which sequence it can go on."
+    ),
+    number!(
+        "stream",
+        "queue_bytes",
+        65_536,
+        1_073_741_824,
+        "bytes",
+        gateway.stream.queue_bytes as usize,
+        "How long the messages that wait for one client may be, all together."
+    ),
+    number!(
+        "stream",
+        "queue_levels",
+        16,
+        1_000_000,
+        "levels",
+        gateway.stream.queue_levels as usize,
+        "Changed levels of one book that may wait, merged; when there are more, the whole book is \
+         sent anew."
+    ),
+    millis!(
+        "stream",
+        "send_timeout_ms",
+        100,
+        3_600_000,
+        gateway.stream.send_timeout,
+        "How long one message may take to go out; then the connection is closed."
+    ),
+    millis!(
+        "stream",
+        "heartbeat_ms",
+        100,
+        3_600_000,
+        gateway.stream.heartbeat,
+        "How often a client is pinged and told how far its streams are complete."
+    ),
+    millis!(
+        "stream",
+        "idle_timeout_ms",
+        100,
+        3_600_000,
+        gateway.stream.idle_timeout,
+        "How long a client may be silent, not even answering pings; then the connection is closed."
+    ),
+    number!(
+        "stream",
+        "replays_max",
+        1,
+        1_000,
+        "",
+        gateway.stream.replays_max as usize,
+        "Private streams that are replayed from the event log at a time; further ones wait."
     ),
 ];

@@ -27,6 +27,7 @@ use visitor::Visitor;
 const VISIBLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Files of the demo's journal and event log: a first start does not write half a gigabyte of zeros.
 const SEGMENT_BYTES: u64 = 32 << 20;
+const GIGABYTE: u64 = 1_000_000_000;
 
 /// What the demo is told on the command line.
 #[derive(Debug, clap::Args)]
@@ -46,6 +47,11 @@ pub struct Args {
     /// Stop by itself after so many seconds.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
+    /// Stop by itself after so many gigabytes were written: the journal is kept, and a market that
+    /// never sleeps fills any disk.
+    #[arg(long, value_name = "GB", default_value_t = 20,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    disk: u64,
     /// One line every few seconds instead of the view; also where nobody is looking.
     #[arg(long)]
     plain: bool,
@@ -113,6 +119,7 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop) -> Result<(), Error> {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         stop.wait(left.map_or(wait, |left| left.min(wait)))
             || left.is_some_and(|left| left.is_zero())
+            || written(venue) >= args.disk * GIGABYTE
             || flow.as_ref().is_some_and(Flow::is_over)
             || venue.check().is_err()
     };
@@ -120,6 +127,12 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop) -> Result<(), Error> {
     // Ending the flow waits for its last answers, so that they are part of what is closed.
     drop(flow);
     venue.check()
+}
+
+/// Bytes written to journal and event log in this run.
+fn written(venue: &Venue) -> u64 {
+    let stats = venue.engine().stats();
+    stats.journal_bytes + stats.event_bytes
 }
 
 fn watch(

@@ -19,6 +19,7 @@ struct Sample {
     trades: u64,
     acknowledge_ns: Histogram<u64>,
     write_ns: Histogram<u64>,
+    bytes: u64,
 }
 
 /// What the last seconds came to.
@@ -31,6 +32,8 @@ pub(crate) struct Gauges {
     pub(crate) ack_p99_ns: u64,
     /// Half the writes to the journal took no longer.
     pub(crate) write_p50_ns: u64,
+    /// Written to journal and event log since the start.
+    pub(crate) bytes: u64,
 }
 
 /// Samples of the last seconds, oldest first.
@@ -51,6 +54,7 @@ impl Meter {
             trades: counts.trades(),
             acknowledge_ns: stats.acknowledge_ns,
             write_ns: stats.write_ns,
+            bytes: stats.journal_bytes + stats.event_bytes,
         })
     }
 
@@ -78,6 +82,7 @@ impl Meter {
             ack_p50_ns: acknowledge.value_at_quantile(0.5),
             ack_p99_ns: acknowledge.value_at_quantile(0.99),
             write_p50_ns: write.value_at_quantile(0.5),
+            bytes: now.bytes,
         }
     }
 }
@@ -106,6 +111,7 @@ mod tests {
             trades: 0,
             acknowledge_ns: latencies.clone(),
             write_ns: latencies.clone(),
+            bytes: 0,
         };
         let mut meter = Meter::default();
         histogram.record_n(1_000, 100).unwrap();

@@ -1,7 +1,7 @@
 //! Draws the picture: ladder on the left, trades on the right, what the venue does above and below.
 
 use super::picture::{MarketPicture, Picture};
-use super::text::{grouped, latency, short, time_of_day};
+use super::text::{grouped, latency, megabytes, short, time_of_day};
 use rialto_feed::PriceLevel;
 use rialto_model::{CurrencyId, Price, Scale, Side};
 
@@ -57,11 +57,13 @@ pub(crate) fn lines(
 
 fn headline(picture: &Picture, footer: &Footer<'_>) -> String {
     format!(
-        "{BOLD}RIALTO{PLAIN} demo venue   {CYAN}{}{PLAIN}   level {BOLD}{}{PLAIN}   {}   seq {}",
+        "{BOLD}RIALTO{PLAIN} demo venue   {CYAN}{}{PLAIN}   level {BOLD}{}{PLAIN}   {}   seq {}   \
+         {} written",
         footer.url,
         picture.level,
         picture.health,
         grouped(picture.marks.released),
+        megabytes(picture.gauges.bytes),
     )
 }
 

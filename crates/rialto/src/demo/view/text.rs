@@ -45,6 +45,14 @@ pub(crate) fn latency(nanoseconds: u64) -> String {
     }
 }
 
+/// A number of bytes, in megabytes or gigabytes.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes / 1_000_000 {
+        megabytes @ 0..10_000 => format!("{megabytes} MB"),
+        megabytes => format!("{}.{} GB", megabytes / 1_000, megabytes / 100 % 10),
+    }
+}
+
 /// The time of day in UTC.
 pub(crate) fn time_of_day(time: Timestamp) -> String {
     let second = time.0 / Timestamp::SECOND % 86_400;
@@ -78,6 +86,12 @@ mod tests {
     fn latencies_have_a_unit_that_fits() {
         let shown = [0, 950, 123_456, 1_234_567, 12_345_678].map(latency);
         assert_eq!(shown, ["-", "0 µs", "123 µs", "1.23 ms", "12 ms"]);
+    }
+
+    #[test]
+    fn bytes_are_counted_in_what_fits() {
+        let shown = [1, 9_999_999_999, 12_345_678_901].map(megabytes);
+        assert_eq!(shown, ["0 MB", "9999 MB", "12.3 GB"]);
     }
 
     #[test]
