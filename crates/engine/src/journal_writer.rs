@@ -124,6 +124,31 @@ impl JournalWriter {
             let _ = outbox.push(batch);
             self.venue.recorder.notify();
         }
+        // A venue that is never idle must keep its promise too. This comes after the release, so
+        // that only the next group waits for it.
+        let due = self.flush_left(after) == Some(0) || self.is_sync_asked();
+        if due { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether somebody wants more synced than is, and it has been written.
+    fn is_sync_asked(&self) -> bool {
+        let wanted = Seq(self.venue.sync_wanted.load(Ordering::Acquire));
+        self.synced < wanted && wanted <= self.last
+    }
+
+    /// How many nanoseconds are left until what was written must be synced.
+    fn flush_left(&self, now: Timestamp) -> Option<u64> {
+        match self.level {
+            Level::Buffered => left(self.unsynced_since, self.flush_every_ns, now),
+            Level::Memory | Level::Synced => None,
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        if let Some(log) = &mut self.log {
+            log.writer.sync()?;
+            self.all_synced();
+        }
         Ok(())
     }
 
@@ -133,31 +158,24 @@ impl JournalWriter {
             self.close()?;
             return Ok(Progress::Finished);
         }
-        let Some(log) = &mut self.log else { return Ok(Progress::Finished) };
-        let wanted = Seq(self.venue.sync_wanted.load(Ordering::Acquire));
-        let asked = self.synced < wanted && wanted <= self.last;
+        let asked = self.is_sync_asked();
         if !asked && self.unsynced_since.is_none() && self.unconfirmed_since.is_none() {
             return Ok(Progress::Idle(None));
         }
         let now = self.clock.now();
-        let left = |since: Option<Timestamp>, ns: u64| {
-            since.map(|since| since.0.saturating_add(ns).saturating_sub(now.0))
-        };
-        let flush_left = match self.level {
-            Level::Buffered => left(self.unsynced_since, self.flush_every_ns),
-            Level::Memory | Level::Synced => None,
-        };
-        let confirm_left = left(self.unconfirmed_since, CONFIRM_AFTER_NS);
+        let flush_left = self.flush_left(now);
+        let confirm_left = left(self.unconfirmed_since, CONFIRM_AFTER_NS, now);
         if confirm_left == Some(0) {
+            let Some(log) = &mut self.log else { return Ok(Progress::Finished) };
             log.writer.confirm()?;
             self.unconfirmed_since = None;
+            self.all_synced();
         } else if asked || flush_left == Some(0) {
-            log.writer.sync()?;
+            self.flush()?;
         } else {
             let left = flush_left.into_iter().chain(confirm_left).min();
             return Ok(Progress::Idle(left.map(Duration::from_nanos)));
         }
-        self.all_synced();
         Ok(Progress::Worked)
     }
 
@@ -183,6 +201,11 @@ impl JournalWriter {
         self.outbox = None;
         self.venue.recorder.notify();
     }
+}
+
+/// How many nanoseconds are left until `ns` will have passed since then.
+fn left(since: Option<Timestamp>, ns: u64, now: Timestamp) -> Option<u64> {
+    since.map(|since| since.0.saturating_add(ns).saturating_sub(now.0))
 }
 
 impl Drop for JournalWriter {

@@ -28,6 +28,28 @@ fn each_level_releases_at_its_mark() {
 }
 
 #[test]
+fn a_buffered_venue_that_is_never_idle_syncs_in_time() {
+    let bench = Bench::new(10, Level::Buffered);
+    let flush_every = bench.config.flush_every.as_nanos() as u64;
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    // The journal never finds its inbox empty.
+    let mut write = |at| {
+        bench.clock.set(Timestamp(at));
+        producer.submit(1, &Command::Tick, None).unwrap();
+        stepped.step(Step::Sequencer);
+        stepped.step(Step::Journal);
+        engine.marks()
+    };
+    let start = 1_000;
+    assert_eq!(write(start).synced, Seq::ZERO);
+    assert_eq!(write(start + flush_every - 1).synced, Seq::ZERO);
+    let marks = write(start + flush_every);
+    assert_eq!((marks.written, marks.synced), (Seq(3), Seq(3)));
+    assert_eq!(write(start + flush_every + 1).synced, Seq(3), "its own time begins anew");
+}
+
+#[test]
 fn a_higher_level_delays_its_own_reply_and_is_kept() {
     let bench = Bench::new(2, Level::Memory);
     let (engine, mut stepped, _) = bench.start();
