@@ -52,7 +52,12 @@ pub trait Suite {
 /// Every suite, in the order in which they run.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Suite>> {
-    vec![Box::new(suites::Matching), Box::new(suites::Durability), Box::new(suites::Recovery)]
+    vec![
+        Box::new(suites::Matching),
+        Box::new(suites::Durability),
+        Box::new(suites::Recovery),
+        Box::new(suites::Http),
+    ]
 }
 
 /// What a suite is given.

@@ -24,7 +24,7 @@ const SEED: u64 = 1;
 /// All commands bear this time, so that a core beside the engine comes to the same state.
 const TIME: Timestamp = Timestamp(1);
 /// Journal and event log of one command take less than this.
-const BYTES_PER_COMMAND: u64 = 400;
+const BYTES_PER_COMMAND: u64 = 250;
 const DEADLINE: Duration = Duration::from_secs(600);
 
 const REPLAYED: &str = "The whole journal from an empty venue, reading, checking and decoding \
@@ -38,7 +38,7 @@ const STATE: &str = "`state_hash` is that of a core beside the engine that was g
 /// What is written before the restart.
 struct Plan {
     rounds: u64,
-    /// Rounds between snapshots; none is made within so many of the end.
+    /// Rounds between snapshots, and between the last one and the end.
     snapshot_rounds: u64,
     restarts: usize,
 }
@@ -140,7 +140,7 @@ fn write(
     for round in 1..=plan.rounds {
         let commands: Vec<Command> = cycle.next_round().collect();
         last = feed(name, &mut producer, &submissions(commands))?.last;
-        if round.is_multiple_of(plan.snapshot_rounds) && round < plan.rounds {
+        if round < plan.rounds && (plan.rounds - round).is_multiple_of(plan.snapshot_rounds) {
             ticket = Some(engine.request_snapshot());
         }
         if round.is_multiple_of(10) || round == plan.rounds {

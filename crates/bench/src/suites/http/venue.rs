@@ -1,0 +1,154 @@
+//! A whole venue behind a gateway, with members, keys and signed requests.
+
+use super::load::Requests;
+use crate::drive::{Venue, VenueSettings, read_back};
+use crate::error::{BenchError, broken, verify};
+use crate::workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
+use rialto_engine::Engine;
+use rialto_gateway::{
+    Gateway, GatewayConfig, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP,
+    KeyRequest, KeyStore, Live, LiveConfig, MasterKey, Scope, Secret, now_us, sign,
+};
+use rialto_model::{AccountId, MemberId, Side};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The route.
+const PATH: &str = "/v1/orders";
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A member's key.
+struct Key {
+    id: String,
+    secret: Secret,
+}
+
+/// A venue that serves HTTP.
+pub(super) struct Served {
+    gateway: Gateway,
+    live: Arc<Live>,
+    engine: Arc<Engine>,
+    keys: Vec<Key>,
+}
+
+impl Served {
+    /// Opens the accounts of a workload in a fresh venue and gives the first `members` of them
+    /// keys. Limits of rate are out of the way; every other check is on.
+    pub(super) fn start(
+        case: &str,
+        settings: VenueSettings,
+        directory: &Path,
+        workload: &Workload,
+        members: u32,
+    ) -> Result<Served, BenchError> {
+        let Venue { engine, producer } =
+            Venue::open(case, settings, &directory.join("data"), workload)?;
+        drop(producer);
+        let engine = Arc::new(engine);
+        let live = Live::start(&engine, LiveConfig::default())
+            .map_err(broken(case, "start the live feed"))?;
+        let master = MasterKey::Given([7; 32]);
+        let store = KeyStore::open(&directory.join("auth"), &master)
+            .map_err(broken(case, "open the key store"))?
+            .keys;
+        let mut keys = Vec::new();
+        for user in 1..=members {
+            let request = KeyRequest {
+                label: String::new(),
+                member: MemberId(user),
+                accounts: vec![AccountId(user)],
+                scopes: [Scope::Trade].into_iter().collect(),
+                expires_us: None,
+            };
+            let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;
+            keys.push(Key { id: info.id, secret });
+        }
+        let config = GatewayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            key_rate: u32::MAX,
+            key_burst: u32::MAX,
+            signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
+            ..GatewayConfig::default()
+        };
+        let gateway =
+            Gateway::start(config, Arc::clone(&engine), Arc::clone(&live), Arc::new(store))
+                .map_err(broken(case, "start the gateway"))?;
+        Ok(Served { gateway, live, engine, keys })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.gateway.local_addr()
+    }
+
+    /// The orders of a workload as requests, signed now: the keys take turns.
+    pub(super) fn signed(&self, workload: &Workload) -> Requests {
+        let time_us = now_us();
+        let mut requests = Requests::default();
+        for (position, body) in bodies(workload).enumerate() {
+            let Key { id, secret } = &self.keys[position % self.keys.len()];
+            let nonce = position.to_string();
+            let signature = sign(secret.as_bytes(), time_us, &nonce, "POST", PATH, body.as_bytes());
+            let head = format!(
+                "{}\r\n{HEADER_KEY}: {id}\r\n{HEADER_TIMESTAMP}: {time_us}\r\n\
+                 {HEADER_NONCE}: {nonce}\r\n{HEADER_SIGNATURE}: {signature}",
+                head(PATH, body.len())
+            );
+            requests.push(&head, body.as_bytes());
+        }
+        requests
+    }
+
+    /// Ends the venue and verifies that every order that was answered is in its journal.
+    pub(super) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
+        let Served { gateway, live, engine, keys } = self;
+        drop(keys);
+        verify(case, "whether every request was finished", gateway.shutdown(DEADLINE), true)?;
+        live.stop();
+        drop(live);
+        let marks = engine.marks();
+        verify(case, "commands in the journal", marks.synced.0, commands)?;
+        let engine = Arc::into_inner(engine);
+        verify(case, "whether the engine is in nobody else's hands", engine.is_some(), true)?;
+        let Some(engine) = engine else { return Ok(0) };
+        Ok(read_back(case, engine, marks.synced)?.tally.trades)
+    }
+}
+
+/// Request line and headers that every request has.
+pub(super) fn head(path: &str, body_bytes: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\
+         content-length: {body_bytes}"
+    )
+}
+
+/// The orders of a workload as JSON.
+pub(super) fn bodies(workload: &Workload) -> impl Iterator<Item = String> + '_ {
+    workload.operations.iter().filter_map(|operation| {
+        let Operation::Place { side, price, quantity, .. } = operation else { return None };
+        let side = if *side == Side::Buy { "buy" } else { "sell" };
+        let quantity = decimal(quantity.0, QUANTITY_SCALE);
+        let price = decimal(price.0, PRICE_SCALE);
+        Some(format!(
+            r#"{{"instrument":"BTC-USD","side":"{side}","quantity":"{quantity}","price":"{price}"}}"#
+        ))
+    })
+}
+
+fn decimal(number: i64, places: u8) -> String {
+    let unit = 10_i64.pow(places.into());
+    format!("{}.{:0places$}", number / unit, number % unit, places = usize::from(places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_keep_their_zeros() {
+        assert_eq!(decimal(40_000_000_000_123, 9), "40000.000000123");
+        assert_eq!(decimal(50_000, 6), "0.050000");
+    }
+}
