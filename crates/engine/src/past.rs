@@ -19,10 +19,10 @@ impl Engine {
     /// It does not disturb the engine, but takes as long as replaying takes.
     ///
     /// # Errors
-    /// No snapshot is old enough, the journal has not been synced that far, or the disk failed.
+    /// No snapshot is old enough, the journal has not been written that far, or the disk failed.
     pub fn settled_state(&self, seq: Seq) -> Result<Core, ReplayError> {
         let mut core = self.snapshot_before(seq)?;
-        let end = self.marks().synced;
+        let end = self.marks().written;
         let mut reader = Reader::open(&self.journal, core.seq().next().0)?;
         reader.set_end(end.0);
         let settled = |core: &Core| core.seq() >= seq && core.next_due() != Timestamp::ZERO;

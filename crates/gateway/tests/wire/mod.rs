@@ -23,6 +23,8 @@ static NONCE: AtomicU64 = AtomicU64::new(0);
 pub struct Wire {
     runtime: Runtime,
     socket: WebSocketStream<TcpStream>,
+    /// The last message as it was sent.
+    pub text: String,
 }
 
 /// What came.
@@ -66,7 +68,7 @@ impl Wire {
                 Err(error) => panic!("{error}"),
             }
         });
-        Ok(Wire { runtime, socket: socket? })
+        Ok(Wire { runtime, socket: socket?, text: String::new() })
     }
 
     pub fn say(&mut self, message: Value) {
@@ -102,6 +104,7 @@ impl Wire {
             let next = self.runtime.block_on(next).expect("nothing came");
             match next {
                 Some(Ok(Message::Text(text))) => {
+                    text.as_str().clone_into(&mut self.text);
                     return Came::Message(serde_json::from_str(&text).unwrap());
                 }
                 Some(Ok(Message::Close(Some(frame)))) => {

@@ -1,0 +1,166 @@
+//! The live feed: however far behind the end it begins, it comes to the same.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+use rialto_disk::RealDisk;
+use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
+use rialto_feed::PublicTrade;
+use rialto_gateway::{Live, LiveConfig};
+use rialto_model::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn setting() -> Vec<Command> {
+    let scale = Scale::new(8).unwrap();
+    let rules = TradingRules {
+        tick: Price(1),
+        lot: Quantity(1),
+        quantity_max: Quantity(1_000_000),
+        notional_min: Amount(0),
+        collar_ppm: 0,
+        reference_price: Price(0),
+        market_protection_ppm: 100_000,
+        maker_fee_ppm: 100,
+        taker_fee_ppm: 500,
+        self_trade: SelfTrade::Allow,
+        open_orders_max: 100_000,
+        day_end_s: 0,
+        risk: true,
+    };
+    let mut commands = vec![
+        Command::CreateCurrency { code: "BTC".parse().unwrap(), scale },
+        Command::CreateCurrency { code: "USD".parse().unwrap(), scale },
+        Command::CreateInstrument(InstrumentSpec {
+            symbol: "BTC-USD".parse().unwrap(),
+            kind: InstrumentKind::Spot,
+            base: CurrencyId(1),
+            quote: CurrencyId(2),
+            price_scale: Scale::new(2).unwrap(),
+            quantity_scale: Scale::new(4).unwrap(),
+            rules,
+        }),
+    ];
+    for id in 1..=2 {
+        let name: Name = format!("member-{id}").parse().unwrap();
+        commands.push(Command::CreateMember { member: MemberId(id), name });
+        let (account, member) = (AccountId(id), MemberId(id));
+        commands.push(Command::CreateAccount { account, member, name });
+        for currency in [1, 2] {
+            let (currency, amount) = (CurrencyId(currency), Amount(1 << 80));
+            let reference = format!("d{}", currency.0).parse().unwrap();
+            commands.push(Command::Deposit(Transfer { account, currency, amount, reference }));
+        }
+    }
+    commands
+}
+
+/// An order that rests or trades, spread over prices; the same for the same number.
+fn order(number: u64) -> Command {
+    Command::Place(NewOrder {
+        account: AccountId(1 + (number % 2) as u32),
+        instrument: InstrumentId(1),
+        side: if number * 7 % 5 < 2 { Side::Buy } else { Side::Sell },
+        kind: OrderKind::Limit,
+        time_in_force: if number.is_multiple_of(3) { TimeInForce::Gtc } else { TimeInForce::Ioc },
+        post_only: PostOnly::Off,
+        self_trade: None,
+        cancel_on_disconnect: false,
+        size: OrderSize::Base(Quantity(1 + (number % 7) as i64)),
+        price: Price(1_000 + (number * 31 % 17) as i64),
+        expire_at: Timestamp::ZERO,
+        client_order_id: ClientOrderId::EMPTY,
+    })
+}
+
+/// Sends commands without waiting for each; the sequence of the last.
+fn send(producer: &mut Producer, commands: impl Iterator<Item = Command>) -> Seq {
+    let mut last = Seq::ZERO;
+    for command in commands {
+        while let Err(SubmitError::Busy) = producer.submit(0, &command, None) {
+            last = producer.reply_timeout(LONG).unwrap().seq;
+        }
+    }
+    while producer.outstanding() > 0 {
+        last = producer.reply_timeout(LONG).unwrap().seq;
+    }
+    last
+}
+
+fn wait(live: &Live, seq: Seq) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    assert!(runtime.block_on(live.wait_for(seq, LONG)), "{:?}", live.fault());
+}
+
+#[test]
+fn a_feed_that_begins_behind_the_end_comes_to_the_same_as_one_from_the_beginning() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().to_owned(),
+        level: Level::Buffered,
+        segment_bytes: 16 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let mut producer = engine.producer();
+    send(&mut producer, setting().into_iter());
+    let commands = LiveConfig::HISTORY_MIN + 20_000;
+    let last = send(&mut producer, (0..commands).map(order));
+
+    // Without a history of its own it still begins so far behind that no order is on its way.
+    let short = LiveConfig { history: 0, ..LiveConfig::default() };
+    let short = Live::start(&engine, short).unwrap();
+    let whole = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
+    let whole = whole.unwrap();
+    let last = send(&mut producer, (commands..commands + 1_000).map(order)).max(last);
+    wait(&short, last);
+    wait(&whole, last);
+
+    let (short_feed, whole_feed) = (short.read(), whole.read());
+    assert_eq!(short_feed.seq(), last);
+    let btc = InstrumentId(1);
+    assert_eq!(short_feed.depth(btc, usize::MAX), whole_feed.depth(btc, usize::MAX));
+    assert_eq!(short_feed.order_book(btc, usize::MAX), whole_feed.order_book(btc, usize::MAX));
+    assert_eq!(short_feed.ticker(btc), whole_feed.ticker(btc));
+    let trades = |feed: &rialto_feed::Feed| feed.trades(btc).copied().collect::<Vec<PublicTrade>>();
+    assert_eq!(trades(&short_feed), trades(&whole_feed));
+    let refused = || RejectReason::ALL.iter().filter(|reason| whole.counts().rejects(**reason) > 0);
+    assert_eq!(refused().count(), 0, "{:?}", refused().collect::<Vec<_>>());
+    assert!(whole_feed.ticker(btc).unwrap().trades > 1_000, "{:?}", whole_feed.ticker(btc));
+    for account in [AccountId(1), AccountId(2), AccountId::FEES] {
+        let fills = |feed: &rialto_feed::Feed| feed.fills(account).copied().collect::<Vec<_>>();
+        assert_eq!(fills(&short_feed), fills(&whole_feed));
+        for currency in [CurrencyId(1), CurrencyId(2)] {
+            let balance = |feed: &rialto_feed::Feed| {
+                feed.balance(account, currency).map(|it| (it.available, it.reserved))
+            };
+            assert_eq!(balance(&short_feed), balance(&whole_feed));
+        }
+    }
+    assert_eq!(short.counts().commands(), 1_000);
+    drop((short_feed, whole_feed));
+    short.stop();
+    whole.stop();
+    engine.shutdown(LONG);
+}
+
+#[test]
+fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().to_owned(),
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let live = Live::start(&engine, LiveConfig::default()).unwrap();
+    let waiting = Arc::clone(&live);
+    let waiter = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(waiting.wait_for(Seq(1_000), LONG))
+    });
+    engine.shutdown(LONG);
+    assert!(!waiter.join().unwrap());
+    assert!(live.fault().is_none());
+    assert_eq!(live.lag(), 0);
+}
