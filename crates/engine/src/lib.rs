@@ -91,6 +91,7 @@ mod events;
 mod health;
 mod ingress;
 mod journal_writer;
+mod large_pages;
 mod level;
 mod marks;
 mod parts;
@@ -119,6 +120,7 @@ pub use health::{Fault, Health};
 pub use ingress::{
     OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
 };
+pub use large_pages::LargePages;
 pub use level::{Level, UnknownLevel};
 pub use marks::Marks;
 pub use parts::{Sources, Step};

@@ -4,7 +4,7 @@ use crate::health::tell_all;
 use crate::snapshot::{SnapshotFileError, SnapshotStore};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, DiskError};
-use rialto_log::{OpenError, ReadError, Reader, Verify};
+use rialto_log::{GroupView, OpenError, ReadError, Reader, Records, Verify};
 use rialto_model::{Command, DecodeError, EngineId, Seq, Timestamp, decode_command};
 use std::path::Path;
 use std::sync::Arc;
@@ -76,8 +76,23 @@ pub(crate) fn decode_next(
     seq: Seq,
     record: &[u8],
 ) -> Result<(Timestamp, Command), ReplayError> {
-    let (time, command) =
-        decode_command(record).map_err(|error| ReplayError::NoCommand { seq, error })?;
+    let (time, command) = decode(seq, record)?;
+    check_next(core, seq, time, &command)?;
+    Ok((time, command))
+}
+
+#[inline]
+fn decode(seq: Seq, record: &[u8]) -> Result<(Timestamp, Command), ReplayError> {
+    decode_command(record).map_err(|error| ReplayError::NoCommand { seq, error })
+}
+
+#[inline]
+fn check_next(
+    core: &Core,
+    seq: Seq,
+    time: Timestamp,
+    command: &Command,
+) -> Result<(), ReplayError> {
     let why = if seq != core.seq().next() {
         "its sequence is not the next"
     } else if time < core.time() {
@@ -85,9 +100,57 @@ pub(crate) fn decode_next(
     } else if core.next_due() <= time && !matches!(command, Command::Tick) {
         "a tick is due before it"
     } else {
-        return Ok((time, command));
+        return Ok(());
     };
     Err(ReplayError::OutOfOrder { seq, why })
+}
+
+/// The commands of a group, decoded so far ahead of their turn that the core can fetch what they
+/// will need.
+pub(crate) struct Commands<'a> {
+    records: Records<'a>,
+    /// What has been decoded, each where its number falls.
+    decoded: [(Seq, Timestamp, Command); AHEAD],
+    taken: usize,
+    filled: usize,
+}
+
+/// A power of two above the farthest look.
+const AHEAD: usize = (Core::LOOK_FAR + 1).next_power_of_two();
+
+impl<'a> Commands<'a> {
+    pub(crate) fn of(group: GroupView<'a>) -> Self {
+        let decoded = [(Seq::ZERO, Timestamp::ZERO, Command::Tick); AHEAD];
+        Self { records: group.records(), decoded, taken: 0, filled: 0 }
+    }
+
+    /// The next command, which the core will take.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        core: &Core,
+    ) -> Result<Option<(Seq, Timestamp, &Command)>, ReplayError> {
+        while self.filled <= self.taken + Core::LOOK_FAR
+            && let Some((seq, record)) = self.records.next()
+        {
+            let (seq, slot) = (Seq(seq), &mut self.decoded[self.filled % AHEAD]);
+            let (time, command) = decode(seq, record)?;
+            *slot = (seq, time, command);
+            core.foresee(&slot.2);
+            self.filled += 1;
+        }
+        let near = self.taken + Core::LOOK_NEAR;
+        if near < self.filled {
+            core.expect(&self.decoded[near % AHEAD].2);
+        }
+        if self.taken == self.filled {
+            return Ok(None);
+        }
+        let (seq, time, command) = &self.decoded[self.taken % AHEAD];
+        check_next(core, *seq, *time, command)?;
+        self.taken += 1;
+        Ok(Some((*seq, *time, command)))
+    }
 }
 
 /// Applies the next group of the journal; false at its end.
@@ -97,9 +160,9 @@ pub(crate) fn next_group<S: EventSink>(
     sink: &mut S,
 ) -> Result<bool, ReplayError> {
     let Some(group) = journal.next_group()? else { return Ok(false) };
-    for (seq, record) in group {
-        let (time, command) = decode_next(core, Seq(seq), record)?;
-        core.apply(Seq(seq), time, &command, sink);
+    let mut commands = Commands::of(group);
+    while let Some((seq, time, command)) = commands.next(core)? {
+        core.apply(seq, time, command, sink);
     }
     Ok(true)
 }

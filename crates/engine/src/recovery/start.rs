@@ -6,7 +6,7 @@ use crate::batch::{EVENT_RECORD_BYTES_MAX, Encoding};
 use crate::config::EngineConfig;
 use crate::events::{Chain, GroupNote};
 use crate::parts::Sources;
-use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError, decode_next};
+use crate::replay::{Commands, EVENTS_DIR, JOURNAL_DIR, ReplayError};
 use crate::sabotage::{Sabotage, Switch};
 use crate::snapshot::SnapshotStore;
 use rialto_core::{Core, CoreConfig, Limits, RULES_VERSIONS};
@@ -265,12 +265,10 @@ impl Replay {
         let mut events = Group::new(self.group_bytes);
         events.begin(core.seq().0 + 1);
         while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
-            for (seq, record) in group {
-                let seq = Seq(seq);
-                let (time, mut command) = decode_next(core, seq, record)?;
-                if seq == end && self.switch.is(Sabotage::DropRecordAtRecovery) {
-                    command = Command::Tick;
-                }
+            let mut commands = Commands::of(group);
+            while let Some((seq, time, command)) = commands.next(core)? {
+                let drop = seq == end && self.switch.is(Sabotage::DropRecordAtRecovery);
+                let command = if drop { &Command::Tick } else { command };
                 if events.reserve(EVENT_RECORD_BYTES_MAX).is_err() {
                     made(&mut events)?;
                     events.begin(seq.0);
@@ -279,7 +277,7 @@ impl Replay {
                     .reserve(EVENT_RECORD_BYTES_MAX)
                     .expect("an empty group takes any record: its least size is checked");
                 let mut encoding = Encoding::new(time, room);
-                core.apply(seq, time, &command, &mut encoding);
+                core.apply(seq, time, command, &mut encoding);
                 let len = encoding.finish();
                 events.commit(len);
             }
