@@ -1,16 +1,19 @@
 //! How fast the engine is: throughput by level, acknowledgement under open load, replay.
 //!
-//! `cargo run --release -p rialto-engine --example engine_rate -- DIR [ORDERS]` works in a fresh
+//! `cargo run --release -p rialto-engine --example engine_rate -- DIR [ORDERS [SPINS YIELDS]]` works in a fresh
 //! directory below DIR and removes it.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use rialto_core::{Core, CoreConfig, EventCount};
 use rialto_disk::{Access, AlignedBuf, Disk, RealDisk};
-use rialto_engine::{Engine, EngineConfig, Level, Producer, Submission};
+use rialto_engine::{Engine, EngineConfig, Level, Producer, Submission, Wait};
 use rialto_model::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: rialto_engine::LargePages = rialto_engine::LargePages;
 
 const USERS: u32 = 1_000;
 
@@ -18,15 +21,19 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let dir = PathBuf::from(arguments.next().expect("a directory to work in"));
     let orders: u64 = arguments.next().map_or(2_000_000, |count| count.parse().unwrap());
+    let mut number = || arguments.next().map(|number| number.parse().unwrap());
+    let wait = Wait::default();
+    let wait =
+        Wait { spins: number().unwrap_or(wait.spins), yields: number().unwrap_or(wait.yields) };
     let dir = dir.join(format!("engine-rate-{}", std::process::id()));
     let sync = one_sync(&dir.join("raw"));
     println!("one 64 KiB disk sync: p50 {sync:?}");
     let commands = orders_like_002(orders);
     core_alone(&commands);
     for level in [Level::Memory, Level::Buffered, Level::Synced, Level::Buffered, Level::Synced] {
-        throughput(&dir.join("venue"), level, &commands);
+        throughput(&dir.join("venue"), level, wait, &commands);
     }
-    open_load(&dir.join("open"), 100_000, Duration::from_secs(3));
+    open_load(&dir.join("open"), wait, 100_000, Duration::from_secs(3));
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
@@ -166,8 +173,8 @@ fn drive(producer: &mut Producer, submissions: &[Submission]) -> u64 {
     accepted
 }
 
-fn throughput(dir: &Path, level: Level, commands: &[Submission]) {
-    let config = EngineConfig { data_dir: dir.to_owned(), level, ..EngineConfig::default() };
+fn throughput(dir: &Path, level: Level, wait: Wait, commands: &[Submission]) {
+    let config = EngineConfig { data_dir: dir.to_owned(), level, wait, ..EngineConfig::default() };
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
     let (engine, _) = Engine::start(config.clone(), Arc::clone(&disk)).unwrap();
     let mut producer = engine.producer();
@@ -198,8 +205,8 @@ fn throughput(dir: &Path, level: Level, commands: &[Submission]) {
 }
 
 /// Orders at fixed times whatever the engine does; latency from the scheduled time.
-fn open_load(dir: &Path, per_second: u64, length: Duration) {
-    let config = EngineConfig { data_dir: dir.to_owned(), ..EngineConfig::default() };
+fn open_load(dir: &Path, wait: Wait, per_second: u64, length: Duration) {
+    let config = EngineConfig { data_dir: dir.to_owned(), wait, ..EngineConfig::default() };
     let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
     let mut producer = engine.producer();
     drive(&mut producer, &setting());

@@ -1,7 +1,7 @@
 //! Whole histories of an engine from seeds, on one thread and a simulated disk.
 //!
-//! `RIALTO_SEEDS=from..to` chooses the seeds; `RIALTO_SOAK_MINUTES=n` goes on with new ones for so
-//! long. A failure prints its seed; the same seed is the same history.
+//! `RIALTO_SEEDS=from..to` chooses the seeds; the test `soak` draws fresh ones for
+//! `RIALTO_SOAK_MINUTES`. A failure prints its seed; the same seed is the same history.
 
 mod coverage;
 mod history;
@@ -15,7 +15,7 @@ mod stage;
 mod traffic;
 
 use coverage::Coverage;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const SEEDS: std::ops::Range<u64> = 0..2_000;
 
@@ -51,11 +51,21 @@ fn histories_keep_their_promises() {
     if seeds() == SEEDS {
         assert_eq!(coverage.missing(), Vec::<&str>::new(), "{coverage:?}");
     }
-    if let Ok(minutes) = std::env::var("RIALTO_SOAK_MINUTES") {
-        let minutes: u64 = minutes.parse().expect("RIALTO_SOAK_MINUTES is a number");
-        let end = Instant::now() + Duration::from_secs(60 * minutes);
-        (seeds().end..)
-            .take_while(|_| Instant::now() < end)
-            .for_each(|seed| live(seed, &mut coverage));
+}
+
+#[test]
+#[ignore = "runs for RIALTO_SOAK_MINUTES; cargo xtask soak sets it"]
+fn soak() {
+    let minutes = std::env::var("RIALTO_SOAK_MINUTES")
+        .map_or(1, |minutes| minutes.parse().expect("RIALTO_SOAK_MINUTES is a number"));
+    let fresh = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970");
+    let first = fresh.as_millis() as u64 * 1_000;
+    let end = Instant::now() + Duration::from_secs(60 * minutes);
+    let mut coverage = Coverage::default();
+    let mut lived = 0;
+    for seed in (first..).take_while(|_| Instant::now() < end) {
+        live(seed, &mut coverage);
+        lived += 1;
     }
+    println!("{lived} histories from seed {first}: {coverage:?}");
 }

@@ -25,7 +25,7 @@ pub(crate) fn config(dir: &Path, level: Level) -> EngineConfig {
         segment_bytes: 2 << 20,
         group_bytes_max: EngineConfig::GROUP_BYTES_MIN,
         snapshot_every: u64::MAX,
-        wait: Wait { spins: 0 },
+        wait: Wait { spins: 0, yields: 0 },
         ..EngineConfig::default()
     }
 }
