@@ -5,7 +5,7 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_engine::{At, Engine, Level, Stepped, replay_to, verify};
+use rialto_engine::{At, Engine, Level, Step, Stepped, replay_to, verify};
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
 use std::path::Path;
@@ -67,6 +67,24 @@ fn a_snapshot_under_buffered_waits_for_the_sync_it_asks_for() {
     let bench = Bench::new(4, Level::Buffered);
     let (_, _, middle, _) = venue_with_snapshot(&bench);
     assert!(middle > Seq::ZERO);
+}
+
+#[test]
+fn a_snapshot_of_a_venue_that_is_never_idle_gets_its_sync() {
+    let bench = Bench::new(9, Level::Memory);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    let mut submit_and_write = |stepped: &mut Stepped| {
+        producer.submit(1, &Command::Tick, None).unwrap();
+        stepped.step(Step::Sequencer);
+        stepped.step(Step::Journal);
+        stepped.step(Step::Events);
+    };
+    submit_and_write(&mut stepped);
+    let ticket = engine.request_snapshot();
+    stepped.step(Step::Follower);
+    submit_and_write(&mut stepped);
+    assert!(engine.marks().synced >= ticket.through());
 }
 
 #[test]
