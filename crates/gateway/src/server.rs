@@ -177,7 +177,6 @@ async fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(gate.config.head_timeout)
         .max_buf_size(HEAD_BYTES_MAX)
-        .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = pin!(connection);

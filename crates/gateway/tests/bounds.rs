@@ -220,3 +220,23 @@ fn an_address_of_the_network_is_listened_on_only_when_that_is_allowed() {
     let taken = GatewayConfig { listen: house.address, ..config() };
     assert!(start(taken).err().unwrap().to_string().contains("cannot listen"));
 }
+
+#[test]
+fn an_answer_does_not_wait_for_what_follows_the_request() {
+    let (house, _, _) = House::furnished(config());
+    let request = b"GET /v1/time HTTP/1.1\r\nhost: venue\r\n\r\n";
+    // Two whole requests, then an empty line and the beginning of another.
+    let mut client = house.client();
+    client.raw(&[&request[..], request, b"\r\nGET /v1/ti"].concat()).unwrap();
+    for _ in 0..2 {
+        client.read().unwrap().expect(200);
+    }
+}
+
+#[test]
+fn a_head_that_is_no_http_is_told_so() {
+    let (house, _, _) = House::furnished(config());
+    let mut client = house.client();
+    client.raw(b"no http at all\r\n\r\n").unwrap();
+    assert_eq!(client.read().unwrap().status, 400);
+}
