@@ -33,10 +33,7 @@ impl Core {
         // Each arm unwraps its own result: a result that the arms share is written field by field
         // and read at once as a whole, which makes the processor wait for its stores.
         match command {
-            Command::Place(terms) => match self.place(terms, sink) {
-                Ok(outcome) => outcome,
-                Err(reason) => refuse(command, reason, sink),
-            },
+            Command::Place(terms) => self.place(terms, sink),
             Command::Cancel { account, order } => match self.cancel(*account, order, sink) {
                 Ok(outcome) => outcome,
                 Err(reason) => refuse(command, reason, sink),
@@ -179,7 +176,11 @@ impl Core {
 
 #[cold]
 #[inline(never)]
-fn refuse<S: EventSink>(command: &Command, reason: RejectReason, sink: &mut S) -> Outcome {
+pub(crate) fn refuse<S: EventSink>(
+    command: &Command,
+    reason: RejectReason,
+    sink: &mut S,
+) -> Outcome {
     sink.event(&Event::Rejected(naming(command, reason)));
     Outcome::Rejected { reason }
 }

@@ -1,13 +1,14 @@
 //! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
 
+use crate::apply::refuse;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
 use crate::taker::{Taker, Want};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Accepted, Amount, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus,
-    Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+    Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
+    OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
 /// How many orders ahead the index is prepared for an order.
@@ -28,21 +29,27 @@ struct Plan {
 
 impl Core {
     #[inline]
-    pub(crate) fn place<S: EventSink>(
-        &mut self,
-        terms: &NewOrder,
-        sink: &mut S,
-    ) -> Result<Outcome, RejectReason> {
+    pub(crate) fn place<S: EventSink>(&mut self, terms: &NewOrder, sink: &mut S) -> Outcome {
         // What the order will be written to is asked for before the checks, and the place of a
         // later order in the index already now.
         let later = OrderId::from_parts(self.engine, self.order_count + PREPARED_AHEAD);
         self.open.touch(self.orders.prepare(later));
-        let account = self.accounts.slot(terms.account)?;
-        if terms.client_order_id.is_empty() {
-            let plan = self.plan(account, terms)?;
-            return Ok(self.accept(account, terms, &plan, 0, sink));
+        let account = match self.accounts.slot(terms.account) {
+            Ok(account) => account,
+            Err(reason) => return refuse_order(terms, reason, sink),
+        };
+        if !terms.client_order_id.is_empty() {
+            return match self.place_named(account, terms, sink) {
+                Ok(outcome) => outcome,
+                Err(reason) => refuse_order(terms, reason, sink),
+            };
         }
-        self.place_named(account, terms, sink)
+        match self.plan(account, terms) {
+            // The outcome is made where the caller wants it: copying it at once would wait until
+            // all that the order wrote before has reached the cache.
+            Ok(plan) => self.accept(account, terms, &plan, 0, sink),
+            Err(reason) => refuse_order(terms, reason, sink),
+        }
     }
 
     /// Places an order that has a client order id.
@@ -290,6 +297,12 @@ impl Market {
         let wait = if into_day < end { end - into_day } else { Timestamp::DAY - into_day + end };
         time.saturating_add(wait)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_order<S: EventSink>(terms: &NewOrder, reason: RejectReason, sink: &mut S) -> Outcome {
+    refuse(&Command::Place(*terms), reason, sink)
 }
 
 #[inline]
