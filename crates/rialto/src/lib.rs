@@ -2,6 +2,7 @@
 //!
 //! [`venue`] is the one file that puts disk, engine, feed and gateway together; [`config`] says
 //! with which settings; [`client`] is the other side of the wire; [`cli`] is the command line.
+//! [`replay`] feeds recorded orders through a venue; [`inspect`] looks at one that does not run.
 //!
 //! ```
 //! let config = rialto::config::Config::default();
@@ -15,6 +16,8 @@ pub mod client;
 pub mod config;
 pub mod demo;
 mod error;
+pub mod inspect;
+pub mod replay;
 mod stop;
 mod terminal;
 pub mod venue;

@@ -58,6 +58,16 @@ enum Command {
     Backup(admin::Backup),
     /// Replace the admin key of a venue that does not run.
     AdminKey(admin::AdminKey),
+    /// Feed a recorded order-level file through a venue.
+    Replay(crate::replay::ReplayArgs),
+    /// Prove that journal, event log and snapshots of a data directory agree.
+    Verify(crate::inspect::VerifyArgs),
+    /// Show a venue that does not run as it was at a sequence or a time.
+    At(crate::inspect::AtArgs),
+    /// List commands and their events of a venue that does not run.
+    Journal(crate::inspect::JournalArgs),
+    /// Measure disk, clock and limits, and say what they mean.
+    Doctor(crate::inspect::DoctorArgs),
     /// Run benchmarks, with the figures of others beside ours.
     Bench(bench::Args),
     /// Print a completion script for a shell.
@@ -97,6 +107,11 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Snapshot(args) => args.run(),
         Command::Backup(args) => args.run(),
         Command::AdminKey(args) => args.run(),
+        Command::Replay(args) => crate::replay::run(&args),
+        Command::Verify(args) => crate::inspect::verify(&args),
+        Command::At(args) => crate::inspect::at(&args),
+        Command::Journal(args) => crate::inspect::journal(&args),
+        Command::Doctor(args) => crate::inspect::doctor(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,0 +1,250 @@
+//! `rialto doctor`: what the machine is good for, in figures and sentences.
+
+use super::output;
+use super::sync_rate::{self, SyncRate};
+use crate::Error;
+use rialto_bench::report::Machine;
+use rialto_disk::{Disk, IoMode, RealDisk};
+use rialto_engine::Level;
+use rustix::process::{Resource, getrlimit};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Below this much free space the journal will soon have none.
+const FREE_BYTES_LOW: u64 = 2 << 30;
+/// Open files that a venue needs at least: connections and segments.
+const OPEN_FILES_LOW: u64 = 4_096;
+
+/// Measures the machine: disk, clock, limits, and what they mean for the chosen level.
+///
+/// Takes a few seconds. Writes a file of 16 MiB in the directory and removes it.
+#[derive(Debug, clap::Args)]
+pub struct DoctorArgs {
+    /// The directory where the data is or will be; the nearest one above it that exists is measured.
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+    /// The durability level to judge by: memory, buffered or synced.
+    #[arg(long, default_value_t = Level::Synced)]
+    level: Level,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything that was found.
+struct Findings {
+    dir: PathBuf,
+    machine: Machine,
+    free_bytes: u64,
+    sync: SyncRate,
+    clock_source: String,
+    clock_step_ns: u64,
+    open_files: Option<u64>,
+    locked_bytes: Option<u64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The directory cannot be written.
+pub fn run(args: &DoctorArgs) -> Result<(), Error> {
+    let findings = examine(&args.dir)?;
+    let advice = findings.advice(args.level);
+    if args.json {
+        output::print_json(&findings.json(args.level, &advice));
+        return Ok(());
+    }
+    output::print_pairs(&findings.pairs());
+    output::print("\n");
+    advice.iter().for_each(|sentence| output::print(&format!("- {sentence}\n")));
+    Ok(())
+}
+
+fn examine(wanted: &Path) -> Result<Findings, Error> {
+    let absolute = std::path::absolute(wanted).map_err(Error::file("find", wanted))?;
+    let dir = absolute.ancestors().find(|ancestor| ancestor.is_dir());
+    let dir = dir.map_or_else(|| PathBuf::from("/"), Path::to_owned);
+    let free_bytes =
+        RealDisk::new().free_bytes(&dir).map_err(|error| Error::Failed(error.to_string()))?;
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let clock_source = std::fs::read_to_string(source).unwrap_or_default().trim().to_owned();
+    Ok(Findings {
+        machine: Machine::of(&dir),
+        free_bytes,
+        sync: sync_rate::measure(&dir)?,
+        clock_source: if clock_source.is_empty() { "unknown".into() } else { clock_source },
+        clock_step_ns: clock_step_ns(),
+        open_files: getrlimit(Resource::Nofile).current,
+        locked_bytes: getrlimit(Resource::Memlock).current,
+        dir,
+    })
+}
+
+/// The smallest step that the clock was seen to take.
+fn clock_step_ns() -> u64 {
+    let mut least = u64::MAX;
+    for _ in 0..1_000 {
+        let began = Instant::now();
+        let step = loop {
+            let step = began.elapsed().as_nanos();
+            if step > 0 {
+                break step;
+            }
+        };
+        least = least.min(u64::try_from(step).unwrap_or(u64::MAX));
+    }
+    least
+}
+
+fn mode_name(mode: IoMode) -> &'static str {
+    match mode {
+        IoMode::Buffered => "buffered writes and a sync each: direct I/O is refused here",
+        IoMode::Direct => "direct writes and a sync each",
+        IoMode::DirectSync => "direct, synchronous writes",
+    }
+}
+
+fn limit(value: Option<u64>) -> String {
+    value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string())
+}
+
+impl Findings {
+    fn pairs(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = vec![
+            ("directory", self.dir.display().to_string()),
+            ("file system", self.machine.file_system.clone()),
+            ("free space", format!("{:.1} GiB", self.free_bytes as f64 / f64::from(1 << 30))),
+            ("writes", mode_name(self.sync.mode).to_owned()),
+        ];
+        for (name, at) in
+            ["sync of 4 KiB", "sync of 64 KiB", "sync of 1 MiB"].into_iter().zip(&self.sync.sizes)
+        {
+            let (p50, p99) = (at.p50.as_secs_f64() * 1e6, at.p99.as_secs_f64() * 1e6);
+            let rate = at.bytes as f64 / at.p50.as_secs_f64().max(1e-9) / f64::from(1 << 20);
+            let value =
+                format!("p50 {p50:.0} us, p99 {p99:.0} us ({} writes, {rate:.0} MiB/s)", at.writes);
+            pairs.push((name, value));
+        }
+        pairs.extend([
+            ("clock", format!("{}, steps of {} ns", self.clock_source, self.clock_step_ns)),
+            ("processor", format!("{}, {} cores", self.machine.cpu, self.machine.cores)),
+            ("memory", format!("{:.1} GiB", self.machine.memory_mib as f64 / 1_024.0)),
+            ("open files", limit(self.open_files)),
+            ("locked memory", limit(self.locked_bytes)),
+        ]);
+        pairs
+    }
+
+    /// What the figures mean, most important first.
+    fn advice(&self, level: Level) -> Vec<String> {
+        let [_, usual, greatest] = &self.sync.sizes[..] else { return Vec::new() };
+        let sync_us = usual.p50.as_secs_f64() * 1e6;
+        let tail_us = usual.p99.as_secs_f64() * 1e6;
+        let mut advice = vec![match level {
+            Level::Synced => format!(
+                "At level synced an acknowledgement takes about one and a half syncs: some \
+                 {:.0} us here, and in one of a hundred cases {tail_us:.0} us or more. Throughput \
+                 hardly depends on it, because everything that arrives during a write joins the \
+                 next one.",
+                sync_us * 1.5
+            ),
+            Level::Buffered => "At level buffered an acknowledgement does not wait for the disk: \
+                 the end of the process loses nothing, a power failure what was written since \
+                 the last flush."
+                .to_owned(),
+            Level::Memory => "At level memory an acknowledgement promises nothing beyond the life \
+                 of the process; the speed of the disk only bounds how far the journal lags."
+                .to_owned(),
+        }];
+        let bytes_s = greatest.bytes as f64 / greatest.p50.as_secs_f64().max(1e-9);
+        advice.push(format!(
+            "In groups of 1 MiB the disk takes {:.0} MiB/s durably: some {:.1} million orders per \
+             second at 96 bytes each, beside what the event log takes.",
+            bytes_s / f64::from(1 << 20),
+            bytes_s / 96.0 / 1e6
+        ));
+        if usual.p50.as_secs_f64() > 0.002 {
+            advice.push(format!(
+                "A sync of {:.1} ms is slow: look for a disk with a write cache that survives \
+                 power loss, or choose buffered.",
+                sync_us / 1e3
+            ));
+        }
+        if self.sync.mode == IoMode::Buffered {
+            advice.push(
+                "The file system refuses direct I/O, so that every group is written and then \
+                 synced; ext4 or xfs on a disk of their own are faster."
+                    .to_owned(),
+            );
+        }
+        if self.machine.file_system.starts_with("tmpfs") {
+            advice.push(
+                "This directory lies in memory: a restart of the machine loses everything at \
+                 every level."
+                    .to_owned(),
+            );
+        }
+        if self.free_bytes < FREE_BYTES_LOW {
+            advice.push(
+                "There is little free space; when it runs out, the venue stops rather than lose \
+                 what it acknowledged."
+                    .to_owned(),
+            );
+        }
+        if !matches!(self.clock_source.as_str(), "tsc" | "kvm-clock" | "arch_sys_counter") {
+            advice.push(format!(
+                "The clock source {} is slow to read or unknown; time stamps may cost more than \
+                 with tsc or kvm-clock.",
+                self.clock_source
+            ));
+        }
+        if self.open_files.is_some_and(|limit| limit < OPEN_FILES_LOW) {
+            advice.push(format!(
+                "Only {} files may be open at once, connections included; raise it with \
+                 `ulimit -n`.",
+                limit(self.open_files)
+            ));
+        }
+        if self.machine.cores < 4 {
+            advice.push(format!(
+                "With {} cores the sequencer, the journal and the connections share processors; \
+                 latencies at high load will show it.",
+                self.machine.cores
+            ));
+        }
+        advice
+    }
+
+    fn json(&self, level: Level, advice: &[String]) -> Value {
+        let sizes: Vec<Value> = self
+            .sync
+            .sizes
+            .iter()
+            .map(|at| {
+                json!({
+                    "bytes": at.bytes,
+                    "writes": at.writes,
+                    "p50_ns": at.p50.as_nanos() as u64,
+                    "p99_ns": at.p99.as_nanos() as u64,
+                })
+            })
+            .collect();
+        json!({
+            "dir": self.dir.display().to_string(),
+            "level": level.name(),
+            "file_system": self.machine.file_system,
+            "free_bytes": self.free_bytes,
+            "direct_io": self.sync.mode != IoMode::Buffered,
+            "syncs": sizes,
+            "clock_source": self.clock_source,
+            "clock_step_ns": self.clock_step_ns,
+            "cores": self.machine.cores,
+            "cpu": self.machine.cpu,
+            "memory_mib": self.machine.memory_mib,
+            "open_files_max": self.open_files,
+            "locked_bytes_max": self.locked_bytes,
+            "advice": advice,
+        })
+    }
+}

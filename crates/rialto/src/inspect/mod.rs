@@ -1,0 +1,22 @@
+//! Looking at a data directory without a venue, and at the machine under it.
+//!
+//! [`verify`] proves that journal, event log and snapshots agree, [`at`] shows the venue as it was,
+//! [`journal`] lists commands and events, [`doctor`] measures the machine. All but the last read
+//! through [`read_only::ReadOnlyDisk`], which cannot change a byte.
+
+mod at;
+mod damage;
+mod doctor;
+mod ended;
+mod journal;
+mod output;
+mod read_only;
+mod shown;
+mod sync_rate;
+mod utc;
+mod verify;
+
+pub use at::{AtArgs, run as at};
+pub use doctor::{DoctorArgs, run as doctor};
+pub use journal::{JournalArgs, run as journal};
+pub use verify::{VerifyArgs, run as verify};

@@ -1,0 +1,109 @@
+//! The machine's disk, for looking only.
+
+use crate::Error;
+use rialto_disk::{Access, DirLock, Disk, DiskError, File, Operation, RealDisk};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The names of the logs in a data directory; `docs/formats/journal.md` says what they hold.
+pub(super) const JOURNAL_DIR: &str = "journal";
+/// See [`JOURNAL_DIR`].
+pub(super) const EVENTS_DIR: &str = "events";
+
+/// The machine's disk; every change is refused. What reads through it cannot open a new epoch,
+/// tidy up or repair, whatever it tries.
+struct ReadOnlyDisk {
+    real: RealDisk,
+}
+
+/// A disk for looking at `data_dir`, which must hold a venue.
+pub(super) fn open(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
+    if !data_dir.is_dir() {
+        return Err(Error::Usage(format!("{} is no directory", data_dir.display())));
+    }
+    if !data_dir.join(JOURNAL_DIR).is_dir() {
+        let reason = "holds no venue: there is no directory `journal` in it";
+        return Err(Error::Usage(format!("{} {reason}", data_dir.display())));
+    }
+    Ok(Arc::new(ReadOnlyDisk { real: RealDisk::new() }))
+}
+
+struct SharedLock {
+    _fd: rustix::fd::OwnedFd,
+}
+
+impl DirLock for SharedLock {}
+
+/// A directory that was never opened has no lock file, and then nobody holds it.
+struct NoLock;
+
+impl DirLock for NoLock {}
+
+fn refused<T>(operation: Operation, path: &Path) -> Result<T, DiskError> {
+    let source = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+    Err(DiskError::Io { operation, path: path.to_owned(), source })
+}
+
+impl Disk for ReadOnlyDisk {
+    fn create(&self, path: &Path, _access: Access) -> Result<Box<dyn File>, DiskError> {
+        refused(Operation::Create, path)
+    }
+
+    fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
+        match access {
+            Access::Read => self.real.open(path, Access::Read),
+            _ => refused(Operation::Open, path),
+        }
+    }
+
+    fn rename(&self, from: &Path, _to: &Path) -> Result<(), DiskError> {
+        refused(Operation::Rename, from)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), DiskError> {
+        refused(Operation::Remove, path)
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        self.real.list(dir)
+    }
+
+    fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
+        refused(Operation::CreateDir, dir)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        refused(Operation::SyncDir, dir)
+    }
+
+    /// Refuses while an engine holds the directory, and keeps one from starting; others may look at
+    /// the same time.
+    fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
+        let path = dir.join("LOCK");
+        let failed = |errno: rustix::io::Errno| DiskError::Io {
+            operation: Operation::Lock,
+            path: path.clone(),
+            source: errno.into(),
+        };
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let fd = match rustix::fs::open(&path, flags, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => return Ok(Box::new(NoLock)),
+            fd => fd.map_err(failed)?,
+        };
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(Box::new(SharedLock { _fd: fd })),
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let holder = std::fs::read_to_string(&path).ok();
+                let holder = holder.and_then(|text| text.trim().parse().ok());
+                Err(DiskError::Locked { path: dir.to_owned(), holder })
+            }
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
+    fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
+        self.real.free_bytes(dir)
+    }
+}

@@ -1,0 +1,84 @@
+//! Parts of a past state as JSON, numbers as exact decimals.
+
+use super::utc;
+use rialto_engine::{Core, OrderView};
+use rialto_model::{AccountId, Amount, Decimal, Instrument, Side, Timestamp};
+use serde_json::{Value, json};
+
+/// When the state was.
+pub(super) fn moment(core: &Core) -> Value {
+    json!({"seq": core.seq(), "time": utc::show(core.time())})
+}
+
+/// The best levels of both sides of a book.
+pub(super) fn book(core: &Core, instrument: &Instrument, depth: usize) -> Value {
+    let levels = |side: Side| -> Vec<Value> {
+        let book = core.book(instrument.id).into_iter();
+        let levels = book.flat_map(|book| book.levels(side)).take(depth);
+        let level = |price: String, quantity: String, orders: u32| json!({"price": price, "quantity": quantity, "orders": orders});
+        levels
+            .map(|at| {
+                let price = at.price.decimal(instrument.spec.price_scale).to_string();
+                let quantity = at.quantity.decimal(instrument.spec.quantity_scale).to_string();
+                level(price, quantity, at.orders)
+            })
+            .collect()
+    };
+    json!({
+        "symbol": instrument.spec.symbol,
+        "state": instrument.state,
+        "bids": levels(Side::Buy),
+        "asks": levels(Side::Sell),
+    })
+}
+
+/// An account with its balances and its open orders.
+pub(super) fn account(core: &Core, id: AccountId) -> Option<Value> {
+    let account = core.account(id)?;
+    let balances: Vec<Value> = core
+        .currencies()
+        .iter()
+        .filter_map(|currency| {
+            let balance = core.balance(id, currency.id)?;
+            let shown =
+                |amount: Amount| Decimal { value: amount.0, scale: currency.scale }.to_string();
+            Some(json!({
+                "currency": currency.code,
+                "available": shown(balance.available),
+                "reserved": shown(balance.reserved),
+            }))
+        })
+        .collect();
+    let orders: Vec<Value> = core.orders_of(id).map(|view| order(core, &view)).collect();
+    Some(json!({
+        "account": id,
+        "member": account.member,
+        "name": account.name,
+        "balances": balances,
+        "open_orders": account.open_orders,
+        "orders": orders,
+    }))
+}
+
+/// An open order.
+pub(super) fn order(core: &Core, view: &OrderView) -> Value {
+    let market = core.instrument(view.instrument).expect("an open order is in a listed instrument");
+    let spec = &market.instrument.spec;
+    let quantity =
+        |quantity: rialto_model::Quantity| quantity.decimal(spec.quantity_scale).to_string();
+    let expire_at = (view.expire_at != Timestamp::MAX).then(|| utc::show(view.expire_at));
+    json!({
+        "order": view.id,
+        "status": if view.remaining == view.quantity { "open" } else { "partially_filled" },
+        "account": view.account,
+        "symbol": spec.symbol,
+        "side": view.side,
+        "price": view.price.decimal(spec.price_scale).to_string(),
+        "quantity": quantity(view.quantity),
+        "remaining": quantity(view.remaining),
+        "time_in_force": view.time_in_force,
+        "post_only": view.post_only,
+        "expire_at": expire_at,
+        "client_order_id": view.client_order_id,
+    })
+}

@@ -1,0 +1,313 @@
+//! Sends operations to an engine and takes replies and events, on one thread.
+
+use super::operation::{Action, Operation, Placement};
+use super::pace::Pace;
+use super::stage::INSTRUMENT;
+use super::tally::Tally;
+use crate::Error;
+use hdrhistogram::Histogram;
+use rialto_engine::{Engine, EventReader, ManualClock, Producer, Submission, SubmitError};
+use rialto_model::{
+    AccountId, Amend, ClientOrderId, Command, NewOrder, OrderRef, OrderSize, Quantity, Seq,
+    Timestamp,
+};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Commands that are handed over at once.
+const BATCH: usize = 256;
+/// A reply that takes longer will not come.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A longer latency counts as this one: an hour.
+const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+
+/// An order of the file that may still be referred to.
+struct Known {
+    account: AccountId,
+    /// The total quantity, as far as the file has told.
+    quantity: i64,
+}
+
+/// What has come of a replay.
+pub(super) struct Driven {
+    pub(super) tally: Tally,
+    /// From due or sent to answered, in nanoseconds.
+    pub(super) latency_ns: Histogram<u64>,
+    pub(super) commands: u64,
+    /// Operations that name an order that was never placed, or was cancelled before.
+    pub(super) without_order: u64,
+    events: EventReader,
+}
+
+impl Driven {
+    /// Counts what the engine did by itself after the last command, once it has been shut down, and
+    /// returns the last sequence: an order that meets very many others goes on by ticks.
+    pub(super) fn rest(&mut self) -> Result<Seq, Error> {
+        while !self.events.is_over() {
+            let batch = self.events.next_timeout(REPLY_TIMEOUT);
+            let batch = batch.map_err(|error| Error::EngineFailed(crate::tell_all(&error)))?;
+            for record in batch.iter().flat_map(|batch| batch.iter()) {
+                self.tally.take(&record).map_err(|error| Error::EngineFailed(error.to_string()))?;
+            }
+        }
+        Ok(Seq(self.events.next_seq().0 - 1))
+    }
+}
+
+/// The sending side of a replay.
+pub(super) struct Driver<'a> {
+    engine: &'a Engine,
+    producer: Producer,
+    events: EventReader,
+    accounts: HashMap<u32, AccountId>,
+    known: HashMap<u64, Known>,
+    batch: Vec<Submission>,
+    /// When each command that has not been answered was due, or was sent if nothing was.
+    sent: VecDeque<Instant>,
+    due: Option<Instant>,
+    clock: Arc<ManualClock>,
+    last: Seq,
+    tally: Tally,
+    latency_ns: Histogram<u64>,
+    commands: u64,
+    without_order: u64,
+}
+
+impl<'a> Driver<'a> {
+    /// Sends the commands that make the venue, and begins behind them.
+    pub(super) fn begin(
+        engine: &'a Engine,
+        clock: Arc<ManualClock>,
+        stage: &[Command],
+        accounts: HashMap<u32, AccountId>,
+        tally: Tally,
+    ) -> Result<Driver<'a>, Error> {
+        let mut driver = Driver {
+            engine,
+            producer: engine.producer(),
+            events: engine.events(Seq(1)),
+            accounts,
+            known: HashMap::new(),
+            batch: Vec::with_capacity(BATCH),
+            sent: VecDeque::new(),
+            due: None,
+            clock,
+            last: Seq::ZERO,
+            tally: Tally::default(),
+            latency_ns: Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3)
+                .expect("the bounds are constants in range"),
+            commands: 0,
+            without_order: 0,
+        };
+        for command in stage {
+            driver.push(*command)?;
+        }
+        driver.settle()?;
+        if let Some((reason, _)) = driver.tally.rejects.first_key_value() {
+            return Err(Error::Failed(format!(
+                "the venue cannot be set up for the file: {reason}"
+            )));
+        }
+        (driver.tally, driver.commands) = (tally, 0);
+        driver.latency_ns.reset();
+        Ok(driver)
+    }
+
+    /// Sends one operation, when it is due.
+    pub(super) fn operation(
+        &mut self,
+        operation: &Operation,
+        pace: Option<&Pace>,
+    ) -> Result<(), Error> {
+        if let (Some(pace), Some(at)) = (pace, operation.at) {
+            self.wait_until(pace.due(at))?;
+            self.due = Some(pace.due(at));
+            self.clock.set(at.max(Timestamp(1)));
+        }
+        match operation.action {
+            Action::Place(order) => self.place(&order),
+            Action::Cancel { id } => match self.known.remove(&id) {
+                Some(Known { account, .. }) => {
+                    self.push(Command::Cancel { account, order: OrderRef::Client(name(id)) })
+                }
+                None => self.ignore(),
+            },
+            Action::Amend { id, price, quantity } => {
+                let Some(known) = self.known.get_mut(&id) else { return self.ignore() };
+                known.quantity = quantity.map_or(known.quantity, |quantity| quantity.0);
+                let (account, order) = (known.account, OrderRef::Client(name(id)));
+                self.push(Command::Amend(Amend { account, order, price, quantity }))
+            }
+            Action::Reduce { id, by } => {
+                let Some(known) = self.known.get_mut(&id) else { return self.ignore() };
+                known.quantity = known.quantity.saturating_sub(by.0);
+                let (account, order) = (known.account, OrderRef::Client(name(id)));
+                let quantity = Some(Quantity(known.quantity));
+                self.push(Command::Amend(Amend { account, order, price: None, quantity }))
+            }
+            Action::Left { id, price, remaining } => {
+                let Some(known) = self.known.get(&id) else { return self.ignore() };
+                let (account, order) = (known.account, OrderRef::Client(name(id)));
+                self.settle()?;
+                let Some(now) = self.tally.standing(id) else { return Ok(()) };
+                let price = price.filter(|price| *price != now.price);
+                let is_less = remaining.0 > 0 && remaining.0 < now.remaining;
+                if price.is_none() && !is_less {
+                    return Ok(());
+                }
+                let quantity = Some(Quantity(now.filled.saturating_add(remaining.0)));
+                self.push(Command::Amend(Amend { account, order, price, quantity }))
+            }
+        }
+    }
+
+    /// Waits until everything that was sent has been answered, and its events have been counted.
+    pub(super) fn settle(&mut self) -> Result<(), Error> {
+        self.hand_over()?;
+        while !self.sent.is_empty() {
+            self.take_reply(REPLY_TIMEOUT)?;
+        }
+        while self.events.next_seq() <= self.last {
+            self.take_events(REPLY_TIMEOUT)?;
+        }
+        Ok(())
+    }
+
+    /// What has come of it all, once everything has been settled.
+    pub(super) fn finish(self) -> Driven {
+        let Driver { events, tally, latency_ns, commands, without_order, .. } = self;
+        Driven { events, tally, latency_ns, commands, without_order }
+    }
+
+    fn place(&mut self, order: &Placement) -> Result<(), Error> {
+        let account = self.accounts[&order.account];
+        self.known.insert(order.id, Known { account, quantity: order.quantity.0 });
+        self.push(Command::Place(NewOrder {
+            account,
+            instrument: INSTRUMENT,
+            side: order.side,
+            kind: order.kind,
+            time_in_force: order.time_in_force,
+            post_only: order.post_only,
+            self_trade: None,
+            cancel_on_disconnect: false,
+            size: OrderSize::Base(order.quantity),
+            price: order.price,
+            expire_at: Timestamp::ZERO,
+            client_order_id: name(order.id),
+        }))
+    }
+
+    fn ignore(&mut self) -> Result<(), Error> {
+        self.without_order += 1;
+        Ok(())
+    }
+
+    fn push(&mut self, command: Command) -> Result<(), Error> {
+        self.batch.push(Submission { token: 0, command, level: None });
+        self.commands += 1;
+        // What is due at a time of its own must not wait for others to fill a batch.
+        if self.batch.len() == BATCH || self.due.is_some() { self.hand_over() } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let mut from = 0;
+        while from < self.batch.len() {
+            let sent = match self.producer.submit_batch(&self.batch[from..]) {
+                Ok(sent) => sent,
+                Err(SubmitError::Busy) => 0,
+                Err(error) => return Err(self.ended(&error.to_string())),
+            };
+            let since = self.due.unwrap_or_else(Instant::now);
+            self.sent.extend(std::iter::repeat_n(since, sent));
+            from += sent;
+            if sent == 0 {
+                self.take_reply(REPLY_TIMEOUT)?;
+            }
+            self.take_what_is_there()?;
+        }
+        self.batch.clear();
+        Ok(())
+    }
+
+    fn wait_until(&mut self, due: Instant) -> Result<(), Error> {
+        loop {
+            self.take_what_is_there()?;
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            if self.sent.is_empty() {
+                std::thread::sleep(left.min(Duration::from_millis(100)));
+            } else if let Some(reply) = self.producer.reply_timeout(left) {
+                self.count(reply)?;
+            }
+        }
+    }
+
+    fn take_what_is_there(&mut self) -> Result<(), Error> {
+        while let Some(reply) = self.producer.try_reply() {
+            self.count(reply)?;
+        }
+        self.take_events(Duration::ZERO)
+    }
+
+    fn take_reply(&mut self, timeout: Duration) -> Result<(), Error> {
+        match self.producer.reply_timeout(timeout) {
+            Some(reply) => self.count(reply),
+            None => Err(self.ended("no reply came in time")),
+        }
+    }
+
+    fn count(&mut self, reply: rialto_engine::Reply) -> Result<(), Error> {
+        if let Err(unknown) = reply.result {
+            return Err(self.ended(&unknown.to_string()));
+        }
+        self.last = reply.seq;
+        if let Some(since) = self.sent.pop_front() {
+            let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.latency_ns.saturating_record(waited);
+        }
+        Ok(())
+    }
+
+    fn take_events(&mut self, timeout: Duration) -> Result<(), Error> {
+        let batch = if timeout.is_zero() {
+            self.events.try_next()
+        } else {
+            self.events.next_timeout(timeout)
+        };
+        let batch = batch.map_err(|error| Error::EngineFailed(crate::tell_all(&error)))?;
+        let Some(batch) = batch else {
+            if timeout.is_zero() {
+                return Ok(());
+            }
+            return Err(self.ended("no events came in time"));
+        };
+        for record in batch.iter() {
+            self.tally.take(&record).map_err(|error| Error::EngineFailed(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn ended(&self, what: &str) -> Error {
+        Error::EngineFailed(format!("{what}; the engine is {}", self.engine.health()))
+    }
+}
+
+/// The name of an order at the venue: its id in the file.
+fn name(id: u64) -> ClientOrderId {
+    let mut digits = [0; 20];
+    let (mut at, mut left) = (digits.len(), id);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    ClientOrderId::new(&digits[at..]).expect("twenty digits are short and printable")
+}
