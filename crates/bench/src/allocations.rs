@@ -11,11 +11,12 @@
 //! assert!(rialto_bench::allocations_of(|| drop(Box::new(7_u64))).is_some_and(|count| count > 0));
 //! ```
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use rialto_engine::LargePages;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// The system's allocator, with a count of each thread's allocations: one addition for each.
+/// The allocator of a venue, with a count of each thread's allocations: one addition for each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
@@ -28,26 +29,26 @@ fn count() {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call goes to the system's allocator unchanged. Counting allocates nothing: the
+// SAFETY: every call goes to the other allocator unchanged. Counting allocates nothing: the
 // cell is a constant and needs no destructor.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        unsafe { System.alloc(layout) }
+        unsafe { LargePages.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { LargePages.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(memory, layout) }
+        unsafe { LargePages.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        unsafe { System.realloc(memory, layout, size) }
+        unsafe { LargePages.realloc(memory, layout, size) }
     }
 }
 
