@@ -1,4 +1,5 @@
 //! `verify`, `at`, `journal` and `doctor`, through the real binary.
+#![allow(clippy::unwrap_used)] // In the functions beside the tests too, a failure is the finding.
 
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};

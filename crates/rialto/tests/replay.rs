@@ -1,4 +1,5 @@
 //! `rialto replay`, through the real binary.
+#![allow(clippy::unwrap_used)] // In the functions beside the tests too, a failure is the finding.
 
 use rialto_bench::digest::FillDigest;
 use rialto_bench::workload::obw;
