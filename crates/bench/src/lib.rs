@@ -12,6 +12,7 @@
 //!     suites: vec!["match".into()],
 //!     json: true,
 //!     report: None,
+//!     markdown: None,
 //!     size: Size::Small,
 //!     data_dir: std::env::temp_dir(),
 //! };

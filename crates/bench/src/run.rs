@@ -6,7 +6,7 @@ use crate::report::{self, Machine};
 use crate::suite::{self, Context, Outcome, Size, Suite};
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to run, and what to do with the results.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct Options {
     pub json: bool,
     /// Where to write the page with tables and plots, if anywhere.
     pub report: Option<PathBuf>,
+    /// A Markdown page to write the sections of these suites into, if any; see
+    /// [`markdown`](crate::report::markdown).
+    pub markdown: Option<PathBuf>,
     /// How much work.
     pub size: Size,
     /// Where suites keep data while they run; choose the disk that is to be measured.
@@ -75,14 +78,26 @@ pub fn run_with(
         outcomes.push((name.to_string(), outcome));
     }
     if let Some(path) = &options.report {
-        fs::write(path, report::page(&machine, &outcomes)).map_err(|source| BenchError::Io {
-            doing: "write the report",
-            path: path.clone(),
-            source,
-        })?;
-        progress(&format!("report written to {}", path.display()));
+        save(path, &report::page(&machine, &outcomes), progress)?;
+    }
+    if let Some(path) = &options.markdown {
+        let page = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(|source| failed("read the page", path, source))?,
+        };
+        save(path, &report::markdown::update(&page, &machine, &outcomes), progress)?;
     }
     Ok(summary)
+}
+
+fn save(path: &Path, page: &str, progress: &mut dyn FnMut(&str)) -> Result<(), BenchError> {
+    fs::write(path, page).map_err(|source| failed("write the report", path, source))?;
+    progress(&format!("report written to {}", path.display()));
+    Ok(())
+}
+
+fn failed(doing: &'static str, path: &Path, source: io::Error) -> BenchError {
+    BenchError::Io { doing, path: path.to_path_buf(), source }
 }
 
 fn chosen(names: &[String]) -> Result<Vec<Box<dyn Suite>>, BenchError> {
@@ -141,6 +156,7 @@ mod tests {
             suites: Vec::new(),
             json: true,
             report: None,
+            markdown: None,
             size: Size::Small,
             data_dir: data_dir.to_path_buf(),
         }
@@ -189,11 +205,20 @@ mod tests {
     fn the_report_and_the_tables_are_written() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let path = home.path().join("report.html");
-        let options = Options { json: false, report: Some(path.clone()), ..options(home.path()) };
+        let markdown = home.path().join("report.md");
+        let options = Options {
+            suites: vec!["match".into()],
+            json: false,
+            report: Some(path.clone()),
+            markdown: Some(markdown.clone()),
+            ..options(home.path())
+        };
         let output = output(&options);
         assert!(output.contains("processor") && output.contains("throughput"), "{output}");
         let page = fs::read_to_string(path).expect("the report");
         assert!(page.contains("<svg"));
+        let page = fs::read_to_string(markdown).expect("the sections");
+        assert!(page.contains("<!-- end match -->"), "{page}");
     }
 
     #[test]

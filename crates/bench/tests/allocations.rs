@@ -15,6 +15,7 @@ fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
         suites: vec!["match".into()],
         json: true,
         report: None,
+        markdown: None,
         size: Size::Small,
         data_dir: home.path().to_path_buf(),
     };

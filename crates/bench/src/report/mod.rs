@@ -1,10 +1,11 @@
-//! What the suites found, in three forms: JSON lines for programs, a table for the terminal, a page
-//! with plots for the browser.
+//! What the suites found, in four forms: JSON lines for programs, a table for the terminal, a page
+//! with plots for the browser, and sections of a Markdown page.
 
 pub mod figure;
 mod html;
 pub mod json;
 mod machine;
+pub mod markdown;
 mod plot;
 mod row;
 mod scale;

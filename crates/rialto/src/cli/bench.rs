@@ -14,6 +14,9 @@ pub(crate) struct Args {
     /// Write a page with tables and plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Write the tables into the sections of a Markdown page.
+    #[arg(long, value_name = "FILE.md")]
+    markdown: Option<PathBuf>,
     /// A small run that proves that everything works and measures nothing.
     #[arg(long)]
     small: bool,
@@ -28,6 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         suites: args.suites.clone(),
         json: args.json,
         report: args.report.clone(),
+        markdown: args.markdown.clone(),
         size: if args.small { Size::Small } else { Size::Full },
         data_dir: args.data.clone(),
     };

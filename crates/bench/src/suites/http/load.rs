@@ -41,6 +41,9 @@ impl Requests {
     }
 }
 
+/// Looks at the status and the body of an answer; an error ends the load.
+pub(super) type Check<'a> = dyn FnMut(u16, &[u8]) -> Result<(), BenchError> + 'a;
+
 /// What came of a load.
 pub(super) struct Loaded {
     /// Requests a second.
@@ -56,7 +59,7 @@ pub(super) fn load(
     address: SocketAddr,
     connections: usize,
     requests: &Requests,
-    check: &mut dyn FnMut(u16, &[u8]) -> Result<(), BenchError>,
+    check: &mut Check<'_>,
 ) -> Result<Loaded, BenchError> {
     let failed = || broken(case, "send a request and read its answer");
     let clock = Clock::start();
