@@ -1,5 +1,11 @@
 //! `rialto demo`, as somebody meets it for the first time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail where it stands and says with what"
+)]
+
 mod running;
 
 use running::{Running, rialto, text};
@@ -52,7 +58,7 @@ fn the_printed_lines_work_and_a_restart_goes_on() {
     assert!(line.contains("level synced") && line.contains("ETH-BTC 0.0"), "{line}");
     let url = first.url();
     let mut trades = Vec::new();
-    while trades.iter().any(|count| *count == 0) || trades.is_empty() {
+    while trades.is_empty() || trades.contains(&0) {
         trades = ["BTC-USD", "ETH-USD", "ETH-BTC"]
             .map(|symbol| {
                 let output = rialto(&["trades", symbol, "--json", "--url", &url]);

@@ -1,5 +1,11 @@
 //! `rialto serve` and what talks to it, on good days and bad ones.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail where it stands and says with what"
+)]
+
 mod running;
 
 use running::{Running, rialto, text};

@@ -75,7 +75,7 @@ impl Setting {
     #[must_use]
     pub fn range(&self) -> String {
         match &self.kind {
-            Kind::Number { min, max, unit, .. } if unit.is_empty() => format!("{min} to {max}"),
+            Kind::Number { min, max, unit: "", .. } => format!("{min} to {max}"),
             Kind::Number { min, max, unit, .. } => format!("{min} to {max} {unit}"),
             Kind::Switch { .. } => "true or false".to_string(),
             Kind::Level { .. } => {

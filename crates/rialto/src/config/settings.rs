@@ -70,550 +70,164 @@ macro_rules! other {
     };
 }
 
-/// Every setting there is: what is read, checked and printed.
+/// Every setting there is: what is read, checked and printed. A table, not code: two or three lines
+/// for each entry are easier to read than one for each argument.
+#[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
-    other!(
-        "venue",
-        "data_dir",
-        Path,
-        engine.data_dir,
+    other!("venue", "data_dir", Path, engine.data_dir,
         "Where everything lives that the venue writes: journal, event log, snapshots, and the \
-         sealed API keys. It is made if it does not exist. One process at a time uses it."
-    ),
-    millis!(
-        "venue",
-        "drain_ms",
-        100,
-        3_600_000,
-        drain,
+         sealed API keys. It is made if it does not exist. One process at a time uses it."),
+    millis!("venue", "drain_ms", 100, 3_600_000, drain,
         "How long a shutdown (SIGTERM or SIGINT) may take to answer the requests in flight, to \
          confirm the journal and to make a last snapshot. What was acknowledged is on disk in any \
-         case; a snapshot only makes the next start quicker."
-    ),
-    other!(
-        "engine",
-        "level",
-        Level,
-        engine.level,
+         case; a snapshot only makes the next start quicker."),
+    other!("engine", "level", Level, engine.level,
         "What an acknowledgement promises. memory: the command was applied, and is lost with the \
          process. buffered: it was written, survives the end of the process, and a power failure \
          may take the last flush_every_ms of it. synced: the disk has confirmed it and all before \
-         it. A request may ask for more than this, for itself, and never for less."
-    ),
-    number!(
-        "engine",
-        "engine_id",
-        1,
-        65_535,
-        "",
-        engine.engine.0 as u16,
+         it. A request may ask for more than this, for itself, and never for less."),
+    number!("engine", "engine_id", 1, 65_535, "", engine.engine.0 as u16,
         "Which engine this is: the high bits of its order and trade ids. It cannot change while a \
-         data directory lives."
-    ),
-    number!(
-        "engine",
-        "group_bytes_max",
-        262_144,
-        1_048_576,
-        "bytes",
+         data directory lives."),
+    number!("engine", "group_bytes_max", 262_144, 1_048_576, "bytes",
         engine.group_bytes_max as usize,
-        "The most that is written to the journal or the event log at once."
-    ),
-    millis!(
-        "engine",
-        "flush_every_ms",
-        1,
-        60_000,
-        engine.flush_every,
-        "Under buffered, how much time a power failure can take away."
-    ),
-    number!(
-        "engine",
-        "segment_bytes",
-        4_194_304,
-        1_073_741_824,
-        "bytes",
+        "The most that is written to the journal or the event log at once."),
+    millis!("engine", "flush_every_ms", 1, 60_000, engine.flush_every,
+        "Under buffered, how much time a power failure can take away."),
+    number!("engine", "segment_bytes", 4_194_304, 1_073_741_824, "bytes",
         engine.segment_bytes as u64,
         "The length of the files of the journal and the event log. Each is written full of zeros \
-         before it is used."
-    ),
-    number!(
-        "engine",
-        "snapshot_every",
-        1_000,
-        10_000_000_000,
-        "commands",
+         before it is used."),
+    number!("engine", "snapshot_every", 1_000, 10_000_000_000, "commands",
         engine.snapshot_every as u64,
         "A snapshot is made in the background each time this many commands were journaled. It \
-         bounds the work of a restart."
-    ),
-    number!(
-        "engine",
-        "snapshots_kept",
-        1,
-        1_000,
-        "",
-        engine.snapshots_kept as usize,
-        "How many snapshots are kept."
-    ),
-    number!(
-        "engine",
-        "producer_capacity",
-        1,
-        1_048_576,
-        "commands",
+         bounds the work of a restart."),
+    number!("engine", "snapshots_kept", 1, 1_000, "", engine.snapshots_kept as usize,
+        "How many snapshots are kept."),
+    number!("engine", "producer_capacity", 1, 1_048_576, "commands",
         engine.producer_capacity as usize,
         "How many commands may be in flight on one way into the engine (gateway.lanes says how \
-         many ways the gateway uses); one more is answered `busy`."
-    ),
-    number!(
-        "engine",
-        "spins",
-        0,
-        1_000_000,
-        "",
-        engine.wait.spins as u32,
+         many ways the gateway uses); one more is answered `busy`."),
+    number!("engine", "spins", 0, 1_000_000, "", engine.wait.spins as u32,
         "How often a thread of the engine looks for work before it sleeps. More trades processor \
-         time for latency, and helps only where every such thread has a core of its own."
-    ),
-    number!(
-        "engine",
-        "event_ring_blocks",
-        2,
-        65_536,
-        "groups",
-        engine.event_ring_blocks as usize,
+         time for latency, and helps only where every such thread has a core of its own."),
+    number!("engine", "event_ring_blocks", 2, 65_536, "groups", engine.event_ring_blocks as usize,
         "How many groups of events are kept in memory for readers that keep up; the others read \
-         the event log."
-    ),
-    number!(
-        "limits",
-        "members_max",
-        1,
-        1_048_575,
-        "",
-        engine.limits.members_max as u32,
-        "Members."
-    ),
-    number!(
-        "limits",
-        "accounts_max",
-        1,
-        1_048_575,
-        "",
-        engine.limits.accounts_max as u32,
-        "Accounts."
-    ),
-    number!(
-        "limits",
-        "currencies_max",
-        1,
-        65_535,
-        "",
-        engine.limits.currencies_max as u32,
-        "Currencies."
-    ),
-    number!(
-        "limits",
-        "instruments_max",
-        1,
-        65_535,
-        "",
-        engine.limits.instruments_max as u32,
-        "Instruments."
-    ),
-    number!(
-        "limits",
-        "orders_max",
-        1,
-        1_073_741_824,
-        "",
-        engine.limits.orders_max as u32,
-        "Open orders, over all instruments."
-    ),
-    number!(
-        "limits",
-        "transfers_max",
-        1,
-        67_108_864,
-        "",
-        engine.limits.transfers_max as u32,
+         the event log."),
+    number!("limits", "members_max", 1, 1_048_575, "", engine.limits.members_max as u32,
+        "Members."),
+    number!("limits", "accounts_max", 1, 1_048_575, "", engine.limits.accounts_max as u32,
+        "Accounts."),
+    number!("limits", "currencies_max", 1, 65_535, "", engine.limits.currencies_max as u32,
+        "Currencies."),
+    number!("limits", "instruments_max", 1, 65_535, "", engine.limits.instruments_max as u32,
+        "Instruments."),
+    number!("limits", "orders_max", 1, 1_073_741_824, "", engine.limits.orders_max as u32,
+        "Open orders, over all instruments."),
+    number!("limits", "transfers_max", 1, 67_108_864, "", engine.limits.transfers_max as u32,
         "Deposits and withdrawals that are remembered by their references, so that none takes \
-         effect twice; the oldest is forgotten."
-    ),
-    number!(
-        "limits",
-        "client_ids_max",
-        1,
-        65_536,
-        "",
-        engine.limits.client_ids_max as u32,
+         effect twice; the oldest is forgotten."),
+    number!("limits", "client_ids_max", 1, 65_536, "", engine.limits.client_ids_max as u32,
         "Orders of one account that are remembered by their client order ids, beside those that \
-         are open; the oldest is forgotten."
-    ),
-    number!(
-        "limits",
-        "pending_cancels_max",
-        1,
-        65_536,
-        "",
+         are open; the oldest is forgotten."),
+    number!("limits", "pending_cancels_max", 1, 65_536, "",
         engine.limits.pending_cancels_max as u32,
-        "Mass cancels that may be going on at once."
-    ),
-    number!(
-        "feed",
-        "trades_per_instrument",
-        1,
-        1_000_000,
-        "",
+        "Mass cancels that may be going on at once."),
+    number!("feed", "trades_per_instrument", 1, 1_000_000, "",
         live.feed.trades_per_instrument as usize,
-        "Last trades remembered for each instrument."
-    ),
-    number!(
-        "feed",
-        "fills_per_account",
-        1,
-        1_000_000,
-        "",
-        live.feed.fills_per_account as usize,
-        "Last fills remembered for each account."
-    ),
-    number!(
-        "feed",
-        "fills_total",
-        1,
-        100_000_000,
-        "",
-        live.feed.fills_total as usize,
-        "Fills remembered over all accounts; about 160 bytes each."
-    ),
-    number!(
-        "feed",
-        "ended_orders",
-        1,
-        100_000_000,
-        "",
-        live.feed.ended_orders as usize,
-        "Orders that ended and are still remembered, over all accounts; about 400 bytes each."
-    ),
-    number!(
-        "feed",
-        "history",
-        65_536,
-        1_000_000_000,
-        "commands",
-        live.history as u64,
+        "Last trades remembered for each instrument."),
+    number!("feed", "fills_per_account", 1, 1_000_000, "", live.feed.fills_per_account as usize,
+        "Last fills remembered for each account."),
+    number!("feed", "fills_total", 1, 100_000_000, "", live.feed.fills_total as usize,
+        "Fills remembered over all accounts; about 160 bytes each."),
+    number!("feed", "ended_orders", 1, 100_000_000, "", live.feed.ended_orders as usize,
+        "Orders that ended and are still remembered, over all accounts; about 400 bytes each."),
+    number!("feed", "history", 65_536, 1_000_000_000, "commands", live.history as u64,
         "How many commands before the end of the journal the feed begins at a start, so that \
-         fills and ended orders outlive it."
-    ),
-    number!(
-        "feed",
-        "backfill",
-        0,
-        1_000_000_000,
-        "commands",
-        live.backfill as u64,
+         fills and ended orders outlive it."),
+    number!("feed", "backfill", 0, 1_000_000_000, "commands", live.backfill as u64,
         "Commands before those whose trades of the last 24 hours are read back into tickers, last \
-         trades and fills."
-    ),
-    number!(
-        "feed",
-        "replay",
-        0,
-        1_000_000_000,
-        "commands",
-        live.replay as u64,
+         trades and fills."),
+    number!("feed", "replay", 0, 1_000_000_000, "commands", live.replay as u64,
         "How many commands a private stream may be resumed behind the present; further back is \
-         `too_far_back`."
-    ),
-    other!(
-        "gateway",
-        "listen",
-        Address,
-        gateway.listen,
-        "Where to listen for HTTP and WebSocket. Port 0 lets the system choose."
-    ),
-    other!(
-        "gateway",
-        "allow_remote",
-        Switch,
-        gateway.allow_remote,
+         `too_far_back`."),
+    other!("gateway", "listen", Address, gateway.listen,
+        "Where to listen for HTTP and WebSocket. Port 0 lets the system choose."),
+    other!("gateway", "allow_remote", Switch, gateway.allow_remote,
         "Whether an address other than the loopback is allowed. There is no TLS yet: what is said \
-         could be read, though neither altered nor repeated, on its way."
-    ),
-    number!(
-        "gateway",
-        "worker_threads",
-        1,
-        1_024,
-        "",
-        gateway.worker_threads as usize,
-        "Threads that serve connections."
-    ),
-    number!(
-        "gateway",
-        "lanes",
-        1,
-        64,
-        "",
-        gateway.lanes as usize,
-        "Ways into the engine; each has its own bound on commands in flight."
-    ),
-    number!(
-        "gateway",
-        "connections_max",
-        1,
-        1_000_000,
-        "",
-        gateway.connections_max as usize,
-        "Connections at a time; one more is told `too_many_connections` and closed."
-    ),
-    number!(
-        "gateway",
-        "body_bytes_max",
-        1_024,
-        16_777_216,
-        "bytes",
+         could be read, though neither altered nor repeated, on its way."),
+    number!("gateway", "worker_threads", 1, 1_024, "", gateway.worker_threads as usize,
+        "Threads that serve connections."),
+    number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
+        "Ways into the engine; each has its own bound on commands in flight."),
+    number!("gateway", "connections_max", 1, 1_000_000, "", gateway.connections_max as usize,
+        "Connections at a time; one more is told `too_many_connections` and closed."),
+    number!("gateway", "body_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.body_bytes_max as usize,
-        "The longest request body; a longer one is `body_too_large`."
-    ),
-    number!(
-        "gateway",
-        "batch_rows_max",
-        1,
-        1_000,
-        "rows",
-        gateway.batch_rows_max as usize,
-        "Most rows of one batch; more are `batch_too_large`."
-    ),
-    number!(
-        "gateway",
-        "depth_max",
-        1,
-        100_000,
-        "",
-        gateway.depth_max as usize,
-        "Most price levels, or orders, of each side in one book."
-    ),
-    number!(
-        "gateway",
-        "page_max",
-        1,
-        100_000,
-        "",
-        gateway.page_max as usize,
-        "Most entries of one page."
-    ),
-    millis!(
-        "gateway",
-        "head_timeout_ms",
-        100,
-        3_600_000,
-        gateway.head_timeout,
-        "How long a connection may take to send a request's head, and so how long it may idle."
-    ),
-    millis!(
-        "gateway",
-        "body_timeout_ms",
-        100,
-        3_600_000,
-        gateway.body_timeout,
-        "How long a connection may take to send a request's body; then `body_timeout`."
-    ),
-    millis!(
-        "gateway",
-        "signature_window_ms",
-        100,
-        60_000,
-        gateway.signature_window,
-        "How far a request's timestamp may be from the venue's clock, either way."
-    ),
-    number!(
-        "gateway",
-        "signatures_max",
-        1_000,
-        100_000_000,
-        "",
-        gateway.signatures_max as usize,
+        "The longest request body; a longer one is `body_too_large`."),
+    number!("gateway", "batch_rows_max", 1, 1_000, "rows", gateway.batch_rows_max as usize,
+        "Most rows of one batch; more are `batch_too_large`."),
+    number!("gateway", "depth_max", 1, 100_000, "", gateway.depth_max as usize,
+        "Most price levels, or orders, of each side in one book."),
+    number!("gateway", "page_max", 1, 100_000, "", gateway.page_max as usize,
+        "Most entries of one page."),
+    millis!("gateway", "head_timeout_ms", 100, 3_600_000, gateway.head_timeout,
+        "How long a connection may take to send a request's head, and so how long it may idle."),
+    millis!("gateway", "body_timeout_ms", 100, 3_600_000, gateway.body_timeout,
+        "How long a connection may take to send a request's body; then `body_timeout`."),
+    millis!("gateway", "signature_window_ms", 100, 60_000, gateway.signature_window,
+        "How far a request's timestamp may be from the venue's clock, either way."),
+    number!("gateway", "signatures_max", 1_000, 100_000_000, "", gateway.signatures_max as usize,
         "Signatures remembered at a time, so that none is accepted twice; when that many came \
-         within twice the window, further signed requests are `busy`."
-    ),
-    number!(
-        "gateway",
-        "key_rate",
-        1,
-        10_000_000,
-        "requests per second",
-        gateway.key_rate as u32,
-        "Requests of one key; above it `rate_limited`."
-    ),
-    number!(
-        "gateway",
-        "key_burst",
-        1,
-        10_000_000,
-        "requests",
-        gateway.key_burst as u32,
-        "Requests that a key may make at once after a pause."
-    ),
-    number!(
-        "gateway",
-        "address_rate",
-        1,
-        10_000_000,
-        "requests per second",
+         within twice the window, further signed requests are `busy`."),
+    number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
+        "Requests of one key; above it `rate_limited`."),
+    number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,
+        "Requests that a key may make at once after a pause."),
+    number!("gateway", "address_rate", 1, 10_000_000, "requests per second",
         gateway.address_rate as u32,
-        "Requests of one remote address that carry no valid signature."
-    ),
-    number!(
-        "gateway",
-        "address_burst",
-        1,
-        10_000_000,
-        "requests",
-        gateway.address_burst as u32,
-        "Requests without a valid signature that an address may make at once after a pause."
-    ),
-    number!(
-        "gateway",
-        "addresses_max",
-        1,
-        1_000_000,
-        "",
-        gateway.addresses_max as usize,
+        "Requests of one remote address that carry no valid signature."),
+    number!("gateway", "address_burst", 1, 10_000_000, "requests", gateway.address_burst as u32,
+        "Requests without a valid signature that an address may make at once after a pause."),
+    number!("gateway", "addresses_max", 1, 1_000_000, "", gateway.addresses_max as usize,
         "Remote addresses counted apart; when there are more, all further ones share one \
-         allowance."
-    ),
-    millis!(
-        "gateway",
-        "min_seq_wait_ms",
-        0,
-        60_000,
-        gateway.min_seq_wait,
-        "How long a request with `min_seq` waits for that sequence to become visible."
-    ),
-    other!(
-        "gateway",
-        "backup_dir",
-        OptionalPath,
-        gateway.backup_dir,
+         allowance."),
+    millis!("gateway", "min_seq_wait_ms", 0, 60_000, gateway.min_seq_wait,
+        "How long a request with `min_seq` waits for that sequence to become visible."),
+    other!("gateway", "backup_dir", OptionalPath, gateway.backup_dir,
         "Where `rialto backup` may have the venue write: each backup becomes a new directory in \
-         it. None means that the venue makes no backups."
-    ),
-    number!(
-        "stream",
-        "connections_max",
-        1,
-        1_000_000,
-        "",
-        gateway.stream.connections_max as usize,
-        "Streams at a time; one more is told `too_many_streams`."
-    ),
-    number!(
-        "stream",
-        "subscriptions_max",
-        1,
-        10_000,
-        "",
-        gateway.stream.subscriptions_max as usize,
-        "Subscriptions of one connection; one more is `too_many_subscriptions`."
-    ),
-    number!(
-        "stream",
-        "message_bytes_max",
-        1_024,
-        16_777_216,
-        "bytes",
+         it. None means that the venue makes no backups."),
+    number!("stream", "connections_max", 1, 1_000_000, "", gateway.stream.connections_max as usize,
+        "Streams at a time; one more is told `too_many_streams`."),
+    number!("stream", "subscriptions_max", 1, 10_000, "", gateway.stream.subscriptions_max as usize,
+        "Subscriptions of one connection; one more is `too_many_subscriptions`."),
+    number!("stream", "message_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.stream.message_bytes_max as usize,
-        "The longest message from a client; a longer one closes the connection."
-    ),
-    number!(
-        "stream",
-        "message_rate",
-        1,
-        1_000_000,
-        "messages per second",
+        "The longest message from a client; a longer one closes the connection."),
+    number!("stream", "message_rate", 1, 1_000_000, "messages per second",
         gateway.stream.message_rate as u32,
-        "Messages from one client; above it the connection is closed."
-    ),
-    number!(
-        "stream",
-        "message_burst",
-        1,
-        1_000_000,
-        "messages",
+        "Messages from one client; above it the connection is closed."),
+    number!("stream", "message_burst", 1, 1_000_000, "messages",
         gateway.stream.message_burst as u32,
-        "Messages that a client may send at once after a pause."
-    ),
-    number!(
-        "stream",
-        "depth_max",
-        1,
-        100_000,
-        "",
-        gateway.stream.depth_max as usize,
-        "The most levels of a subscription to the best levels of a book."
-    ),
-    number!(
-        "stream",
-        "queue_messages",
-        16,
-        1_000_000,
-        "messages",
+        "Messages that a client may send at once after a pause."),
+    number!("stream", "depth_max", 1, 100_000, "", gateway.stream.depth_max as usize,
+        "The most levels of a subscription to the best levels of a book."),
+    number!("stream", "queue_messages", 16, 1_000_000, "messages",
         gateway.stream.queue_messages as usize,
         "Messages that may wait for one client, books and tickers aside; when there are more, the \
-         connection is closed, and says after which sequence it can go on."
-    ),
-    number!(
-        "stream",
-        "queue_bytes",
-        65_536,
-        1_073_741_824,
-        "bytes",
+         connection is closed, and says after which sequence it can go on."),
+    number!("stream", "queue_bytes", 65_536, 1_073_741_824, "bytes",
         gateway.stream.queue_bytes as usize,
-        "How long the messages that wait for one client may be, all together."
-    ),
-    number!(
-        "stream",
-        "queue_levels",
-        16,
-        1_000_000,
-        "levels",
-        gateway.stream.queue_levels as usize,
+        "How long the messages that wait for one client may be, all together."),
+    number!("stream", "queue_levels", 16, 1_000_000, "levels", gateway.stream.queue_levels as usize,
         "Changed levels of one book that may wait, merged; when there are more, the whole book is \
-         sent anew."
-    ),
-    millis!(
-        "stream",
-        "send_timeout_ms",
-        100,
-        3_600_000,
-        gateway.stream.send_timeout,
-        "How long one message may take to go out; then the connection is closed."
-    ),
-    millis!(
-        "stream",
-        "heartbeat_ms",
-        100,
-        3_600_000,
-        gateway.stream.heartbeat,
-        "How often a client is pinged and told how far its streams are complete."
-    ),
-    millis!(
-        "stream",
-        "idle_timeout_ms",
-        100,
-        3_600_000,
-        gateway.stream.idle_timeout,
-        "How long a client may be silent, not even answering pings; then the connection is closed."
-    ),
-    number!(
-        "stream",
-        "replays_max",
-        1,
-        1_000,
-        "",
-        gateway.stream.replays_max as usize,
-        "Private streams that are replayed from the event log at a time; further ones wait."
-    ),
+         sent anew."),
+    millis!("stream", "send_timeout_ms", 100, 3_600_000, gateway.stream.send_timeout,
+        "How long one message may take to go out; then the connection is closed."),
+    millis!("stream", "heartbeat_ms", 100, 3_600_000, gateway.stream.heartbeat,
+        "How often a client is pinged and told how far its streams are complete."),
+    millis!("stream", "idle_timeout_ms", 100, 3_600_000, gateway.stream.idle_timeout,
+        "How long a client may be silent, not even answering pings; then the connection is closed."),
+    number!("stream", "replays_max", 1, 1_000, "", gateway.stream.replays_max as usize,
+        "Private streams that are replayed from the event log at a time; further ones wait."),
 ];

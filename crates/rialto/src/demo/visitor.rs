@@ -37,7 +37,7 @@ impl Visitor {
         let program = program();
         let key = quoted(&path.to_string_lossy());
         let market = &MARKETS[0];
-        // A price in round numbers at which the order trades, unless the market moved far.
+        // A round price near the market, where the collar lets it in however long ago this was printed.
         let price = market.price / market.price_scale().factor();
         let order_line = format!(
             "{program} order buy {QUANTITY} {} --price {price} --key-file {key}",
