@@ -5,6 +5,7 @@
 //! makes a snapshot, and the feed ends last, when there is nothing left to tell.
 
 use crate::config::Config;
+use crate::terminal::note;
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
 use rialto_engine::{Engine, Health, RecoveryReport, ShutdownReport};
@@ -46,17 +47,24 @@ impl Venue {
         let (engine, recovery) = Engine::start(config.engine.clone(), disk)?;
         let engine = Arc::new(engine);
         let assembled = |error: &dyn std::error::Error| Error::Assemble(tell_all(error));
+        let live = Live::start(&engine, config.live.clone()).map_err(|error| assembled(&error))?;
+        catch_up(&engine, &live)?;
         let opened = KeyStore::open(&auth_dir(config.data_dir()), &MasterKey::Find)
             .map_err(|error| assembled(&error))?;
         let keys = Arc::new(opened.keys);
-        let live = Live::start(&engine, config.live.clone()).map_err(|error| assembled(&error))?;
         let gateway = Gateway::start(
             config.gateway.clone(),
             Arc::clone(&engine),
             Arc::clone(&live),
             Arc::clone(&keys),
         )
-        .map_err(|error| assembled(&error))?;
+        .map_err(|error| {
+            // Its hash is stored, so that no later start can show it.
+            if let Some(key) = &opened.new_admin_key {
+                note(format_args!("admin key: {} (shown this once; keep it)", key.reveal()));
+            }
+            assembled(&error)
+        })?;
         let venue = Venue { engine, live, keys, gateway };
         Ok((venue, Opening { recovery, new_admin_key: opened.new_admin_key }))
     }
@@ -109,16 +117,7 @@ impl Venue {
     /// # Errors
     /// Something has stopped by itself; the error says what, and what to do.
     pub fn check(&self) -> Result<(), Error> {
-        if let Health::Failed(fault) = self.engine.health() {
-            return Err(Error::EngineFailed(tell_all(&*fault)));
-        }
-        match self.live.fault() {
-            Some(fault) => Err(Error::EngineFailed(format!(
-                "the live feed cannot go on ({})",
-                tell_all(&*fault)
-            ))),
-            None => Ok(()),
-        }
+        check(&self.engine, &self.live)
     }
 
     /// Ends the venue: answers what is in flight, loses nothing, and says how it went. What is
@@ -150,6 +149,29 @@ impl Venue {
             ))),
             _ => Ok(report),
         }
+    }
+}
+
+/// Waits until the feed knows everything that was released before. The door opens only then:
+/// until then queries would be answered from the past, and deny orders that were acknowledged.
+fn catch_up(engine: &Engine, live: &Live) -> Result<(), Error> {
+    let released = engine.released();
+    while live.seq() < released {
+        check(engine, live)?;
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Ok(())
+}
+
+fn check(engine: &Engine, live: &Live) -> Result<(), Error> {
+    if let Health::Failed(fault) = engine.health() {
+        return Err(Error::EngineFailed(tell_all(&*fault)));
+    }
+    match live.fault() {
+        Some(fault) => {
+            Err(Error::EngineFailed(format!("the live feed cannot go on ({})", tell_all(&*fault))))
+        }
+        None => Ok(()),
     }
 }
 

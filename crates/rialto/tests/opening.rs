@@ -1,0 +1,60 @@
+//! What a venue knows when its door opens.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod running;
+
+use rialto::config::Config;
+use rialto::venue::Venue;
+use rialto_disk::{Disk, RealDisk};
+use rialto_model::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// More than a feed folds while a gateway starts.
+const COMMANDS: u64 = 200_000;
+/// Long enough for any machine; a test that waits this long has failed.
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn queries_know_all_that_was_acknowledged_as_soon_as_they_are_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.engine.data_dir = dir.path().join("venue");
+    config.engine.segment_bytes = 4 << 20;
+    config.gateway.listen = "127.0.0.1:0".parse().unwrap();
+    let open = || {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
+        Venue::open(&config, disk).unwrap().0
+    };
+
+    let venue = open();
+    let mut producer = venue.engine().producer();
+    let mut sent = 0;
+    for _ in 0..COMMANDS {
+        while producer.submit(sent, &Command::Tick, None).is_err() {
+            producer.reply_timeout(LONG).expect("a reply within the time");
+        }
+        sent += 1;
+    }
+    drop(producer);
+    venue.close(LONG).unwrap();
+
+    let venue = open();
+    let (known, released) = (venue.live().seq(), venue.engine().released());
+    assert!(released.0 >= COMMANDS, "{released}");
+    assert_eq!(known, released);
+    venue.close(LONG).unwrap();
+}
+
+#[test]
+fn an_admin_key_is_shown_even_if_the_door_does_not_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let data = dir.path().join("venue");
+    let data = data.to_str().unwrap();
+    let output = running::rialto(&["serve", "--data", data, "--listen", &address]);
+    let told = running::text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(told.contains(&address) && told.contains("admin key: ra_"), "{told}");
+}
