@@ -29,12 +29,10 @@ fn queries_know_all_that_was_acknowledged_as_soon_as_they_are_answered() {
 
     let venue = open();
     let mut producer = venue.engine().producer();
-    let mut sent = 0;
-    for _ in 0..COMMANDS {
+    for sent in 0..COMMANDS {
         while producer.submit(sent, &Command::Tick, None).is_err() {
             producer.reply_timeout(LONG).expect("a reply within the time");
         }
-        sent += 1;
     }
     drop(producer);
     venue.close(LONG).unwrap();
