@@ -3,7 +3,7 @@
 /// A promise that the engine is made to break. Exists with the `sabotage` feature alone, which only
 /// this crate's own tests switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "sabotage"), allow(dead_code))]
+#[cfg_attr(not(feature = "sabotage"), allow(dead_code, unreachable_pub))]
 pub enum Sabotage {
     /// The marks move before the journal is written.
     ReleaseBeforeWrite,
