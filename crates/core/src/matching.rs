@@ -263,15 +263,18 @@ impl Core {
             });
         }
         let instrument = market.instrument.id;
+        let levels = market.book.level_count(side.opposite());
         market.book.reduce(&mut self.orders, slot, quantity);
         if maker_remaining == Quantity::ZERO {
-            let [soon, next] = market.book.prepare_makers(&self.orders, side.opposite());
-            if let Some(soon) = soon {
-                self.open.touch(soon.index());
-                self.open.touch_link(soon.index());
-            }
-            if let Some(next) = next {
-                self.open.touch_neighbours(next.index());
+            if market.book.level_count(side.opposite()) < levels {
+                let [soon, next] = market.book.prepare_makers(&self.orders, side.opposite());
+                if let Some(soon) = soon {
+                    self.open.touch(soon.index());
+                    self.open.touch_link(soon.index());
+                }
+                if let Some(next) = next {
+                    self.open.touch_neighbours(next.index());
+                }
             }
             self.retire(slot.at());
         }

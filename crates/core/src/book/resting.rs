@@ -150,7 +150,7 @@ impl Book {
     }
 
     /// Brings near the first orders of the levels behind the best one of a side, step by step over
-    /// several calls: to be called each time that an order at the touch has been filled. Returns
+    /// several calls: to be called each time that the best level has been traded away. Returns
     /// the slots of an order that comes soon, and of one that comes very soon.
     #[inline]
     pub fn prepare_makers(&self, orders: &Orders, side: Side) -> [Option<Slot>; 2] {
