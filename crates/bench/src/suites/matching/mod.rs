@@ -10,10 +10,11 @@ use crate::references::{self, Metric, Work};
 use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{FEES, Form, Workload, exchange_core_mix, obw, seed002};
+use crate::workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, seed002};
 use books::{LimitBook, MovableBook};
 use core::FundedCore;
 use passes::Matcher;
+use rialto_model::Command;
 
 /// The suite.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +31,10 @@ const SEED: u64 = 1;
 
 const CLOCK_NOTE: &str = "Latencies contain one pair of clock readings (`clock_ns` in the checks) \
     and come from passes of their own: the clock would cost as much as the operation.";
-const ALLOCATIONS_NOTE: &str = "Counted by the program's allocator over the second half of the \
-    stream; the first half brings every table to its size.";
+const SECOND_HALF: &str = "Counted by the program's allocator over the second half of the stream; \
+    the first half brings every table to its size.";
+const SECOND_ROUND: &str = "Counted by the program's allocator over a second round of the same \
+    commands; the first brings every table to its size.";
 const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 
 impl Suite for Matching {
@@ -60,7 +63,7 @@ impl Suite for Matching {
             let rate = (depth == CORE_DEPTH).then_some(CORE_RATE);
             outcome.rows.extend(core.rows(Work::ObwCore, Targets { rate, p99_9_ns: None }));
             if depth == CORE_DEPTH {
-                outcome.rows.extend(allocations::<FundedCore>(&workload)?);
+                outcome.rows.extend(stream_allocations(&workload)?);
             }
         }
         context.progress("  exchange-core's mix: generating");
@@ -74,7 +77,7 @@ impl Suite for Matching {
         core_curves.push(core.curve(&workload));
         let targets = Targets { rate: Some(CORE_RATE), p99_9_ns: None };
         outcome.rows.extend(core.rows(Work::MixCore, targets));
-        outcome.rows.extend(allocations::<FundedCore>(&workload)?);
+        outcome.rows.extend(mix_allocations(context)?);
         for (form, orders) in [(Form::A, 5_000_000), (Form::A, 50_000), (Form::B, 50_000)] {
             context.progress("  seed 002: generating");
             let workload = seed002(form, context.sized(orders, orders / 50_000 * 20));
@@ -109,17 +112,43 @@ fn stream(context: &mut Context<'_>, depth: u64) -> Result<Workload, BenchError>
     Ok(workload)
 }
 
-/// How many times an operation allocates once everything has its size, if anybody counts.
-fn allocations<M: Matcher>(workload: &Workload) -> Result<Option<Row>, BenchError> {
-    let work = format!("{}, {}", M::NAME, workload.name);
-    let case = Case { work, risk: M::RISK, transport: Transport::InProcess };
-    let counted = passes::allocations::<M>(&case.to_string(), workload)?;
+/// How many times a command of a stream allocates, if anybody counts: over its second half.
+fn stream_allocations(workload: &Workload) -> Result<Option<Row>, BenchError> {
+    let steps = FundedCore::steps(workload);
+    let warm_up = workload.prefill + (steps.len() - workload.prefill) / 2;
+    let trades = workload.expected.tally.trades;
+    allocations(workload, &steps, warm_up, trades, SECOND_HALF)
+}
+
+/// How many times a command of exchange-core's mix allocates, if anybody counts: over a second round
+/// of the same, which grows nothing that the first has not grown.
+fn mix_allocations(context: &mut Context<'_>) -> Result<Option<Row>, BenchError> {
+    let (resting, commands) = context.sized((1_000, 1_000_000), (100, 3_000));
+    let mut cycle = Cycle::of_mix(SEED, resting, commands);
+    let mut steps: Vec<_> = cycle.next_round().collect();
+    let warm_up = steps.len();
+    steps.extend(cycle.next_round());
+    let (trades, _) = cycle.trades(2);
+    allocations(&cycle.round, &steps, warm_up, trades, SECOND_ROUND)
+}
+
+fn allocations(
+    workload: &Workload,
+    steps: &[Command],
+    warm_up: usize,
+    trades: u64,
+    note: &str,
+) -> Result<Option<Row>, BenchError> {
+    let work = format!("{}, {}", FundedCore::NAME, workload.name);
+    let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
+    let core = FundedCore::fresh(workload);
+    let counted = passes::allocations(&case.to_string(), core, steps, warm_up, trades)?;
     Ok(counted.map(|(allocations, operations)| {
         let each = allocations as f64 / operations.max(1) as f64;
         Row::new(&case, "allocations in the steady state", each, Unit::AllocationsPerOrder)
             .check("allocations", allocations)
             .check("operations", operations)
-            .footnote(ALLOCATIONS_NOTE)
+            .footnote(note)
             .target(0.0)
     }))
 }

@@ -131,18 +131,18 @@ pub(super) fn latencies<M: Matcher>(
     Ok(latencies)
 }
 
-/// Counts allocations over the second half of the workload: how many, in how many operations.
-/// `None` if nobody counts.
+/// Counts allocations over the steps behind the first `warm_up`: how many, in how many. `None` if
+/// nobody counts. All steps together make so many trades.
 pub(super) fn allocations<M: Matcher>(
     case: &str,
-    workload: &Workload,
+    mut matcher: M,
+    steps: &[M::Step],
+    warm_up: usize,
+    expected_trades: u64,
 ) -> Result<Option<(u64, u64)>, BenchError> {
-    let steps = M::steps(workload);
-    let mut matcher = M::fresh(workload);
     let mut trades = 0_u64;
     let mut count = |_: &Fill| trades += 1;
-    let half = workload.prefill + (steps.len() - workload.prefill) / 2;
-    let (before, counted) = steps.split_at(half);
+    let (before, counted) = steps.split_at(warm_up);
     let mut position = 0;
     let mut run = |steps: &[M::Step]| {
         for step in steps {
@@ -155,7 +155,7 @@ pub(super) fn allocations<M: Matcher>(
     let mut done = Ok(());
     let allocations = allocations_of(|| done = run(counted));
     done?;
-    verify(case, "the number of trades", trades, workload.expected.tally.trades)?;
+    verify(case, "the number of trades", trades, expected_trades)?;
     Ok(allocations.map(|allocations| (allocations, counted.len() as u64)))
 }
 
