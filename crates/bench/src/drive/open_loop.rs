@@ -5,6 +5,10 @@ use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies, Pace};
 use rialto_engine::{Producer, Submission, SubmitError};
 use rialto_model::Seq;
+use std::time::Duration;
+
+/// How long the sender sleeps when there is nothing to take, unless a reply comes first.
+const NAP: Duration = Duration::from_micros(10);
 
 /// What came of an open loop.
 pub(crate) struct OpenLoop {
@@ -48,18 +52,20 @@ pub(crate) fn open_loop(
                 Err(error) => return Err(broken(case, "submit a command")(error)),
             }
         }
-        let before = answered;
-        while let Some(reply) = producer.try_reply() {
-            check(case, &reply)?;
-            if reply.token >= warm_up {
-                latencies.record(clock.now_ns() - schedule.scheduled_ns(reply.token));
+        let mut reply = producer.try_reply();
+        if reply.is_none() {
+            // A loop that spins would take a processor away from the engine's threads. Sleeping
+            // makes the sender late, and its lateness counts.
+            reply = producer.reply_timeout(NAP);
+        }
+        while let Some(taken) = reply {
+            check(case, &taken)?;
+            if taken.token >= warm_up {
+                latencies.record(clock.now_ns() - schedule.scheduled_ns(taken.token));
             }
             answered += 1;
-            last = reply.seq;
-        }
-        if answered == before {
-            // The engine's threads need the processors more than this loop does.
-            std::thread::yield_now();
+            last = taken.seq;
+            reply = producer.try_reply();
         }
     }
     let rate = submissions.len() as f64 * 1e9 / clock.now_ns().max(1) as f64;
