@@ -1,13 +1,16 @@
-//! Being told to stop: SIGTERM and SIGINT ask for an orderly end, a second one for a quick one.
+//! Being told to stop: SIGTERM and SIGINT ask for an orderly end; another, more than a second later,
+//! for a quick one.
 
 use crate::Error;
 use crate::terminal::note;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The exit code of a process that was told twice: 128 and the number of SIGINT.
+/// The exit code of a process that was told a second time: 128 and the number of SIGINT.
 const TOLD_TWICE: i32 = 130;
+/// A supervisor may signal a process and its whole group at once: that is one request to stop.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
 
 /// Whether the process was told to stop.
 #[derive(Clone, Default)]
@@ -50,20 +53,16 @@ impl Stop {
         let (guard, _) = waited.unwrap_or_else(PoisonError::into_inner);
         *guard
     }
-
-    /// Whether the process was told to stop.
-    pub(crate) fn is_told(&self) -> bool {
-        self.wait(Duration::ZERO)
-    }
 }
 
 async fn listen(mut terminate: Signal, mut interrupt: Signal, stop: Stop) {
+    let mut first: Option<Instant> = None;
     loop {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        if stop.is_told() {
+        if first.get_or_insert_with(Instant::now).elapsed() > ONE_REQUEST {
             note(format_args!(
                 "told to stop twice: leaving at once. Nothing acknowledged is lost; the next \
                  start replays the journal"
