@@ -250,7 +250,7 @@ pub(crate) fn pledged(side: Side, base: CurrencyId, quote: CurrencyId) -> Curren
 
 /// Price times quantity, which the event leaves out where the instrument's risk is off.
 pub(crate) fn notional_of(instrument: &Instrument, event: &Trade) -> Amount {
-    if instrument.spec.rules.risk {
+    if event.notional.0 != 0 {
         return event.notional;
     }
     instrument.notional(event.price, event.quantity).unwrap_or(Instrument::NOTIONAL_MAX)

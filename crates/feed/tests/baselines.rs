@@ -202,3 +202,19 @@ fn a_baseline_that_names_what_it_does_not_have_is_refused() {
     let error = spoil(|baseline| baseline.members.clear());
     assert!(matches!(error, FoldError::UnknownMember { .. }), "{error}");
 }
+
+/// A trade of a time when the instrument's risk was off carries no notional; what it was worth
+/// counts all the same after risk was switched on.
+#[test]
+fn a_trade_without_a_notional_counts_by_price_and_quantity() {
+    let stage = history();
+    let baseline = baseline_of(&stage.feed);
+    let (maker, all) = (80, reserve(Side::Buy, 100, 10));
+    let mut deal = trade((maker, ALICE), (90, BOB), Side::Buy, (100, 10), (20, 0), all);
+    let worth = deal.notional;
+    assert!(worth > Amount::ZERO);
+    deal.notional = Amount::ZERO;
+    let mut begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    begun.backfill_trade(baseline.seq, baseline.time, &deal).unwrap();
+    assert_eq!(begun.ticker(MARKET).unwrap().quote_volume, worth);
+}
