@@ -10,6 +10,7 @@ use std::process::ExitCode;
 const FLOORS: &[(&str, u32)] = &[
     ("rialto-model", 1),
     ("rialto-disk", 1),
+    ("rialto-bus", 1),
     ("rialto-core", 2),
     ("rialto-log", 2),
     ("rialto-engine", 3),

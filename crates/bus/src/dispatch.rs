@@ -1,0 +1,404 @@
+//! The static way: a type that knows its handlers, so that a call is a call.
+
+use crate::{Command, Context, Error, Event, PublishError, Query, Request, Result};
+use futures_util::stream::{self, Stream, StreamExt};
+use std::future::Future;
+
+/// A bus that answers requests of type `R`. [`bus!`](crate::bus) implements it.
+#[diagnostic::on_unimplemented(
+    message = "the bus `{Self}` has no handler for `{R}`",
+    label = "no handler for `{R}`",
+    note = "name one in the `bus!` that makes `{Self}`"
+)]
+pub trait Serves<R: Request>: Sync {
+    /// Answers one request by way of its behaviours.
+    fn serve(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = Result<R::Response>> + Send;
+}
+
+/// A bus that answers requests of type `R` at once. [`bus!`](crate::bus) implements it for handlers
+/// that it names with `now`.
+#[diagnostic::on_unimplemented(
+    message = "the bus `{Self}` does not answer `{R}` at once",
+    label = "no handler marked `now` for `{R}`",
+    note = "name one with `now` in the `bus!` that makes `{Self}`, or send and await"
+)]
+pub trait ServesNow<R: Request>: Sync {
+    /// Answers one request by way of its behaviours.
+    fn serve_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response>;
+}
+
+/// A bus that tells handlers of events of type `E`. [`bus!`](crate::bus) implements it.
+#[diagnostic::on_unimplemented(
+    message = "the bus `{Self}` tells nobody of `{E}`",
+    label = "nobody listens to `{E}`",
+    note = "say who does in the `events` of the `bus!` that makes `{Self}`"
+)]
+pub trait Announces<E: Event>: Sync {
+    /// Tells every handler, one after the other. One that fails does not keep it from the next.
+    fn announce(
+        &self,
+        event: &E,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = std::result::Result<(), PublishError>> + Send;
+}
+
+/// A bus whose handlers of events of type `E` all take note at once.
+#[diagnostic::on_unimplemented(
+    message = "the bus `{Self}` does not tell of `{E}` at once",
+    label = "no `now` handlers of `{E}`",
+    note = "mark the event with `now` in the `bus!` that makes `{Self}`, or publish and await"
+)]
+pub trait AnnouncesNow<E: Event>: Sync {
+    /// Tells every handler, one after the other. One that fails does not keep it from the next.
+    fn announce_now(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError>;
+}
+
+/// How to ask a bus that was made with [`bus!`](crate::bus).
+pub trait Dispatch: Sized {
+    /// Has a command done.
+    ///
+    /// # Errors
+    /// A behaviour or the handler refuses or fails.
+    #[inline]
+    fn send<R: Command>(
+        &self,
+        command: R,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = Result<R::Response>> + Send
+    where
+        Self: Serves<R>,
+    {
+        self.serve(command, cx)
+    }
+
+    /// Asks a question.
+    ///
+    /// # Errors
+    /// A behaviour or the handler refuses or fails.
+    #[inline]
+    fn query<R: Query>(
+        &self,
+        query: R,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = Result<R::Response>> + Send
+    where
+        Self: Serves<R>,
+    {
+        self.serve(query, cx)
+    }
+
+    /// Has a command done without a future.
+    ///
+    /// # Errors
+    /// A behaviour or the handler refuses or fails.
+    #[inline]
+    fn send_now<R: Command>(&self, command: R, cx: &Context<'_>) -> Result<R::Response>
+    where
+        Self: ServesNow<R>,
+    {
+        self.serve_now(command, cx)
+    }
+
+    /// Asks a question without a future.
+    ///
+    /// # Errors
+    /// A behaviour or the handler refuses or fails.
+    #[inline]
+    fn query_now<R: Query>(&self, query: R, cx: &Context<'_>) -> Result<R::Response>
+    where
+        Self: ServesNow<R>,
+    {
+        self.serve_now(query, cx)
+    }
+
+    /// Has commands done one after the other and adds what each came to to `answers`, in order.
+    /// One that fails does not keep the next from being done.
+    #[inline]
+    fn send_batch_now<R: Command>(
+        &self,
+        commands: impl IntoIterator<Item = R>,
+        cx: &Context<'_>,
+        answers: &mut Vec<Result<R::Response>>,
+    ) where
+        Self: ServesNow<R>,
+    {
+        answers.extend(commands.into_iter().map(|command| self.serve_now(command, cx)));
+    }
+
+    /// Has commands done, at most `concurrent` (at least one) at a time, and returns what each came
+    /// to, in the order of the commands.
+    fn send_batch<'a, R: Command>(
+        &'a self,
+        commands: impl IntoIterator<Item = R, IntoIter: Send> + Send + 'a,
+        cx: &'a Context<'a>,
+        concurrent: usize,
+    ) -> impl Future<Output = Vec<Result<R::Response>>> + 'a
+    where
+        Self: Serves<R>,
+    {
+        self.send_stream(stream::iter(commands), cx, concurrent).collect()
+    }
+
+    /// Has the commands of a stream done as they come, at most `concurrent` (at least one) at a
+    /// time, and yields what each came to, in the order of the commands. Whoever does not take the
+    /// answers holds the commands back.
+    fn send_stream<'a, R: Command>(
+        &'a self,
+        commands: impl Stream<Item = R> + 'a,
+        cx: &'a Context<'a>,
+        concurrent: usize,
+    ) -> impl Stream<Item = Result<R::Response>> + 'a
+    where
+        Self: Serves<R>,
+    {
+        commands.map(move |command| self.serve(command, cx)).buffered(concurrent.max(1))
+    }
+
+    /// Tells all handlers of an event.
+    ///
+    /// # Errors
+    /// Some handlers failed; all were told.
+    #[inline]
+    fn publish<E: Event>(
+        &self,
+        event: &E,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = std::result::Result<(), PublishError>> + Send
+    where
+        Self: Announces<E>,
+    {
+        self.announce(event, cx)
+    }
+
+    /// Tells all handlers of an event without a future.
+    ///
+    /// # Errors
+    /// Some handlers failed; all were told.
+    #[inline]
+    fn publish_now<E: Event>(
+        &self,
+        event: &E,
+        cx: &Context<'_>,
+    ) -> std::result::Result<(), PublishError>
+    where
+        Self: AnnouncesNow<E>,
+    {
+        self.announce_now(event, cx)
+    }
+
+    /// Tells all handlers of events, one event after the other.
+    ///
+    /// # Errors
+    /// Some handlers failed; all were told of every event.
+    #[inline]
+    fn publish_batch_now<'e, E: Event>(
+        &self,
+        events: impl IntoIterator<Item = &'e E>,
+        cx: &Context<'_>,
+    ) -> std::result::Result<(), PublishError>
+    where
+        Self: AnnouncesNow<E>,
+    {
+        let mut failures = Failures::default();
+        for event in events {
+            failures.take_in(self.announce_now(event, cx));
+        }
+        failures.into_result()
+    }
+}
+
+/// Collects what handlers of an event failed with. It allocates only when one did.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Failures(Vec<(&'static str, Error)>);
+
+impl Failures {
+    #[inline]
+    pub fn note(&mut self, handler: &'static str, result: Result<()>) {
+        if let Err(error) = result {
+            self.0.push((handler, error));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take_in(&mut self, result: std::result::Result<(), PublishError>) {
+        if let Err(error) = result {
+            self.0.extend(error.failures);
+        }
+    }
+
+    #[inline]
+    pub fn into_result(self) -> std::result::Result<(), PublishError> {
+        if self.0.is_empty() { Ok(()) } else { Err(PublishError { failures: self.0 }) }
+    }
+}
+
+/// Makes a type that knows its handlers: a static bus.
+///
+/// Each group names the behaviours that its requests go through, outermost first, and its handlers
+/// with what they answer: `now` for a [`HandlerNow`](crate::HandlerNow), `later` for a
+/// [`Handler`](crate::Handler). A group with a handler that answers `now` has only behaviours that
+/// wait for nothing. `events` names listeners, and who of them is told of which event, in order.
+///
+/// The type is a struct with one field for the behaviours of each group (see
+/// [`behaviours!`](crate::behaviours)), one for each handler and one for each listener. A request
+/// that two handlers answer does not compile, nor does asking for one that none answers:
+///
+/// ```compile_fail,E0119
+/// # use rialto_bus::{Command, Context, HandlerNow, Request, Result, bus};
+/// # struct Ping;
+/// # impl Request for Ping { type Response = (); const NAME: &'static str = "ping"; }
+/// # impl Command for Ping {}
+/// # struct Pinger;
+/// # impl HandlerNow<Ping> for Pinger {
+/// #     fn handle_now(&self, _: Ping, _: &Context<'_>) -> Result<()> { Ok(()) }
+/// # }
+/// bus! {
+///     struct Twice {
+///         all through [] {
+///             one: Pinger => now Ping;
+///             other: Pinger => now Ping;
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use rialto_bus::{Command, Context, Dispatch, Request, bus};
+/// # struct Ping;
+/// # impl Request for Ping { type Response = (); const NAME: &'static str = "ping"; }
+/// # impl Command for Ping {}
+/// bus! { struct Nobody { all through [] {} } }
+/// let _ = Nobody { all: () }.send(Ping, &Context::new());
+/// ```
+#[macro_export]
+macro_rules! bus {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Bus:ident {
+            $(
+                $group:ident through [$($behaviour:ty),* $(,)?] {
+                    $($field:ident : $handler:ty => $($when:ident $request:ty),+ ;)*
+                }
+            )*
+            $(
+                events {
+                    $($listener:ident : $listens:ty ;)*
+                    $($tell:ident $event:ty => $($told:ident),+ ;)*
+                }
+            )?
+        }
+    ) => {
+        $(#[$about])*
+        $vis struct $Bus {
+            $(
+                #[doc = "What requests of this group go through."]
+                $vis $group: $crate::Behaviours!($($behaviour),*),
+                $(
+                    #[doc = "A handler."]
+                    $vis $field: $handler,
+                )*
+            )*
+            $($(
+                #[doc = "A listener."]
+                $vis $listener: $listens,
+            )*)?
+        }
+
+        impl $crate::Dispatch for $Bus {}
+
+        $($($(
+            $crate::bus!(@request $when $Bus $group $field $request);
+        )+)*)*
+        $($(
+            $crate::bus!(@event $tell $Bus $event => $($told)+);
+        )*)?
+    };
+
+    (@request now $Bus:ident $group:ident $field:ident $request:ty) => {
+        impl $crate::ServesNow<$request> for $Bus {
+            #[inline]
+            fn serve_now(
+                &self,
+                request: $request,
+                cx: &$crate::Context<'_>,
+            ) -> $crate::Result<<$request as $crate::Request>::Response> {
+                $crate::PipelineNow::run_now(&self.$group, request, cx, &self.$field)
+            }
+        }
+
+        impl $crate::Serves<$request> for $Bus {
+            #[inline]
+            async fn serve(
+                &self,
+                request: $request,
+                cx: &$crate::Context<'_>,
+            ) -> $crate::Result<<$request as $crate::Request>::Response> {
+                $crate::ServesNow::serve_now(self, request, cx)
+            }
+        }
+    };
+    (@request later $Bus:ident $group:ident $field:ident $request:ty) => {
+        impl $crate::Serves<$request> for $Bus {
+            #[inline]
+            fn serve(
+                &self,
+                request: $request,
+                cx: &$crate::Context<'_>,
+            ) -> impl ::std::future::Future<
+                Output = $crate::Result<<$request as $crate::Request>::Response>,
+            > + Send {
+                $crate::Pipeline::run(&self.$group, request, cx, &self.$field)
+            }
+        }
+    };
+
+    (@event now $Bus:ident $event:ty => $($told:ident)+) => {
+        impl $crate::AnnouncesNow<$event> for $Bus {
+            #[inline]
+            fn announce_now(
+                &self,
+                event: &$event,
+                cx: &$crate::Context<'_>,
+            ) -> ::std::result::Result<(), $crate::PublishError> {
+                let mut failures = $crate::Failures::default();
+                $(failures.note(
+                    stringify!($told),
+                    $crate::EventHandlerNow::on_now(&self.$told, event, cx),
+                );)+
+                failures.into_result()
+            }
+        }
+
+        impl $crate::Announces<$event> for $Bus {
+            #[inline]
+            async fn announce(
+                &self,
+                event: &$event,
+                cx: &$crate::Context<'_>,
+            ) -> ::std::result::Result<(), $crate::PublishError> {
+                $crate::AnnouncesNow::announce_now(self, event, cx)
+            }
+        }
+    };
+    (@event later $Bus:ident $event:ty => $($told:ident)+) => {
+        impl $crate::Announces<$event> for $Bus {
+            async fn announce(
+                &self,
+                event: &$event,
+                cx: &$crate::Context<'_>,
+            ) -> ::std::result::Result<(), $crate::PublishError> {
+                let mut failures = $crate::Failures::default();
+                $(failures.note(
+                    stringify!($told),
+                    $crate::EventHandler::on(&self.$told, event, cx).await,
+                );)+
+                failures.into_result()
+            }
+        }
+    };
+}

@@ -1,0 +1,314 @@
+//! The dynamic way: handlers found by the type of the request.
+
+use crate::{
+    Command, Context, Error, ErrorKind, Event, EventHandler, EventHandlerNow, Failures, Handler,
+    HandlerNow, Pipeline, PipelineNow, PublishError, Query, Request, Result,
+};
+use futures_util::future::BoxFuture;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::Location;
+
+/// A bus that finds handlers by the type of the request. It is built once and does not change.
+pub struct Bus {
+    routes: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
+    listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
+}
+
+type Route<R> = Box<dyn Serve<R>>;
+type Listeners<E> = Vec<(&'static str, Box<dyn Listen<E>>)>;
+
+/// An answer, or the wait for it.
+enum Reply<'a, T> {
+    Now(Result<T>),
+    Later(BoxFuture<'a, Result<T>>),
+}
+
+/// A handler behind its behaviours, whose types are forgotten.
+trait Serve<R: Request>: Send + Sync {
+    fn serve<'a>(&'a self, request: R, cx: &'a Context<'a>) -> Reply<'a, R::Response>;
+}
+
+struct Later<P, H>(P, H);
+struct Now<P, H>(P, H);
+
+impl<R: Request, P: Pipeline<R>, H: Handler<R>> Serve<R> for Later<P, H> {
+    fn serve<'a>(&'a self, request: R, cx: &'a Context<'a>) -> Reply<'a, R::Response> {
+        Reply::Later(Box::pin(self.0.run(request, cx, &self.1)))
+    }
+}
+
+impl<R: Request, P: PipelineNow<R>, H: HandlerNow<R>> Serve<R> for Now<P, H> {
+    fn serve<'a>(&'a self, request: R, cx: &'a Context<'a>) -> Reply<'a, R::Response> {
+        Reply::Now(self.0.run_now(request, cx, &self.1))
+    }
+}
+
+trait Listen<E: Event>: Send + Sync {
+    fn listen<'a>(&'a self, event: &'a E, cx: &'a Context<'a>) -> Reply<'a, ()>;
+}
+
+impl<E: Event, H: EventHandler<E>> Listen<E> for Later<(), H> {
+    fn listen<'a>(&'a self, event: &'a E, cx: &'a Context<'a>) -> Reply<'a, ()> {
+        Reply::Later(Box::pin(self.1.on(event, cx)))
+    }
+}
+
+impl<E: Event, H: EventHandlerNow<E>> Listen<E> for Now<(), H> {
+    fn listen<'a>(&'a self, event: &'a E, cx: &'a Context<'a>) -> Reply<'a, ()> {
+        Reply::Now(self.1.on_now(event, cx))
+    }
+}
+
+/// A `TypeId` is a hash already.
+#[derive(Default)]
+struct TypeIdHasher(u64);
+
+impl Hasher for TypeIdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        // `TypeId` hands over one `u64`; this is only for the day on which it does otherwise.
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = self.0.rotate_left(5) ^ u64::from_le_bytes(word);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Bus {
+    /// A bus to be built.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    fn route<R: Request>(&self) -> Result<&dyn Serve<R>> {
+        let route = self.routes.get(&TypeId::of::<R>());
+        match route.and_then(|route| route.downcast_ref::<Route<R>>()) {
+            Some(route) => Ok(&**route),
+            None => Err(no_handler::<R>()),
+        }
+    }
+
+    async fn serve<R: Request>(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
+        match self.route::<R>()?.serve(request, cx) {
+            Reply::Now(answer) => answer,
+            Reply::Later(answer) => answer.await,
+        }
+    }
+
+    fn serve_now<R: Request>(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
+        match self.route::<R>()?.serve(request, cx) {
+            Reply::Now(answer) => answer,
+            // The future was not polled, so that nothing has been done.
+            Reply::Later(_) => Err(must_wait::<R>()),
+        }
+    }
+
+    /// Has a command done.
+    ///
+    /// # Errors
+    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
+    pub async fn send<R: Command>(&self, command: R, cx: &Context<'_>) -> Result<R::Response> {
+        self.serve(command, cx).await
+    }
+
+    /// Asks a question.
+    ///
+    /// # Errors
+    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
+    pub async fn query<R: Query>(&self, query: R, cx: &Context<'_>) -> Result<R::Response> {
+        self.serve(query, cx).await
+    }
+
+    /// Has a command done without a future.
+    ///
+    /// # Errors
+    /// Nobody handles it (`no_handler`), its handler has to be awaited (`handler_waits`; nothing
+    /// was done), or a behaviour or the handler refuses or fails.
+    pub fn send_now<R: Command>(&self, command: R, cx: &Context<'_>) -> Result<R::Response> {
+        self.serve_now(command, cx)
+    }
+
+    /// Asks a question without a future.
+    ///
+    /// # Errors
+    /// As [`Bus::send_now`].
+    pub fn query_now<R: Query>(&self, query: R, cx: &Context<'_>) -> Result<R::Response> {
+        self.serve_now(query, cx)
+    }
+
+    /// Tells every handler of an event, in the order in which they were registered. One that fails
+    /// does not keep it from the next. An event to which nobody listens is no error.
+    ///
+    /// # Errors
+    /// Some handlers failed; all were told.
+    pub async fn publish<E: Event>(
+        &self,
+        event: &E,
+        cx: &Context<'_>,
+    ) -> std::result::Result<(), PublishError> {
+        let mut failures = Failures::default();
+        for (name, listener) in self.listeners::<E>() {
+            let result = match listener.listen(event, cx) {
+                Reply::Now(result) => result,
+                Reply::Later(result) => result.await,
+            };
+            failures.note(name, result);
+        }
+        failures.into_result()
+    }
+
+    fn listeners<E: Event>(&self) -> &[(&'static str, Box<dyn Listen<E>>)] {
+        let listeners = self.listeners.get(&TypeId::of::<E>());
+        listeners.and_then(|list| list.downcast_ref::<Listeners<E>>()).map_or(&[], |list| list)
+    }
+}
+
+#[cold]
+fn no_handler<R: Request>() -> Error {
+    let message = format!("Nobody on this bus handles {}.", R::NAME);
+    Error::new(ErrorKind::Internal, "no_handler", message)
+}
+
+#[cold]
+fn must_wait<R: Request>() -> Error {
+    let message = format!("The handler of {} has to be awaited; nothing was done.", R::NAME);
+    Error::new(ErrorKind::Internal, "handler_waits", message)
+}
+
+/// Puts a [`Bus`] together. What is wrong with it is told by [`Builder::build`], all at once.
+#[derive(Default)]
+pub struct Builder {
+    routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, &'static Location<'static>)>,
+    listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    needed: Vec<(TypeId, &'static str, &'static Location<'static>)>,
+    duplicates: Vec<String>,
+}
+
+impl Builder {
+    /// Registers the handler of a request, behind these behaviours (see
+    /// [`behaviours!`](crate::behaviours)).
+    #[must_use]
+    #[track_caller]
+    pub fn handle<R, P, H>(self, pipeline: P, handler: H) -> Builder
+    where
+        R: Request,
+        P: Pipeline<R> + 'static,
+        H: Handler<R> + 'static,
+    {
+        self.add::<R>(Box::new(Later(pipeline, handler)))
+    }
+
+    /// Registers a handler that answers at once, behind these behaviours.
+    #[must_use]
+    #[track_caller]
+    pub fn handle_now<R, P, H>(self, pipeline: P, handler: H) -> Builder
+    where
+        R: Request,
+        P: PipelineNow<R> + 'static,
+        H: HandlerNow<R> + 'static,
+    {
+        self.add::<R>(Box::new(Now(pipeline, handler)))
+    }
+
+    #[track_caller]
+    fn add<R: Request>(mut self, route: Route<R>) -> Builder {
+        let here = Location::caller();
+        if let Some((_, before)) = self.routes.get(&TypeId::of::<R>()) {
+            self.duplicates.push(format!(
+                "{} has two handlers: one registered at {before}, another at {here}",
+                R::NAME
+            ));
+            return self;
+        }
+        self.routes.insert(TypeId::of::<R>(), (Box::new(route), here));
+        self
+    }
+
+    /// Has every event of this type told to this handler as well. `name` stands in errors.
+    #[must_use]
+    pub fn on<E: Event, H: EventHandler<E> + 'static>(
+        self,
+        name: &'static str,
+        handler: H,
+    ) -> Builder {
+        self.add_listener::<E>(name, Box::new(Later((), handler)))
+    }
+
+    /// Has every event of this type told to this handler, which takes note at once, as well. `name`
+    /// stands in errors.
+    #[must_use]
+    pub fn on_now<E: Event, H: EventHandlerNow<E> + 'static>(
+        self,
+        name: &'static str,
+        handler: H,
+    ) -> Builder {
+        self.add_listener::<E>(name, Box::new(Now((), handler)))
+    }
+
+    fn add_listener<E: Event>(
+        mut self,
+        name: &'static str,
+        listener: Box<dyn Listen<E>>,
+    ) -> Builder {
+        let list = self
+            .listeners
+            .entry(TypeId::of::<E>())
+            .or_insert_with(|| Box::new(Listeners::<E>::new()));
+        list.downcast_mut::<Listeners<E>>()
+            .expect("the list of an event's listeners is made with the event's type, just above")
+            .push((name, listener));
+        self
+    }
+
+    /// Says that this request will be asked, so that a bus without a handler for it is not built.
+    #[must_use]
+    #[track_caller]
+    pub fn needs<R: Request>(mut self) -> Builder {
+        self.needed.push((TypeId::of::<R>(), R::NAME, Location::caller()));
+        self
+    }
+
+    /// The bus.
+    ///
+    /// # Errors
+    /// A request has two handlers, or one that is needed has none. The error names the places.
+    pub fn build(self) -> std::result::Result<Bus, BuildError> {
+        let mut wrong = self.duplicates;
+        for (id, name, place) in self.needed {
+            if !self.routes.contains_key(&id) {
+                wrong.push(format!("{name}, which {place} needs, has no handler"));
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(BuildError { wrong });
+        }
+        let routes = self.routes.into_iter().map(|(id, (route, _))| (id, route)).collect();
+        Ok(Bus { routes, listeners: self.listeners.into_iter().collect() })
+    }
+}
+
+/// Why a bus could not be built: everything that is wrong with it.
+#[derive(Debug, thiserror::Error)]
+#[error("the bus cannot be built: {}", wrong.join("; "))]
+pub struct BuildError {
+    wrong: Vec<String>,
+}
+
+impl BuildError {
+    /// What is wrong, a sentence each.
+    #[must_use]
+    pub fn wrong(&self) -> &[String] {
+        &self.wrong
+    }
+}

@@ -1,0 +1,52 @@
+//! Typed commands, queries and events, in process: who asks does not know who answers.
+//!
+//! A [`Request`] has one answer and one handler, an [`Event`] any number of handlers. Between the
+//! bus and a handler stand behaviours: validation, limits, retries. The same handlers and behaviours
+//! serve two kinds of bus: [`bus!`] makes a type that calls them inline, without allocation or
+//! look-up; a [`Bus`] finds them by the type of the request, for plug-ins and tests.
+//!
+//! ```
+//! use rialto_bus::{Command, Context, Dispatch, HandlerNow, Request, Result, behaviours, bus};
+//!
+//! struct Greet(&'static str);
+//! impl Request for Greet {
+//!     type Response = String;
+//!     const NAME: &'static str = "greet";
+//! }
+//! impl Command for Greet {}
+//!
+//! struct Greeter;
+//! impl HandlerNow<Greet> for Greeter {
+//!     fn handle_now(&self, Greet(name): Greet, _: &Context<'_>) -> Result<String> {
+//!         Ok(format!("Hello, {name}!"))
+//!     }
+//! }
+//!
+//! bus! { struct Door { all through [] { greeter: Greeter => now Greet; } } }
+//!
+//! let door = Door { all: behaviours![], greeter: Greeter };
+//! assert_eq!(door.send_now(Greet("Ada"), &Context::new())?, "Hello, Ada!");
+//! # Ok::<(), rialto_bus::Error>(())
+//! ```
+//!
+//! [`behaviour`] has the behaviours that come with the bus; a [`Behaviour`] of your own is one
+//! method.
+
+pub mod behaviour;
+mod context;
+mod dispatch;
+mod dynamic;
+mod error;
+mod handler;
+mod pipeline;
+mod request;
+
+pub use context::{Context, TraceContext, Trail};
+#[doc(hidden)]
+pub use dispatch::Failures;
+pub use dispatch::{Announces, AnnouncesNow, Dispatch, Serves, ServesNow};
+pub use dynamic::{BuildError, Builder, Bus};
+pub use error::{Error, ErrorKind, PublishError, Result};
+pub use handler::{EventHandler, EventHandlerNow, Handler, HandlerNow, Ready};
+pub use pipeline::{Behaviour, BehaviourNow, Pipeline, PipelineNow};
+pub use request::{Command, Event, Query, Request};
