@@ -24,13 +24,8 @@ pub trait HandlerNow<R: Request>: Send + Sync {
 pub struct Ready<H>(pub H);
 
 impl<R: Request, H: HandlerNow<R>> Handler<R> for Ready<H> {
-    fn handle(
-        &self,
-        request: R,
-        cx: &Context<'_>,
-    ) -> impl Future<Output = Result<R::Response>> + Send {
-        // Only when it is polled: a future that nobody awaits must not have done anything.
-        async move { self.0.handle_now(request, cx) }
+    async fn handle(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
+        self.0.handle_now(request, cx)
     }
 }
 
