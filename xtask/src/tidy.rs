@@ -10,10 +10,13 @@ use std::process::ExitCode;
 const FLOORS: &[(&str, u32)] = &[
     ("rialto-model", 1),
     ("rialto-disk", 1),
+    ("rialto-ident", 1),
     ("rialto-bus", 1),
     ("rialto-core", 2),
     ("rialto-log", 2),
     ("rialto-engine", 3),
+    ("rialto-flow", 3),
+    ("rialto-desk", 4),
     ("rialto-feed", 4),
     ("rialto-gateway", 5),
     ("rialto-bench", 6),

@@ -1,0 +1,8 @@
+//! Durable workflows: plain async Rust whose finished steps survive the process.
+
+mod id;
+pub mod store;
+mod time;
+
+pub use id::{FlowId, IdError};
+pub use time::{Clock, ManualClock, SystemClock, Timestamp};
