@@ -28,6 +28,30 @@ pub trait BehaviourNow<R: Request>: Send + Sync {
     ) -> Result<R::Response>;
 }
 
+impl<R: Request, B: Behaviour<R>> Behaviour<R> for std::sync::Arc<B> {
+    #[inline]
+    fn call<N: Handler<R> + Copy>(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+        next: N,
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        (**self).call(request, cx, next)
+    }
+}
+
+impl<R: Request, B: BehaviourNow<R>> BehaviourNow<R> for std::sync::Arc<B> {
+    #[inline]
+    fn call_now<N: HandlerNow<R> + Copy>(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+        next: N,
+    ) -> Result<R::Response> {
+        (**self).call_now(request, cx, next)
+    }
+}
+
 /// Behaviours in the order in which a request meets them, as nested pairs: `(first, (second, ()))`.
 /// [`behaviours!`](crate::behaviours) writes the pairs.
 pub trait Pipeline<R: Request>: Send + Sync {

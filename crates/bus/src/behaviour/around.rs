@@ -1,0 +1,76 @@
+//! One account of what happens before and after, for behaviours that wait for nothing themselves.
+
+use crate::{ErrorKind, Request, Result};
+
+/// What a request came to, as statistics see it.
+pub type Outcome = std::result::Result<(), ErrorKind>;
+
+/// The outcome of this answer.
+#[inline]
+pub(crate) fn outcome_of<T>(answer: &Result<T>) -> Outcome {
+    match answer {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.kind()),
+    }
+}
+
+/// The outcome of a request that was left without an answer: its future was dropped, or it panicked.
+#[cold]
+pub(crate) fn outcome_of_abandoned() -> Outcome {
+    Err(if std::thread::panicking() { ErrorKind::Panicked } else { ErrorKind::Cancelled })
+}
+
+/// What a behaviour does before and after what stands behind it, be that awaited or not.
+pub(crate) trait Around<R: Request>: Send + Sync {
+    /// What lasts as long as the request is behind this behaviour. It is dropped without
+    /// [`Around::leave`] when the request panics or its future is dropped.
+    type Held<'a>: Send
+    where
+        Self: 'a;
+
+    /// Lets the request pass, or refuses it.
+    fn enter<'a>(&'a self, request: &R, cx: &crate::Context<'_>) -> Result<Self::Held<'a>>;
+
+    /// Takes note of the answer.
+    #[inline]
+    fn leave(held: Self::Held<'_>, _answer: &Result<R::Response>) {
+        drop(held);
+    }
+}
+
+/// Writes both forms of a behaviour that has an [`Around`].
+macro_rules! both_ways {
+    ([$($parameter:tt)*] $behaviour:ty where $request:ident: $($bound:tt)+) => {
+        impl<$request: $($bound)+, $($parameter)*> $crate::Behaviour<$request> for $behaviour {
+            #[inline]
+            async fn call<N: $crate::Handler<$request> + Copy>(
+                &self,
+                request: $request,
+                cx: &$crate::Context<'_>,
+                next: N,
+            ) -> $crate::Result<$request::Response> {
+                let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
+                let answer = next.handle(request, cx).await;
+                <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
+                answer
+            }
+        }
+
+        impl<$request: $($bound)+, $($parameter)*> $crate::BehaviourNow<$request> for $behaviour {
+            #[inline]
+            fn call_now<N: $crate::HandlerNow<$request> + Copy>(
+                &self,
+                request: $request,
+                cx: &$crate::Context<'_>,
+                next: N,
+            ) -> $crate::Result<$request::Response> {
+                let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
+                let answer = next.handle_now(request, cx);
+                <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
+                answer
+            }
+        }
+    };
+}
+
+pub(crate) use both_ways;

@@ -1,0 +1,41 @@
+//! Who may not, does not.
+
+use super::around::{Around, both_ways};
+use crate::{Context, Request, Result};
+
+/// Decides who may ask what.
+///
+/// A function of the request and the context is one too.
+pub trait Policy<R: Request>: Send + Sync {
+    /// Whether whoever asks (see [`Context::principal`]) may ask this.
+    ///
+    /// # Errors
+    /// [`Unauthenticated`](crate::ErrorKind::Unauthenticated) if nobody knows who asks, otherwise
+    /// [`Forbidden`](crate::ErrorKind::Forbidden).
+    fn permit(&self, request: &R, cx: &Context<'_>) -> Result<()>;
+}
+
+impl<R: Request, F: Fn(&R, &Context<'_>) -> Result<()> + Send + Sync> Policy<R> for F {
+    #[inline]
+    fn permit(&self, request: &R, cx: &Context<'_>) -> Result<()> {
+        self(request, cx)
+    }
+}
+
+/// Refuses what its [`Policy`] does not permit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Authorisation<P>(pub P);
+
+impl<R: Request, P: Policy<R>> Around<R> for Authorisation<P> {
+    type Held<'a>
+        = ()
+    where
+        P: 'a;
+
+    #[inline]
+    fn enter(&self, request: &R, cx: &Context<'_>) -> Result<()> {
+        self.0.permit(request, cx)
+    }
+}
+
+both_ways!([P: Policy<R>] Authorisation<P> where R: Request);
