@@ -57,7 +57,7 @@ pub trait AnnouncesNow<E: Event>: Sync {
     fn announce_now(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError>;
 }
 
-/// How to ask a bus that was made with [`bus!`](crate::bus).
+/// How to ask a bus: one that was made with [`bus!`](crate::bus), or a [`Bus`](crate::Bus).
 pub trait Dispatch: Sized {
     /// Has a command done.
     ///
@@ -190,6 +190,27 @@ pub trait Dispatch: Sized {
         self.announce_now(event, cx)
     }
 
+    /// Tells all handlers of events, one event after the other, waiting for each.
+    ///
+    /// # Errors
+    /// Some handlers failed; all were told of every event.
+    fn publish_batch<'e, E: Event>(
+        &self,
+        events: impl IntoIterator<Item = &'e E, IntoIter: Send> + Send,
+        cx: &Context<'_>,
+    ) -> impl Future<Output = std::result::Result<(), PublishError>> + Send
+    where
+        Self: Announces<E>,
+    {
+        async move {
+            let mut failures = Failures::default();
+            for event in events {
+                failures.take_in(self.announce(event, cx).await);
+            }
+            failures.into_result()
+        }
+    }
+
     /// Tells all handlers of events, one event after the other.
     ///
     /// # Errors
@@ -277,21 +298,51 @@ impl Failures {
 /// ```
 #[macro_export]
 macro_rules! bus {
-    (
-        $(#[$about:meta])*
-        $vis:vis struct $Bus:ident {
-            $(
-                $group:ident through [$($behaviour:ty),* $(,)?] {
-                    $($field:ident : $handler:ty => $($when:ident $request:ty),+ ;)*
-                }
-            )*
-            $(
-                events {
-                    $($listener:ident : $listens:ty ;)*
-                    $($tell:ident $event:ty => $($told:ident),+ ;)*
-                }
-            )?
-        }
+    // Sorts the body into groups, listeners and what they are told: a macro cannot see by itself
+    // where one list of names ends and the next begins.
+    (@sort $head:tt {$($groups:tt)*} events {$($events:tt)*}) => {
+        $crate::bus!(@sort_events $head {$($groups)*} {} {} $($events)*);
+    };
+    (@sort $head:tt {$($groups:tt)*}
+        $group:ident through [$($behaviours:tt)*] {$($handlers:tt)*} $($rest:tt)*
+    ) => {
+        $crate::bus!(@sort $head
+            {$($groups)* $group through [$($behaviours)*] {$($handlers)*}}
+            $($rest)*
+        );
+    };
+    (@sort $head:tt {$($groups:tt)*}) => {
+        $crate::bus!(@make $head {$($groups)*} {} {});
+    };
+    (@sort_events $head:tt $groups:tt {$($listeners:tt)*} {$($told:tt)*}) => {
+        $crate::bus!(@make $head $groups {$($listeners)*} {$($told)*});
+    };
+    (@sort_events $head:tt $groups:tt {$($listeners:tt)*} $told:tt
+        $listener:ident : $listens:ty ; $($rest:tt)*
+    ) => {
+        $crate::bus!(@sort_events $head $groups
+            {$($listeners)* $listener : $listens ;} $told
+            $($rest)*
+        );
+    };
+    (@sort_events $head:tt $groups:tt $listeners:tt {$($told:tt)*}
+        $tell:ident $event:ty => $($who:ident),+ ; $($rest:tt)*
+    ) => {
+        $crate::bus!(@sort_events $head $groups $listeners
+            {$($told)* $tell $event => $($who),+ ;}
+            $($rest)*
+        );
+    };
+
+    (@make
+        { $(#[$about:meta])* $vis:vis struct $Bus:ident }
+        { $(
+            $group:ident through [$($behaviour:ty),* $(,)?] {
+                $($field:ident : $handler:ty => $($when:ident $request:ty),+ ;)*
+            }
+        )* }
+        { $($listener:ident : $listens:ty ;)* }
+        { $($tell:ident $event:ty => $($told:ident),+ ;)* }
     ) => {
         $(#[$about])*
         $vis struct $Bus {
@@ -303,10 +354,10 @@ macro_rules! bus {
                     $vis $field: $handler,
                 )*
             )*
-            $($(
+            $(
                 #[doc = "A listener."]
                 $vis $listener: $listens,
-            )*)?
+            )*
         }
 
         impl $crate::Dispatch for $Bus {}
@@ -314,9 +365,9 @@ macro_rules! bus {
         $($($(
             $crate::bus!(@request $when $Bus $group $field $request);
         )+)*)*
-        $($(
+        $(
             $crate::bus!(@event $tell $Bus $event => $($told)+);
-        )*)?
+        )*
     };
 
     (@request now $Bus:ident $group:ident $field:ident $request:ty) => {
@@ -400,5 +451,10 @@ macro_rules! bus {
                 failures.into_result()
             }
         }
+    };
+
+    // Last, or what begins with `@` would be taken for the body of a bus.
+    ($(#[$about:meta])* $vis:vis struct $Bus:ident { $($body:tt)* }) => {
+        $crate::bus!(@sort { $(#[$about])* $vis struct $Bus } {} $($body)*);
     };
 }

@@ -1,8 +1,9 @@
 //! The dynamic way: handlers found by the type of the request.
 
 use crate::{
-    Command, Context, Error, ErrorKind, Event, EventHandler, EventHandlerNow, Failures, Handler,
-    HandlerNow, Pipeline, PipelineNow, PublishError, Query, Request, Result,
+    Announces, AnnouncesNow, Context, Dispatch, Error, ErrorKind, Event, EventHandler,
+    EventHandlerNow, Failures, Handler, HandlerNow, Pipeline, PipelineNow, PublishError, Request,
+    Result, Serves, ServesNow,
 };
 use futures_util::future::BoxFuture;
 use std::any::{Any, TypeId};
@@ -11,6 +12,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 
 /// A bus that finds handlers by the type of the request. It is built once and does not change.
+///
+/// [`Dispatch`] says how to ask it. As the compiler cannot know what a `Bus` handles, asking what
+/// nobody handles is an error with the code `no_handler`.
 pub struct Bus {
     routes: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
@@ -99,64 +103,40 @@ impl Bus {
         }
     }
 
-    async fn serve<R: Request>(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
+    fn listeners<E: Event>(&self) -> &[(&'static str, Box<dyn Listen<E>>)] {
+        let listeners = self.listeners.get(&TypeId::of::<E>());
+        listeners.and_then(|list| list.downcast_ref::<Listeners<E>>()).map_or(&[], |list| list)
+    }
+}
+
+impl<R: Request> Serves<R> for Bus {
+    /// # Errors
+    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
+    async fn serve(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
         match self.route::<R>()?.serve(request, cx) {
             Reply::Now(answer) => answer,
             Reply::Later(answer) => answer.await,
         }
     }
+}
 
-    fn serve_now<R: Request>(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
-        match self.route::<R>()?.serve(request, cx) {
-            Reply::Now(answer) => answer,
-            // The future was not polled, so that nothing has been done.
-            Reply::Later(_) => Err(must_wait::<R>()),
-        }
-    }
-
-    /// Has a command done.
-    ///
-    /// # Errors
-    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
-    pub async fn send<R: Command>(&self, command: R, cx: &Context<'_>) -> Result<R::Response> {
-        self.serve(command, cx).await
-    }
-
-    /// Asks a question.
-    ///
-    /// # Errors
-    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
-    pub async fn query<R: Query>(&self, query: R, cx: &Context<'_>) -> Result<R::Response> {
-        self.serve(query, cx).await
-    }
-
-    /// Has a command done without a future.
-    ///
+impl<R: Request> ServesNow<R> for Bus {
     /// # Errors
     /// Nobody handles it (`no_handler`), its handler has to be awaited (`handler_waits`; nothing
     /// was done), or a behaviour or the handler refuses or fails.
-    pub fn send_now<R: Command>(&self, command: R, cx: &Context<'_>) -> Result<R::Response> {
-        self.serve_now(command, cx)
+    fn serve_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
+        match self.route::<R>()?.serve(request, cx) {
+            Reply::Now(answer) => answer,
+            // The future was not polled, so that nothing has been done.
+            Reply::Later(_) => Err(must_wait(R::NAME)),
+        }
     }
+}
 
-    /// Asks a question without a future.
-    ///
-    /// # Errors
-    /// As [`Bus::send_now`].
-    pub fn query_now<R: Query>(&self, query: R, cx: &Context<'_>) -> Result<R::Response> {
-        self.serve_now(query, cx)
-    }
-
-    /// Tells every handler of an event, in the order in which they were registered. One that fails
-    /// does not keep it from the next. An event to which nobody listens is no error.
-    ///
-    /// # Errors
-    /// Some handlers failed; all were told.
-    pub async fn publish<E: Event>(
-        &self,
-        event: &E,
-        cx: &Context<'_>,
-    ) -> std::result::Result<(), PublishError> {
+impl<E: Event> Announces<E> for Bus {
+    /// Handlers are told in the order in which they were registered. An event to which nobody
+    /// listens is no error.
+    async fn announce(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError> {
         let mut failures = Failures::default();
         for (name, listener) in self.listeners::<E>() {
             let result = match listener.listen(event, cx) {
@@ -167,12 +147,25 @@ impl Bus {
         }
         failures.into_result()
     }
+}
 
-    fn listeners<E: Event>(&self) -> &[(&'static str, Box<dyn Listen<E>>)] {
-        let listeners = self.listeners.get(&TypeId::of::<E>());
-        listeners.and_then(|list| list.downcast_ref::<Listeners<E>>()).map_or(&[], |list| list)
+impl<E: Event> AnnouncesNow<E> for Bus {
+    /// As [`Announces::announce`]; a handler that has to be awaited is not told and counts as one
+    /// that failed (`handler_waits`).
+    fn announce_now(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError> {
+        let mut failures = Failures::default();
+        for (name, listener) in self.listeners::<E>() {
+            let result = match listener.listen(event, cx) {
+                Reply::Now(result) => result,
+                Reply::Later(_) => Err(must_wait(E::NAME)),
+            };
+            failures.note(name, result);
+        }
+        failures.into_result()
     }
 }
+
+impl Dispatch for Bus {}
 
 #[cold]
 fn no_handler<R: Request>() -> Error {
@@ -181,8 +174,8 @@ fn no_handler<R: Request>() -> Error {
 }
 
 #[cold]
-fn must_wait<R: Request>() -> Error {
-    let message = format!("The handler of {} has to be awaited; nothing was done.", R::NAME);
+fn must_wait(name: &str) -> Error {
+    let message = format!("The handler of {name} has to be awaited; it was not called.");
     Error::new(ErrorKind::Internal, "handler_waits", message)
 }
 
@@ -206,7 +199,7 @@ impl Builder {
         P: Pipeline<R> + 'static,
         H: Handler<R> + 'static,
     {
-        self.add::<R>(Box::new(Later(pipeline, handler)))
+        self.add::<R>(Box::new(Later(pipeline, handler)), Location::caller())
     }
 
     /// Registers a handler that answers at once, behind these behaviours.
@@ -218,12 +211,10 @@ impl Builder {
         P: PipelineNow<R> + 'static,
         H: HandlerNow<R> + 'static,
     {
-        self.add::<R>(Box::new(Now(pipeline, handler)))
+        self.add::<R>(Box::new(Now(pipeline, handler)), Location::caller())
     }
 
-    #[track_caller]
-    fn add<R: Request>(mut self, route: Route<R>) -> Builder {
-        let here = Location::caller();
+    fn add<R: Request>(mut self, route: Route<R>, here: &'static Location<'static>) -> Builder {
         if let Some((_, before)) = self.routes.get(&TypeId::of::<R>()) {
             self.duplicates.push(format!(
                 "{} has two handlers: one registered at {before}, another at {here}",

@@ -74,3 +74,16 @@ pub trait EventHandlerNow<E: Event>: Send + Sync {
     /// Takes note of one event.
     fn on_now(&self, event: &E, cx: &Context<'_>) -> Result<()>;
 }
+
+impl<E: Event, H: EventHandler<E>> EventHandler<E> for std::sync::Arc<H> {
+    fn on(&self, event: &E, cx: &Context<'_>) -> impl Future<Output = Result<()>> + Send {
+        (**self).on(event, cx)
+    }
+}
+
+impl<E: Event, H: EventHandlerNow<E>> EventHandlerNow<E> for std::sync::Arc<H> {
+    #[inline]
+    fn on_now(&self, event: &E, cx: &Context<'_>) -> Result<()> {
+        (**self).on_now(event, cx)
+    }
+}

@@ -38,6 +38,7 @@ mod dispatch;
 mod dynamic;
 mod error;
 mod handler;
+mod isolated;
 mod pipeline;
 mod request;
 
@@ -48,5 +49,6 @@ pub use dispatch::{Announces, AnnouncesNow, Dispatch, Serves, ServesNow};
 pub use dynamic::{BuildError, Builder, Bus};
 pub use error::{Error, ErrorKind, PublishError, Result};
 pub use handler::{EventHandler, EventHandlerNow, Handler, HandlerNow, Ready};
+pub use isolated::Isolated;
 pub use pipeline::{Behaviour, BehaviourNow, Pipeline, PipelineNow};
 pub use request::{Command, Event, Query, Request};
