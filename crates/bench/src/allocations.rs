@@ -1,4 +1,4 @@
-//! Counts allocations, for the row that says how many an order costs.
+//! Counts allocations and their bytes, for the rows that say what an order or a call costs.
 //!
 //! Only a program can choose its allocator. One that makes this its own gets the row:
 //!
@@ -16,29 +16,41 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// The allocator of a venue, with a count of each thread's allocations: one addition for each.
+/// The allocator of a venue, with a count of each thread's allocations: two additions for each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+/// What was allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocated {
+    /// How many times.
+    pub count: u64,
+    /// How many bytes in all. Memory that grows counts with its new size, as if it had moved.
+    pub bytes: u64,
 }
 
-fn count() {
+thread_local! {
+    static ALLOCATED: Cell<Allocated> = const { Cell::new(Allocated { count: 0, bytes: 0 }) };
+}
+
+fn count(bytes: usize) {
     // A thread that is being torn down may still allocate; nobody counts that.
-    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+    let _ = ALLOCATED.try_with(|allocated| {
+        let Allocated { count, bytes: before } = allocated.get();
+        allocated.set(Allocated { count: count + 1, bytes: before + bytes as u64 });
+    });
 }
 
 // SAFETY: every call goes to the other allocator unchanged. Counting allocates nothing: the
 // cell is a constant and needs no destructor.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         unsafe { LargePages.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         unsafe { LargePages.alloc_zeroed(layout) }
     }
 
@@ -47,7 +59,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
         unsafe { LargePages.realloc(memory, layout, size) }
     }
 }
@@ -55,10 +67,18 @@ unsafe impl GlobalAlloc for CountingAllocator {
 /// How many times `work` allocates on this thread; `None` where the program's allocator is another
 /// one, so that nothing counts.
 pub fn allocations_of(work: impl FnOnce()) -> Option<u64> {
-    let before = ALLOCATIONS.get();
+    allocated_by(work).map(|allocated| allocated.count)
+}
+
+/// What `work` allocates on this thread; `None` where the program's allocator is another one, so
+/// that nothing counts.
+pub fn allocated_by(work: impl FnOnce()) -> Option<Allocated> {
+    let before = ALLOCATED.get();
     drop(black_box(Box::new(before)));
-    let is_counting = ALLOCATIONS.get() > before;
-    let before = ALLOCATIONS.get();
+    let is_counting = ALLOCATED.get() != before;
+    let before = ALLOCATED.get();
     work();
-    is_counting.then(|| ALLOCATIONS.get() - before)
+    let after = ALLOCATED.get();
+    is_counting
+        .then(|| Allocated { count: after.count - before.count, bytes: after.bytes - before.bytes })
 }

@@ -28,6 +28,7 @@
 //! figures of others.
 
 mod allocations;
+mod calls;
 pub mod digest;
 mod drive;
 mod error;
@@ -39,7 +40,7 @@ pub mod suite;
 mod suites;
 pub mod workload;
 
-pub use allocations::{CountingAllocator, allocations_of};
+pub use allocations::{Allocated, CountingAllocator, allocated_by, allocations_of};
 pub use error::{BenchError, verify};
 pub use run::{Options, Summary, run, run_with};
 pub use suite::Size;

@@ -4,6 +4,10 @@
 //! hardware that was not stated; peers' were measured by us on one machine of 2 virtual cores
 //! (Intel Xeon, family 6 model 207), the median of three runs.
 
+mod catga;
+
+pub use catga::{BusWork, CodecWork};
+
 use crate::report::{Reference, Unit};
 
 /// The work that a figure was measured at.
@@ -32,6 +36,10 @@ pub enum Work {
     HttpBareRoute,
     /// Recovery: applying a recorded log at start.
     Replay,
+    /// A call of a command bus.
+    Bus(BusWork),
+    /// A message made into bytes, or read from them.
+    Codec(CodecWork),
 }
 
 /// Which figure of it.
@@ -51,6 +59,8 @@ pub enum Metric {
     P99_9,
     /// The longest latency.
     Max,
+    /// Memory allocated.
+    Allocated,
 }
 
 impl Metric {
@@ -101,13 +111,12 @@ impl Figure {
 
 /// Every figure of a work and metric.
 pub fn of(work: Work, metric: Metric) -> impl Iterator<Item = &'static Figure> {
-    FIGURES.iter().filter(move |figure| figure.work == work && figure.metric == metric)
+    all().filter(move |figure| figure.work == work && figure.metric == metric)
 }
 
 /// Every figure that is known.
-#[must_use]
-pub fn all() -> &'static [Figure] {
-    FIGURES
+pub fn all() -> impl Iterator<Item = &'static Figure> {
+    FIGURES.iter().chain(catga::FIGURES)
 }
 
 const SEED_002: &str = "report of 2025-12-18: 50,000 orders, Docker on linux/amd64";
@@ -271,8 +280,8 @@ mod tests {
 
     #[test]
     fn no_figure_is_given_twice() {
-        for (position, figure) in FIGURES.iter().enumerate() {
-            let same = FIGURES[position + 1..].iter().find(|other| {
+        for (position, figure) in all().enumerate() {
+            let same = all().skip(position + 1).find(|other| {
                 (other.name, other.work, other.metric) == (figure.name, figure.work, figure.metric)
             });
             assert_eq!(same, None);

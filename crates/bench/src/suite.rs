@@ -57,6 +57,7 @@ pub fn all() -> Vec<Box<dyn Suite>> {
         Box::new(suites::Durability),
         Box::new(suites::Recovery),
         Box::new(suites::Http),
+        Box::new(suites::Cqrs),
     ]
 }
 

@@ -23,6 +23,13 @@ impl SideBySide {
         let pairs = self.values.get(arm)?.iter().zip(self.values.get(over)?);
         Spread::of(&pairs.map(|(value, over)| value / over).collect::<Vec<_>>())
     }
+
+    /// The values of one arm less those of another, round by round.
+    #[must_use]
+    pub fn difference(&self, arm: usize, less: usize) -> Option<Spread> {
+        let pairs = self.values.get(arm)?.iter().zip(self.values.get(less)?);
+        Spread::of(&pairs.map(|(value, less)| value - less).collect::<Vec<_>>())
+    }
 }
 
 /// Runs every arm once a round. Every other round goes backwards, so that no arm always has the
@@ -70,6 +77,7 @@ mod tests {
         let ratio = done.ratio(1, 0).expect("both arms ran");
         assert_eq!((ratio.min, ratio.max), (0.5, 0.5));
         assert_eq!(done.spread(0).map(|spread| spread.min), Some(10.0));
+        assert_eq!(done.difference(0, 1).map(|spread| spread.max), Some(50.0));
     }
 
     #[test]

@@ -4,8 +4,7 @@ use super::json::Score;
 use super::machine::Machine;
 use super::plot;
 use super::row::Row;
-use super::table::{Notes, target_words, value_words};
-use super::unit::digits;
+use super::table::{Notes, target_words, times_words, value_words};
 use crate::suite::Outcome;
 
 const STYLE: &str = include_str!("page.css");
@@ -84,8 +83,8 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         .iter()
         .map(|reference| {
             let (name, value) = (escape(&reference.name), row.unit.show(reference.value));
-            let times = digits(row.times_better(reference));
-            format!("{name}: {value}, {times}x{}", mark(&reference.caveat))
+            let times = times_words(row, reference, "");
+            format!("{name}: {value}{times}{}", mark(&reference.caveat))
         })
         .collect();
     format!(

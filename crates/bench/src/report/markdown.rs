@@ -7,8 +7,7 @@
 use super::json::Score;
 use super::machine::Machine;
 use super::row::Row;
-use super::table::{Notes, target_words, value_words};
-use super::unit::digits;
+use super::table::{Notes, target_words, times_words, value_words};
 use crate::suite::Outcome;
 
 /// A page with the sections of the machine and of these suites replaced, or added at its end.
@@ -80,9 +79,9 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         .references
         .iter()
         .map(|reference| {
-            let (value, times) = (row.unit.show(reference.value), row.times_better(reference));
+            let (value, times) = (row.unit.show(reference.value), times_words(row, reference, ""));
             let caveat = mark(&reference.caveat);
-            format!("{}: {value}, {}x{caveat}", reference.name, digits(times))
+            format!("{}: {value}{times}{caveat}", reference.name)
         })
         .collect();
     let cells = [

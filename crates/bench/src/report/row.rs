@@ -10,6 +10,8 @@ use std::fmt;
 /// Whether orders passed a risk check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Risk {
+    /// There are no orders in what is measured.
+    NoOrders,
     /// There is no risk layer in what is measured.
     None,
     /// There is one, and the instrument switches it off.
@@ -41,15 +43,16 @@ pub struct Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let risk = match self.risk {
-            Risk::None => "no risk layer",
-            Risk::Off => "risk off",
-            Risk::On => "risk on",
+            Risk::NoOrders => "",
+            Risk::None => "; no risk layer",
+            Risk::Off => "; risk off",
+            Risk::On => "; risk on",
         };
         let transport = match self.transport {
             Transport::InProcess => "in-process",
             Transport::Loopback => "loopback",
         };
-        write!(f, "{}; {risk}; {transport}", self.work)
+        write!(f, "{}{risk}; {transport}", self.work)
     }
 }
 
@@ -215,13 +218,15 @@ impl Row {
         self.target.map(|target| target.is_met_by(self.value))
     }
 
-    /// How many times better than a reference the value is.
+    /// How many times better than a reference the value is; `None` where nothing is compared with
+    /// something.
     #[must_use]
-    pub fn times_better(&self, reference: &Reference) -> f64 {
-        match self.unit.better() {
+    pub fn times_better(&self, reference: &Reference) -> Option<f64> {
+        let times = match self.unit.better() {
             Better::Higher => self.value / reference.value,
             Better::Lower => reference.value / self.value,
-        }
+        };
+        times.is_finite().then_some(times)
     }
 
     /// The footnote, and behind it why references cannot mean what they say.
@@ -270,7 +275,9 @@ pub(crate) mod tests {
     fn a_shorter_latency_is_that_many_times_better() {
         let row = Row::new(&case(), "latency p50", 50.0, Unit::Nanoseconds);
         let reference = Reference { name: "peer".into(), value: 100.0, caveat: None };
-        assert_eq!(row.times_better(&reference), 2.0);
+        assert_eq!(row.times_better(&reference), Some(2.0));
+        let nothing = Row::new(&case(), "allocated", 0.0, Unit::BytesPerCall);
+        assert_eq!(nothing.times_better(&reference), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The report as text for the terminal.
 
 use super::json::Score;
-use super::row::{Row, Target};
+use super::row::{Reference, Row, Target};
 use super::unit::digits;
 use std::fmt::Write;
 
@@ -32,9 +32,9 @@ pub fn table(suite: &str, rows: &[Row]) -> String {
         push(&mut text, &format!("    {m:metric$}  {v:measured$}  {t:target$}  {}", line.verdict));
         for (reference, mark) in row.references.iter().zip(&line.marks) {
             let value = row.unit.show(reference.value);
-            let times = digits(row.times_better(reference));
+            let ours = times_words(row, reference, "ours ");
             let label = &reference.name;
-            push(&mut text, &format!("        {label:name$}  {value}, ours {times}x {mark}"));
+            push(&mut text, &format!("        {label:name$}  {value}{ours} {mark}"));
         }
     }
     notes.write(&mut text);
@@ -50,6 +50,12 @@ pub(super) fn target_words(row: &Row) -> String {
         Some(Target::AtMost(bound)) => format!("at most {}", row.unit.show(bound)),
         None => String::new(),
     }
+}
+
+/// How many times better than a reference a row is, in words to stand behind the reference.
+pub(super) fn times_words(row: &Row, reference: &Reference, whose: &str) -> String {
+    let times = row.times_better(reference);
+    times.map_or(String::new(), |times| format!(", {whose}{}x", digits(times)))
 }
 
 /// The value of a row and the range of its repeats, in words.

@@ -34,6 +34,8 @@ pub enum Unit {
     DiskSyncs,
     /// Allocations an order.
     AllocationsPerOrder,
+    /// Bytes of memory allocated for one call.
+    BytesPerCall,
 }
 
 impl Unit {
@@ -51,6 +53,7 @@ impl Unit {
             Unit::Ratio => "ratio",
             Unit::DiskSyncs => "disk syncs",
             Unit::AllocationsPerOrder => "allocations/order",
+            Unit::BytesPerCall => "B/call",
         }
     }
 
@@ -64,9 +67,11 @@ impl Unit {
             | Unit::RequestsPerSecond
             | Unit::BytesPerSecond
             | Unit::Ratio => Better::Higher,
-            Unit::Nanoseconds | Unit::Seconds | Unit::DiskSyncs | Unit::AllocationsPerOrder => {
-                Better::Lower
-            }
+            Unit::Nanoseconds
+            | Unit::Seconds
+            | Unit::DiskSyncs
+            | Unit::AllocationsPerOrder
+            | Unit::BytesPerCall => Better::Lower,
         }
     }
 

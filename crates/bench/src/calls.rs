@@ -1,0 +1,193 @@
+//! Calls that are too short to be timed one by one: arms that make one many times over, take turns,
+//! and verify what the calls came to.
+
+use crate::allocations::{Allocated, allocated_by};
+use crate::error::{BenchError, verify};
+use crate::measure::{Clock, CoreWait, SideBySide, side_by_side};
+use crate::references::{Metric, Work};
+use crate::report::{Case, Row, Unit};
+use crate::suite::Context;
+
+/// What many calls came to: what the callers got, and what was left behind where they were done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    /// The sum of what the callers got.
+    pub(crate) answers: u64,
+    /// By how much the state behind the calls grew.
+    pub(crate) effects: u64,
+}
+
+/// What is called, how often, and what that must come to.
+pub(crate) struct Arm<'a> {
+    case: Case,
+    calls: u64,
+    run: Box<dyn FnMut(u64) -> Sums + 'a>,
+    expected: Box<dyn Fn(u64) -> Sums + 'a>,
+}
+
+impl<'a> Arm<'a> {
+    /// `run` makes so many calls and says what they came to; `expected` says, without what is
+    /// measured, what that must be. Each run makes `calls`.
+    pub(crate) fn new(
+        case: Case,
+        calls: u64,
+        run: impl FnMut(u64) -> Sums + 'a,
+        expected: impl Fn(u64) -> Sums + 'a,
+    ) -> Arm<'a> {
+        Arm { case, calls, run: Box::new(run), expected: Box::new(expected) }
+    }
+
+    fn verified(&mut self, calls: u64) -> Result<(), BenchError> {
+        let sums = (self.run)(calls);
+        verify(&self.case.to_string(), "what the calls came to", sums, (self.expected)(calls))
+    }
+
+    /// Nanoseconds a call.
+    fn timed(&mut self) -> Result<f64, BenchError> {
+        let clock = Clock::start();
+        let sums = (self.run)(self.calls);
+        let elapsed_ns = clock.now_ns();
+        let expected = (self.expected)(self.calls);
+        verify(&self.case.to_string(), "what the calls came to", sums, expected)?;
+        Ok(elapsed_ns as f64 / self.calls as f64)
+    }
+}
+
+/// What some arms came to.
+pub(crate) struct Measured {
+    arms: Vec<MeasuredArm>,
+    side: SideBySide,
+}
+
+struct MeasuredArm {
+    case: Case,
+    calls: u64,
+    answers: u64,
+    waited: Option<f64>,
+    allocated: Option<Allocated>,
+}
+
+/// Runs every arm once without looking, so that caches and tables are as they will be, once to
+/// count what it allocates, and then in turns for the time.
+pub(crate) fn measure(
+    context: &mut Context<'_>,
+    what: &str,
+    mut arms: Vec<Arm<'_>>,
+) -> Result<Measured, BenchError> {
+    let rounds = context.sized(11, 2);
+    context.progress(&format!("  {what}: {} arms in {rounds} rounds", arms.len()));
+    let mut measured = Vec::with_capacity(arms.len());
+    for arm in &mut arms {
+        arm.verified(arm.calls)?;
+        let mut sums = Sums::default();
+        let allocated = allocated_by(|| sums = (arm.run)(arm.calls));
+        let expected = (arm.expected)(arm.calls);
+        verify(&arm.case.to_string(), "what the counted calls came to", sums, expected)?;
+        let (case, calls, answers) = (arm.case.clone(), arm.calls, expected.answers);
+        measured.push(MeasuredArm { case, calls, answers, waited: None, allocated });
+    }
+    let side = side_by_side(arms.len(), rounds, |arm| {
+        let wait = CoreWait::start();
+        let time = arms[arm].timed()?;
+        let waited = &mut measured[arm].waited;
+        *waited = wait.share().map(|share| share.max(waited.unwrap_or(0.0)));
+        Ok(time)
+    })?;
+    Ok(Measured { arms: measured, side })
+}
+
+/// What a call should come to, where something is asked of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Targets {
+    /// Nanoseconds.
+    pub(crate) time_ns: Option<f64>,
+    /// Bytes allocated.
+    pub(crate) bytes: Option<f64>,
+}
+
+impl Targets {
+    /// At most so long, and nothing allocated.
+    pub(crate) fn without_allocation(time_ns: f64) -> Targets {
+        Targets { time_ns: Some(time_ns), bytes: Some(0.0) }
+    }
+
+    /// At most so long, whatever is allocated.
+    pub(crate) fn time(time_ns: f64) -> Targets {
+        Targets { time_ns: Some(time_ns), bytes: None }
+    }
+}
+
+impl Measured {
+    /// The rows of an arm: how long a call takes, and what it allocates if anybody counts.
+    pub(crate) fn rows(&self, arm: usize, work: Option<Work>, targets: Targets) -> Vec<Row> {
+        let measured = &self.arms[arm];
+        let checked =
+            |row: Row| row.check("calls", measured.calls).check("sum_of_answers", measured.answers);
+        let beside = |row: Row, metric| match work {
+            Some(work) => row.beside(work, metric),
+            None => row,
+        };
+        let spread = self.side.spread(arm).expect("every arm ran in every round");
+        let time = Row::of_spread(&measured.case, "time of a call", spread, Unit::Nanoseconds);
+        let time = checked(beside(time, Metric::Mean)).waited_for_core(measured.waited);
+        let mut rows = vec![match targets.time_ns {
+            Some(target) => time.target(target),
+            None => time,
+        }];
+        rows.extend(measured.allocated.map(|allocated| {
+            let calls = measured.calls as f64;
+            let bytes = allocated.bytes as f64 / calls;
+            let row = Row::new(&measured.case, "memory allocated", bytes, Unit::BytesPerCall)
+                .check("allocations_per_call", allocated.count as f64 / calls);
+            let row = checked(beside(row, Metric::Allocated));
+            match targets.bytes {
+                Some(target) => row.target(target),
+                None => row,
+            }
+        }));
+        rows
+    }
+
+    /// By how much a call of one arm takes longer than one of another, round by round.
+    pub(crate) fn over(&self, arm: usize, other: usize, metric: &str) -> Row {
+        let spread = self.side.difference(arm, other).expect("every arm ran in every round");
+        Row::of_spread(&self.arms[arm].case, metric, spread, Unit::Nanoseconds)
+            .check("calls", self.arms[arm].calls)
+            .check("sum_of_answers", self.arms[arm].answers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Risk, Transport};
+    use crate::suite::Size;
+
+    fn run(answer: impl Fn(u64) -> u64) -> Result<Measured, BenchError> {
+        let case =
+            Case { work: "doubling".into(), risk: Risk::NoOrders, transport: Transport::InProcess };
+        let sums = |answers| Sums { answers, effects: 0 };
+        let arm =
+            Arm::new(case, 100, move |calls| sums(answer(calls)), move |calls| sums(calls * 2));
+        let mut silent = |_: &str| {};
+        let mut context = Context::new(Size::Small, std::path::Path::new("."), &mut silent);
+        measure(&mut context, "test", vec![arm])
+    }
+
+    #[test]
+    fn an_arm_whose_calls_come_to_something_else_has_no_rows() {
+        assert!(run(|calls| calls * 2).is_ok());
+        let error = run(|calls| calls * 2 - 1).err().map(|error| error.to_string());
+        assert!(
+            error.is_some_and(|error| error.starts_with("doubling; in-process: what the calls"))
+        );
+    }
+
+    #[test]
+    fn a_row_says_how_many_calls_it_stands_for() {
+        let measured = run(|calls| calls * 2).expect("the answers are right");
+        let rows = measured.rows(0, None, Targets::without_allocation(1e9));
+        assert_eq!(rows[0].checks.get("calls"), Some(&100.into()));
+        assert_eq!(rows[0].checks.get("sum_of_answers"), Some(&200.into()));
+    }
+}

@@ -1,0 +1,38 @@
+//! `cqrs`: what a call over the bus costs.
+
+mod sends;
+mod work;
+
+use crate::error::{BenchError, broken};
+use crate::report::{Case, Risk, Transport};
+use crate::suite::{Context, Outcome, Suite};
+use tokio::runtime::{Builder, Runtime};
+
+/// The suite.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cqrs;
+
+impl Suite for Cqrs {
+    fn name(&self) -> &'static str {
+        "cqrs"
+    }
+
+    fn about(&self) -> &'static str {
+        "commands, queries and events over the static and the dynamic bus, and what they allocate"
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+        let mut outcome = Outcome::default();
+        outcome.extend(sends::sends(context)?);
+        Ok(outcome)
+    }
+}
+
+fn case(work: &str) -> Case {
+    Case { work: work.to_string(), risk: Risk::NoOrders, transport: Transport::InProcess }
+}
+
+/// A runtime on the calling thread alone.
+fn runtime() -> Result<Runtime, BenchError> {
+    Builder::new_current_thread().build().map_err(broken("awaited calls", "start a runtime"))
+}

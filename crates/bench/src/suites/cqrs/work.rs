@@ -1,0 +1,207 @@
+//! What is said over the bus while it is measured, and who answers: small work with a result that
+//! is known without the bus.
+//!
+//! A command charges an order its fee. The handler computes the fee and adds it to a till; the
+//! caller gets the fee. An event tells that a fee was charged; its handlers add it to a ledger of
+//! their own. A query computes the fee and changes nothing.
+
+use crate::calls::Sums;
+use crate::workload::XorShift;
+use rialto_bus::{Command, Context, Error, ErrorKind, Event, EventHandlerNow, Handler, HandlerNow};
+use rialto_bus::{Query, Request, Result};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The fee in parts of a million, as it stands in the handlers.
+pub(super) const RATE_PPM: u64 = 200;
+const MILLION: u64 = 1_000_000;
+
+/// Charge an order its fee.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Charge {
+    pub(super) account: u64,
+    pub(super) price: u64,
+    pub(super) quantity: u64,
+}
+
+impl Request for Charge {
+    type Response = u64;
+    const NAME: &'static str = "charge";
+}
+
+impl Command for Charge {}
+
+/// What would the fee be?
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quote(pub(super) Charge);
+
+impl Request for Quote {
+    type Response = u64;
+    const NAME: &'static str = "quote";
+}
+
+impl Query for Quote {}
+
+/// A fee was charged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Charged {
+    pub(super) account: u64,
+    pub(super) fee: u64,
+}
+
+impl Event for Charged {
+    const NAME: &'static str = "charged";
+}
+
+#[cold]
+fn too_large() -> Error {
+    Error::new(ErrorKind::Invalid, "notional_too_large", "Price times quantity is too large.")
+}
+
+#[inline]
+fn fee(charge: &Charge, rate_ppm: u64) -> Result<u64> {
+    let notional = charge.price.checked_mul(charge.quantity).ok_or_else(too_large)?;
+    let parts = notional.checked_mul(rate_ppm).ok_or_else(too_large)?;
+    Ok(parts.div_ceil(MILLION))
+}
+
+/// A sum that one thread at a time adds to. Additions are a load and a store: a locked addition
+/// would cost more than the bus, and no arm that uses this sends from two threads.
+#[derive(Debug, Default)]
+pub(super) struct Till(AtomicU64);
+
+impl Till {
+    #[inline]
+    fn add(&self, amount: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Charges fees.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) rate_ppm: u64,
+    pub(super) till: Arc<Till>,
+}
+
+impl Desk {
+    pub(super) fn new() -> Desk {
+        // The rate is known to the handler only when it runs, as it would be in a venue.
+        Desk { rate_ppm: black_box(RATE_PPM), till: Arc::default() }
+    }
+}
+
+impl HandlerNow<Charge> for Desk {
+    #[inline]
+    fn handle_now(&self, charge: Charge, _: &Context<'_>) -> Result<u64> {
+        let fee = fee(&charge, self.rate_ppm)?;
+        self.till.add(fee);
+        Ok(fee)
+    }
+}
+
+impl Handler<Charge> for Desk {
+    #[inline]
+    async fn handle(&self, charge: Charge, cx: &Context<'_>) -> Result<u64> {
+        self.handle_now(charge, cx)
+    }
+}
+
+impl HandlerNow<Quote> for Desk {
+    #[inline]
+    fn handle_now(&self, Quote(charge): Quote, _: &Context<'_>) -> Result<u64> {
+        fee(&charge, self.rate_ppm)
+    }
+}
+
+/// Adds up the fees that it is told of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger(pub(super) Arc<Till>);
+
+impl EventHandlerNow<Charged> for Ledger {
+    #[inline]
+    fn on_now(&self, charged: &Charged, _: &Context<'_>) -> Result<()> {
+        self.0.add(charged.fee);
+        Ok(())
+    }
+}
+
+/// Requests that come round and round.
+const POOL: u64 = 1_024;
+
+/// What is sent: the same requests in every arm, made before anything is timed.
+pub(super) struct Pool {
+    charges: Vec<Charge>,
+}
+
+impl Pool {
+    pub(super) fn new() -> Pool {
+        let mut random = XorShift::seeded(1);
+        let charges = (0..POOL)
+            .map(|account| Charge {
+                account,
+                price: 1 + random.below(1 << 20),
+                quantity: 1 + random.below(1 << 10),
+            })
+            .collect();
+        Pool { charges }
+    }
+
+    /// The command of a call. The black box stops the compiler from seeing several calls at once:
+    /// it would do them side by side in wide registers, and time would be of that.
+    #[inline]
+    pub(super) fn charge(&self, call: u64) -> Charge {
+        black_box(self.charges[(call % POOL) as usize])
+    }
+
+    /// The event of a call, through the same black box.
+    #[inline]
+    pub(super) fn charged(&self, call: u64) -> Charged {
+        let Charge { account, price: fee, .. } = self.charge(call);
+        Charged { account, fee }
+    }
+
+    /// The first commands, for a batch.
+    pub(super) fn first(&self, count: usize) -> &[Charge] {
+        &self.charges[..count]
+    }
+
+    /// The fees of so many commands, in plain arithmetic.
+    pub(super) fn fees(&self, calls: u64) -> u64 {
+        let fee = |charge: &Charge| {
+            let parts = u128::from(charge.price) * u128::from(charge.quantity) * 200;
+            parts.div_ceil(1_000_000) as u64
+        };
+        let round: u64 = self.charges.iter().map(fee).sum();
+        let rest: u64 = self.first((calls % POOL) as usize).iter().map(fee).sum();
+        round * (calls / POOL) + rest
+    }
+
+    /// What so many events tell of, in all.
+    pub(super) fn told(&self, calls: u64) -> u64 {
+        let of = |charges: &[Charge]| charges.iter().map(|charge| charge.price).sum::<u64>();
+        of(&self.charges) * (calls / POOL) + of(self.first((calls % POOL) as usize))
+    }
+
+    /// What so many commands come to: fees for the callers, and in the till.
+    pub(super) fn charged_in_all(&self, calls: u64) -> Sums {
+        let fees = self.fees(calls);
+        Sums { answers: fees, effects: fees }
+    }
+}
+
+/// Makes calls and adds up their answers; an error counts as a number that spoils the sum.
+#[inline]
+pub(super) fn sum_of(calls: u64, till: &Till, mut call: impl FnMut(u64) -> Result<u64>) -> Sums {
+    let before = till.total();
+    let mut answers = 0_u64;
+    for number in 0..calls {
+        answers = answers.wrapping_add(call(number).unwrap_or(u64::MAX / 3));
+    }
+    Sums { answers, effects: till.total().wrapping_sub(before) }
+}
