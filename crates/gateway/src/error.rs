@@ -3,6 +3,8 @@
 use crate::json::JsonOut;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use rialto_bus::ErrorKind;
+use rialto_desk::{DeskError, Forbidden, Refused};
 use rialto_model::{RejectReason, Seq};
 use std::borrow::Cow;
 
@@ -139,6 +141,58 @@ impl ApiError {
         self.write(&mut out);
         out.close_object();
         out.into_bytes()
+    }
+}
+
+impl From<Forbidden> for ApiError {
+    fn from(forbidden: Forbidden) -> ApiError {
+        let status = match forbidden {
+            Forbidden::Nobody => StatusCode::UNAUTHORIZED,
+            Forbidden::Scope(_) | Forbidden::Account => StatusCode::FORBIDDEN,
+        };
+        let error = ApiError::new(status, "forbidden", forbidden.to_string());
+        match forbidden {
+            Forbidden::Account => error.of("account"),
+            Forbidden::Scope(_) | Forbidden::Nobody => error,
+        }
+    }
+}
+
+impl From<rialto_bus::Error> for ApiError {
+    fn from(error: rialto_bus::Error) -> ApiError {
+        if let Some(Refused { reason, seq }) = error.source_as() {
+            return ApiError::rejected(*reason, *seq);
+        }
+        if let Some(forbidden) = error.source_as::<Forbidden>() {
+            return ApiError::from(*forbidden);
+        }
+        match error.source_as() {
+            Some(DeskError::Busy) => ApiError::busy(),
+            Some(DeskError::Stopped) => ApiError::stopped(),
+            Some(DeskError::OutcomeUnknown(_)) => ApiError::outcome_unknown(),
+            None => ApiError {
+                retry: error.is_retryable(),
+                ..ApiError::new(
+                    status_of_kind(error.kind()),
+                    error.code(),
+                    error.message().to_owned(),
+                )
+            },
+        }
+    }
+}
+
+/// The HTTP status of an error that the bus itself or one of its behaviours told.
+fn status_of_kind(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorKind::Busy | ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

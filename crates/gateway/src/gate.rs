@@ -1,22 +1,24 @@
 //! What every request needs: the desk, the live feed, the gatekeeper, the settings.
 
-use crate::auth::Gatekeeper;
+use crate::auth::{Caller, Gatekeeper};
 use crate::listings::{Listing, Listings};
 use crate::live::Live;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
-use crate::{ApiError, Desk, DeskError, GatewayConfig};
+use crate::{ApiError, GatewayConfig};
 use axum::http::StatusCode;
+use rialto_bus::{Command, Context, Dispatch, Serves};
+use rialto_desk::DeskBus;
 use rialto_engine::{Engine, Level};
 use rialto_feed::Feed;
-use rialto_model::{Command, Currency, CurrencyCode, RejectReason, Seq, Symbol};
+use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::{Arc, RwLockReadGuard};
 
 /// The state that all connections share.
 pub(crate) struct Gate {
     pub(crate) config: GatewayConfig,
     pub(crate) engine: Arc<Engine>,
-    pub(crate) desk: Desk,
+    pub(crate) desk: DeskBus,
     pub(crate) live: Arc<Live>,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) listings: Listings,
@@ -75,13 +77,17 @@ impl Gate {
         self.listings.currency(&code).ok_or_else(unknown)
     }
 
-    /// Submits a command; a refusal by the engine is an error.
-    pub(crate) async fn submit(
+    /// Sends a command on the bus, as this caller.
+    pub(crate) async fn send<R: Command>(
         &self,
-        command: &Command,
-        level: Option<Level>,
-    ) -> Result<crate::Answer, ApiError> {
-        accepted(self.desk.submit(command, level).await)
+        caller: &Caller,
+        command: R,
+    ) -> Result<R::Response, ApiError>
+    where
+        DeskBus: Serves<R>,
+    {
+        let cx = Context::new().with_principal(caller.grant());
+        Ok(self.desk.send(command, &cx).await?)
     }
 
     /// A level that a request asks for: at least the venue's.
@@ -96,22 +102,5 @@ impl Gate {
             return Err(error.of("durability"));
         }
         Ok(level)
-    }
-}
-
-/// An answer that is no refusal.
-pub(crate) fn accepted(
-    answer: Result<crate::Answer, DeskError>,
-) -> Result<crate::Answer, ApiError> {
-    match answer {
-        Ok(answer) => match answer.outcome {
-            rialto_model::Outcome::Rejected { reason } => {
-                Err(ApiError::rejected(reason, answer.seq))
-            }
-            _ => Ok(answer),
-        },
-        Err(DeskError::Busy) => Err(ApiError::busy()),
-        Err(DeskError::Stopped) => Err(ApiError::stopped()),
-        Err(DeskError::OutcomeUnknown(_)) => Err(ApiError::outcome_unknown()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Gateway`] is the door of a venue for everybody who is not inside its process. It checks who
 //! asks and how often ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed
-//! commands, hands them to the engine through a [`Desk`], and answers queries from the [`Live`]
+//! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and answers queries from the [`Live`]
 //! feed. It knows no matching rules.
 //!
 //! `docs/api.md` describes every endpoint. Requests are signed; see [`sign`].
@@ -11,7 +11,6 @@ mod auth;
 mod call;
 mod config;
 mod decimal;
-mod desk;
 mod dto;
 mod error;
 mod gate;
@@ -28,12 +27,11 @@ mod traffic;
 
 pub use auth::{
     AdminKey, Caller, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, KeyFileError,
-    KeyInfo, KeyRequest, KeyStore, KeyStoreError, MasterKey, OpenedKeys, Scope, Scopes, Secret,
-    now_us, sign,
+    KeyInfo, KeyRequest, KeyStore, KeyStoreError, MasterKey, OpenedKeys, Secret, now_us, sign,
 };
 pub use config::GatewayConfig;
-pub use desk::{Answer, Desk, DeskError};
 pub use error::{ApiError, status_of};
 pub use live::{FoldCounts, Live, LiveConfig, LiveError};
+pub use rialto_desk::{Scope, Scopes};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

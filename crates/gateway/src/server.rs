@@ -7,12 +7,13 @@ use crate::listings::Listings;
 use crate::live::Live;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
-use crate::{ApiError, Desk, GatewayConfig, routes};
+use crate::{ApiError, GatewayConfig, routes};
 use axum::Router;
 use axum::body::Body;
 use axum::http::StatusCode;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rialto_desk::DeskBus;
 use rialto_engine::Engine;
 use std::io;
 use std::net::SocketAddr;
@@ -90,7 +91,7 @@ impl Gateway {
         let (working, finished) = mpsc::channel(1);
         let desk = {
             let _inside = runtime.enter();
-            Desk::open(&engine, config.lanes)
+            DeskBus::open(&engine, config.lanes)
         };
         let gate = Arc::new(Gate {
             gatekeeper: Gatekeeper::new(keys, &config),

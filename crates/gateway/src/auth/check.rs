@@ -10,67 +10,14 @@ use super::signature::{
 use crate::limits::{Addresses, Bucket, Rate};
 use crate::{ApiError, GatewayConfig};
 use axum::http::{HeaderMap, StatusCode, header};
+use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 const NONCE_BYTES_MAX: usize = 64;
-
-/// Something that a key may be allowed to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// See the accounts' orders, fills and balances.
-    Read,
-    /// Enter, change and cancel orders.
-    Trade,
-    /// Withdraw.
-    Transfer,
-    /// Run the venue.
-    Admin,
-}
-
-impl Scope {
-    /// All scopes.
-    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Trade, Scope::Transfer, Scope::Admin];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Trade => "trade",
-            Scope::Transfer => "transfer",
-            Scope::Admin => "admin",
-        }
-    }
-}
-
-/// A set of scopes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scopes(u8);
-
-impl Scopes {
-    /// Whether this scope is among them.
-    #[must_use]
-    pub fn has(self, scope: Scope) -> bool {
-        self.0 & 1 << scope as u8 != 0
-    }
-
-    /// The scopes in it.
-    pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
-    }
-}
-
-impl FromIterator<Scope> for Scopes {
-    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Scopes {
-        Scopes(scopes.into_iter().fold(0, |all, scope| all | 1 << scope as u8))
-    }
-}
 
 /// Who sends a request.
 #[derive(Clone)]
@@ -88,11 +35,7 @@ impl Caller {
     /// # Errors
     /// `forbidden`, which names the scope.
     pub fn require(&self, scope: Scope) -> Result<(), ApiError> {
-        if self.scopes().has(scope) {
-            return Ok(());
-        }
-        let message = format!("This key does not have the scope {}.", scope.name());
-        Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message))
+        Ok(self.grant().require(scope)?)
     }
 
     /// The account that a request is about: the one it names, or the key's only one. The caller
@@ -101,19 +44,21 @@ impl Caller {
     /// # Errors
     /// `forbidden`, or the account must be named.
     pub fn account(&self, named: Option<AccountId>, scope: Scope) -> Result<AccountId, ApiError> {
-        let reads_all = scope == Scope::Read && self.scopes().has(Scope::Admin);
-        if !reads_all {
-            self.require(scope)?;
-        }
-        let own = self.accounts();
-        match (named, own) {
-            (Some(account), own) if reads_all || own.contains(&account) => Ok(account),
-            (Some(_), _) => {
-                let message = "This key may not act for that account.";
-                Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message).of("account"))
+        let grant = self.grant();
+        match (named, grant.accounts()) {
+            (Some(account), _) => {
+                grant.permit(scope, account)?;
+                Ok(account)
             }
-            (None, [only]) => Ok(*only),
-            (None, _) => Err(ApiError::missing("account")),
+            (None, own) => {
+                if scope != Scope::Read || !grant.scopes().has(Scope::Admin) {
+                    grant.require(scope)?;
+                }
+                match own {
+                    [only] => Ok(*only),
+                    _ => Err(ApiError::missing("account")),
+                }
+            }
         }
     }
 
@@ -126,22 +71,28 @@ impl Caller {
         }
     }
 
-    /// The accounts it may act for.
+    /// What it may do, and for which accounts. The admin key runs the venue and reads everything,
+    /// but trades for nobody.
     #[must_use]
-    pub fn accounts(&self) -> &[AccountId] {
+    pub fn grant(&self) -> &Grant {
+        static OPERATOR: LazyLock<Grant> =
+            LazyLock::new(|| Grant::new([Scope::Admin, Scope::Read].into_iter().collect(), []));
         match &self.0 {
-            Identity::Operator => &[],
-            Identity::Key(key) => &key.info.accounts,
+            Identity::Operator => &OPERATOR,
+            Identity::Key(key) => &key.grant,
         }
     }
 
-    /// What it may do. The admin key runs the venue and reads everything, but trades for nobody.
+    /// The accounts it may act for.
+    #[must_use]
+    pub fn accounts(&self) -> &[AccountId] {
+        self.grant().accounts()
+    }
+
+    /// What it may do.
     #[must_use]
     pub fn scopes(&self) -> Scopes {
-        match &self.0 {
-            Identity::Operator => [Scope::Admin, Scope::Read].into_iter().collect(),
-            Identity::Key(key) => key.info.scopes,
-        }
+        self.grant().scopes()
     }
 }
 

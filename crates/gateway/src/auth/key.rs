@@ -1,9 +1,9 @@
 //! API keys and the admin key.
 
-use super::check::{Scope, Scopes};
 use super::hex;
 use super::signature::Signer;
 use crate::limits::Bucket;
+use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -144,6 +144,7 @@ impl KeyRecord {
 /// A key ready for checking requests.
 pub(super) struct LiveKey {
     pub(super) info: KeyInfo,
+    pub(super) grant: Grant,
     pub(super) signer: Signer,
     pub(super) previous: Option<(Signer, u64)>,
     pub(super) bucket: Bucket,
@@ -154,6 +155,7 @@ impl LiveKey {
         let previous = record.previous.as_ref();
         LiveKey {
             info: record.info(),
+            grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts),
             signer: Signer::new(&record.secret.0),
             previous: previous.map(|old| (Signer::new(&old.secret.0), old.until_us)),
             bucket: Bucket::default(),

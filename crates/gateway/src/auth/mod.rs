@@ -9,7 +9,7 @@ mod seal;
 mod signature;
 mod store;
 
-pub use check::{Caller, Scope, Scopes};
+pub use check::Caller;
 pub(crate) use check::{Credentials, Gatekeeper};
 pub use file::{KeyFileError, MasterKey};
 pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};

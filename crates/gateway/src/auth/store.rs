@@ -242,7 +242,7 @@ fn encode(content: &Content) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::Scope;
+    use rialto_desk::Scope;
     use rialto_model::{AccountId, MemberId};
     use std::os::unix::fs::PermissionsExt;
 

@@ -1,9 +1,10 @@
 //! Orders, as they are entered and as they are shown.
 
+use crate::ApiError;
 use crate::decimal;
 use crate::json::{JsonOut, Str};
 use crate::listings::Listing;
-use crate::{Answer, ApiError};
+use rialto_desk::Answer;
 use rialto_feed::{Fill, OrderView, Role};
 use rialto_model::{
     AccountId, ClientOrderId, DoneReason, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,

@@ -2,16 +2,17 @@
 
 use super::orders::{amendment, placed, placed_before, placed_status};
 use super::{Handled, respond};
-use crate::auth::{Caller, Scope};
+use crate::ApiError;
+use crate::auth::Caller;
 use crate::call::Call;
 use crate::dto::{
     AmendRequest, CancelRequest, OrderRequest, Placed, order_ref, write_order_answer,
 };
-use crate::gate::{Gate, accepted};
+use crate::gate::Gate;
 use crate::json::{self, JsonOut, Str};
-use crate::{Answer, ApiError};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_desk::{Answer, Scope, SubmitBatch};
 use rialto_engine::{Level, Submission};
 use rialto_model::{AccountId, Command};
 use serde::Deserialize;
@@ -101,7 +102,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     for row in &body.rows {
         prepared.push(prepare(gate, &call.caller, body.account, row.get()).await);
     }
-    let results = send(gate, &prepared, level).await;
+    let results = send(gate, &call.caller, &prepared, level).await?;
 
     let mut out = JsonOut::with_capacity(64 + 320 * results.len());
     out.open_object();
@@ -158,21 +159,26 @@ async fn prepare(
 /// Sends the rows that are commands, in their order, and puts the answers where the rows stand.
 async fn send(
     gate: &Gate,
+    caller: &Caller,
     rows: &[Result<Prepared, ApiError>],
     level: Option<Level>,
-) -> Vec<Result<Answer, ApiError>> {
-    let submissions: Vec<_> = rows
+) -> Result<Vec<Result<Answer, ApiError>>, ApiError> {
+    let submissions = rows
         .iter()
         .flatten()
         .map(|row| Submission { token: 0, command: row.command, level })
         .collect();
-    let mut answers = gate.desk.submit_many(&submissions).await.into_iter();
-    rows.iter()
+    let mut answers = gate.send(caller, SubmitBatch { submissions }).await?.into_iter();
+    Ok(rows
+        .iter()
         .map(|row| match row {
-            Ok(_) => accepted(answers.next().expect("there is an answer to each submission")),
+            Ok(_) => {
+                let answer = answers.next().expect("there is an answer to each submission");
+                answer.map_err(ApiError::from)
+            }
             Err(error) => Err(error.clone()),
         })
-        .collect()
+        .collect())
 }
 
 async fn write_result(

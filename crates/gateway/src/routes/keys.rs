@@ -2,13 +2,14 @@
 
 use super::venue::operator;
 use super::{Handled, respond};
-use crate::auth::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Scope, Secret, now_us};
+use crate::auth::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Secret, now_us};
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_desk::Scope;
 use rialto_model::{AccountId, MemberId, RejectReason};
 use serde::Deserialize;
 use std::sync::Arc;

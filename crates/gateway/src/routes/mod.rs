@@ -8,15 +8,16 @@ mod orders;
 mod own;
 mod venue;
 
+use crate::ApiError;
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::traffic::Route;
-use crate::{Answer, ApiError};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post, put};
+use rialto_desk::Answer;
 use std::sync::Arc;
 
 /// What a handler comes to.

@@ -2,12 +2,13 @@
 
 use super::{Handled, respond};
 use crate::ApiError;
-use crate::auth::{Scope, now_us};
+use crate::auth::now_us;
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_desk::Scope;
 use rialto_engine::{BackupError, Health};
 use serde::Deserialize;
 use std::sync::Arc;

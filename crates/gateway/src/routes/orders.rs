@@ -1,18 +1,16 @@
 //! Entering, changing and cancelling orders.
 
 use super::{Handled, close_with_seq, respond};
-use crate::auth::Scope;
 use crate::call::Call;
 use crate::dto::{AmendRequest, OrderRequest, Placed, order_of, order_ref, write_order_answer};
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::listings::Listing;
-use crate::{Answer, ApiError, decimal};
+use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_model::{
-    AccountId, Amend, Command, MassCancel, NewOrder, OrderRef, Outcome, RejectReason,
-};
+use rialto_desk::{AmendOrder, Answer, CancelOrder, CancelOrders, PlaceOrder, Scope, SetDeadMan};
+use rialto_model::{AccountId, Amend, MassCancel, NewOrder, OrderRef, Outcome, RejectReason};
 use serde::Deserialize;
 
 /// Room for an answer about one order.
@@ -27,7 +25,7 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, body.durability.as_deref())?;
     let listing = gate.listing(&body.instrument).await?;
     let order = body.order(account, &listing)?;
-    let answer = gate.submit(&Command::Place(order), level).await?;
+    let answer = gate.send(&call.caller, PlaceOrder { order, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed(&order, listing)));
     Ok(respond(placed_status(&answer), out))
@@ -56,7 +54,7 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     query.finish()?;
     let account = call.caller.account(account, Scope::Trade)?;
     let level = call.level(gate, None)?;
-    let answer = gate.submit(&Command::Cancel { account, order }, level).await?;
+    let answer = gate.send(&call.caller, CancelOrder { account, order, level }).await?;
     Ok(respond(StatusCode::OK, about_order(gate, account, &answer).await))
 }
 
@@ -105,8 +103,8 @@ pub(super) async fn mass_cancel(gate: &Gate, request: Request) -> Handled {
         None => None,
     };
     let level = call.level(gate, None)?;
-    let command = Command::MassCancel(MassCancel { account, instrument, side });
-    let answer = gate.submit(&command, level).await?;
+    let which = MassCancel { account, instrument, side };
+    let answer = gate.send(&call.caller, CancelOrders { which, level }).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
@@ -128,7 +126,7 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
     let (amend, placed) = amendment(gate, account, order, &body).await?;
-    let answer = gate.submit(&Command::Amend(amend), level).await?;
+    let answer = gate.send(&call.caller, AmendOrder { amend, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed));
     Ok(respond(StatusCode::OK, out))
@@ -171,7 +169,8 @@ pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, None)?;
     let timeout_ns = u64::from(body.timeout_ms) * 1_000_000;
-    let answer = gate.submit(&Command::SetDeadMan { account, timeout_ns }, level).await?;
+    let request = SetDeadMan { account, timeout_ns, level };
+    let answer = gate.send(&call.caller, request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("account").number(account.0);

@@ -1,7 +1,6 @@
 //! An account's own orders, fills, balances and withdrawals.
 
 use super::{Handled, close_with_seq, open_with_seq, respond};
-use crate::auth::Scope;
 use crate::call::Call;
 use crate::dto::{TransferRequest, order_ref, write_balance, write_fill, write_order_view};
 use crate::gate::Gate;
@@ -11,8 +10,11 @@ use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
+use rialto_bus::{Command, Serves};
+use rialto_desk::{Answer, DeskBus, Scope, Withdraw};
+use rialto_engine::Level;
 use rialto_feed::{Fill, OrderView, Role};
-use rialto_model::{AccountId, Command, OrderId, OrderRef, Outcome, RejectReason, Transfer};
+use rialto_model::{AccountId, OrderId, OrderRef, Outcome, RejectReason, Transfer};
 
 /// `GET /v1/orders/{id}`
 pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
@@ -174,23 +176,27 @@ pub(super) async fn withdraw(gate: &Gate, request: Request) -> Handled {
     call.query()?.finish()?;
     let body: TransferRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Transfer)?;
-    transfer(gate, &call, &body, account, Command::Withdraw).await
+    transfer(gate, &call, &body, account, |transfer, level| Withdraw { transfer, level }).await
 }
 
 /// Moves value and says whether that had been done before.
-pub(super) async fn transfer(
+pub(super) async fn transfer<R>(
     gate: &Gate,
     call: &Call,
     body: &TransferRequest<'_>,
     account: AccountId,
-    command: fn(Transfer) -> Command,
-) -> Result<Response, ApiError> {
+    command: fn(Transfer, Option<Level>) -> R,
+) -> Result<Response, ApiError>
+where
+    R: Command<Response = Answer>,
+    DeskBus: Serves<R>,
+{
     let level = call.level(gate, body.durability.as_deref())?;
     let currency = gate.currency(&body.currency, "currency").await?;
     let amount = decimal::amount("amount", &body.amount, &currency)?;
     let reference = decimal::short("reference", &body.reference)?;
     let transfer = Transfer { account, currency: currency.id, amount, reference };
-    let answer = gate.submit(&command(transfer), level).await?;
+    let answer = gate.send(&call.caller, command(transfer, level)).await?;
     let repeated = answer.outcome == Outcome::Repeated;
     let mut out = JsonOut::with_capacity(256);
     out.open_object();

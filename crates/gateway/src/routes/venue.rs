@@ -1,7 +1,6 @@
 //! What operators do: members, accounts, currencies, instruments, deposits.
 
 use super::{Handled, close_with_seq, respond};
-use crate::auth::Scope;
 use crate::call::Call;
 use crate::dto::{
     AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
@@ -9,11 +8,17 @@ use crate::dto::{
 };
 use crate::gate::Gate;
 use crate::json::JsonOut;
-use crate::{Answer, ApiError, decimal};
+use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
-use rialto_model::{Command, InstrumentState, Outcome, RejectReason, Transfer};
+use rialto_bus::{Command, Serves};
+use rialto_desk::{
+    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus,
+    PayOut, Scope, SetInstrumentState, SetRules,
+};
+use rialto_engine::Level;
+use rialto_model::{InstrumentState, Outcome, RejectReason, Transfer};
 
 /// Reads a request that only operators may make.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
@@ -39,7 +44,8 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let body: MemberRequest<'_> = call.json()?;
     let name = decimal::short("name", &body.name)?;
     let level = call.level(gate, None)?;
-    let answer = gate.submit(&Command::CreateMember { member: body.member, name }, level).await?;
+    let request = CreateMember { member: body.member, name, level };
+    let answer = gate.send(&call.caller, request).await?;
     Ok(created("member", &answer))
 }
 
@@ -50,7 +56,8 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let name = decimal::short("name", &body.name)?;
     let level = call.level(gate, None)?;
     let AccountRequest { account, member, .. } = body;
-    let answer = gate.submit(&Command::CreateAccount { account, member, name }, level).await?;
+    let request = CreateAccount { account, member, name, level };
+    let answer = gate.send(&call.caller, request).await?;
     Ok(created("account", &answer))
 }
 
@@ -60,8 +67,8 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let body: CurrencyRequest<'_> = call.json()?;
     let code = decimal::short("code", &body.code)?;
     let level = call.level(gate, None)?;
-    let command = Command::CreateCurrency { code, scale: body.scale };
-    Ok(created("currency", &gate.submit(&command, level).await?))
+    let request = CreateCurrency { code, scale: body.scale, level };
+    Ok(created("currency", &gate.send(&call.caller, request).await?))
 }
 
 /// `POST /v1/admin/instruments`
@@ -72,7 +79,8 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let base = gate.currency(&body.base, "base").await?;
     let quote = gate.currency(&body.quote, "quote").await?;
     let spec = body.spec(base, quote)?;
-    Ok(created("instrument", &gate.submit(&Command::CreateInstrument(spec), level).await?))
+    let request = CreateInstrument { spec, level };
+    Ok(created("instrument", &gate.send(&call.caller, request).await?))
 }
 
 /// `PATCH /v1/admin/instruments/{symbol}`
@@ -86,7 +94,8 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let before = gate.live.read().instrument(on.id).map(|instrument| instrument.spec.rules);
     let unknown = || ApiError::unknown(RejectReason::UnknownInstrument);
     let rules = body.over(before.ok_or_else(unknown)?, &on)?;
-    let answer = gate.submit(&Command::SetRules { instrument: on.id, rules }, level).await?;
+    let request = SetRules { instrument: on.id, rules, level };
+    let answer = gate.send(&call.caller, request).await?;
     let mut out = JsonOut::with_capacity(96);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());
@@ -113,8 +122,8 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     let body: StateRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
     let on = gate.listing(&body.instrument).await?;
-    let command = Command::SetInstrumentState { instrument: on.id, state };
-    let answer = gate.submit(&command, level).await?;
+    let request = SetInstrumentState { instrument: on.id, state, level };
+    let answer = gate.send(&call.caller, request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());
@@ -132,15 +141,23 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
 
 /// `POST /v1/admin/deposits`
 pub(super) async fn deposit(gate: &Gate, request: Request) -> Handled {
-    transfer(gate, request, Command::Deposit).await
+    transfer(gate, request, |transfer, level| Deposit { transfer, level }).await
 }
 
 /// `POST /v1/admin/withdrawals`
 pub(super) async fn withdrawal(gate: &Gate, request: Request) -> Handled {
-    transfer(gate, request, Command::Withdraw).await
+    transfer(gate, request, |transfer, level| PayOut { transfer, level }).await
 }
 
-async fn transfer(gate: &Gate, request: Request, command: fn(Transfer) -> Command) -> Handled {
+async fn transfer<R>(
+    gate: &Gate,
+    request: Request,
+    command: fn(Transfer, Option<Level>) -> R,
+) -> Handled
+where
+    R: Command<Response = Answer>,
+    DeskBus: Serves<R>,
+{
     let call = operator(gate, request).await?;
     let body: TransferRequest<'_> = call.json()?;
     let account = body.account.ok_or_else(|| ApiError::missing("account"))?;

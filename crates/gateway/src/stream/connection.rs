@@ -4,15 +4,17 @@ use super::message;
 use super::reading::Reading;
 use super::replay::Replay;
 use super::request::{Refused, Request, Topic};
-use crate::auth::{Caller, Credentials, Scope};
+use crate::ApiError;
+use crate::auth::{Caller, Credentials};
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
 use crate::live::{End, Next, Outbox, OutboxLimits, PrivateChannel, Subscription};
-use crate::{ApiError, DeskError};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use axum::http::StatusCode;
+use rialto_bus::{Context, Dispatch, ErrorKind};
+use rialto_desk::{Disconnect, Scope};
 use rialto_engine::ReadEventsError;
-use rialto_model::{AccountId, Command, Seq};
+use rialto_model::{AccountId, Seq};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -416,10 +418,16 @@ impl Connection {
 
     /// Has the engine cancel the orders that asked for it.
     async fn cancel_orders(&mut self) {
+        let Some(caller) = &self.caller else { return };
         for account in std::mem::take(&mut self.cancels) {
             self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
-            let command = Command::Disconnect { account };
-            while let Err(DeskError::Busy) = self.gate.desk.submit(&command, None).await {
+            let command = Disconnect { account, level: None };
+            let cx = Context::new().with_principal(caller.grant());
+            while let Err(error) = self.gate.desk.send(command, &cx).await {
+                // Whatever else it is, trying again would not help.
+                if error.kind() != ErrorKind::Busy || !error.is_retryable() {
+                    break;
+                }
                 tokio::time::sleep(BUSY_PAUSE).await;
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// A fixed number of slots, made once; nothing is allocated for a request.
-pub(super) struct Slots {
+pub(crate) struct Slots {
     slots: Box<[Mutex<Slot>]>,
     free: Mutex<Vec<u32>>,
 }
@@ -26,7 +26,7 @@ enum Slot {
 }
 
 impl Slots {
-    pub(super) fn new(count: usize) -> Slots {
+    pub(crate) fn new(count: usize) -> Slots {
         // A token is 64 bits and a producer's capacity far below 32, so nothing is cut off.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         Slots {
@@ -35,11 +35,11 @@ impl Slots {
         }
     }
 
-    pub(super) fn take(&self) -> Option<u32> {
+    pub(crate) fn take(&self) -> Option<u32> {
         lock(&self.free).pop()
     }
 
-    pub(super) fn give_back(&self, slot: u32) {
+    pub(crate) fn give_back(&self, slot: u32) {
         lock(&self.free).push(slot);
     }
 
@@ -48,7 +48,7 @@ impl Slots {
     }
 
     /// Hands a reply to whoever waits for it.
-    pub(super) fn deliver(&self, reply: Reply) {
+    pub(crate) fn deliver(&self, reply: Reply) {
         let number = reply.token as u32;
         let before = std::mem::replace(&mut *self.slot(number), Slot::Arrived(reply));
         match before {
@@ -69,14 +69,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Waits for the reply to one command.
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     slots: Arc<Slots>,
     /// `None` once the reply was taken and the slot given back.
     slot: Option<u32>,
 }
 
 impl Ticket {
-    pub(super) fn new(slots: Arc<Slots>, slot: u32) -> Ticket {
+    pub(crate) fn new(slots: Arc<Slots>, slot: u32) -> Ticket {
         Ticket { slots, slot: Some(slot) }
     }
 }

@@ -1,12 +1,10 @@
 //! The desk: the way of a request into the engine, and of the answer back.
 
-mod slots;
-
+use crate::slots::{Slots, Ticket};
 use rialto_engine::{
     Engine, Level, OutcomeUnknown, Replies, Reply, Submission, SubmitError, Submitter,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
-use slots::{Slots, Ticket};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;

@@ -1,0 +1,47 @@
+//! The venue's commands as typed requests on a bus, and the way from the bus into the engine.
+//!
+//! Whoever wants something of the engine sends a request on the [`DeskBus`] and says by which
+//! [`Grant`]. Behind the bus a [`Desk`] submits it and waits, without holding a thread, until the
+//! answer is released. It knows no protocol: gateways decode into these requests and encode the
+//! answers.
+//!
+//! ```
+//! use rialto_bus::{Context, Dispatch};
+//! use rialto_desk::{CreateMember, DeskBus, Grant, Scope, Scopes};
+//! use rialto_disk::SimDisk;
+//! use rialto_engine::{Engine, EngineConfig};
+//! use rialto_model::MemberId;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
+//! let (engine, _) = Engine::start(config, Arc::new(SimDisk::new(1)))?;
+//! let bus = DeskBus::open(&engine, 1);
+//! let operator = Grant::new(Scopes::NONE.with(Scope::Admin), []);
+//! let cx = Context::new().with_principal(&operator);
+//! let request = CreateMember { member: MemberId(0), name: "Acme".parse()?, level: None };
+//! let answer = bus.send(request, &cx).await?;
+//! assert_eq!(answer.seq.0, 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod authorisation;
+mod bus;
+mod desk;
+mod error;
+mod grant;
+mod request;
+mod slots;
+
+pub use authorisation::{Authorisation, Needs};
+pub use bus::DeskBus;
+pub use desk::{Answer, Desk, DeskError};
+pub use error::{Forbidden, Refused};
+pub use grant::{Grant, Scope, Scopes};
+pub use request::{
+    AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
+    CreateMember, Deposit, Disconnect, PayOut, PlaceOrder, SetDeadMan, SetInstrumentState,
+    SetRules, SubmitBatch, ToEngine, Withdraw,
+};

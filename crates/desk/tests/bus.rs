@@ -1,0 +1,147 @@
+//! Nothing comes to the engine but by the bus, and the bus asks who wants it.
+
+use rialto_bus::{Context, Dispatch, Error, ErrorKind};
+use rialto_desk::{
+    CancelOrders, CreateAccount, CreateMember, DeskBus, Disconnect, Forbidden, Grant, Refused,
+    Scope, Scopes, SubmitBatch,
+};
+use rialto_disk::SimDisk;
+use rialto_engine::{Engine, EngineConfig, Submission};
+use rialto_model::{AccountId, Command, MassCancel, MemberId, Name, RejectReason, Seq};
+use std::sync::Arc;
+
+const ALICE: AccountId = AccountId(1);
+const BOB: AccountId = AccountId(2);
+
+struct Stage {
+    engine: Engine,
+    bus: DeskBus,
+}
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a short name")
+}
+
+fn grant(scopes: &[Scope], accounts: &[AccountId]) -> Grant {
+    Grant::new(scopes.iter().copied().collect(), accounts)
+}
+
+/// An engine with one member and two accounts.
+async fn stage() -> Stage {
+    let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
+    let (engine, _) = Engine::start(config, Arc::new(SimDisk::new(1))).expect("an empty disk");
+    let bus = DeskBus::open(&engine, 1);
+    let operator = grant(&[Scope::Admin], &[]);
+    let cx = Context::new().with_principal(&operator);
+    let member = CreateMember { member: MemberId(1), name: name("acme"), level: None };
+    bus.send(member, &cx).await.expect("the first member");
+    for account in [ALICE, BOB] {
+        let (member, name) = (MemberId(1), name("main"));
+        let account = CreateAccount { account, member, name, level: None };
+        bus.send(account, &cx).await.expect("an account of the member");
+    }
+    Stage { engine, bus }
+}
+
+fn cancel_all(account: AccountId) -> CancelOrders {
+    let which = MassCancel { account, instrument: None, side: None };
+    CancelOrders { which, level: None }
+}
+
+fn forbidden(error: &Error) -> Option<Forbidden> {
+    error.source_as().copied()
+}
+
+#[tokio::test]
+async fn who_is_not_named_may_nothing() {
+    let Stage { engine: _engine, bus } = stage().await;
+    let error = bus.send(cancel_all(ALICE), &Context::new()).await.expect_err("nobody asks");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Unauthenticated, "forbidden"));
+}
+
+#[tokio::test]
+async fn a_grant_without_the_scope_is_refused_before_the_engine_hears_of_it() {
+    let Stage { engine, bus } = stage().await;
+    let before = engine.released();
+    let reader = grant(&[Scope::Read, Scope::Admin], &[ALICE]);
+    let cx = Context::new().with_principal(&reader);
+    let error = bus.send(cancel_all(ALICE), &cx).await.expect_err("it may only read");
+    assert_eq!(forbidden(&error), Some(Forbidden::Scope(Scope::Trade)));
+    assert_eq!(engine.released(), before);
+}
+
+#[tokio::test]
+async fn a_grant_is_for_its_own_accounts() {
+    let Stage { engine: _engine, bus } = stage().await;
+    let alice = grant(&[Scope::Trade], &[ALICE]);
+    let cx = Context::new().with_principal(&alice);
+    bus.send(cancel_all(ALICE), &cx).await.expect("her own orders");
+    let error = bus.send(cancel_all(BOB), &cx).await.expect_err("another's orders");
+    assert_eq!(forbidden(&error), Some(Forbidden::Account));
+    let error = bus.send(Disconnect { account: BOB, level: None }, &cx).await;
+    assert_eq!(forbidden(&error.expect_err("another's orders")), Some(Forbidden::Account));
+}
+
+#[tokio::test]
+async fn only_operators_run_the_venue() {
+    let Stage { engine: _engine, bus } = stage().await;
+    let trader = grant(&[Scope::Read, Scope::Trade, Scope::Transfer], &[ALICE]);
+    let cx = Context::new().with_principal(&trader);
+    let request = CreateMember { member: MemberId(0), name: name("more"), level: None };
+    let error = bus.send(request, &cx).await.expect_err("not an operator");
+    assert_eq!(forbidden(&error), Some(Forbidden::Scope(Scope::Admin)));
+}
+
+fn submission(command: Command) -> Submission {
+    Submission { token: 0, command, level: None }
+}
+
+#[tokio::test]
+async fn one_row_that_may_not_be_holds_back_its_whole_batch() {
+    let Stage { engine, bus } = stage().await;
+    let before = engine.released();
+    let alice = grant(&[Scope::Trade], &[ALICE]);
+    let cx = Context::new().with_principal(&alice);
+    let cancel = |account| {
+        let order = rialto_model::OrderRef::Id(rialto_model::OrderId(1));
+        submission(Command::Cancel { account, order })
+    };
+    let submissions = vec![cancel(ALICE), cancel(BOB)];
+    let error = bus.send(SubmitBatch { submissions }, &cx).await.expect_err("another's order");
+    assert_eq!(forbidden(&error), Some(Forbidden::Account));
+    assert_eq!(engine.released(), before);
+}
+
+#[tokio::test]
+async fn a_batch_is_no_way_around_the_operator() {
+    let Stage { engine: _engine, bus } = stage().await;
+    let everything = Grant::new(Scope::ALL.into_iter().collect::<Scopes>(), [ALICE]);
+    let cx = Context::new().with_principal(&everything);
+    let command = Command::CreateMember { member: MemberId(0), name: name("more") };
+    let submissions = vec![submission(command)];
+    let error = bus.send(SubmitBatch { submissions }, &cx).await.expect_err("no order");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Invalid, "not_for_a_batch"));
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_engine_names_its_place_in_the_journal() {
+    let Stage { engine, bus } = stage().await;
+    let operator = grant(&[Scope::Admin], &[]);
+    let cx = Context::new().with_principal(&operator);
+    let request = CreateMember { member: MemberId(1), name: name("again"), level: None };
+    let error = bus.send(request, &cx).await.expect_err("the number is taken");
+    let seq = Seq(engine.released().0);
+    let refused: Option<&Refused> = error.source_as();
+    assert_eq!(refused, Some(&Refused { reason: RejectReason::AlreadyExists, seq }));
+    assert!(!error.is_retryable());
+}
+
+#[tokio::test]
+async fn an_engine_that_takes_no_more_says_so() {
+    let Stage { engine, bus } = stage().await;
+    engine.close_intake();
+    let alice = grant(&[Scope::Trade], &[ALICE]);
+    let cx = Context::new().with_principal(&alice);
+    let error = bus.send(cancel_all(ALICE), &cx).await.expect_err("the engine is closing");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "stopped"));
+}
