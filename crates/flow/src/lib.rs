@@ -1,5 +1,6 @@
 //! Durable workflows: plain async Rust whose finished steps survive the process.
 
+pub mod history;
 mod id;
 pub mod store;
 mod time;

@@ -13,6 +13,7 @@ pub struct OutboxMessage {
     /// step, so that a step that runs twice sends the same.
     pub key: String,
     /// What it says.
+    #[serde(serialize_with = "super::record::as_bytes")]
     pub payload: Vec<u8>,
 }
 
@@ -31,3 +32,38 @@ pub struct InboxMark {
 /// The number of a message in the outbox, in the order of the writes that hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageNumber(pub u64);
+
+/// What came of the wish to store messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posted {
+    /// They are stored.
+    Stored,
+    /// One of the marks was there already; nothing was stored.
+    Duplicate,
+}
+
+/// A message that somebody is to forward.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedMessage {
+    /// Its number.
+    pub number: MessageNumber,
+    /// Tells this claim from every other of the message.
+    pub token: u64,
+    /// How often forwarding it has failed so far.
+    pub attempts: u32,
+    /// The message.
+    pub message: OutboxMessage,
+}
+
+/// A message that was given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// Its number.
+    pub number: MessageNumber,
+    /// How often forwarding it has failed.
+    pub attempts: u32,
+    /// Why it was given up.
+    pub reason: String,
+    /// The message.
+    pub message: OutboxMessage,
+}

@@ -1,0 +1,121 @@
+//! Records on their way to the log.
+
+use crate::store::record::Record;
+use crate::store::state::Journal;
+use crate::store::types::{StoreError, Ticket};
+use rialto_log::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};
+use std::collections::VecDeque;
+
+/// What a record takes beside the texts and bytes that it holds, at most.
+const OVERHEAD_BYTES: usize = 256;
+
+/// Groups that fill up while others are being written.
+pub(super) struct Groups {
+    full: VecDeque<Group>,
+    open: Group,
+    spare: Vec<Group>,
+}
+
+impl Groups {
+    pub(super) fn new(next_seq: u64) -> Self {
+        let mut open = Group::new(GROUP_BYTES_MAX);
+        open.begin(next_seq);
+        Self { full: VecDeque::new(), open, spare: Vec::new() }
+    }
+
+    /// The sequence that the next record gets.
+    pub(super) fn next_seq(&self) -> u64 {
+        self.open.next_seq()
+    }
+
+    /// How many groups are full and wait to be written.
+    pub(super) fn waiting(&self) -> usize {
+        self.full.len()
+    }
+
+    /// Takes everything that waits to be written.
+    pub(super) fn take(&mut self) -> VecDeque<Group> {
+        if !self.open.is_empty() {
+            self.begin_group();
+        }
+        std::mem::take(&mut self.full)
+    }
+
+    /// Takes groups back for another use.
+    pub(super) fn give_back(&mut self, groups: VecDeque<Group>) {
+        let room = super::WAITING_GROUPS_MAX.saturating_sub(self.spare.len());
+        self.spare.extend(groups.into_iter().take(room));
+    }
+
+    fn begin_group(&mut self) {
+        let mut next = self.spare.pop().unwrap_or_else(|| Group::new(GROUP_BYTES_MAX));
+        next.begin(self.open.next_seq());
+        self.full.push_back(std::mem::replace(&mut self.open, next));
+    }
+
+    fn append(&mut self, len_max: usize, record: &Record<'_>) -> Result<Ticket, AppendError> {
+        let room = self.open.reserve(len_max)?;
+        let encoded = postcard::to_slice(record, room);
+        // The bound on the length holds for every record, or none would be written at all.
+        let len = encoded.map(|bytes| bytes.len()).map_err(|_| AppendError::Full)?;
+        Ok(Ticket(self.open.commit(len)))
+    }
+}
+
+impl Journal for Groups {
+    fn record(&mut self, record: &Record<'_>) -> Result<Ticket, StoreError> {
+        let len_max = bound(record);
+        let too_large =
+            StoreError::TooLarge { bytes: len_max, limit: RECORD_BYTES_MAX - OVERHEAD_BYTES };
+        match self.append(len_max, record) {
+            Ok(ticket) => Ok(ticket),
+            Err(AppendError::TooLong { .. }) => Err(too_large),
+            Err(AppendError::Full) => {
+                self.begin_group();
+                self.append(len_max, record).map_err(|_| too_large)
+            }
+        }
+    }
+}
+
+/// The most bytes that a record takes.
+fn bound(record: &Record<'_>) -> usize {
+    /// A varint of 64 bits.
+    const NUMBER: usize = 10;
+    let text = |text: &str| text.len() + NUMBER;
+    let held = match record {
+        Record::Started(beginning) => beginning.flow.len() + beginning.input.len(),
+        Record::Advanced(advance) => {
+            let messages = advance.messages.iter();
+            let messages: usize =
+                messages.map(|it| text(&it.to) + text(&it.key) + it.payload.len() + NUMBER).sum();
+            let marks = advance.marks.iter();
+            let marks: usize = marks.map(|it| text(&it.from) + text(&it.key) + NUMBER).sum();
+            advance.entries.len() + messages + marks
+        }
+        Record::Forgotten(runs) => runs.len() * NUMBER,
+        Record::Image { beginning, history, .. } => {
+            beginning.flow.len() + beginning.input.len() + history.len()
+        }
+        Record::Posted { messages, marks, .. } => {
+            let messages = messages.iter();
+            let messages: usize =
+                messages.map(|it| text(&it.to) + text(&it.key) + it.payload.len() + NUMBER).sum();
+            let marks = marks.iter();
+            messages + marks.map(|it| text(&it.from) + text(&it.key) + NUMBER).sum::<usize>()
+        }
+        Record::Settled { outcome, .. } => match outcome {
+            crate::store::Settlement::Dead { reason } => reason.len(),
+            _ => 0,
+        },
+        Record::MessageImage { content, standing, .. } => {
+            let dead = standing.dead.as_ref().map_or(0, String::len);
+            content.to.len() + content.key.len() + content.payload.len() + dead
+        }
+        Record::MarkImages(marks) => {
+            marks.iter().map(|it| text(&it.from) + text(&it.key) + NUMBER).sum()
+        }
+        Record::Counters { .. } => 0,
+    };
+    held + OVERHEAD_BYTES
+}

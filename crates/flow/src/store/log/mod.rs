@@ -1,0 +1,251 @@
+//! A store on a log.
+
+mod checkpoint;
+mod groups;
+mod open;
+
+pub use open::LogOptions;
+
+use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
+use super::record::{RunNumber, Settlement};
+use super::state::State;
+use super::types::{Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, Write};
+use super::{MessageStore, Store};
+use crate::{FlowId, Timestamp};
+use checkpoint::Checkpoint;
+use groups::Groups;
+use rialto_log::{Commit, WriteError, Writer};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// How many full groups may wait to be written; whoever then wants to add more writes them first.
+const WAITING_GROUPS_MAX: usize = 4;
+
+/// Keeps runs and messages in a log of their changes.
+///
+/// One directory belongs to one process: a second one is refused when it opens it. Within the
+/// process any number of workers may share the store, each fenced off from the runs of the others.
+///
+/// The state lives in memory, within [`Limits`](super::Limits); the log is what it is rebuilt from.
+/// When the log has grown to several times the state, [`Store::maintain`] writes the state anew,
+/// piece by piece, and deletes what lies before.
+pub struct LogStore {
+    level: Level,
+    inner: Mutex<Inner>,
+    /// Locked before `inner`, never while holding it.
+    files: Mutex<Files>,
+    /// The sequence of the last record that is confirmed at the level.
+    confirmed: AtomicU64,
+    failed: OnceLock<String>,
+}
+
+struct Inner {
+    state: State,
+    groups: Groups,
+}
+
+struct Files {
+    writer: Writer,
+    /// Bytes written since the last checkpoint began.
+    grown_bytes: u64,
+    checkpoint: Option<Checkpoint>,
+    /// The log is rewritten when it has grown by this much, or more if the state is great.
+    checkpoint_bytes: u64,
+    flush_every: Duration,
+    flushed: Timestamp,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A change that panics half way is a mistake of this crate, not something to go on from; but
+    // nothing under these locks runs code of anybody else.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl LogStore {
+    fn check_sound(&self) -> Result<(), StoreError> {
+        match self.failed.get() {
+            None => Ok(()),
+            Some(reason) => Err(StoreError::Failed { reason: reason.clone() }),
+        }
+    }
+
+    fn fail(&self, error: &WriteError) -> StoreError {
+        StoreError::Failed { reason: self.failed.get_or_init(|| error.to_string()).clone() }
+    }
+
+    /// Does something to the state, when there is room to write it down.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Inner) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.check_sound()?;
+        let mut inner = lock(&self.inner);
+        if inner.groups.waiting() >= WAITING_GROUPS_MAX {
+            drop(inner);
+            self.write_out(&mut lock(&self.files))?;
+            inner = lock(&self.inner);
+        }
+        change(&mut inner)
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> Result<T, StoreError> {
+        self.check_sound()?;
+        Ok(read(&lock(&self.inner).state))
+    }
+
+    /// Writes everything that waits.
+    fn write_out(&self, files: &mut Files) -> Result<(), StoreError> {
+        self.check_sound()?;
+        let mut groups = lock(&self.inner).groups.take();
+        let commit = match self.level {
+            Level::Memory | Level::Buffered => Commit::Written,
+            Level::Synced => Commit::Synced,
+        };
+        for group in &mut groups {
+            files.grown_bytes += group.stored_bytes() as u64;
+            files.writer.write(group, commit).map_err(|error| self.fail(&error))?;
+        }
+        self.confirmed.store(files.writer.position().seq, Ordering::Release);
+        lock(&self.inner).groups.give_back(groups);
+        Ok(())
+    }
+
+    /// Writes and syncs everything that was taken so far, whatever the level.
+    pub fn sync(&self) -> Result<(), StoreError> {
+        let files = &mut *lock(&self.files);
+        self.write_out(files)?;
+        files.writer.sync().map_err(|error| self.fail(&error))
+    }
+}
+
+impl Drop for LogStore {
+    fn drop(&mut self) {
+        // What was never confirmed may be lost, but a proper end loses nothing. An error has nobody
+        // to go to here; opening the log again tells what is there.
+        let files = &mut *lock(&self.files);
+        if self.write_out(files).is_ok() {
+            let _ = files.writer.confirm();
+        }
+    }
+}
+
+impl Store for LogStore {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError> {
+        self.check_sound()?;
+        Ok(lock(&self.inner).state.join(now, lease))
+    }
+
+    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+        self.check_sound()?;
+        lock(&self.inner).state.renew(worker, now)
+    }
+
+    fn leave(&self, worker: Fence) {
+        lock(&self.inner).state.leave(worker);
+    }
+
+    fn claim(
+        &self,
+        worker: Fence,
+        now: Timestamp,
+        max: usize,
+    ) -> Result<Vec<StoredRun>, StoreError> {
+        self.check_sound()?;
+        lock(&self.inner).state.claim(worker, now, max)
+    }
+
+    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError> {
+        self.change(|Inner { state, groups }| state.begin(groups, worker, &run))
+    }
+
+    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError> {
+        self.change(|Inner { state, groups }| state.append(groups, worker, writes))
+    }
+
+    fn commit(&self, through: Ticket) -> Result<(), StoreError> {
+        self.check_sound()?;
+        if self.level == Level::Memory || self.confirmed() >= through {
+            return Ok(());
+        }
+        let files = &mut *lock(&self.files);
+        // Whoever held the lock may have written this along with their own.
+        if self.confirmed() >= through { Ok(()) } else { self.write_out(files) }
+    }
+
+    fn confirmed(&self) -> Ticket {
+        match self.level {
+            Level::Memory => Ticket(lock(&self.inner).groups.next_seq() - 1),
+            Level::Buffered | Level::Synced => Ticket(self.confirmed.load(Ordering::Acquire)),
+        }
+    }
+
+    fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
+        self.read(|state| state.find(id))
+    }
+
+    fn list(&self, after: Option<RunNumber>, max: usize) -> Result<Vec<StoredRun>, StoreError> {
+        self.read(|state| state.list(after, max))
+    }
+
+    fn maintain(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.change(|Inner { state, groups }| state.expire(groups, now))?;
+        let files = &mut *lock(&self.files);
+        self.write_out(files)?;
+        self.advance_checkpoint(files)?;
+        if now.since(files.flushed) >= files.flush_every {
+            files.flushed = now;
+            files.writer.sync().map_err(|error| self.fail(&error))?;
+        }
+        Ok(())
+    }
+}
+
+impl MessageStore for LogStore {
+    fn put(
+        &self,
+        messages: Vec<OutboxMessage>,
+        marks: Vec<InboxMark>,
+        _: Timestamp,
+    ) -> Result<Posted, StoreError> {
+        self.change(|Inner { state, groups }| state.put(groups, messages, marks))
+    }
+
+    fn claim_messages(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        max: usize,
+    ) -> Result<Vec<ClaimedMessage>, StoreError> {
+        self.change(|inner| Ok(inner.state.messages.claim(now, lease, max)))
+    }
+
+    fn settle(&self, claim: &ClaimedMessage, outcome: Settlement) -> Result<bool, StoreError> {
+        self.change(|Inner { state, groups }| state.settle(groups, claim, outcome))
+    }
+
+    fn commit_messages(&self) -> Result<(), StoreError> {
+        let last = lock(&self.inner).groups.next_seq() - 1;
+        self.commit(Ticket(last))
+    }
+
+    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
+        self.read(|state| state.messages.is_marked(from, key))
+    }
+
+    fn dead_letters(&self, max: usize) -> Result<Vec<DeadLetter>, StoreError> {
+        self.read(|state| state.messages.dead_letters(max))
+    }
+
+    fn settle_dead(&self, message: MessageNumber, revive: bool) -> Result<bool, StoreError> {
+        self.change(|Inner { state, groups }| state.settle_dead(groups, message, revive))
+    }
+
+    fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.read(|state| state.messages.next_due())
+    }
+}

@@ -1,0 +1,152 @@
+//! A store that is lost with the process.
+
+use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
+use super::record::{Record, RunNumber, Settlement};
+use super::state::{Journal, Limits, State};
+use super::types::{Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, Write};
+use super::{MessageStore, Store};
+use crate::{FlowId, Timestamp};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Counts what a log would hold.
+struct Count(u64);
+
+impl Journal for Count {
+    fn record(&mut self, _: &Record<'_>) -> Result<Ticket, StoreError> {
+        self.0 += 1;
+        Ok(Ticket(self.0))
+    }
+}
+
+/// Keeps everything in memory: for tests, and for flows that need not survive the process.
+///
+/// It does all that [`LogStore`](super::LogStore) does but write: runs survive their workers, so that
+/// another one can claim and resume them.
+pub struct MemoryStore {
+    inner: Mutex<(State, Count)>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { inner: Mutex::new((State::new(limits, 0), Count(0))) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (State, Count)> {
+        // Nothing under this lock panics half way through a change.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+impl Store for MemoryStore {
+    fn level(&self) -> Level {
+        Level::Memory
+    }
+
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError> {
+        Ok(self.lock().0.join(now, lease))
+    }
+
+    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+        self.lock().0.renew(worker, now)
+    }
+
+    fn leave(&self, worker: Fence) {
+        self.lock().0.leave(worker);
+    }
+
+    fn claim(
+        &self,
+        worker: Fence,
+        now: Timestamp,
+        max: usize,
+    ) -> Result<Vec<StoredRun>, StoreError> {
+        self.lock().0.claim(worker, now, max)
+    }
+
+    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.begin(count, worker, &run)
+    }
+
+    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.append(count, worker, writes)
+    }
+
+    fn commit(&self, _: Ticket) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn confirmed(&self) -> Ticket {
+        Ticket(self.lock().1.0)
+    }
+
+    fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
+        Ok(self.lock().0.find(id))
+    }
+
+    fn list(&self, after: Option<RunNumber>, max: usize) -> Result<Vec<StoredRun>, StoreError> {
+        Ok(self.lock().0.list(after, max))
+    }
+
+    fn maintain(&self, now: Timestamp) -> Result<(), StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.expire(count, now)
+    }
+}
+
+impl MessageStore for MemoryStore {
+    fn put(
+        &self,
+        messages: Vec<OutboxMessage>,
+        marks: Vec<InboxMark>,
+        _: Timestamp,
+    ) -> Result<Posted, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.put(count, messages, marks)
+    }
+
+    fn claim_messages(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        max: usize,
+    ) -> Result<Vec<ClaimedMessage>, StoreError> {
+        Ok(self.lock().0.messages.claim(now, lease, max))
+    }
+
+    fn settle(&self, claim: &ClaimedMessage, outcome: Settlement) -> Result<bool, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.settle(count, claim, outcome)
+    }
+
+    fn commit_messages(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
+        Ok(self.lock().0.messages.is_marked(from, key))
+    }
+
+    fn dead_letters(&self, max: usize) -> Result<Vec<DeadLetter>, StoreError> {
+        Ok(self.lock().0.messages.dead_letters(max))
+    }
+
+    fn settle_dead(&self, message: MessageNumber, revive: bool) -> Result<bool, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.settle_dead(count, message, revive)
+    }
+
+    fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.lock().0.messages.next_due())
+    }
+}

@@ -1,0 +1,230 @@
+//! The outbox and the inbox of a store in memory.
+
+use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage};
+use super::record::{Settlement, Standing};
+use crate::Timestamp;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+struct Kept {
+    content: OutboxMessage,
+    standing: Standing,
+    /// The claim that holds it, if one does: its token and its end.
+    claim: Option<(u64, Timestamp)>,
+}
+
+impl Kept {
+    /// From when on it may be claimed.
+    fn due(&self) -> Timestamp {
+        match self.claim {
+            Some((_, until)) => until.max(self.standing.due),
+            None => self.standing.due,
+        }
+    }
+}
+
+/// All messages and marks.
+#[derive(Default)]
+pub(super) struct Messages {
+    messages: BTreeMap<MessageNumber, Kept>,
+    /// The messages that are not given up, by when they may be claimed.
+    queue: BTreeSet<(Timestamp, MessageNumber)>,
+    /// The marks, by sender and key, with the end of their keeping.
+    marks: HashMap<(String, String), Timestamp>,
+    expiry: BTreeSet<(Timestamp, String, String)>,
+    next: u64,
+    next_token: u64,
+    weight: usize,
+}
+
+impl Messages {
+    pub(super) fn next(&self) -> MessageNumber {
+        MessageNumber(self.next)
+    }
+
+    pub(super) fn set_next_at_least(&mut self, next: MessageNumber) {
+        self.next = self.next.max(next.0);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub(super) fn marks(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// How many bytes an image of everything takes, about.
+    pub(super) fn weight(&self) -> usize {
+        self.weight + self.marks.len() * 48
+    }
+
+    pub(super) fn add(
+        &mut self,
+        first: MessageNumber,
+        messages: impl IntoIterator<Item = OutboxMessage>,
+    ) {
+        let mut number = first;
+        for content in messages {
+            let standing = Standing { attempts: 0, due: Timestamp(0), dead: None };
+            self.restore(number, content, standing);
+            number.0 += 1;
+        }
+    }
+
+    /// Puts a message with its standing in the place of whatever is known of it.
+    pub(super) fn restore(
+        &mut self,
+        number: MessageNumber,
+        content: OutboxMessage,
+        standing: Standing,
+    ) {
+        self.remove(number);
+        self.set_next_at_least(MessageNumber(number.0 + 1));
+        self.weight += weight(&content);
+        if standing.dead.is_none() {
+            self.queue.insert((standing.due, number));
+        }
+        self.messages.insert(number, Kept { content, standing, claim: None });
+    }
+
+    fn remove(&mut self, number: MessageNumber) {
+        if let Some(kept) = self.messages.remove(&number) {
+            self.queue.remove(&(kept.due(), number));
+            self.weight -= weight(&kept.content);
+        }
+    }
+
+    /// Whether there is a message, given up or not, of this number.
+    pub(super) fn is_dead(&self, number: MessageNumber) -> bool {
+        self.messages.get(&number).is_some_and(|kept| kept.standing.dead.is_some())
+    }
+
+    /// Whether a claim still holds.
+    pub(super) fn holds(&self, claim: &ClaimedMessage) -> bool {
+        let kept = self.messages.get(&claim.number);
+        kept.and_then(|kept| kept.claim).is_some_and(|(token, _)| token == claim.token)
+    }
+
+    /// What becomes of a message; nothing if there is none of that number.
+    pub(super) fn settle(&mut self, number: MessageNumber, outcome: &Settlement) {
+        if *outcome == Settlement::Forwarded {
+            return self.remove(number);
+        }
+        let Some(kept) = self.messages.get_mut(&number) else { return };
+        self.queue.remove(&(kept.due(), number));
+        kept.claim = None;
+        let standing = &mut kept.standing;
+        match outcome {
+            Settlement::Forwarded => {}
+            Settlement::Retry { at } => {
+                standing.attempts += 1;
+                standing.due = *at;
+            }
+            Settlement::Dead { reason } => {
+                standing.attempts += 1;
+                standing.dead = Some(reason.clone());
+            }
+            Settlement::Revived => {
+                *standing = Standing { attempts: 0, due: Timestamp(0), dead: None };
+            }
+        }
+        if standing.dead.is_none() {
+            self.queue.insert((standing.due, number));
+        }
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        now: Timestamp,
+        lease: Duration,
+        max: usize,
+    ) -> Vec<ClaimedMessage> {
+        let due = self.queue.range(..=(now, MessageNumber(u64::MAX)));
+        let mut numbers: Vec<_> = due.take(max).map(|(at, number)| (*number, *at)).collect();
+        numbers.sort_unstable();
+        let mut claimed = Vec::with_capacity(numbers.len());
+        for (number, at) in numbers {
+            let Some(kept) = self.messages.get_mut(&number) else { continue };
+            self.queue.remove(&(at, number));
+            self.next_token += 1;
+            let until = now.after(lease.max(Duration::from_nanos(1)));
+            kept.claim = Some((self.next_token, until));
+            self.queue.insert((kept.due(), number));
+            claimed.push(ClaimedMessage {
+                number,
+                token: self.next_token,
+                attempts: kept.standing.attempts,
+                message: kept.content.clone(),
+            });
+        }
+        claimed
+    }
+
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.queue.first().map(|(at, _)| *at)
+    }
+
+    pub(super) fn dead_letters(&self, max: usize) -> Vec<DeadLetter> {
+        let dead = self.messages.iter().filter_map(|(number, kept)| {
+            Some(DeadLetter {
+                number: *number,
+                attempts: kept.standing.attempts,
+                reason: kept.standing.dead.clone()?,
+                message: kept.content.clone(),
+            })
+        });
+        dead.take(max).collect()
+    }
+
+    /// The first message from a number on, as an image.
+    pub(super) fn image_from(
+        &self,
+        from: MessageNumber,
+    ) -> Option<(MessageNumber, &OutboxMessage, &Standing)> {
+        let (number, kept) = self.messages.range(from..).next()?;
+        Some((*number, &kept.content, &kept.standing))
+    }
+
+    pub(super) fn mark(&mut self, marks: impl IntoIterator<Item = InboxMark>) {
+        for InboxMark { from, key, keep_until } in marks {
+            let old = self.marks.insert((from.clone(), key.clone()), keep_until);
+            if let Some(old) = old {
+                self.expiry.remove(&(old, from.clone(), key.clone()));
+            }
+            self.expiry.insert((keep_until, from, key));
+        }
+    }
+
+    pub(super) fn is_marked(&self, from: &str, key: &str) -> bool {
+        self.marks.contains_key(&(from.to_owned(), key.to_owned()))
+    }
+
+    /// Forgets marks whose time is over, at most `max`.
+    pub(super) fn expire(&mut self, now: Timestamp, max: usize) {
+        for _ in 0..max {
+            if self.expiry.first().is_none_or(|(until, ..)| *until >= now) {
+                break;
+            }
+            if let Some((_, from, key)) = self.expiry.pop_first() {
+                self.marks.remove(&(from, key));
+            }
+        }
+    }
+
+    /// Up to `max` marks from a place on, in the order of their expiry.
+    pub(super) fn marks_from(
+        &self,
+        from: Option<&(Timestamp, String, String)>,
+        max: usize,
+    ) -> Vec<(Timestamp, String, String)> {
+        use std::ops::Bound;
+        let start = from.map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self.expiry.range::<(Timestamp, String, String), _>((start, Bound::Unbounded));
+        range.take(max).cloned().collect()
+    }
+}
+
+fn weight(message: &OutboxMessage) -> usize {
+    message.to.len() + message.key.len() + message.payload.len() + 32
+}

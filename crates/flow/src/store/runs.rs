@@ -1,0 +1,316 @@
+//! The runs of a store in memory: what its records come to.
+
+use super::record::{Beginning, RunNumber};
+use super::types::{Fence, NewRun, StoredRun};
+use crate::{FlowId, Timestamp};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+/// Spreads run numbers over a table. They are counted up by the store itself, so nobody can choose
+/// them to collide, and hashing them well would cost more than everything else that is done.
+#[derive(Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The table takes its buckets from the low bits and its tags from the high ones.
+        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ (spread >> 32);
+    }
+}
+
+/// A table by run number.
+pub(crate) type ByNumber<T> = HashMap<RunNumber, T, BuildHasherDefault<NumberHasher>>;
+
+/// One run.
+pub(super) struct Run {
+    pub(super) id: FlowId,
+    flow: u32,
+    version: u32,
+    parent: Option<RunNumber>,
+    started: Timestamp,
+    pub(super) ended: Option<Timestamp>,
+    pub(super) holder: Option<Fence>,
+    /// The input and, behind it, the history: one allocation for both.
+    bytes: Vec<u8>,
+    input_len: u32,
+    /// Ended runs that are kept because this one, their parent, has not ended.
+    ended_children: Vec<RunNumber>,
+}
+
+impl Run {
+    /// What the run takes, about, in memory and in an image.
+    fn weight(&self) -> usize {
+        self.bytes.len() + 64
+    }
+
+    pub(super) fn history(&self) -> &[u8] {
+        &self.bytes[self.input_len as usize..]
+    }
+}
+
+/// All runs.
+#[derive(Default)]
+pub(super) struct Runs {
+    by_id: HashMap<FlowId, RunNumber>,
+    runs: ByNumber<Run>,
+    /// Unfinished runs that no worker holds.
+    free: BTreeSet<RunNumber>,
+    /// Ended runs in the order in which they ended, but for those kept for a parent.
+    ended: VecDeque<(Timestamp, RunNumber)>,
+    live: usize,
+    next: u64,
+    weight: usize,
+    flows: Vec<Arc<str>>,
+    /// Buffers of forgotten runs, so that runs come and go without allocating.
+    spare: Vec<Vec<u8>>,
+}
+
+/// How many buffers of forgotten runs are kept, and how great each may be.
+const SPARE_MAX: usize = 256;
+const SPARE_BYTES_MAX: usize = 4096;
+
+impl Runs {
+    pub(super) fn find(&self, id: &FlowId) -> Option<RunNumber> {
+        self.by_id.get(id).copied()
+    }
+
+    pub(super) fn get(&self, run: RunNumber) -> Option<&Run> {
+        self.runs.get(&run)
+    }
+
+    /// How many runs have not ended.
+    pub(super) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// How many bytes an image of everything takes, about.
+    pub(super) fn weight(&self) -> usize {
+        self.weight
+    }
+
+    pub(super) fn next(&self) -> RunNumber {
+        RunNumber(self.next)
+    }
+
+    pub(super) fn set_next_at_least(&mut self, next: RunNumber) {
+        self.next = self.next.max(next.0);
+    }
+
+    /// All numbers, in order.
+    pub(super) fn numbers(&self) -> Vec<RunNumber> {
+        let mut numbers: Vec<_> = self.runs.keys().copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn intern(&mut self, flow: &str) -> u32 {
+        // A program has a few dozen flows at most.
+        let known = self.flows.iter().position(|known| **known == *flow);
+        let at = known.unwrap_or_else(|| {
+            self.flows.push(flow.into());
+            self.flows.len() - 1
+        });
+        at as u32
+    }
+
+    /// Begins a run whose id is not known yet.
+    pub(super) fn begin(&mut self, number: RunNumber, new: &NewRun<'_>, holder: Option<Fence>) {
+        self.set_next_at_least(RunNumber(number.0 + 1));
+        let mut bytes = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(192));
+        bytes.extend_from_slice(new.input);
+        let run = Run {
+            id: new.id,
+            flow: self.intern(new.flow),
+            version: new.version,
+            parent: new.parent,
+            started: new.at,
+            ended: None,
+            holder,
+            input_len: new.input.len() as u32,
+            bytes,
+            ended_children: Vec::new(),
+        };
+        self.weight += run.weight();
+        self.live += 1;
+        if holder.is_none() {
+            self.free.insert(number);
+        }
+        self.by_id.insert(new.id, number);
+        self.runs.insert(number, run);
+    }
+
+    /// Adds to the history of a run. False if there is no such run.
+    pub(super) fn advance(
+        &mut self,
+        number: RunNumber,
+        entries: &[u8],
+        ended: Option<Timestamp>,
+    ) -> bool {
+        let Some(run) = self.runs.get_mut(&number) else { return false };
+        run.bytes.extend_from_slice(entries);
+        self.weight += entries.len();
+        if let Some(at) = ended.filter(|_| run.ended.is_none()) {
+            self.end(number, at);
+        }
+        true
+    }
+
+    fn end(&mut self, number: RunNumber, at: Timestamp) {
+        let Some(run) = self.runs.get_mut(&number) else { return };
+        run.ended = Some(at);
+        let held = run.holder.take().is_some();
+        let children = std::mem::take(&mut run.ended_children);
+        let parent = run.parent;
+        self.live -= 1;
+        if !held {
+            self.free.remove(&number);
+        }
+        self.ended.extend(children.into_iter().map(|child| (at, child)));
+        let waits = parent.and_then(|parent| self.runs.get_mut(&parent));
+        match waits.filter(|parent| parent.ended.is_none()) {
+            Some(parent) => parent.ended_children.push(number),
+            None => self.ended.push_back((at, number)),
+        }
+    }
+
+    /// The next run that need not be kept: when more than `keep` have ended, or it ended before.
+    pub(super) fn oldest_ended(&self, keep: usize, before: Timestamp) -> Option<RunNumber> {
+        let (at, number) = self.ended.front()?;
+        (self.ended.len() > keep || *at < before).then_some(*number)
+    }
+
+    /// How many ended runs wait to be forgotten in their turn.
+    pub(super) fn ended(&self) -> usize {
+        self.ended.len()
+    }
+
+    /// Forgets a run; nothing if there is none. While records are being read, the run may stand
+    /// anywhere among the ended; [`Runs::settle`] clears that up.
+    pub(super) fn forget(&mut self, number: RunNumber) {
+        if self.ended.front().is_some_and(|(_, front)| *front == number) {
+            self.ended.pop_front();
+        }
+        let Some(mut run) = self.runs.remove(&number) else { return };
+        self.weight -= run.weight();
+        self.by_id.remove(&run.id);
+        if run.ended.is_none() {
+            self.live -= 1;
+            self.free.remove(&number);
+        }
+        if self.spare.len() < SPARE_MAX && run.bytes.capacity() <= SPARE_BYTES_MAX {
+            run.bytes.clear();
+            self.spare.push(run.bytes);
+        }
+    }
+
+    /// Puts the image of a run in the place of whatever is known of it.
+    pub(super) fn restore(
+        &mut self,
+        beginning: &Beginning<'_>,
+        ended: Option<Timestamp>,
+        history: &[u8],
+    ) {
+        self.forget(beginning.run);
+        let new = NewRun {
+            id: beginning.id,
+            flow: beginning.flow,
+            version: beginning.version,
+            parent: beginning.parent,
+            at: beginning.at,
+            input: beginning.input,
+        };
+        self.begin(beginning.run, &new, None);
+        self.advance(beginning.run, history, ended);
+    }
+
+    /// After everything has been read: the ended runs in the order in which they ended, whatever the
+    /// order of their images.
+    pub(super) fn settle(&mut self) {
+        let mut ended = VecDeque::new();
+        let mut kept: Vec<(RunNumber, RunNumber)> = Vec::new();
+        for (number, run) in &self.runs {
+            let Some(at) = run.ended else { continue };
+            let parent = run.parent.filter(|parent| {
+                self.runs.get(parent).is_some_and(|parent| parent.ended.is_none())
+            });
+            match parent {
+                Some(parent) => kept.push((parent, *number)),
+                None => ended.push_back((at, *number)),
+            }
+        }
+        ended.make_contiguous().sort_unstable();
+        kept.sort_unstable();
+        self.ended = ended;
+        self.runs.values_mut().for_each(|run| run.ended_children.clear());
+        for (parent, child) in kept {
+            if let Some(parent) = self.runs.get_mut(&parent) {
+                parent.ended_children.push(child);
+            }
+        }
+    }
+
+    /// Gives unfinished runs that nobody holds to a worker.
+    pub(super) fn claim(&mut self, worker: Fence, max: usize) -> Vec<StoredRun> {
+        let mut claimed = Vec::new();
+        while claimed.len() < max
+            && let Some(number) = self.free.pop_first()
+        {
+            if let Some(run) = self.runs.get_mut(&number) {
+                run.holder = Some(worker);
+            }
+            claimed.extend(self.stored(number));
+        }
+        claimed
+    }
+
+    /// Takes all runs from a worker.
+    pub(super) fn release(&mut self, worker: Fence) {
+        for (number, run) in &mut self.runs {
+            if run.holder == Some(worker) {
+                run.holder = None;
+                self.free.insert(*number);
+            }
+        }
+    }
+
+    pub(super) fn beginning(&self, number: RunNumber) -> Option<(Beginning<'_>, &Run)> {
+        let run = self.runs.get(&number)?;
+        let beginning = Beginning {
+            run: number,
+            id: run.id,
+            flow: &self.flows[run.flow as usize],
+            version: run.version,
+            parent: run.parent,
+            at: run.started,
+            input: &run.bytes[..run.input_len as usize],
+        };
+        Some((beginning, run))
+    }
+
+    pub(super) fn stored(&self, number: RunNumber) -> Option<StoredRun> {
+        let run = self.runs.get(&number)?;
+        Some(StoredRun {
+            run: number,
+            id: run.id,
+            flow: self.flows[run.flow as usize].clone(),
+            version: run.version,
+            parent: run.parent,
+            started: run.started,
+            ended: run.ended,
+            input: run.bytes[..run.input_len as usize].to_vec(),
+            history: run.history().to_vec(),
+        })
+    }
+}

@@ -1,0 +1,352 @@
+//! What both stores do: keep the state in memory and write down every change of it.
+
+use super::message::{ClaimedMessage, InboxMark, MessageNumber, OutboxMessage, Posted};
+use super::messages::Messages;
+use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
+use super::runs::{ByNumber, Runs};
+use super::types::{Appended, Begun, Fence, NewRun, StoreError, StoredRun, Ticket, Write};
+use crate::{FlowId, Timestamp};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a store holds at most, and for how long it keeps what is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Runs that have not ended. No more are begun: [`StoreError::Full`].
+    pub live_runs_max: usize,
+    /// Ended runs that are kept, so that starting one again finds it. When there are more, the
+    /// oldest are forgotten before their time, 64 at once.
+    pub ended_runs_max: usize,
+    /// How long an ended run is kept. One whose parent has not ended is kept until it has.
+    pub retention: Duration,
+    /// Messages in the outbox, dead letters included. While there are so many, no run is begun and
+    /// no message put; runs that are under way may still add theirs.
+    pub messages_max: usize,
+    /// Marks in the inbox. While there are so many, no message is put and no run is begun.
+    pub marks_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            live_runs_max: 100_000,
+            ended_runs_max: 100_000,
+            retention: Duration::from_secs(7 * 24 * 3600),
+            messages_max: 100_000,
+            marks_max: 1_000_000,
+        }
+    }
+}
+
+/// How many ended runs are forgotten at once when there are too many.
+const FORGET_BATCH: usize = 64;
+/// How many runs and marks are forgotten at most in one piece of housekeeping.
+const FORGET_MAX: usize = 4096;
+
+/// Where changes are written down.
+pub(super) trait Journal {
+    /// Takes a record. An error means that it was not taken and nothing changed.
+    fn record(&mut self, record: &Record<'_>) -> Result<Ticket, StoreError>;
+}
+
+/// A worker that has joined.
+struct Worker {
+    renewed: Timestamp,
+    lease: Duration,
+}
+
+/// The state of a store.
+pub(super) struct State {
+    pub(super) limits: Limits,
+    pub(super) runs: Runs,
+    pub(super) messages: Messages,
+    workers: BTreeMap<Fence, Worker>,
+    next_fence: u64,
+    /// Runs of which something was read, but not yet the beginning.
+    orphans: ByNumber<Ticket>,
+}
+
+impl State {
+    /// An empty state. The fences of its workers are greater than `fences_above`.
+    pub(super) fn new(limits: Limits, fences_above: u64) -> Self {
+        Self {
+            limits,
+            runs: Runs::default(),
+            messages: Messages::default(),
+            workers: BTreeMap::new(),
+            next_fence: fences_above + 1,
+            orphans: ByNumber::default(),
+        }
+    }
+
+    // --- Reading what was written down.
+
+    /// Takes in a record of an earlier life.
+    pub(super) fn read(&mut self, ticket: Ticket, record: Record<'_>) {
+        match record {
+            Record::Started(beginning) => self.runs.restore(&beginning, None, &[]),
+            Record::Advanced(advance) => {
+                self.messages.add(advance.first_message, advance.messages);
+                self.messages.mark(advance.marks);
+                if !self.runs.advance(advance.run, advance.entries, advance.ended) {
+                    // Its beginning may have been deleted, if its image is still to come.
+                    self.orphans.entry(advance.run).or_insert(ticket);
+                }
+            }
+            Record::Forgotten(runs) => {
+                for run in runs {
+                    self.orphans.remove(&run);
+                    self.runs.forget(run);
+                }
+            }
+            Record::Image { beginning, ended, history } => {
+                self.orphans.remove(&beginning.run);
+                self.runs.restore(&beginning, ended, history);
+            }
+            Record::Posted { first_message, messages, marks } => {
+                self.messages.add(first_message, messages);
+                self.messages.mark(marks);
+            }
+            Record::Settled { message, outcome } => self.messages.settle(message, &outcome),
+            Record::MessageImage { message, content, standing } => {
+                self.messages.restore(message, content, standing);
+            }
+            Record::MarkImages(marks) => self.messages.mark(marks),
+            Record::Counters { next_run, next_message } => {
+                self.runs.set_next_at_least(next_run);
+                self.messages.set_next_at_least(next_message);
+            }
+        }
+    }
+
+    /// Ends the reading: every run must have had its beginning.
+    pub(super) fn finish_reading(&mut self) -> Result<(), StoreError> {
+        if let Some((run, ticket)) = self.orphans.iter().min() {
+            let reason = format!("run {} has no beginning", run.0);
+            return Err(StoreError::Corrupt { ticket: *ticket, reason });
+        }
+        self.runs.settle();
+        Ok(())
+    }
+
+    // --- Workers.
+
+    pub(super) fn join(&mut self, now: Timestamp, lease: Duration) -> Fence {
+        let fence = Fence(self.next_fence);
+        self.next_fence += 1;
+        self.workers.insert(fence, Worker { renewed: now, lease });
+        fence
+    }
+
+    pub(super) fn renew(&mut self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+        let known = self.workers.get_mut(&worker).ok_or(StoreError::Fenced(worker))?;
+        known.renewed = known.renewed.max(now);
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, worker: Fence) {
+        if self.workers.remove(&worker).is_some() {
+            self.runs.release(worker);
+        }
+    }
+
+    fn expel_lapsed(&mut self, worker: Fence, now: Timestamp) {
+        let lapsed = self
+            .workers
+            .iter()
+            .filter(|(fence, other)| **fence != worker && other.renewed.after(other.lease) <= now);
+        let lapsed: Vec<_> = lapsed.map(|(fence, _)| *fence).collect();
+        lapsed.into_iter().for_each(|fence| self.leave(fence));
+    }
+
+    fn check_worker(&self, worker: Fence) -> Result<(), StoreError> {
+        let known = self.workers.contains_key(&worker);
+        if known { Ok(()) } else { Err(StoreError::Fenced(worker)) }
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        worker: Fence,
+        now: Timestamp,
+        max: usize,
+    ) -> Result<Vec<StoredRun>, StoreError> {
+        self.renew(worker, now)?;
+        self.expel_lapsed(worker, now);
+        Ok(self.runs.claim(worker, max))
+    }
+
+    // --- Runs.
+
+    pub(super) fn find(&self, id: &FlowId) -> Option<StoredRun> {
+        self.runs.find(id).and_then(|run| self.runs.stored(run))
+    }
+
+    pub(super) fn list(&self, after: Option<RunNumber>, max: usize) -> Vec<StoredRun> {
+        let numbers = self.runs.numbers();
+        let start = numbers.partition_point(|run| Some(*run) <= after);
+        numbers[start..].iter().take(max).filter_map(|run| self.runs.stored(*run)).collect()
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        journal: &mut impl Journal,
+        worker: Fence,
+        new: &NewRun<'_>,
+    ) -> Result<Begun, StoreError> {
+        self.check_worker(worker)?;
+        if let Some(known) = self.runs.find(&new.id).and_then(|run| self.runs.stored(run)) {
+            return Ok(Begun::Known(Box::new(known)));
+        }
+        // A child is part of a run that is under way already, and that must be able to go on.
+        if new.parent.is_none() {
+            let limits = &self.limits;
+            full("unfinished runs", self.runs.live(), limits.live_runs_max)?;
+            full("messages", self.messages.len(), limits.messages_max)?;
+            full("marks", self.messages.marks(), limits.marks_max)?;
+        }
+        let run = self.runs.next();
+        let beginning = Beginning {
+            run,
+            id: new.id,
+            flow: new.flow,
+            version: new.version,
+            parent: new.parent,
+            at: new.at,
+            input: new.input,
+        };
+        let ticket = journal.record(&Record::Started(beginning))?;
+        self.runs.begin(run, new, Some(worker));
+        Ok(Begun::New { run, ticket })
+    }
+
+    pub(super) fn append(
+        &mut self,
+        journal: &mut impl Journal,
+        worker: Fence,
+        writes: &[Write],
+    ) -> Result<Appended, StoreError> {
+        let mut appended = Appended::default();
+        for write in writes {
+            if self.runs.get(write.run).and_then(|run| run.holder) != Some(worker) {
+                appended.fenced.push(write.run);
+                continue;
+            }
+            let first_message = self.messages.next();
+            let advance = Advance {
+                run: write.run,
+                ended: write.ended,
+                entries: &write.entries,
+                first_message,
+                messages: write.messages.clone(),
+                marks: write.marks.clone(),
+            };
+            appended.ticket = journal.record(&Record::Advanced(advance))?;
+            self.runs.advance(write.run, &write.entries, write.ended);
+            self.messages.add(first_message, write.messages.iter().cloned());
+            self.messages.mark(write.marks.iter().cloned());
+        }
+        if self.runs.ended() >= self.limits.ended_runs_max + FORGET_BATCH {
+            self.forget(journal, Timestamp(0), FORGET_BATCH)?;
+        }
+        Ok(appended)
+    }
+
+    fn forget(
+        &mut self,
+        journal: &mut impl Journal,
+        before: Timestamp,
+        max: usize,
+    ) -> Result<(), StoreError> {
+        let mut forgotten = Vec::new();
+        while forgotten.len() < max
+            && let Some(run) = self.runs.oldest_ended(self.limits.ended_runs_max, before)
+        {
+            self.runs.forget(run);
+            forgotten.push(run);
+        }
+        if !forgotten.is_empty() {
+            journal.record(&Record::Forgotten(forgotten))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what need not be kept any longer.
+    pub(super) fn expire(
+        &mut self,
+        journal: &mut impl Journal,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let retention = u64::try_from(self.limits.retention.as_nanos()).unwrap_or(u64::MAX);
+        self.forget(journal, Timestamp(now.0.saturating_sub(retention)), FORGET_MAX)?;
+        self.messages.expire(now, FORGET_MAX);
+        Ok(())
+    }
+
+    // --- Messages.
+
+    pub(super) fn put(
+        &mut self,
+        journal: &mut impl Journal,
+        messages: Vec<OutboxMessage>,
+        marks: Vec<InboxMark>,
+    ) -> Result<Posted, StoreError> {
+        if marks.iter().any(|mark| self.messages.is_marked(&mark.from, &mark.key)) {
+            return Ok(Posted::Duplicate);
+        }
+        full("messages", self.messages.len() + messages.len(), self.limits.messages_max + 1)?;
+        full("marks", self.messages.marks() + marks.len(), self.limits.marks_max + 1)?;
+        let first_message = self.messages.next();
+        let record = Record::Posted { first_message, messages, marks };
+        journal.record(&record)?;
+        if let Record::Posted { messages, marks, .. } = record {
+            self.messages.add(first_message, messages);
+            self.messages.mark(marks);
+        }
+        Ok(Posted::Stored)
+    }
+
+    pub(super) fn settle(
+        &mut self,
+        journal: &mut impl Journal,
+        claim: &ClaimedMessage,
+        outcome: Settlement,
+    ) -> Result<bool, StoreError> {
+        if !self.messages.holds(claim) {
+            return Ok(false);
+        }
+        self.settle_now(journal, claim.number, outcome)?;
+        Ok(true)
+    }
+
+    pub(super) fn settle_dead(
+        &mut self,
+        journal: &mut impl Journal,
+        message: MessageNumber,
+        revive: bool,
+    ) -> Result<bool, StoreError> {
+        if !self.messages.is_dead(message) {
+            return Ok(false);
+        }
+        let outcome = if revive { Settlement::Revived } else { Settlement::Forwarded };
+        self.settle_now(journal, message, outcome)?;
+        Ok(true)
+    }
+
+    fn settle_now(
+        &mut self,
+        journal: &mut impl Journal,
+        message: MessageNumber,
+        outcome: Settlement,
+    ) -> Result<(), StoreError> {
+        let record = Record::Settled { message, outcome };
+        journal.record(&record)?;
+        if let Record::Settled { message, outcome } = record {
+            self.messages.settle(message, &outcome);
+        }
+        Ok(())
+    }
+}
+
+fn full(what: &'static str, held: usize, limit: usize) -> Result<(), StoreError> {
+    if held >= limit { Err(StoreError::Full { what, limit }) } else { Ok(()) }
+}
