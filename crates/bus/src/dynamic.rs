@@ -20,6 +20,7 @@ pub struct Bus {
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
 }
 
+type Place = &'static Location<'static>;
 type Route<R> = Box<dyn Serve<R>>;
 type Listeners<E> = Vec<(&'static str, Box<dyn Listen<E>>)>;
 
@@ -182,10 +183,12 @@ fn must_wait(name: &str) -> Error {
 /// Puts a [`Bus`] together. What is wrong with it is told by [`Builder::build`], all at once.
 #[derive(Default)]
 pub struct Builder {
-    routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, &'static Location<'static>)>,
+    routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, Place)>,
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
-    needed: Vec<(TypeId, &'static str, &'static Location<'static>)>,
-    duplicates: Vec<String>,
+    needed: Vec<(TypeId, String)>,
+    wrong: Vec<String>,
+    #[cfg(feature = "macros")]
+    pub(crate) parts: crate::discovery::Parts,
 }
 
 impl Builder {
@@ -199,7 +202,9 @@ impl Builder {
         P: Pipeline<R> + 'static,
         H: Handler<R> + 'static,
     {
-        self.add::<R>(Box::new(Later(pipeline, handler)), Location::caller())
+        let mut builder = self;
+        builder.route(pipeline, handler, Location::caller());
+        builder
     }
 
     /// Registers a handler that answers at once, behind these behaviours.
@@ -211,19 +216,42 @@ impl Builder {
         P: PipelineNow<R> + 'static,
         H: HandlerNow<R> + 'static,
     {
-        self.add::<R>(Box::new(Now(pipeline, handler)), Location::caller())
+        let mut builder = self;
+        builder.route_now(pipeline, handler, Location::caller());
+        builder
     }
 
-    fn add<R: Request>(mut self, route: Route<R>, here: &'static Location<'static>) -> Builder {
+    pub(crate) fn route<R, P, H>(&mut self, pipeline: P, handler: H, place: Place)
+    where
+        R: Request,
+        P: Pipeline<R> + 'static,
+        H: Handler<R> + 'static,
+    {
+        self.add::<R>(Box::new(Later(pipeline, handler)), place);
+    }
+
+    pub(crate) fn route_now<R, P, H>(&mut self, pipeline: P, handler: H, place: Place)
+    where
+        R: Request,
+        P: PipelineNow<R> + 'static,
+        H: HandlerNow<R> + 'static,
+    {
+        self.add::<R>(Box::new(Now(pipeline, handler)), place);
+    }
+
+    fn add<R: Request>(&mut self, route: Route<R>, place: Place) {
         if let Some((_, before)) = self.routes.get(&TypeId::of::<R>()) {
-            self.duplicates.push(format!(
-                "{} has two handlers: one registered at {before}, another at {here}",
-                R::NAME
-            ));
-            return self;
+            let name = R::NAME;
+            let wrong =
+                format!("{name} has two handlers: one registered at {before}, another at {place}");
+            self.complain(wrong);
+            return;
         }
-        self.routes.insert(TypeId::of::<R>(), (Box::new(route), here));
-        self
+        self.routes.insert(TypeId::of::<R>(), (Box::new(route), place));
+    }
+
+    pub(crate) fn complain(&mut self, wrong: String) {
+        self.wrong.push(wrong);
     }
 
     /// Has every event of this type told to this handler as well. `name` stands in errors.
@@ -233,7 +261,9 @@ impl Builder {
         name: &'static str,
         handler: H,
     ) -> Builder {
-        self.add_listener::<E>(name, Box::new(Later((), handler)))
+        let mut builder = self;
+        builder.listen(name, handler);
+        builder
     }
 
     /// Has every event of this type told to this handler, which takes note at once, as well. `name`
@@ -244,14 +274,28 @@ impl Builder {
         name: &'static str,
         handler: H,
     ) -> Builder {
-        self.add_listener::<E>(name, Box::new(Now((), handler)))
+        let mut builder = self;
+        builder.listen_now(name, handler);
+        builder
     }
 
-    fn add_listener<E: Event>(
-        mut self,
+    pub(crate) fn listen<E: Event, H: EventHandler<E> + 'static>(
+        &mut self,
         name: &'static str,
-        listener: Box<dyn Listen<E>>,
-    ) -> Builder {
+        handler: H,
+    ) {
+        self.add_listener::<E>(name, Box::new(Later((), handler)));
+    }
+
+    pub(crate) fn listen_now<E: Event, H: EventHandlerNow<E> + 'static>(
+        &mut self,
+        name: &'static str,
+        handler: H,
+    ) {
+        self.add_listener::<E>(name, Box::new(Now((), handler)));
+    }
+
+    fn add_listener<E: Event>(&mut self, name: &'static str, listener: Box<dyn Listen<E>>) {
         let list = self
             .listeners
             .entry(TypeId::of::<E>())
@@ -259,15 +303,21 @@ impl Builder {
         list.downcast_mut::<Listeners<E>>()
             .expect("the list of an event's listeners is made with the event's type, just above")
             .push((name, listener));
-        self
     }
 
     /// Says that this request will be asked, so that a bus without a handler for it is not built.
     #[must_use]
     #[track_caller]
     pub fn needs<R: Request>(mut self) -> Builder {
-        self.needed.push((TypeId::of::<R>(), R::NAME, Location::caller()));
+        let (name, place) = (R::NAME, Location::caller());
+        let gap = format!("{name}, which {place} needs, has no handler");
+        self.demand(TypeId::of::<R>(), gap);
         self
+    }
+
+    /// Says what is wrong unless this request has a handler in the end.
+    pub(crate) fn demand(&mut self, request: TypeId, gap: String) {
+        self.needed.push((request, gap));
     }
 
     /// The bus.
@@ -275,12 +325,14 @@ impl Builder {
     /// # Errors
     /// A request has two handlers, or one that is needed has none. The error names the places.
     pub fn build(self) -> std::result::Result<Bus, BuildError> {
-        let mut wrong = self.duplicates;
-        for (id, name, place) in self.needed {
-            if !self.routes.contains_key(&id) {
-                wrong.push(format!("{name}, which {place} needs, has no handler"));
+        let mut wrong = self.wrong;
+        for (request, gap) in self.needed {
+            if !self.routes.contains_key(&request) {
+                wrong.push(gap);
             }
         }
+        #[cfg(feature = "macros")]
+        wrong.extend(self.parts.left_over());
         if !wrong.is_empty() {
             return Err(BuildError { wrong });
         }

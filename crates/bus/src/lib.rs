@@ -34,6 +34,8 @@
 
 pub mod behaviour;
 mod context;
+#[cfg(feature = "macros")]
+mod discovery;
 mod dispatch;
 mod dynamic;
 mod error;
@@ -41,6 +43,13 @@ mod handler;
 mod isolated;
 mod pipeline;
 mod request;
+
+/// What the macros write names these.
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod __discovery {
+    pub use crate::discovery::{Declared, Finder, Found, declare, found, inventory};
+}
 
 pub use context::{Context, TraceContext, Trail};
 #[doc(hidden)]
@@ -52,3 +61,5 @@ pub use handler::{EventHandler, EventHandlerNow, Handler, HandlerNow, Ready};
 pub use isolated::Isolated;
 pub use pipeline::{Behaviour, BehaviourNow, Pipeline, PipelineNow};
 pub use request::{Command, Event, Query, Request};
+#[cfg(feature = "macros")]
+pub use rialto_bus_macros::{Command, Event, Query, handler};
