@@ -13,6 +13,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-model", 1),
     ("rialto-disk", 1),
     ("rialto-ident", 1),
+    ("rialto-lifecycle", 1),
     ("rialto-bus", 1),
     ("rialto-core", 2),
     ("rialto-log", 2),

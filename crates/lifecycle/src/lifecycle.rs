@@ -1,0 +1,282 @@
+//! The components of a process, from start to supervision.
+
+use crate::component::{Component, Failure, Health, guarded};
+use crate::error::StartError;
+use crate::operations::Operations;
+use crate::order::{Node, start_order};
+use crate::restart::Restart;
+use crate::status::{Change, State, Status};
+use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a component may take to stop, unless it is said otherwise.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+
+/// The components of a process and the operations that they serve.
+///
+/// Register the components, start them, and share this in an `Arc` with whoever shows health or
+/// begins operations. Dropping it stops nothing: call [`Lifecycle::shutdown`].
+#[derive(Debug, Default)]
+pub struct Lifecycle {
+    pub(crate) operations: Operations,
+    /// What is worked with, held for as long as a start or a restart takes.
+    pub(crate) parts: Mutex<Vec<Part>>,
+    /// What is known of them, at the same positions, held only to look or to write: a health page
+    /// never waits for a component.
+    board: Mutex<Vec<Status>>,
+}
+
+/// A component, and what was said about it.
+pub(crate) struct Part {
+    pub(crate) name: Cow<'static, str>,
+    needs: Vec<Cow<'static, str>>,
+    restart: Restart,
+    pub(crate) stop_within: Duration,
+    pub(crate) component: Box<dyn Component>,
+    /// Where it stands on the board; starting puts parts into another order.
+    pub(crate) place: usize,
+    needed: Vec<usize>,
+    attempts: u32,
+    due: Option<Instant>,
+    well_since: Option<Instant>,
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("name", &self.name).field("needs", &self.needs).finish()
+    }
+}
+
+/// What else there is to say about a component that was just registered.
+#[derive(Debug)]
+pub struct Registration<'a>(&'a mut Part);
+
+impl Registration<'_> {
+    /// It is started after this one, and stopped before it.
+    pub fn needs(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Self {
+        self.0.needs.push(name.into());
+        self
+    }
+
+    /// How often it is started again when it fails.
+    pub fn restart(&mut self, restart: Restart) -> &mut Self {
+        self.0.restart = restart;
+        self
+    }
+
+    /// How long it may take to stop; 10 seconds unless this says otherwise.
+    pub fn stop_within(&mut self, at_most: Duration) -> &mut Self {
+        self.0.stop_within = at_most;
+        self
+    }
+}
+
+impl Lifecycle {
+    /// A process without components.
+    #[must_use]
+    pub fn new() -> Lifecycle {
+        Lifecycle::default()
+    }
+
+    /// The operations that a shutdown lets end.
+    #[must_use]
+    pub fn operations(&self) -> &Operations {
+        &self.operations
+    }
+
+    /// Adds a component under a name of its own, which [`Lifecycle::start`] checks.
+    pub fn register(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        component: impl Component + 'static,
+    ) -> Registration<'_> {
+        let name = name.into();
+        let board = self.board.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let place = board.len();
+        board.push(Status { name: name.clone(), state: State::New, since: None, restarts: 0 });
+        let part = Part {
+            name,
+            needs: Vec::new(),
+            restart: Restart::default(),
+            stop_within: STOP_WITHIN,
+            component: Box::new(component),
+            place,
+            needed: Vec::new(),
+            attempts: 0,
+            due: None,
+            well_since: None,
+        };
+        parts.push(part);
+        Registration(parts.last_mut().expect("it was just pushed"))
+    }
+
+    /// Starts the components, each after those that it needs.
+    ///
+    /// # Errors
+    /// There is no such order, or a component did not start. Those that were started by then are
+    /// stopped again.
+    pub fn start(&self) -> Result<(), StartError> {
+        let mut parts = self.parts();
+        let is_new = self.board().iter().all(|status| status.state == State::New);
+        if !is_new || self.operations.is_stopping() {
+            return Err(StartError::NotNew);
+        }
+        put_in_order(&mut parts)?;
+        for position in 0..parts.len() {
+            let part = &mut parts[position];
+            self.set(part.place, State::Starting);
+            if let Err(source) = guarded(|| part.component.start()) {
+                self.set(part.place, State::GivenUp(source.to_string()));
+                let name = part.name.to_string();
+                for started in parts[..position].iter_mut().rev() {
+                    self.set(started.place, State::Stopping);
+                    let stopped = guarded(|| started.component.stop());
+                    self.set(started.place, after_stop(&stopped));
+                }
+                return Err(StartError::Component { name, source });
+            }
+            part.well_since = Some(Instant::now());
+            self.set(part.place, State::Up);
+        }
+        Ok(())
+    }
+
+    /// Looks at every component once, restarts what has failed and is due, and returns what has
+    /// changed. `now` is for pauses between restarts; [`Lifecycle::supervise`] calls this again and
+    /// again. Does nothing once a shutdown has begun.
+    pub fn tend(&self, now: Instant) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for part in self.parts().iter_mut() {
+            if self.operations.is_stopping() {
+                break;
+            }
+            let before = self.state(part.place);
+            let after = match &before {
+                State::Up | State::NotReady(_) => self.look(part, now),
+                State::Restarting { attempt, reason } => self.retry(part, *attempt, reason, now),
+                _ => continue,
+            };
+            if after != before {
+                self.set(part.place, after.clone());
+                changes.push(Change { name: part.name.clone(), from: before, to: after });
+            }
+        }
+        changes
+    }
+
+    /// Whether requests should come here: every component is up, and it is not stopping.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.operations.is_stopping()
+            && self.board().iter().all(|status| status.state == State::Up)
+    }
+
+    /// Whether it can still become ready by itself. Once a component has been given up, only a new
+    /// process helps.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.board().iter().any(|status| matches!(status.state, State::GivenUp(_)))
+    }
+
+    /// Every component, in the order of registration. Never waits for one.
+    #[must_use]
+    pub fn status(&self) -> Vec<Status> {
+        self.board().clone()
+    }
+
+    fn look(&self, part: &mut Part, now: Instant) -> State {
+        let health = guarded(|| Ok(part.component.health()))
+            .unwrap_or_else(|failure| Health::Failed(failure.to_string()));
+        if let Health::Failed(reason) = health {
+            part.well_since = None;
+            return fail(part, reason, now);
+        }
+        let well_since = *part.well_since.get_or_insert(now);
+        if now.saturating_duration_since(well_since) >= part.restart.forgotten_after {
+            part.attempts = 0;
+        }
+        match health {
+            Health::NotReady(reason) => State::NotReady(reason),
+            _ => State::Up,
+        }
+    }
+
+    fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> State {
+        let is_due = part.due.is_none_or(|due| now >= due);
+        // It could not start without what it needs, and that would cost it an attempt.
+        let can_start = part.needed.iter().all(|&place| self.state(place).is_running());
+        if !is_due || !can_start {
+            return State::Restarting { attempt, reason: reason.to_string() };
+        }
+        // It has failed: that it cannot stop in order either is no news.
+        let _ = guarded(|| part.component.stop());
+        match guarded(|| part.component.start()) {
+            Ok(()) => {
+                part.well_since = Some(now);
+                self.board()[part.place].restarts += 1;
+                State::Up
+            }
+            Err(failure) => fail(part, failure.to_string(), now),
+        }
+    }
+
+    pub(crate) fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+        // Panics of components are caught before they get here.
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn board(&self) -> MutexGuard<'_, Vec<Status>> {
+        // Each change is one assignment.
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state(&self, place: usize) -> State {
+        self.board()[place].state.clone()
+    }
+
+    pub(crate) fn set(&self, place: usize, state: State) {
+        let status = &mut self.board()[place];
+        status.state = state;
+        status.since = Some(Instant::now());
+    }
+}
+
+/// What a component becomes that has failed: it gets another attempt, or none.
+fn fail(part: &mut Part, reason: String, now: Instant) -> State {
+    if part.attempts >= part.restart.attempts {
+        return State::GivenUp(reason);
+    }
+    part.attempts += 1;
+    part.due = Some(now + part.restart.pause(part.attempts));
+    State::Restarting { attempt: part.attempts, reason }
+}
+
+/// What a component is after it was asked to stop.
+pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> State {
+    match stopped {
+        Ok(()) => State::Stopped,
+        Err(failure) => State::GivenUp(failure.to_string()),
+    }
+}
+
+fn put_in_order(parts: &mut [Part]) -> Result<(), StartError> {
+    let nodes: Vec<_> =
+        parts.iter().map(|part| Node { name: &part.name, needs: &part.needs }).collect();
+    let order = start_order(&nodes)?;
+    let place_of = |name: &str| parts.iter().position(|part| part.name == name);
+    let needed: Vec<Vec<usize>> = parts
+        .iter()
+        .map(|part| part.needs.iter().filter_map(|need| place_of(need)).collect())
+        .collect();
+    let mut rank = vec![0; parts.len()];
+    for (position, &place) in order.iter().enumerate() {
+        rank[place] = position;
+    }
+    for (part, needed) in parts.iter_mut().zip(needed) {
+        part.needed = needed;
+    }
+    parts.sort_by_key(|part| rank[part.place]);
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! What a shutdown came to.
+
+use crate::component::Failure;
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+/// Operations of a kind that were under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StillRunning {
+    /// Of which kind.
+    pub kind: Cow<'static, str>,
+    /// How many.
+    pub count: u64,
+    /// How long the oldest has been running, of those that are timed.
+    pub oldest: Option<Duration>,
+}
+
+impl fmt::Display for StillRunning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} × {}", self.count, self.kind)?;
+        match self.oldest {
+            Some(oldest) => write!(f, ", the oldest for {oldest:.1?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a component stopped.
+#[derive(Debug)]
+pub struct Stopped {
+    /// Which.
+    pub name: Cow<'static, str>,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it may not be stopped; `None` if it is.
+    pub failure: Option<Failure>,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.failure {
+            None => write!(f, "{} stopped in {:.1?}", self.name, self.took),
+            Some(failure) => write!(f, "{} did not stop: {failure}", self.name),
+        }
+    }
+}
+
+/// What a shutdown came to. Its text has one line for each thing that an operator should know.
+#[derive(Debug)]
+pub struct Report {
+    /// How long operations that had begun took to end, or the deadline if some did not.
+    pub drained_in: Duration,
+    /// What was still running at the deadline; empty if everything ended before.
+    pub still_running: Vec<StillRunning>,
+    /// The components that had been started, in the order in which they were stopped.
+    pub stopped: Vec<Stopped>,
+}
+
+impl Report {
+    /// Whether every operation ended and every component stopped.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.still_running.is_empty() && self.stopped.iter().all(|part| part.failure.is_none())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.still_running.is_empty() {
+            true => write!(f, "everything that had begun ended in {:.1?}", self.drained_in)?,
+            false => write!(f, "after {:.1?} there were still running:", self.drained_in)?,
+        }
+        for running in &self.still_running {
+            write!(f, "\n  {running}")?;
+        }
+        for stopped in &self.stopped {
+            write!(f, "\n{stopped}")?;
+        }
+        Ok(())
+    }
+}

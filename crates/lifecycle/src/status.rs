@@ -1,0 +1,103 @@
+//! What a component is known to be.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Instant;
+
+/// Where a component is in its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has not been started yet.
+    New,
+    /// It is being started.
+    Starting,
+    /// It does its work.
+    Up,
+    /// It runs, but should not be relied on, for this reason.
+    NotReady(String),
+    /// It failed for this reason, and is started again after a pause.
+    Restarting {
+        /// Which attempt is next, from 1.
+        attempt: u32,
+        /// Why.
+        reason: String,
+    },
+    /// It failed for this reason, and nobody starts it again.
+    GivenUp(String),
+    /// It is being stopped.
+    Stopping,
+    /// It was stopped.
+    Stopped,
+}
+
+impl State {
+    /// The word for it, as health pages show it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            State::New => "new",
+            State::Starting => "starting",
+            State::Up => "up",
+            State::NotReady(_) => "not_ready",
+            State::Restarting { .. } => "restarting",
+            State::GivenUp(_) => "given_up",
+            State::Stopping => "stopping",
+            State::Stopped => "stopped",
+        }
+    }
+
+    /// Why it is so, where there is a reason.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            State::NotReady(reason) | State::Restarting { reason, .. } | State::GivenUp(reason) => {
+                Some(reason)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it runs, so that what needs it may.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self, State::Up | State::NotReady(_))
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason() {
+            Some(reason) => write!(f, "{}: {reason}", self.word()),
+            None => f.write_str(self.word()),
+        }
+    }
+}
+
+/// A component as a health page shows it.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// Where it is in its life.
+    pub state: State,
+    /// Since when; `None` so long as it is [`State::New`].
+    pub since: Option<Instant>,
+    /// How many times it was started again with success.
+    pub restarts: u64,
+}
+
+/// Something that supervision has noticed or done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Of which component.
+    pub name: Cow<'static, str>,
+    /// What it was.
+    pub from: State,
+    /// What it is now.
+    pub to: State,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "component {} was {} and is {}", self.name, self.from.word(), self.to)
+    }
+}

@@ -1,0 +1,60 @@
+//! Shutting down.
+
+use crate::component::{Failure, guarded};
+use crate::lifecycle::{Lifecycle, Part, after_stop};
+use crate::report::{Report, Stopped};
+use crate::status::State;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+impl Lifecycle {
+    /// Begins nothing new, waits for operations that have begun to end, but no longer than
+    /// `drain_at_most`, and stops the components, each before those that it needs. One that is not
+    /// done in the time it has for it is left behind on a thread of its own, and the report says so.
+    ///
+    /// A second call finds nothing left to stop.
+    pub fn shutdown(&self, drain_at_most: Duration) -> Report {
+        let began = Instant::now();
+        self.operations.stop();
+        let is_drained = self.operations.wait_drained(drain_at_most);
+        let drained_in = began.elapsed();
+        let still_running = match is_drained {
+            true => Vec::new(),
+            false => self.operations.still_running(),
+        };
+        // Taken out only now, so that a restart that is under way ends first.
+        let parts = std::mem::take(&mut *self.parts());
+        let started = parts.into_iter().rev().filter(|part| match self.state(part.place) {
+            State::Up | State::NotReady(_) | State::Restarting { .. } => true,
+            State::New => {
+                self.set(part.place, State::Stopped);
+                false
+            }
+            _ => false,
+        });
+        let stopped = started.map(|part| self.stop_part(part)).collect();
+        Report { drained_in, still_running, stopped }
+    }
+
+    fn stop_part(&self, part: Part) -> Stopped {
+        let Part { name, mut component, stop_within, place, .. } = part;
+        self.set(place, State::Stopping);
+        let began = Instant::now();
+        let (tell, told) = mpsc::sync_channel(1);
+        let stopping = thread::Builder::new().name(format!("stop {name}")).spawn(move || {
+            let stopped = guarded(|| component.stop());
+            drop(component);
+            // Nobody listens any more if it took too long.
+            let _ = tell.send(stopped);
+        });
+        let stopped = match stopping {
+            Ok(_) => told.recv_timeout(stop_within).unwrap_or_else(|_| {
+                Err(Failure::from(format!("it has not stopped in {stop_within:?}")))
+            }),
+            Err(failure) => Err(Failure::from(failure)),
+        };
+        self.set(place, after_stop(&stopped));
+        Stopped { name, took: began.elapsed(), failure: stopped.err() }
+    }
+}
