@@ -37,6 +37,24 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Its name in metrics: stable, in snake case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Invalid => "invalid",
+            ErrorKind::Unauthenticated => "unauthenticated",
+            ErrorKind::Forbidden => "forbidden",
+            ErrorKind::NotFound => "not_found",
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::Busy => "busy",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Cancelled => "cancelled",
+            ErrorKind::Panicked => "panicked",
+            ErrorKind::Internal => "internal",
+        }
+    }
+
     /// Whether the same request may well succeed a little later, unless the error says otherwise.
     /// Only kinds that promise that nothing was done are among these.
     #[must_use]
@@ -76,6 +94,12 @@ impl Error {
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Error {
         self.0.source = Some(Box::new(source));
         self
+    }
+
+    /// The same error without its source, and the source.
+    pub(crate) fn without_source(mut self) -> (Error, Option<Box<dyn StdError + Send + Sync>>) {
+        let source = self.0.source.take();
+        (self, source)
     }
 
     /// The same error, with another answer to whether trying again may help.

@@ -5,7 +5,7 @@ use crate::{
     CreateInstrument, CreateMember, Deposit, Desk, Disconnect, PayOut, PlaceOrder, Refused,
     SetDeadMan, SetInstrumentState, SetRules, SubmitBatch, ToEngine, Withdraw,
 };
-use rialto_bus::behaviour::IsolatePanics;
+use rialto_bus::behaviour::{Counters, IsolatePanics};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
 use rialto_engine::Engine;
 use rialto_model::Outcome;
@@ -15,7 +15,7 @@ bus! {
     ///
     /// The [`Context`] of each names a [`Grant`](crate::Grant) as its principal.
     pub struct DeskBus {
-        commands through [IsolatePanics, Authorisation] {
+        commands through [Counters, IsolatePanics, Authorisation] {
             desk: Desk =>
                 later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
                 later SetDeadMan, later Disconnect, later SubmitBatch,
@@ -32,9 +32,15 @@ impl DeskBus {
     #[must_use]
     pub fn open(engine: &Engine, lanes: usize) -> DeskBus {
         DeskBus {
-            commands: behaviours![IsolatePanics, Authorisation],
+            commands: behaviours![Counters::default(), IsolatePanics, Authorisation],
             desk: Desk::open(engine, lanes),
         }
+    }
+
+    /// How often what was asked, and what came of it: what was forbidden included.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.commands.0
     }
 }
 

@@ -7,11 +7,12 @@ use crate::{ApiError, json};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{Extensions, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use rialto_engine::Level;
+use rialto_ident::Id;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
@@ -21,19 +22,29 @@ use std::task::Poll;
 
 const HEADER_DURABILITY: &str = "x-rialto-durability";
 
-/// The remote address of a connection, put on each of its requests.
+/// Where a request comes from and what it is called, put on each by the server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+pub(crate) struct Arrival {
+    pub(crate) peer: IpAddr,
+    /// None if the clock was so far off that there was no id to be had.
+    pub(crate) request_id: Option<Id>,
+}
+
+impl Arrival {
+    pub(crate) fn of(extensions: &Extensions) -> Arrival {
+        *extensions.get::<Arrival>().expect("the server puts it on every request")
+    }
+}
 
 /// The remote address of a request.
 pub(crate) fn peer(head: &Parts) -> IpAddr {
-    let peer = head.extensions.get::<Peer>();
-    peer.expect("the server puts it on every request").0
+    Arrival::of(&head.extensions).peer
 }
 
 /// A request from a known caller, read whole.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
+    pub(crate) request_id: Option<Id>,
     pub(crate) head: Parts,
     body: Bytes,
 }
@@ -44,9 +55,10 @@ impl Call {
         let (head, body) = request.into_parts();
         let body = read_body(gate, body).await?;
         let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+        let Arrival { peer, request_id } = Arrival::of(&head.extensions);
         let caller =
-            gate.gatekeeper.check(&head.headers, head.method.as_str(), path, &body, peer(&head))?;
-        Ok(Call { caller, head, body })
+            gate.gatekeeper.check(&head.headers, head.method.as_str(), path, &body, peer)?;
+        Ok(Call { caller, request_id, head, body })
     }
 
     /// As [`Call::read`], for a route without a body.

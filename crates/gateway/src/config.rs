@@ -18,6 +18,8 @@ pub struct GatewayConfig {
     pub worker_threads: usize,
     /// Ways into the engine; each has its own bound on commands in flight.
     pub lanes: usize,
+    /// Tells the ids of this gateway's requests from those of other gateways: 0 to 1,023.
+    pub worker: u16,
     /// Connections at a time; one more is told `too_many_connections` (503) and closed.
     pub connections_max: usize,
     /// The longest request body, in bytes; a longer one is `body_too_large` (413).
@@ -68,6 +70,7 @@ impl Default for GatewayConfig {
             allow_remote: false,
             worker_threads: 2,
             lanes: 2,
+            worker: 0,
             connections_max: 1_024,
             body_bytes_max: 64 << 10,
             batch_rows_max: 100,

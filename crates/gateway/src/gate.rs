@@ -1,6 +1,7 @@
 //! What every request needs: the desk, the live feed, the gatekeeper, the settings.
 
-use crate::auth::{Caller, Gatekeeper};
+use crate::auth::Gatekeeper;
+use crate::call::Call;
 use crate::listings::{Listing, Listings};
 use crate::live::Live;
 use crate::stream::Streams;
@@ -11,6 +12,7 @@ use rialto_bus::{Command, Context, Dispatch, Serves};
 use rialto_desk::DeskBus;
 use rialto_engine::{Engine, Level};
 use rialto_feed::Feed;
+use rialto_ident::{Generator, Id, SystemClock};
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::{Arc, RwLockReadGuard};
 
@@ -19,6 +21,7 @@ pub(crate) struct Gate {
     pub(crate) config: GatewayConfig,
     pub(crate) engine: Arc<Engine>,
     pub(crate) desk: DeskBus,
+    pub(crate) ids: Generator<SystemClock>,
     pub(crate) live: Arc<Live>,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) listings: Listings,
@@ -77,16 +80,17 @@ impl Gate {
         self.listings.currency(&code).ok_or_else(unknown)
     }
 
-    /// Sends a command on the bus, as this caller.
+    /// Sends a command on the bus.
     pub(crate) async fn send<R: Command>(
         &self,
-        caller: &Caller,
+        call: &Call,
         command: R,
     ) -> Result<R::Response, ApiError>
     where
         DeskBus: Serves<R>,
     {
-        let cx = Context::new().with_principal(caller.grant());
+        let mut cx = Context::new().with_principal(call.caller.grant());
+        cx.request_id = call.request_id.map_or(0, Id::get);
         Ok(self.desk.send(command, &cx).await?)
     }
 

@@ -195,6 +195,17 @@ fn gateway(page: &mut Page, gate: &Gate) {
     for (route, status, count) in traffic.requests() {
         requests.with(&[("route", &route), ("status", &status)], count);
     }
+    let mut asked = page.metric(
+        "rialto_bus_requests_total",
+        Kind::Counter,
+        "Commands on the bus into the engine, by what they came to.",
+    );
+    for (request, counts) in gate.desk.counters().each() {
+        asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
+        for (kind, count) in counts.failures() {
+            asked.with(&[("request", &request), ("outcome", &kind.name())], count);
+        }
+    }
     page.gauge("rialto_connections", "HTTP connections open.", traffic.connections());
     let refused = traffic.refused();
     page.counter("rialto_connections_refused_total", "HTTP connections turned away.", refused);

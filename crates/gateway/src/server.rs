@@ -1,7 +1,7 @@
 //! Listens, serves connections, and stops in an orderly way.
 
 use crate::auth::{Gatekeeper, KeyStore};
-use crate::call::Peer;
+use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::listings::Listings;
 use crate::live::Live;
@@ -10,11 +10,13 @@ use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig, routes};
 use axum::Router;
 use axum::body::Body;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rialto_desk::DeskBus;
 use rialto_engine::Engine;
+use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -46,6 +48,9 @@ pub enum GatewayError {
     /// No threads could be started.
     #[error("cannot start the gateway's threads: {0}")]
     Threads(#[source] io::Error),
+    /// Requests cannot be given ids.
+    #[error("requests cannot be named: {0}")]
+    RequestIds(#[source] IdError),
 }
 
 /// A running gateway: HTTP on one address, served by threads of its own.
@@ -93,7 +98,11 @@ impl Gateway {
             let _inside = runtime.enter();
             DeskBus::open(&engine, config.lanes)
         };
+        let worker = Worker::explicit(u64::from(config.worker));
+        let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
+        let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
         let gate = Arc::new(Gate {
+            ids,
             gatekeeper: Gatekeeper::new(keys, &config),
             desk,
             engine,
@@ -170,9 +179,19 @@ async fn serve(
     router: Router,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
-        request.extensions_mut().insert(Peer(peer.ip()));
-        router.clone().call(request.map(Body::new))
+    let service = hyper::service::service_fn(|mut request: hyper::Request<Incoming>| {
+        let request_id = gate.ids.next().ok();
+        request.extensions_mut().insert(Arrival { peer: peer.ip(), request_id });
+        let answering = router.clone().call(request.map(Body::new));
+        async move {
+            let mut response = answering.await?;
+            if let Some(id) = request_id {
+                let id = HeaderValue::from_str(id.base32().as_str());
+                let id = id.expect("capital letters and digits may stand in a header");
+                response.headers_mut().insert(HEADER_REQUEST_ID, id);
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -190,6 +209,9 @@ async fn serve(
         }
     }
 }
+
+/// Names the request that an answer answers.
+const HEADER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
     // A gateway that was dropped instead of shut down is stopping as well.

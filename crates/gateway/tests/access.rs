@@ -184,3 +184,21 @@ fn a_rotated_secret_works_on_for_the_overlap_and_a_revoked_key_not_at_all() {
     let path = format!("{path}/rotate");
     house.operate("POST", &path, json!({"overlap_s": 1})).refuses(409, "key_revoked");
 }
+
+#[test]
+fn every_answer_names_its_request() {
+    let (house, alice, _) = House::furnished(config());
+    let id = |reply: house::Reply| {
+        let line = reply.head.lines().find_map(|line| line.strip_prefix("x-request-id: "));
+        line.unwrap_or_else(|| panic!("no id in\n{}", reply.head)).parse::<String>().unwrap()
+    };
+    let answers = [
+        house.get("/v1/time"),
+        house.place(&alice, house::limit("sell", "1", "100")),
+        house.get("/v1/nothing"),
+        house.get(PATH),
+    ];
+    let ids: Vec<_> = answers.into_iter().map(id).collect();
+    assert!(ids.iter().all(|id| id.len() == 13), "{ids:?}");
+    assert!(ids.is_sorted_by(|before, after| before < after), "{ids:?}");
+}

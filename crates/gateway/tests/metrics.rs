@@ -51,6 +51,12 @@ fn metrics_say_what_happened() {
     assert_eq!(value(page, "rialto_mark_seq{mark=\"synced\"}"), last as f64);
     let placed = "rialto_requests_total{route=\"POST /v1/orders\",status=\"201\"}";
     assert_eq!(value(page, placed), 2.0);
+    let entered = |outcome: &str| {
+        let labels = format!("request=\"place_order\",outcome=\"{outcome}\"");
+        value(page, &format!("rialto_bus_requests_total{{{labels}}}"))
+    };
+    assert_eq!(entered("ok"), 2.0);
+    assert_eq!(entered("conflict"), 1.0);
     assert_eq!(value(page, "rialto_up"), 1.0);
     for histogram in ["rialto_journal_write_seconds", "rialto_acknowledge_seconds"] {
         let count = value(page, &format!("{histogram}_count"));

@@ -102,7 +102,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     for row in &body.rows {
         prepared.push(prepare(gate, &call.caller, body.account, row.get()).await);
     }
-    let results = send(gate, &call.caller, &prepared, level).await?;
+    let results = send(gate, &call, &prepared, level).await?;
 
     let mut out = JsonOut::with_capacity(64 + 320 * results.len());
     out.open_object();
@@ -159,7 +159,7 @@ async fn prepare(
 /// Sends the rows that are commands, in their order, and puts the answers where the rows stand.
 async fn send(
     gate: &Gate,
-    caller: &Caller,
+    call: &Call,
     rows: &[Result<Prepared, ApiError>],
     level: Option<Level>,
 ) -> Result<Vec<Result<Answer, ApiError>>, ApiError> {
@@ -168,7 +168,7 @@ async fn send(
         .flatten()
         .map(|row| Submission { token: 0, command: row.command, level })
         .collect();
-    let mut answers = gate.send(caller, SubmitBatch { submissions }).await?.into_iter();
+    let mut answers = gate.send(call, SubmitBatch { submissions }).await?.into_iter();
     Ok(rows
         .iter()
         .map(|row| match row {

@@ -9,6 +9,7 @@ mod own;
 mod venue;
 
 use crate::ApiError;
+use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::traffic::Route;
@@ -104,8 +105,7 @@ async fn wrong_method(gate: &Gate, request: Request) -> Handled {
 
 /// Requests that lead nowhere count against their address, signed or not.
 fn refuse_stray(gate: &Gate, request: &Request) -> Result<(), ApiError> {
-    let peer = request.extensions().get::<crate::call::Peer>();
-    gate.gatekeeper.charge_address(peer.expect("the server puts it on every request").0)
+    gate.gatekeeper.charge_address(Arrival::of(request.extensions()).peer)
 }
 
 /// An answer with this JSON.

@@ -196,7 +196,7 @@ where
     let amount = decimal::amount("amount", &body.amount, &currency)?;
     let reference = decimal::short("reference", &body.reference)?;
     let transfer = Transfer { account, currency: currency.id, amount, reference };
-    let answer = gate.send(&call.caller, command(transfer, level)).await?;
+    let answer = gate.send(call, command(transfer, level)).await?;
     let repeated = answer.outcome == Outcome::Repeated;
     let mut out = JsonOut::with_capacity(256);
     out.open_object();

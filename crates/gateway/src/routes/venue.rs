@@ -45,7 +45,7 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let name = decimal::short("name", &body.name)?;
     let level = call.level(gate, None)?;
     let request = CreateMember { member: body.member, name, level };
-    let answer = gate.send(&call.caller, request).await?;
+    let answer = gate.send(&call, request).await?;
     Ok(created("member", &answer))
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let AccountRequest { account, member, .. } = body;
     let request = CreateAccount { account, member, name, level };
-    let answer = gate.send(&call.caller, request).await?;
+    let answer = gate.send(&call, request).await?;
     Ok(created("account", &answer))
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let code = decimal::short("code", &body.code)?;
     let level = call.level(gate, None)?;
     let request = CreateCurrency { code, scale: body.scale, level };
-    Ok(created("currency", &gate.send(&call.caller, request).await?))
+    Ok(created("currency", &gate.send(&call, request).await?))
 }
 
 /// `POST /v1/admin/instruments`
@@ -80,7 +80,7 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let quote = gate.currency(&body.quote, "quote").await?;
     let spec = body.spec(base, quote)?;
     let request = CreateInstrument { spec, level };
-    Ok(created("instrument", &gate.send(&call.caller, request).await?))
+    Ok(created("instrument", &gate.send(&call, request).await?))
 }
 
 /// `PATCH /v1/admin/instruments/{symbol}`
@@ -95,7 +95,7 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let unknown = || ApiError::unknown(RejectReason::UnknownInstrument);
     let rules = body.over(before.ok_or_else(unknown)?, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
-    let answer = gate.send(&call.caller, request).await?;
+    let answer = gate.send(&call, request).await?;
     let mut out = JsonOut::with_capacity(96);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());
@@ -123,7 +123,7 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     let level = call.level(gate, None)?;
     let on = gate.listing(&body.instrument).await?;
     let request = SetInstrumentState { instrument: on.id, state, level };
-    let answer = gate.send(&call.caller, request).await?;
+    let answer = gate.send(&call, request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());

@@ -160,6 +160,8 @@ pub const SETTINGS: &[Setting] = &[
         "Threads that serve connections."),
     number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
         "Ways into the engine; each has its own bound on commands in flight."),
+    number!("gateway", "worker", 0, 1_023, "", gateway.worker as u16,
+        "Tells the ids of this venue's requests (`x-request-id`) from those of other venues."),
     number!("gateway", "connections_max", 1, 1_000_000, "", gateway.connections_max as usize,
         "Connections at a time; one more is told `too_many_connections` and closed."),
     number!("gateway", "body_bytes_max", 1_024, 16_777_216, "bytes",
