@@ -33,6 +33,7 @@
 //! method.
 
 pub mod behaviour;
+pub mod codec;
 mod context;
 #[cfg(feature = "macros")]
 mod discovery;
