@@ -1,0 +1,160 @@
+//! Where answers are kept for those who ask again.
+
+use super::time::{Clock, SystemClock};
+use crate::{Error, ErrorKind, Request, Result};
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What an answer is kept under.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The name of the request.
+    pub request: &'static str,
+    /// Whose key it is.
+    pub scope: String,
+    /// The key itself.
+    pub text: String,
+}
+
+/// Keeps answers to requests of type `R`. [`Idempotency`](super::Idempotency) sees to it that one
+/// key is asked for and kept by one request at a time, within one process.
+pub trait Store<R: Request>: Send + Sync {
+    /// What was asked and answered under this key.
+    ///
+    /// # Errors
+    /// The store cannot tell, or has no room for a new answer. The request is then not handled.
+    fn find(&self, key: &Key) -> impl Future<Output = Result<Option<(R, R::Response)>>> + Send;
+
+    /// Keeps what was asked and answered under a key that has no answer.
+    ///
+    /// # Errors
+    /// It could not be kept.
+    fn keep(
+        &self,
+        key: Key,
+        request: R,
+        answer: R::Response,
+    ) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl<R: Request, S: Store<R>> Store<R> for Arc<S> {
+    fn find(&self, key: &Key) -> impl Future<Output = Result<Option<(R, R::Response)>>> + Send {
+        (**self).find(key)
+    }
+
+    fn keep(
+        &self,
+        key: Key,
+        request: R,
+        answer: R::Response,
+    ) -> impl Future<Output = Result<()>> + Send {
+        (**self).keep(key, request, answer)
+    }
+}
+
+/// Keeps answers in memory for some time, and not more than it has room for: while it is full,
+/// requests with new keys are refused as [`Busy`](ErrorKind::Busy), because to forget an answer
+/// early would break the promise that was made with it.
+///
+/// Requests that were in flight when it got full still have their answers kept.
+#[derive(Debug)]
+pub struct MemoryStore<C = SystemClock> {
+    keep_for: Duration,
+    answers_max: usize,
+    clock: C,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    answers: HashMap<Key, Box<dyn Any + Send>>,
+    /// Every key of `answers` once, oldest first.
+    ages: VecDeque<(Instant, Key)>,
+}
+
+impl MemoryStore {
+    /// Keeps up to so many answers for this long by the clock of the machine.
+    #[must_use]
+    pub fn new(keep_for: Duration, answers_max: usize) -> MemoryStore {
+        MemoryStore::with_clock(keep_for, answers_max, SystemClock)
+    }
+}
+
+impl<C: Clock> MemoryStore<C> {
+    /// The same by this clock.
+    #[must_use]
+    pub fn with_clock(keep_for: Duration, answers_max: usize, clock: C) -> MemoryStore<C> {
+        MemoryStore { keep_for, answers_max, clock, kept: Mutex::default() }
+    }
+
+    /// How many answers it keeps, those included that nobody has asked for since they expired.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().answers.len()
+    }
+
+    /// Whether it keeps none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is kept and not expired, and the time, which is read under the lock so that ages are in
+    /// order.
+    fn kept(&self) -> (MutexGuard<'_, Kept>, Instant) {
+        let mut kept = self.lock();
+        let now = self.clock.now();
+        while let Some((since, _)) = kept.ages.front()
+            && now.saturating_duration_since(*since) >= self.keep_for
+            && let Some((_, key)) = kept.ages.pop_front()
+        {
+            kept.answers.remove(&key);
+        }
+        (kept, now)
+    }
+}
+
+#[cold]
+fn full() -> Error {
+    let message = "As many answers are kept as may be; try again a little later.";
+    Error::new(ErrorKind::Busy, "answers_full", message)
+}
+
+#[cold]
+fn other_type(key: &Key) -> Error {
+    let message = format!("Two types of requests are both called {}.", key.request);
+    Error::new(ErrorKind::Internal, "request_name_ambiguous", message)
+}
+
+impl<R, C> Store<R> for MemoryStore<C>
+where
+    R: Request<Response: Clone> + Clone,
+    C: Clock,
+{
+    async fn find(&self, key: &Key) -> Result<Option<(R, R::Response)>> {
+        let (kept, _) = self.kept();
+        match kept.answers.get(key) {
+            Some(answer) => match answer.downcast_ref::<(R, R::Response)>() {
+                Some(found) => Ok(Some(found.clone())),
+                None => Err(other_type(key)),
+            },
+            None if kept.answers.len() >= self.answers_max => Err(full()),
+            None => Ok(None),
+        }
+    }
+
+    async fn keep(&self, key: Key, request: R, answer: R::Response) -> Result<()> {
+        let (mut kept, now) = self.kept();
+        if kept.answers.insert(key.clone(), Box::new((request, answer))).is_none() {
+            kept.ages.push_back((now, key));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! One at a time under each key; the others wait.
+
+use super::answers::Key;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+/// The keys that are in flight, and who waits for each. It does not matter who is next, so that all
+/// are woken at the end of a flight, and the first to come has the key.
+#[derive(Debug)]
+pub(crate) struct Flights {
+    keys_max: usize,
+    waiting_max: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    keys: HashMap<Key, HashMap<u64, Waker>>,
+    /// No two places ever have one id: a place may outlast the flight that it waited for.
+    next_id: u64,
+}
+
+/// Why a key cannot be had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Refused {
+    /// As many keys are in flight as may be.
+    Keys,
+    /// As many wait for the key as may.
+    Waiting,
+}
+
+/// A key in flight, which others may have when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Flight<'a> {
+    flights: &'a Flights,
+    key: Key,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        let ended = self.flights.state().keys.remove(&self.key);
+        // The lock is free again: whoever is woken may come right back.
+        for waker in ended.into_iter().flat_map(HashMap::into_values) {
+            waker.wake();
+        }
+    }
+}
+
+/// A place among those who wait, given up when this is dropped.
+struct Place<'a> {
+    flights: &'a Flights,
+    key: &'a Key,
+    id: Option<u64>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id
+            && let Some(waiting) = self.flights.state().keys.get_mut(self.key)
+        {
+            waiting.remove(&id);
+        }
+    }
+}
+
+impl Flights {
+    pub(crate) fn new(keys_max: usize, waiting_max: usize) -> Flights {
+        Flights { keys_max, waiting_max, state: Mutex::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state().keys.len()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the key as soon as nobody else has it.
+    pub(crate) async fn take_off(&self, key: &Key) -> Result<Flight<'_>, Refused> {
+        let mut place = Place { flights: self, key, id: None };
+        poll_fn(|cx| {
+            let mut state = self.state();
+            let State { keys, next_id } = &mut *state;
+            let in_flight = keys.len();
+            let Some(waiting) = keys.get_mut(key) else {
+                if in_flight >= self.keys_max {
+                    return Poll::Ready(Err(Refused::Keys));
+                }
+                keys.insert(key.clone(), HashMap::new());
+                return Poll::Ready(Ok(Flight { flights: self, key: key.clone() }));
+            };
+            let id = *place.id.get_or_insert_with(|| {
+                *next_id += 1;
+                *next_id
+            });
+            if !waiting.contains_key(&id) && waiting.len() >= self.waiting_max {
+                return Poll::Ready(Err(Refused::Waiting));
+            }
+            waiting.insert(id, cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
