@@ -55,6 +55,12 @@ pub trait Trail: Send + Sync {
 
     /// Something worth knowing at the step that was told last.
     fn note(&self, name: &'static str, value: &dyn std::fmt::Debug);
+
+    /// The number under which the notes are found, so that notes of what is asked on the way can
+    /// refer to them; zero is none.
+    fn id(&self) -> u64 {
+        0
+    }
 }
 
 /// What goes along with a request: who asks, in which trace, until when.
@@ -87,6 +93,12 @@ impl<'a> Context<'a> {
         Context { principal: Some(principal), ..self }
     }
 
+    /// As [`Context::with_principal`], of one whose type is forgotten already.
+    #[cfg(feature = "tower")]
+    pub(crate) fn with_any_principal(self, principal: &'a (dyn Any + Send + Sync)) -> Context<'a> {
+        Context { principal: Some(principal), ..self }
+    }
+
     /// The same context, with somebody who takes notes.
     #[must_use]
     pub fn with_trail(self, trail: &'a dyn Trail) -> Context<'a> {
@@ -97,6 +109,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn principal<P: Any>(&self) -> Option<&'a P> {
         self.principal?.downcast_ref()
+    }
+
+    /// The number under which whoever takes notes keeps them; zero if nobody does.
+    #[must_use]
+    pub fn trail_id(&self) -> u64 {
+        self.trail.map_or(0, Trail::id)
     }
 
     /// Tells whoever takes notes that the request has come to this step.

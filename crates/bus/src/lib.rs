@@ -44,6 +44,8 @@ mod handler;
 mod isolated;
 mod pipeline;
 mod request;
+#[cfg(feature = "tower")]
+mod service;
 
 /// What the macros write names these.
 #[cfg(feature = "macros")]
@@ -64,3 +66,5 @@ pub use pipeline::{Behaviour, BehaviourNow, Pipeline, PipelineNow};
 pub use request::{Command, Event, Query, Request};
 #[cfg(feature = "macros")]
 pub use rialto_bus_macros::{Command, Event, Query, handler};
+#[cfg(feature = "tower")]
+pub use service::{Envelope, Route};
