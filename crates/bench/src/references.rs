@@ -6,7 +6,7 @@
 
 mod catga;
 
-pub use catga::{BusWork, CodecWork};
+pub use catga::{BusWork, CodecWork, IdWork, LifecycleWork};
 
 use crate::report::{Reference, Unit};
 
@@ -40,6 +40,10 @@ pub enum Work {
     Bus(BusWork),
     /// A message made into bytes, or read from them.
     Codec(CodecWork),
+    /// Making ids.
+    Id(IdWork),
+    /// Starting, ending and stopping.
+    Lifecycle(LifecycleWork),
 }
 
 /// Which figure of it.

@@ -58,6 +58,9 @@ pub fn all() -> Vec<Box<dyn Suite>> {
         Box::new(suites::Recovery),
         Box::new(suites::Http),
         Box::new(suites::Cqrs),
+        Box::new(suites::Serialization),
+        Box::new(suites::Ident),
+        Box::new(suites::Lifecycle),
     ]
 }
 

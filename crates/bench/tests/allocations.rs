@@ -8,11 +8,11 @@ use serde_json::Value;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-#[test]
-fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
+/// The rows of a suite at its small size that are in this unit.
+fn rows(suite: &str, unit: &str) -> Vec<Value> {
     let home = tempfile::tempdir().unwrap();
     let options = Options {
-        suites: vec!["match".into()],
+        suites: vec![suite.into()],
         json: true,
         report: None,
         markdown: None,
@@ -21,14 +21,44 @@ fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
     };
     let mut lines = Vec::new();
     run_with(&options, &mut lines, &mut |_| {}).unwrap();
-    let rows: Vec<Value> = String::from_utf8(lines)
+    String::from_utf8(lines)
         .unwrap()
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
-        .filter(|row: &Value| row["unit"] == "allocations/order")
-        .collect();
+        .filter(|row: &Value| row["unit"] == unit)
+        .collect()
+}
+
+#[test]
+fn a_program_that_counts_gets_a_row_for_the_stream_and_one_for_the_mix() {
+    let rows = rows("match", "allocations/order");
     assert_eq!(rows.len(), 2, "the core on a stream, and on the mix");
     for row in rows {
         assert!(row["checks"]["operations"].as_u64().unwrap() > 0, "{row}");
     }
+}
+
+#[test]
+fn what_goes_over_the_bus_without_waiting_allocates_nothing() {
+    let rows = rows("cqrs", "B/call");
+    let at_once: Vec<&Value> = rows
+        .iter()
+        .filter(|row| {
+            let case = row["case"].as_str().unwrap();
+            ["send", "query", "publish", "batch of"].iter().any(|work| case.contains(work))
+                && !case.contains("awaited")
+        })
+        .collect();
+    assert!(at_once.len() >= 10, "{at_once:?}");
+    for row in at_once {
+        assert_eq!(row["value"], 0.0, "{row}");
+    }
+    let awaited = rows.iter().find(|row| row["case"].as_str().unwrap().contains("send, awaited"));
+    assert_eq!(awaited.unwrap()["value"], 0.0, "a future that is awaited where it is made is free");
+}
+
+#[test]
+fn what_is_allocated_is_counted_in_bytes() {
+    let allocated = rialto_bench::allocated_by(|| drop(Vec::<u8>::with_capacity(1_000))).unwrap();
+    assert_eq!((allocated.count, allocated.bytes), (1, 1_000));
 }

@@ -65,6 +65,32 @@ pub enum CodecWork {
     JsonRoundTrip,
 }
 
+/// Making ids of 64 bits that many processes share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdWork {
+    /// One id at a time, on one thread, of a layout with 2,048 ids a millisecond.
+    Next,
+    /// One id at a time, on one thread, of a layout with so many ids that they are not the limit.
+    NextWide,
+    /// A batch of this many, of a layout with 2,048 ids a millisecond.
+    Batch(u64),
+}
+
+/// Starting, ending and stopping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LifecycleWork {
+    /// Beginning an operation.
+    Begin,
+    /// Registering a component.
+    Register,
+    /// Bringing back a component that failed.
+    Recover,
+    /// Shutting down while an operation goes on for 10 ms.
+    Shutdown10Ms,
+    /// Shutting down while an operation goes on for 100 ms.
+    Shutdown100Ms,
+}
+
 const SEED: &str = "seed 000 Catga";
 const HEAD: &str = "Catga, later pages";
 const MEDIATR: &str = "MediatR, as Catga measured it";
@@ -111,6 +137,30 @@ const fn bytes(
     caveat: Option<&'static str>,
 ) -> Figure {
     figure(name, Work::Bus(work), Metric::Allocated, value, Unit::BytesPerCall, source, caveat)
+}
+
+const CEILING: &str = "488 ns is all that its layout of 2,048 ids a millisecond allows: the figure \
+    is of the layout, not of the code.";
+const SLEEPS: &str = "the operation that it waits for sleeps for this long, so the figure is of the sleep.";
+const NOT_SAID: &str = "what it measures is not said, and the code is gone from the project.";
+
+const fn id_ns(name: &'static str, work: IdWork, value: f64, caveat: Option<&'static str>) -> Figure {
+    figure(name, Work::Id(work), Metric::Mean, value, Unit::Nanoseconds, SEED_000, caveat)
+}
+
+const fn life_ns(
+    name: &'static str,
+    work: LifecycleWork,
+    value: f64,
+    source: &'static str,
+    caveat: Option<&'static str>,
+) -> Figure {
+    figure(name, Work::Lifecycle(work), Metric::Mean, value, Unit::Nanoseconds, source, caveat)
+}
+
+const fn life_bytes(work: LifecycleWork, value: f64) -> Figure {
+    let (work, unit) = (Work::Lifecycle(work), Unit::BytesPerCall);
+    figure(SEED, work, Metric::Allocated, value, unit, SEED_000, None)
 }
 
 const fn codec_ns(work: CodecWork, value: f64) -> Figure {
@@ -186,4 +236,22 @@ pub(super) static FIGURES: &[Figure] = &[
     codec_kb(CodecWork::JsonDecode, 1.17),
     codec_ns(CodecWork::JsonRoundTrip, 1_615.6),
     codec_kb(CodecWork::JsonRoundTrip, 7.34),
+    id_ns(SEED, IdWork::Next, 485.5, Some(CEILING)),
+    id_ns(RUST, IdWork::Next, 476.0, Some(CEILING)),
+    id_ns("Catga, HighConcurrency layout", IdWork::NextWide, 60.0, None),
+    id_ns(SEED, IdWork::Batch(1_000), 487.9, Some(CEILING)),
+    id_ns(SEED, IdWork::Batch(10_000), 487.7, Some(CEILING)),
+    id_ns(SEED, IdWork::Batch(50_000), 487.8, Some(CEILING)),
+    life_ns(SEED, LifecycleWork::Begin, 67.0, SEED_000, None),
+    life_bytes(LifecycleWork::Begin, 32.0),
+    life_ns(HEAD, LifecycleWork::Begin, 3.3, CATGA_PAGES, None),
+    life_ns(SEED, LifecycleWork::Register, 125.0, SEED_000, None),
+    life_bytes(LifecycleWork::Register, 128.0),
+    life_ns(HEAD, LifecycleWork::Register, 223.0, CATGA_PAGES, None),
+    life_ns(SEED, LifecycleWork::Recover, 3_400.0, SEED_000, Some(NOT_SAID)),
+    life_bytes(LifecycleWork::Recover, 856.0),
+    life_ns(SEED, LifecycleWork::Shutdown10Ms, 10_200_000.0, SEED_000, Some(SLEEPS)),
+    life_bytes(LifecycleWork::Shutdown10Ms, 2.1 * 1024.0),
+    life_ns(SEED, LifecycleWork::Shutdown100Ms, 100_500_000.0, SEED_000, Some(SLEEPS)),
+    life_bytes(LifecycleWork::Shutdown100Ms, 2.3 * 1024.0),
 ];

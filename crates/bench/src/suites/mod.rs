@@ -3,11 +3,17 @@
 mod cqrs;
 mod durability;
 mod http;
+mod ident;
+mod lifecycle;
 mod matching;
 mod recovery;
+mod serialization;
 
 pub(crate) use cqrs::Cqrs;
 pub(crate) use durability::Durability;
 pub(crate) use http::Http;
+pub(crate) use ident::Ident;
+pub(crate) use lifecycle::Lifecycle;
 pub(crate) use matching::Matching;
 pub(crate) use recovery::Recovery;
+pub(crate) use serialization::Serialization;

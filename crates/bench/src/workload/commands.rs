@@ -74,7 +74,8 @@ pub fn opening(workload: &Workload) -> Vec<Command> {
         }),
     ];
     for user in 1..=users {
-        let (account, member, name) = (AccountId(user), MemberId(user), Name::EMPTY);
+        let (account, member) = (AccountId(user), MemberId(user));
+        let name: Name = "trader".parse().expect("a short plain text is a name");
         commands.push(Command::CreateMember { member, name });
         commands.push(Command::CreateAccount { account, member, name });
         for currency in [BASE, QUOTE] {

@@ -1,5 +1,10 @@
 //! `cqrs`: what a call over the bus costs.
 
+mod concurrent;
+mod events;
+mod pipelines;
+mod registration;
+mod safe;
 mod sends;
 mod work;
 
@@ -24,6 +29,12 @@ impl Suite for Cqrs {
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.extend(sends::sends(context)?);
+        outcome.extend(pipelines::pipelines(context)?);
+        outcome.extend(events::events(context)?);
+        outcome.extend(events::batches(context)?);
+        outcome.extend(concurrent::concurrent(context)?);
+        outcome.extend(safe::safe(context)?);
+        outcome.extend(registration::registration(context)?);
         Ok(outcome)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::work::{Charge, Desk, Pool, Quote, sum_of};
 use super::{case, runtime};
-use crate::calls::{Arm, Targets, measure};
+use crate::calls::{Arm, Sums, Targets, measure};
 use crate::error::{BenchError, broken};
-use crate::references::{BusWork, Work};
+use crate::references::{BusWork, Metric, Work};
 use crate::suite::{Context as Bench, Outcome};
 use rialto_bus::{Bus, Context, Dispatch, HandlerNow, behaviours, bus};
 use std::hint::black_box;
@@ -20,6 +20,8 @@ bus! {
 
 const DIRECT: &str = "The same handler called without a bus: what a call costs besides the bus.";
 const AWAITED: &str = "The loop of awaited calls runs inside one `block_on`.";
+const RESOLVE: &str = "Finding the handler by its type, and calling what is not known before: the median of \
+    the differences, round by round.";
 const QUERY: &str = "The handler of the query changes nothing.";
 
 pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
@@ -40,7 +42,7 @@ pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
         .build()
         .map_err(broken("dynamic send", "build the bus"))?;
     let all = |calls| pool.charged_in_all(calls);
-    let queries = |calls| crate::calls::Sums { answers: pool.fees(calls), effects: 0 };
+    let queries = |calls| Sums { answers: pool.fees(calls), effects: 0 };
     let measured = measure(
         context,
         "sends",
@@ -74,7 +76,7 @@ pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
                         }
                         answers
                     });
-                    crate::calls::Sums { answers, effects: later.desk.till.total() - before }
+                    Sums { answers, effects: later.desk.till.total() - before }
                 },
                 all,
             ),
@@ -112,5 +114,11 @@ pub(super) fn sends(context: &mut Bench<'_>) -> Result<Outcome, BenchError> {
     add(2, Some(Work::Bus(BusWork::SendStatic)), Targets::without_allocation(5.0), Some(AWAITED));
     add(3, Some(Work::Bus(BusWork::Query)), Targets::without_allocation(5.0), Some(QUERY));
     add(4, Some(Work::Bus(BusWork::SendDynamic)), none, None);
+    outcome.rows.push(
+        measured
+            .over(4, 1, "time of a call over that of the static send")
+            .beside(Work::Bus(BusWork::Resolve), Metric::Mean)
+            .footnote(RESOLVE),
+    );
     Ok(outcome)
 }

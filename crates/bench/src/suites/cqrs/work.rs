@@ -46,7 +46,6 @@ impl Query for Quote {}
 /// A fee was charged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Charged {
-    pub(super) account: u64,
     pub(super) fee: u64,
 }
 
@@ -60,7 +59,7 @@ fn too_large() -> Error {
 }
 
 #[inline]
-fn fee(charge: &Charge, rate_ppm: u64) -> Result<u64> {
+pub(super) fn fee(charge: &Charge, rate_ppm: u64) -> Result<u64> {
     let notional = charge.price.checked_mul(charge.quantity).ok_or_else(too_large)?;
     let parts = notional.checked_mul(rate_ppm).ok_or_else(too_large)?;
     Ok(parts.div_ceil(MILLION))
@@ -162,8 +161,7 @@ impl Pool {
     /// The event of a call, through the same black box.
     #[inline]
     pub(super) fn charged(&self, call: u64) -> Charged {
-        let Charge { account, price: fee, .. } = self.charge(call);
-        Charged { account, fee }
+        Charged { fee: self.charge(call).price }
     }
 
     /// The first commands, for a batch.

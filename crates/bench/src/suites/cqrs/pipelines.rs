@@ -1,0 +1,153 @@
+//! One command through the five behaviours that read no clock.
+
+use super::case;
+use super::work::{Charge, Desk, Pool, sum_of};
+use crate::calls::{Arm, Targets, measure};
+use crate::error::{BenchError, broken, verify};
+use crate::references::{BusWork, Work};
+use crate::suite::{Context as Bench, Outcome};
+use rialto_bus::behaviour::{
+    Authorisation, ConcurrencyLimit, Counters, IsolatePanics, Policy, Validate, Validation,
+};
+use rialto_bus::{Behaviours, Bus, Context, Dispatch, Error, ErrorKind, Result, behaviours, bus};
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// Who asks: the member that owns the accounts below a number.
+struct Member {
+    accounts: u64,
+}
+
+/// Members charge their own accounts.
+struct OwnAccounts;
+
+impl Policy<Charge> for OwnAccounts {
+    #[inline]
+    fn permit(&self, charge: &Charge, cx: &Context<'_>) -> Result<()> {
+        match cx.principal::<Member>() {
+            Some(member) if charge.account < member.accounts => Ok(()),
+            Some(_) => Err(refusal(ErrorKind::Forbidden, "foreign_account")),
+            None => Err(refusal(ErrorKind::Unauthenticated, "unknown_member")),
+        }
+    }
+}
+
+impl Validate for Charge {
+    #[inline]
+    fn validate(&self) -> Result<()> {
+        if self.price == 0 || self.quantity == 0 {
+            return Err(refusal(ErrorKind::Invalid, "nothing_to_charge"));
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn refusal(kind: ErrorKind, code: &'static str) -> Error {
+    Error::new(kind, code, "The charge is refused.")
+}
+
+type Five =
+    Behaviours!(Counters, IsolatePanics, Validation, Authorisation<OwnAccounts>, ConcurrencyLimit);
+
+fn five() -> Five {
+    behaviours![
+        Counters::default(),
+        IsolatePanics,
+        Validation,
+        Authorisation(OwnAccounts),
+        ConcurrencyLimit::new(64),
+    ]
+}
+
+bus! {
+    struct GuardedBus {
+        all through [
+            Counters, IsolatePanics, Validation, Authorisation<OwnAccounts>, ConcurrencyLimit
+        ] {
+            desk: Desk => now Charge;
+        }
+    }
+}
+
+const FIVE: &str = "Counters, panic isolation, validation, authorisation and a concurrency limit, in \
+    this order; that each refuses what it must is verified before anything is timed. Counting and \
+    limiting take three locked instructions a call.";
+
+pub(super) fn pipelines(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
+    let calls = context.sized(1_000_000, 1_000);
+    let pool = &Pool::new();
+    let member = Member { accounts: black_box(u64::MAX) };
+    let cx = &black_box(Context::new().with_principal(&member));
+    let guarded = &GuardedBus { all: five(), desk: Desk::new() };
+    let desk = Desk::new();
+    let till = Arc::clone(&desk.till);
+    let dynamic = &Bus::builder()
+        .handle_now::<Charge, _, _>(five(), desk)
+        .build()
+        .map_err(broken("dynamic send", "build the bus"))?;
+    refuse(guarded)?;
+    refuse(dynamic)?;
+    let expected = |calls| pool.charged_in_all(calls);
+    let measured = measure(
+        context,
+        "sends through five behaviours",
+        vec![
+            Arm::new(
+                case("static send through five behaviours"),
+                calls,
+                |calls| {
+                    sum_of(calls, &guarded.desk.till, |call| {
+                        guarded.send_now(pool.charge(call), cx)
+                    })
+                },
+                expected,
+            ),
+            Arm::new(
+                case("dynamic send through five behaviours"),
+                calls,
+                |calls| sum_of(calls, &till, |call| dynamic.send_now(pool.charge(call), cx)),
+                expected,
+            ),
+        ],
+    )?;
+    let counts = guarded.all.0.of::<Charge>();
+    verify("static send through five behaviours", "commands refused", counts.failed(), 3)?;
+    verify(
+        "static send through five behaviours",
+        "commands counted",
+        counts.total() > calls,
+        true,
+    )?;
+    let mut outcome = Outcome::default();
+    for (arm, work, time_ns) in
+        [(0, BusWork::SendStaticThroughFive, 25.0), (1, BusWork::SendDynamicThroughFive, 100.0)]
+    {
+        let rows = measured.rows(arm, Some(Work::Bus(work)), Targets::without_allocation(time_ns));
+        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(FIVE)));
+    }
+    Ok(outcome)
+}
+
+/// Verifies that behaviours stand before the handler: three commands that must not come through.
+fn refuse(
+    bus: &(impl Dispatch + rialto_bus::ServesNow<Charge>),
+) -> std::result::Result<(), BenchError> {
+    let charge = Charge { account: 7, price: 1, quantity: 1 };
+    let (owner, stranger) = (Member { accounts: 8 }, Member { accounts: 7 });
+    let nobody = Context::new();
+    for (charge, cx, code) in [
+        (Charge { quantity: 0, ..charge }, nobody.with_principal(&owner), "nothing_to_charge"),
+        (charge, nobody.with_principal(&stranger), "foreign_account"),
+        (charge, nobody, "unknown_member"),
+    ] {
+        let said = bus.send_now(charge, &cx).err().map(|error| error.code());
+        verify(
+            "five behaviours",
+            "what is said to a command that must be refused",
+            said,
+            Some(code),
+        )?;
+    }
+    Ok(())
+}
