@@ -68,3 +68,8 @@ pub use request::{Command, Event, Query, Request};
 pub use rialto_bus_macros::{Command, Event, Query, handler};
 #[cfg(feature = "tower")]
 pub use service::{Envelope, Route};
+
+/// The examples of the page about the bus compile and run as tests.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../docs/bus.md")]
+mod page {}
