@@ -10,33 +10,40 @@ mod sync {
 #[path = "../src/behaviour/permits.rs"]
 mod permits;
 
+use loom::cell::UnsafeCell;
 use loom::future::block_on;
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU64, Ordering};
-use permits::Permits;
+use permits::{Permit, Permits};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-/// Enters a section that at most `limit` threads may be in at a time.
-fn pass(inside: &AtomicU64, limit: u64) {
-    let before = inside.fetch_add(1, Ordering::Relaxed);
-    assert!(before < limit, "{before} were inside already");
-    inside.fetch_sub(1, Ordering::Relaxed);
+/// What a permit guards. Loom complains of two threads that are in it at a time, and of one that
+/// comes in without having seen what the one before did there.
+#[derive(Default)]
+struct Guarded(UnsafeCell<()>);
+
+// SAFETY: this is for loom to check: that nobody is in the cell without the only permit.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    fn pass(&self, _: &Permit<'_>) {
+        self.0.with_mut(|_| loom::thread::yield_now());
+    }
 }
 
 #[test]
 fn never_more_than_the_limit_and_nobody_waits_for_ever() {
     loom::model(|| {
         let permits = Arc::new(Permits::new(1, 2));
-        let inside = Arc::new(AtomicU64::new(0));
+        let inside = Arc::new(Guarded::default());
         let threads: Vec<_> = (0..2)
             .map(|_| {
                 let (permits, inside) = (permits.clone(), inside.clone());
                 loom::thread::spawn(move || {
                     // Loom reports a deadlock if the permit never comes.
                     let permit = block_on(permits.take()).expect("the line has room for all");
-                    pass(&inside, 1);
+                    inside.pass(&permit);
                     drop(permit);
                 })
             })
@@ -52,15 +59,15 @@ fn never_more_than_the_limit_and_nobody_waits_for_ever() {
 fn a_full_line_refuses_and_leaves_no_trace() {
     loom::model(|| {
         let permits = Arc::new(Permits::new(1, 0));
-        let inside = Arc::new(AtomicU64::new(0));
+        let inside = Arc::new(Guarded::default());
         let others = (permits.clone(), inside.clone());
         let thread = loom::thread::spawn(move || {
-            if let Some(_permit) = others.0.take_now() {
-                pass(&others.1, 1);
+            if let Some(permit) = others.0.take_now() {
+                others.1.pass(&permit);
             }
         });
-        if let Some(_permit) = block_on(permits.take()) {
-            pass(&inside, 1);
+        if let Some(permit) = block_on(permits.take()) {
+            inside.pass(&permit);
         }
         thread.join().expect("the thread did not panic");
         assert_eq!((permits.taken(), permits.waiting()), (0, 0));
@@ -71,10 +78,13 @@ fn a_full_line_refuses_and_leaves_no_trace() {
 fn a_caller_that_gives_up_passes_on_what_it_was_given() {
     loom::model(|| {
         let permits = Arc::new(Permits::new(1, 2));
+        let inside = Arc::new(Guarded::default());
         let first = permits.take_now().expect("nobody else is there");
-        let others = permits.clone();
+        inside.pass(&first);
+        let others = (permits.clone(), inside.clone());
         let waits = loom::thread::spawn(move || {
-            drop(block_on(others.take()).expect("the line has room for two"));
+            let permit = block_on(others.0.take()).expect("the line has room for two");
+            others.1.pass(&permit);
         });
         {
             // Stands in line ahead of the thread or behind it, and gives up while it may be served.
