@@ -2,6 +2,7 @@
 
 pub mod history;
 mod id;
+pub mod recorder;
 pub mod store;
 mod time;
 

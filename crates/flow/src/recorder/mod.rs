@@ -1,0 +1,48 @@
+//! The recorder: what flows and requests did, step by step, kept for a while and looked at later.
+//!
+//! A [`Recorder`] begins a [`Recording`] for a run of a flow or a request; steps and variables go
+//! into it until it ends. What it keeps is bounded in every direction ([`Bounds`]) and chosen by a
+//! [`Sampling`]; what did not fit is counted ([`Statistics`]). Nothing of it is durable: it is for
+//! the engineer who wants to know what just happened, and the history of a run is the truth.
+//!
+//! ```
+//! use rialto_flow::recorder::{Bounds, Recorder, Sampling, Subject};
+//! use rialto_flow::{ManualClock, Timestamp};
+//!
+//! let clock = ManualClock::new(Timestamp(0));
+//! let recorder = Recorder::new(Bounds::default(), Sampling::All, clock);
+//! let recording = recorder.begin("withdrawal", Subject::default());
+//! recording.step("reserve");
+//! recording.fields(|fields| fields.unsigned("amount", 25));
+//! recording.succeed();
+//!
+//! let record = &recorder.list()[0];
+//! let mut cursor = record.cursor();
+//! assert_eq!(cursor.forward().map(|step| step.name()), Some("reserve"));
+//! assert_eq!(cursor.changes()[0].to_string(), "amount: 25");
+//! ```
+//!
+//! [`Record::cursor`] steps forward and back, [`Recorder::show`] draws the tree, and
+//! [`RecordRequests`] is the behaviour that records what goes over a bus.
+
+mod behaviour;
+mod bounds;
+mod capture;
+mod cursor;
+mod record;
+mod recording;
+mod records;
+mod sampling;
+mod tree;
+mod variables;
+
+pub use behaviour::{RecordRequests, RecordVariables};
+pub use bounds::Bounds;
+pub use capture::{Capture, Fields};
+pub use cursor::{Change, Cursor};
+pub use record::{Ending, Record, RecordId, Step, StepId, Subject};
+pub use recording::Recording;
+pub use records::{Recorder, Statistics};
+pub use sampling::Sampling;
+pub use tree::Tree;
+pub use variables::{Value, Variable};
