@@ -26,7 +26,7 @@ impl Builder {
     ///   typed by the request, and whoever discovers does not know its type; so a pipeline for all
     ///   that is found cannot be stated here without hiding the request from it. Write a generic
     ///   function that returns your usual pipeline and name it at each handler. What several
-    ///   pipelines are to share, such as a limit, is shared by an [`Arc`] or a static inside it.
+    ///   pipelines are to share, such as a limit, is an [`Arc`] in a static, of which each holds a copy.
     /// - Handlers of events are told in the order of their files and lines, after those that were
     ///   registered before, each inside [`Isolated`].
     /// - A library that nobody names may be left out by the linker, with its handlers. Name it, be
@@ -186,8 +186,9 @@ impl Finder {
         handler: Option<Arc<H>>,
         pipeline: impl Pipeline<R> + 'static,
     ) {
-        if let Some(handler) = handler {
-            self.builder.route(pipeline, handler, self.place);
+        match handler {
+            Some(handler) => self.builder.route(pipeline, handler, self.place),
+            None => self.builder.excuse(TypeId::of::<R>()),
         }
     }
 
@@ -197,8 +198,9 @@ impl Finder {
         handler: Option<Arc<H>>,
         pipeline: impl PipelineNow<R> + 'static,
     ) {
-        if let Some(handler) = handler {
-            self.builder.route_now(pipeline, handler, self.place);
+        match handler {
+            Some(handler) => self.builder.route_now(pipeline, handler, self.place),
+            None => self.builder.excuse(TypeId::of::<R>()),
         }
     }
 

@@ -320,6 +320,12 @@ impl Builder {
         self.needed.push((request, gap));
     }
 
+    /// Takes the demand back: why the handler is missing has been told already.
+    #[cfg(feature = "macros")]
+    pub(crate) fn excuse(&mut self, request: TypeId) {
+        self.needed.retain(|(needed, _)| *needed != request);
+    }
+
     /// The bus.
     ///
     /// # Errors

@@ -29,6 +29,10 @@
 //! # Ok::<(), rialto_bus::Error>(())
 //! ```
 //!
+//! Derives write the impls of requests, and [`#[handler]`](macro@handler) marks what
+//! [`Builder::discover`] then finds without a list. [`codec`] gives requests a form in bytes;
+//! feature `tower` makes a route a service.
+//!
 //! [`behaviour`] has the behaviours that come with the bus; a [`Behaviour`] of your own is one
 //! method.
 
@@ -41,6 +45,7 @@ mod dispatch;
 mod dynamic;
 mod error;
 mod handler;
+mod in_order;
 mod isolated;
 mod pipeline;
 mod request;

@@ -282,6 +282,7 @@ fn a_handler_is_given_where_none_can_be_made() {
 #[test]
 fn a_handler_that_was_not_given_is_told_with_its_place() {
     let wrong = wrong(Bus::builder().discover_in(concat!(module_path!(), "::given")));
+    assert_eq!(wrong.len(), 2, "the question and the event, and no gap besides: {wrong:?}");
     assert!(wrong[0].contains("Cellar, which handles at"), "{wrong:?}");
     assert!(wrong[0].contains(&place("impl HandlerNow<Bottles>")), "{wrong:?}");
 }
@@ -303,4 +304,57 @@ fn discovering_twice_finds_nothing_new() {
 fn a_module_whose_name_only_begins_alike_is_another() {
     let bus = Bus::builder().discover_in(concat!(module_path!(), "::sho")).build().unwrap();
     assert_eq!(bus.send_now(shop::Take(1), &Context::new()).unwrap_err().code(), "no_handler");
+}
+
+mod shared {
+    use super::*;
+    use rialto_bus::behaviour::IsolatePanics;
+    use rialto_bus::{Behaviour, Pipeline, Request, behaviours};
+    use std::sync::{Arc, LazyLock};
+
+    #[derive(Default)]
+    pub(super) struct Met(pub(super) Mutex<Vec<&'static str>>);
+
+    impl<R: Request> Behaviour<R> for Met {
+        async fn call<N: Handler<R> + Copy>(
+            &self,
+            request: R,
+            cx: &Context<'_>,
+            next: N,
+        ) -> Result<R::Response> {
+            self.0.lock().unwrap().push(R::NAME);
+            next.handle(request, cx).await
+        }
+    }
+
+    pub(super) static MET: LazyLock<Arc<Met>> = LazyLock::new(Arc::default);
+
+    fn guarded<R: Request>() -> impl Pipeline<R> {
+        behaviours![IsolatePanics, MET.clone()]
+    }
+
+    #[derive(Command)]
+    pub(super) struct Left;
+
+    #[derive(Command)]
+    pub(super) struct Right;
+
+    #[handler(through = guarded::<Left>())]
+    async fn left(_: Left) -> Result<()> {
+        Ok(())
+    }
+
+    #[handler(through = guarded::<Right>())]
+    async fn right(_: Right) -> Result<()> {
+        panic!("not that way");
+    }
+}
+
+#[tokio::test]
+async fn a_generic_function_states_one_pipeline_for_many_handlers() {
+    let bus = Bus::builder().discover_in(concat!(module_path!(), "::shared")).build().unwrap();
+    bus.send(shared::Left, &Context::new()).await.unwrap();
+    let error = bus.send(shared::Right, &Context::new()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    assert_eq!(*shared::MET.0.lock().unwrap(), ["left", "right"]);
 }
