@@ -25,8 +25,8 @@ impl Builder {
     /// - **Behaviours are stated at the handler**: `#[handler(through = behaviours![…])]`. They are
     ///   typed by the request, and whoever discovers does not know its type; so a pipeline for all
     ///   that is found cannot be stated here without hiding the request from it. Write a generic
-    ///   function that returns your usual pipeline and name it at each handler. What several
-    ///   pipelines are to share, such as a limit, is an [`Arc`] in a static, of which each holds a copy.
+    ///   function that returns your usual pipeline and name it at each handler; what its copies
+    ///   share, such as a limit, is an [`Arc`] in a static.
     /// - Handlers of events are told in the order of their files and lines, after those that were
     ///   registered before, each inside [`Isolated`].
     /// - A library that nobody names may be left out by the linker, with its handlers. Name it, be

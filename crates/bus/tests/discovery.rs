@@ -1,6 +1,7 @@
 //! Handlers are found without a list of them; two for one request, or none, are told with places.
 
 #![allow(clippy::unwrap_used)]
+#![cfg(feature = "macros")]
 
 use rialto_bus::{
     Bus, Command, Context, Dispatch, ErrorKind, Event, EventHandlerNow, Handler, HandlerNow, Query,
