@@ -110,6 +110,8 @@ pub enum Entry<'a> {
     Received {
         /// Where.
         place: Place,
+        /// What was waited for.
+        name: &'a str,
         /// When.
         at: Timestamp,
         /// Which of the events of the run, from 0.
@@ -119,6 +121,8 @@ pub enum Entry<'a> {
     Lapsed {
         /// Where.
         place: Place,
+        /// What was waited for.
+        name: &'a str,
         /// When.
         at: Timestamp,
     },

@@ -214,7 +214,9 @@ impl Record {
             self.current = StepId::LOST;
             return StepId::LOST;
         }
-        grow(&mut self.steps, self.steps_max as usize);
+        if self.steps.len() == self.steps.capacity() {
+            grow(&mut self.steps, self.steps_max as usize);
+        }
         let id = StepId(number + 1);
         // The number of a step of another record would hang this one on nothing.
         let parent = if parent < id { parent } else { StepId::BEGIN };

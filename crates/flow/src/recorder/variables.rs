@@ -98,12 +98,15 @@ impl Variables {
         (self.bytes_max as usize).saturating_sub(self.bytes())
     }
 
+    #[inline]
     fn push(&mut self, entry: Entry) -> bool {
         if self.room() < size_of::<Entry>() {
             self.lost += 1;
             return false;
         }
-        grow(&mut self.entries, self.bytes_max as usize / size_of::<Entry>());
+        if self.entries.len() == self.entries.capacity() {
+            grow(&mut self.entries, self.bytes_max as usize / size_of::<Entry>());
+        }
         self.entries.push(entry);
         true
     }
@@ -270,13 +273,11 @@ impl fmt::Write for Bounded<'_> {
     }
 }
 
-/// Makes room for one more by doubling, but never beyond `len_max`.
-#[inline]
+/// Makes room in a full list for at least one more by doubling, but never beyond `len_max`.
+#[cold]
 pub(crate) fn grow<T>(list: &mut Vec<T>, len_max: usize) {
-    if list.len() == list.capacity() {
-        let wanted = (list.len() * 2).clamp(4, len_max.max(4)).min(len_max);
-        list.reserve_exact(wanted.saturating_sub(list.len()));
-    }
+    let wanted = (list.len() * 2).clamp(4, len_max.max(4)).min(len_max);
+    list.reserve_exact(wanted.saturating_sub(list.len()));
 }
 
 #[cfg(test)]

@@ -90,6 +90,10 @@ impl Store for MemoryStore {
         Ticket(self.lock().1.0)
     }
 
+    fn number_of(&self, id: &FlowId) -> Result<Option<RunNumber>, StoreError> {
+        Ok(self.lock().0.runs.find(id))
+    }
+
     fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
         Ok(self.lock().0.find(id))
     }

@@ -19,6 +19,7 @@ pub use log::{LogOptions, LogStore};
 pub use memory::MemoryStore;
 pub use message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
 pub use record::{FORMAT_VERSION, RunNumber, Settlement, Standing};
+pub(crate) use runs::NumberHasher;
 pub use state::Limits;
 pub use types::{
     Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, UnknownLevel, Write,
@@ -66,6 +67,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// The ticket up to which everything is confirmed.
     fn confirmed(&self) -> Ticket;
+
+    /// The number of a run, if there is one of that id.
+    fn number_of(&self, id: &FlowId) -> Result<Option<RunNumber>, StoreError>;
 
     /// What is known of a run.
     fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError>;

@@ -184,6 +184,10 @@ impl Store for LogStore {
         }
     }
 
+    fn number_of(&self, id: &FlowId) -> Result<Option<RunNumber>, StoreError> {
+        self.read(|state| state.runs.find(id))
+    }
+
     fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
         self.read(|state| state.find(id))
     }

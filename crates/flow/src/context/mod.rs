@@ -1,0 +1,299 @@
+//! What the code of a flow does its work through.
+
+mod child;
+mod join;
+mod step;
+mod undo;
+mod wait;
+
+pub use child::Child;
+pub use step::{Step, StepKey};
+pub use wait::{TimedWait, Wait};
+
+use crate::Timestamp;
+use crate::error::FlowError;
+use crate::flow::Flow;
+use crate::history::{Ending, Kind, Place};
+use crate::observe::Observed;
+use crate::run::{Met, Run, encode, mix};
+use crate::{FlowId, store::RunNumber};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+use std::time::Duration;
+use undo::UndoList;
+
+/// The hands of a flow: steps, waits, children, branches.
+///
+/// Steps are told apart by their number within their branch, in the order in which they are made,
+/// and by their name. Two that go on at once must therefore be made in the same order every time;
+/// where each of them is more than one step, give each a [`FlowContext::branch`].
+pub struct FlowContext<'a> {
+    run: Arc<Run>,
+    branch: u64,
+    /// Made when first needed: most flows undo nothing.
+    undo: OnceLock<Arc<UndoList<'a>>>,
+}
+
+impl<'a> FlowContext<'a> {
+    pub(crate) fn trunk(run: Arc<Run>) -> Self {
+        Self { run, branch: 0, undo: OnceLock::new() }
+    }
+
+    /// What the run is called.
+    #[must_use]
+    pub fn id(&self) -> FlowId {
+        self.run.id
+    }
+
+    /// The number of the run.
+    #[must_use]
+    pub fn number(&self) -> RunNumber {
+        self.run.number
+    }
+
+    /// The time of the last step or wait that has finished, or of the beginning: a time that is the
+    /// same when the code is executed again.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        let state = self.run.state();
+        state.told_time
+    }
+
+    /// A step: something with an effect or with a result that differs from time to time. Once it has
+    /// finished and that is confirmed, it is never executed again in this run.
+    ///
+    /// ```
+    /// # use rialto_flow::{FlowContext, FlowError, Retry, StepError};
+    /// # use std::time::Duration;
+    /// # async fn reserve(_: u64) -> Result<u32, StepError> { Ok(1) }
+    /// # async fn release(_: u32) -> Result<(), StepError> { Ok(()) }
+    /// # async fn flow(cx: &FlowContext<'_>, amount: u64) -> Result<(), FlowError> {
+    /// let held: u32 = cx
+    ///     .step("reserve", || reserve(amount))
+    ///     .retry(Retry::exponential(5))
+    ///     .timeout(Duration::from_secs(2))
+    ///     .compensate(release)
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn step<'c, T, F, Fut>(
+        &'c self,
+        name: &'static str,
+        mut body: F,
+    ) -> Step<'c, 'a, T, impl FnMut(StepKey) -> Fut + Send + 'c>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        F: FnMut() -> Fut + Send + 'c,
+        Fut: Future<Output = Result<T, crate::StepError>> + Send + 'c,
+    {
+        Step::new(self, name, move |_| body())
+    }
+
+    /// A step that is given its key. Whoever carries out its effect can tell by it that the step is
+    /// being repeated.
+    pub fn keyed_step<'c, T, F, Fut>(&'c self, name: &'static str, body: F) -> Step<'c, 'a, T, F>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        F: FnMut(StepKey) -> Fut + Send + 'c,
+        Fut: Future<Output = Result<T, crate::StepError>> + Send + 'c,
+    {
+        Step::new(self, name, body)
+    }
+
+    /// Waits for an event of this name, also if it was delivered before the wait. Each event ends
+    /// one wait.
+    pub fn wait_for<'c, T: DeserializeOwned + Send + 'static>(
+        &'c self,
+        name: &'static str,
+    ) -> Wait<'c, 'a, T> {
+        Wait::new(self, name)
+    }
+
+    /// Waits for so long, through any number of restarts.
+    pub async fn sleep(&self, name: &'static str, duration: Duration) -> Result<(), FlowError> {
+        wait::sleep(self, name, wait::Limit::Within(duration)).await
+    }
+
+    /// Waits until a time, through any number of restarts.
+    pub async fn sleep_until(&self, name: &'static str, time: Timestamp) -> Result<(), FlowError> {
+        wait::sleep(self, name, wait::Limit::Until(time)).await
+    }
+
+    /// Runs another flow as a part of this one, and waits for its end. It has an id and a history
+    /// of its own; cancelling this run cancels it.
+    pub fn child<'c, F: Flow>(
+        &'c self,
+        name: &'static str,
+        id: FlowId,
+        input: F::Input,
+    ) -> Child<'c, 'a, F> {
+        Child::new(self, name, id, input)
+    }
+
+    /// A branch: a context that numbers its steps by itself, for one of several parts of the flow
+    /// that go on at once.
+    #[must_use]
+    pub fn branch(&self) -> FlowContext<'a> {
+        let place = self.run.state().next_place(self.branch);
+        let branch = mix(self.branch ^ mix(u64::from(place.number))).max(1);
+        let undo = OnceLock::new();
+        let shared = self.undo_list().clone();
+        undo.get_or_init(|| shared);
+        FlowContext { run: self.run.clone(), branch, undo }
+    }
+
+    /// Does two things at once. Both come to their end, even if one of them fails: what the other
+    /// has done is then known, and can be undone.
+    pub async fn both<A, B>(
+        &self,
+        first: impl IntoFuture<Output = Result<A, FlowError>>,
+        second: impl IntoFuture<Output = Result<B, FlowError>>,
+    ) -> Result<(A, B), FlowError> {
+        join::both(first.into_future(), second.into_future()).await
+    }
+
+    /// Does any number of things at once. All come to their end, even if some of them fail; the
+    /// error is that of the first one in the order given.
+    pub async fn all<T, P>(&self, parts: impl IntoIterator<Item = P>) -> Result<Vec<T>, FlowError>
+    where
+        P: IntoFuture<Output = Result<T, FlowError>>,
+    {
+        join::all(parts.into_iter().map(IntoFuture::into_future).collect()).await
+    }
+
+    fn undo_list(&self) -> &Arc<UndoList<'a>> {
+        self.undo.get_or_init(Arc::default)
+    }
+
+    fn place(&self) -> Place {
+        self.run.state().next_place(self.branch)
+    }
+
+    /// The address of the run, which its own waker points to.
+    fn ptr(&self) -> usize {
+        Arc::as_ptr(&self.run) as usize
+    }
+
+    fn meet(&self, place: Place, kind: Kind, name: &'static str) -> Met {
+        if self.run.services.stopped.load(Ordering::Acquire) {
+            return Met::Changed;
+        }
+        let run = &self.run;
+        run.state().meet((run.id, run.flow, run.version), place, kind, name)
+    }
+
+    fn observe(&self, what: Observed<'_>) {
+        if let Some(observer) = &self.run.services.observer {
+            let at = self.run.state().polled_at;
+            observer.observe(self.run.number, &self.run.id, at, what);
+        }
+    }
+
+    /// Returns when the first `mark` entries of the history are confirmed.
+    async fn confirm(&self, mark: u32) {
+        if self.run.services.at_once {
+            return;
+        }
+        let ptr = self.ptr();
+        poll_fn(|cx| {
+            let mut state = self.run.state();
+            if state.confirmed >= mark {
+                return Poll::Ready(());
+            }
+            // The runtime polls the run when it has confirmed something.
+            state.sleep(ptr, cx.waker());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Pauses in memory. False if it may be, and was, cut short by a cancel.
+    async fn pause(&self, pause: Duration, heeds_cancel: bool) -> bool {
+        let until = {
+            let mut state = self.run.state();
+            let until = state.polled_at.after(pause);
+            state.want(until);
+            until
+        };
+        let ptr = self.ptr();
+        let whole = poll_fn(|cx| {
+            let mut state = self.run.state();
+            if state.polled_at >= until {
+                return Poll::Ready(true);
+            }
+            if heeds_cancel && state.cancelled {
+                return Poll::Ready(false);
+            }
+            state.sleep(ptr, cx.waker());
+            Poll::Pending
+        })
+        .await;
+        self.run.state().unwant(until);
+        whole
+    }
+
+    /// Polls something for so long; nothing if it has not finished by then.
+    async fn within<F: Future>(&self, limit: Duration, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        let mut deadline = None;
+        let ptr = self.ptr();
+        let result = poll_fn(|cx| {
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(Some(output));
+            }
+            let mut state = self.run.state();
+            let now = state.polled_at;
+            let until = *deadline.get_or_insert_with(|| {
+                let until = now.after(limit);
+                state.want(until);
+                until
+            });
+            if now >= until {
+                return Poll::Ready(None);
+            }
+            state.sleep(ptr, cx.waker());
+            Poll::Pending
+        })
+        .await;
+        if let Some(until) = deadline {
+            self.run.state().unwant(until);
+        }
+        result
+    }
+
+    /// Makes an ending of what the flow has returned, and undoes what is to be undone.
+    pub(crate) async fn conclude<T: Serialize>(&self, result: Result<T, FlowError>) -> Ending {
+        let run = &*self.run;
+        if !run.state().played_whole((run.id, run.flow, run.version)) {
+            std::future::pending::<()>().await;
+        }
+        let failing = run.state().failing();
+        let result = match failing.clone() {
+            Some(error) => Err(error),
+            None => result.and_then(|output| {
+                encode("output", &output, Vec::new(), run.services.payload_bytes_max)
+            }),
+        };
+        let cause = match result {
+            Ok(output) => return Ending::Completed(output),
+            Err(cause) => cause,
+        };
+        let undone = self.undo_all(&cause, failing.is_some()).await;
+        match undone {
+            Err(error) => Ending::Stuck { cause: cause.to_stored(), error: error.to_stored() },
+            Ok(()) if cause == FlowError::Cancelled => Ending::Cancelled,
+            Ok(()) => Ending::Failed(cause.to_stored()),
+        }
+    }
+
+    /// Ends the run.
+    pub(crate) fn end(&self, ending: Ending) {
+        self.observe(Observed::Ended { ending: &ending });
+        self.run.state().end(ending);
+    }
+}

@@ -1,0 +1,278 @@
+//! Steps.
+
+use super::FlowContext;
+use super::undo::Undo;
+use crate::FlowId;
+use crate::error::{FlowError, StepError};
+use crate::history::{Entry, Kind, Place};
+use crate::observe::Observed;
+use crate::retry::Retry;
+use crate::run::Met;
+use crate::run::replay::Recorded;
+use crate::store::{InboxMark, OutboxMessage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Names one step of one run: the same for every attempt, before and after a restart. Whoever carries
+/// out the effect of a step can tell a repetition by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepKey {
+    id: FlowId,
+    name: &'static str,
+    place: Place,
+}
+
+impl fmt::Display for StepKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.id, self.name, self.place.number)?;
+        if self.place.branch == 0 { Ok(()) } else { write!(f, "@{:016x}", self.place.branch) }
+    }
+}
+
+/// A future of a step, with its type forgotten.
+type StepFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
+/// What makes the messages of a step.
+type Sender<'c, T> = Box<dyn FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c>;
+
+/// A step that has not begun; awaiting it executes it, or returns what it returned before.
+#[must_use = "a step does nothing until it is awaited"]
+pub struct Step<'c, 'a, T, F> {
+    cx: &'c FlowContext<'a>,
+    name: &'static str,
+    place: Place,
+    body: F,
+    retry: Retry,
+    timeout: Option<Duration>,
+    undo: Option<Undo<'a>>,
+    send: Option<Sender<'c, T>>,
+    marks: Vec<InboxMark>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<'c, 'a, T, F, Fut> Step<'c, 'a, T, F>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    F: FnMut(StepKey) -> Fut + Send + 'c,
+    Fut: Future<Output = Result<T, StepError>> + Send + 'c,
+{
+    pub(super) fn new(cx: &'c FlowContext<'a>, name: &'static str, body: F) -> Self {
+        Self {
+            cx,
+            name,
+            place: cx.place(),
+            body,
+            retry: Retry::never(),
+            timeout: None,
+            undo: None,
+            send: None,
+            marks: Vec::new(),
+            value: PhantomData,
+        }
+    }
+
+    /// Tries again after errors that are marked as retryable. Without it the first error is final.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Gives up an attempt after so long; the error is retryable. What the attempt may have done
+    /// outside is then unknown, so the step should be one that can be repeated.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Says how to undo the step, given what it returned. It happens when the flow fails or is
+    /// cancelled after the step has finished, last step first, and is tried again without an end
+    /// after errors that are marked as retryable.
+    pub fn compensate<U, UFut>(self, undo: U) -> Self
+    where
+        U: FnMut(T) -> UFut + Send + 'a,
+        UFut: Future<Output = Result<(), StepError>> + Send + 'a,
+    {
+        self.compensate_with(Retry::forever(), undo)
+    }
+
+    /// As [`Step::compensate`], with a limit to the attempts. When they are used up the run is
+    /// [stuck](crate::RunError::Stuck).
+    pub fn compensate_with<U, UFut>(mut self, retry: Retry, undo: U) -> Self
+    where
+        U: FnMut(T) -> UFut + Send + 'a,
+        UFut: Future<Output = Result<(), StepError>> + Send + 'a,
+    {
+        self.undo = Some(Undo::new(self.place, self.name, retry, undo));
+        self
+    }
+
+    /// Makes messages of what the step returned. They are stored in one atomic write with it, so they
+    /// leave if and only if the step has finished. One without a key gets the key of the step and
+    /// its number.
+    pub fn send(mut self, messages: impl FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c) -> Self {
+        self.send = Some(Box::new(messages));
+        self
+    }
+
+    /// Marks a message of others as dealt with, in one atomic write with the end of the step.
+    pub fn mark(mut self, mark: InboxMark) -> Self {
+        self.marks.push(mark);
+        self
+    }
+
+    async fn execute(mut self) -> Result<T, FlowError> {
+        let (cx, name, place) = (self.cx, self.name, self.place);
+        match cx.meet(place, Kind::Step, name) {
+            Met::Recorded(Recorded::Finished { output, .. }, order) => {
+                let value = postcard::from_bytes(&output).map_err(|error| FlowError::Codec {
+                    name: name.to_owned(),
+                    reason: error.to_string(),
+                });
+                if let Some(undo) = self.undo {
+                    cx.undo_list().push(order, undo, output);
+                }
+                return value;
+            }
+            Met::Recorded(Recorded::Failed { error, .. }, _) => {
+                return Err(FlowError::from_stored(&error));
+            }
+            // Nothing else is recorded of a step.
+            Met::Recorded(..) | Met::Changed => std::future::pending().await,
+            Met::Fresh => self.check_may_begin()?,
+        }
+        match self.attempt().await {
+            Ok(value) => self.finish(value).await,
+            Err(error) => {
+                let message = error.message().to_owned();
+                self.fail(FlowError::Step { name: name.to_owned(), message }).await
+            }
+        }
+    }
+
+    fn check_may_begin(&self) -> Result<(), FlowError> {
+        let mut state = self.cx.run.state();
+        if state.history_bytes >= self.cx.run.services.history_bytes_max {
+            return Err(FlowError::HistoryFull { name: self.name.to_owned() });
+        }
+        if !state.cancelled {
+            return Ok(());
+        }
+        // A restart after a cancel cannot know whether the step had begun before. If it can be
+        // undone it is executed once more, so that there is something to undo.
+        let branch = self.place.branch;
+        let in_doubt = state.resumed && self.undo.is_some();
+        if in_doubt && !state.in_doubt_done.contains(&branch) {
+            state.in_doubt_done.push(branch);
+            return Ok(());
+        }
+        Err(FlowError::Cancelled)
+    }
+
+    /// Executes the body until it succeeds or is not to be tried again.
+    async fn attempt(&mut self) -> Result<T, StepError> {
+        let (cx, name, kind) = (self.cx, self.name, Kind::Step);
+        let key = StepKey { id: cx.run.id, name, place: self.place };
+        let mut failed = 0;
+        loop {
+            cx.observe(Observed::StepBegan { kind, name, attempt: failed + 1 });
+            let body = (self.body)(key);
+            let result = match self.timeout {
+                None => body.await,
+                Some(limit) => cx.within(limit, body).await.unwrap_or_else(|| {
+                    Err(StepError::retryable(format_args!("no end after {limit:?}")))
+                }),
+            };
+            let error = match result {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            failed += 1;
+            let pause = self.retry.pause(failed, cx.run.services.random());
+            let pause = pause.filter(|_| error.is_retryable() && !cx.run.state().cancelled);
+            let message = error.message();
+            let for_good = pause.is_none();
+            cx.observe(Observed::StepFailed { kind, name, message, for_good });
+            match pause {
+                Some(pause) if cx.pause(pause, true).await => {}
+                _ => return Err(error),
+            }
+        }
+    }
+
+    async fn finish(self, value: T) -> Result<T, FlowError> {
+        let Self { cx, name, place, undo, send, mut marks, .. } = self;
+        let run = &*cx.run;
+        let mut messages = send.map(|send| send(&value)).unwrap_or_default();
+        for (nth, message) in messages.iter_mut().enumerate().filter(|(_, it)| it.key.is_empty()) {
+            let key = StepKey { id: run.id, name, place };
+            message.key = format!("{key}#{nth}");
+        }
+        let recorded = {
+            let limit = run.services.payload_bytes_max;
+            let sent: usize = messages.iter().map(|message| message.payload.len()).sum();
+            let mut state = run.state();
+            let recorded = if sent > limit {
+                Err(FlowError::TooLarge { name: name.to_owned(), bytes: sent, limit })
+            } else {
+                state.record_finished(place, Kind::Step, name, &value, &run.services)
+            };
+            if let Ok(mark) = recorded {
+                state.send(messages, std::mem::take(&mut marks));
+                if let Some(undo) = undo {
+                    let output = state.last_value().to_vec();
+                    cx.undo_list().push(mark - 1, undo, output);
+                }
+            }
+            recorded
+        };
+        let mark = match recorded {
+            Ok(mark) => mark,
+            Err(error) => return fail(cx, place, Kind::Step, name, error).await,
+        };
+        if run.services.observer.is_some() {
+            let output = run.state().last_value().to_vec();
+            cx.observe(Observed::StepFinished { kind: Kind::Step, name, output: &output });
+        }
+        cx.confirm(mark).await;
+        Ok(value)
+    }
+
+    async fn fail(self, error: FlowError) -> Result<T, FlowError> {
+        fail(self.cx, self.place, Kind::Step, self.name, error).await
+    }
+}
+
+/// Records that a step or child has failed for good.
+pub(super) async fn fail<T>(
+    cx: &FlowContext<'_>,
+    place: Place,
+    kind: Kind,
+    name: &'static str,
+    error: FlowError,
+) -> Result<T, FlowError> {
+    let mark = {
+        let mut state = cx.run.state();
+        let at = state.polled_at;
+        state.record(&Entry::Failed { place, kind, name, at, error: error.to_stored() })
+    };
+    cx.confirm(mark).await;
+    Err(error)
+}
+
+impl<'c, 'a, T, F, Fut> IntoFuture for Step<'c, 'a, T, F>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    F: FnMut(StepKey) -> Fut + Send + 'c,
+    Fut: Future<Output = Result<T, StepError>> + Send + 'c,
+{
+    type Output = Result<T, FlowError>;
+    type IntoFuture = StepFuture<'c, T>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.execute())
+    }
+}

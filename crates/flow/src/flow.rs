@@ -1,0 +1,84 @@
+//! What a flow is.
+
+use crate::context::FlowContext;
+use crate::error::FlowError;
+use crate::run::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A durable workflow: plain async code whose steps and waits go through a [`FlowContext`].
+///
+/// The code is executed again from its beginning whenever a run is resumed, and its finished steps
+/// then return what they returned before. So whatever is not a step must come out the same every
+/// time: no clock but [`FlowContext::now`], no random numbers, nothing read from outside.
+pub trait Flow: Send + Sync + 'static {
+    /// What it is called in the store; changing it orphans the runs under way.
+    const NAME: &'static str;
+
+    /// To be raised when the steps of the flow, or their order, change: runs of other versions are
+    /// then left alone instead of being resumed by code that they do not fit.
+    const VERSION: u32 = 1;
+
+    /// What a run is given.
+    type Input: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// What a run comes to.
+    type Output: Serialize + DeserializeOwned + Send + 'static;
+
+    /// Does the work. An error undoes the finished steps that have a compensation, last first.
+    ///
+    /// In an `impl`, write `async fn run(&self, cx: &FlowContext<'_>, input: &Input)`; where
+    /// compensations borrow from `self` or `input`, give all three the same lifetime:
+    /// `async fn run<'a>(&'a self, cx: &FlowContext<'a>, input: &'a Input)`.
+    fn run<'a>(
+        &'a self,
+        cx: &FlowContext<'a>,
+        input: &'a Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+}
+
+/// A run of some flow, to be polled.
+pub(crate) type Execution = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A flow whose types are forgotten.
+pub(crate) trait AnyFlow: Any + Send + Sync {
+    fn name(&self) -> &'static str;
+    fn version(&self) -> u32;
+    /// Begins to execute a run whose input is stored.
+    fn execute(self: Arc<Self>, run: Arc<Run>, input: &[u8]) -> Result<Execution, String>;
+    /// For finding the typed flow again.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl<F: Flow> AnyFlow for F {
+    fn name(&self) -> &'static str {
+        F::NAME
+    }
+
+    fn version(&self) -> u32 {
+        F::VERSION
+    }
+
+    fn execute(self: Arc<Self>, run: Arc<Run>, input: &[u8]) -> Result<Execution, String> {
+        let input = postcard::from_bytes(input).map_err(|error| error.to_string())?;
+        Ok(execute(self, run, input))
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+/// Begins to execute a run.
+pub(crate) fn execute<F: Flow>(flow: Arc<F>, run: Arc<Run>, input: F::Input) -> Execution {
+    Box::pin(async move {
+        let cx = FlowContext::trunk(run);
+        let result = flow.run(&cx, &input).await;
+        let ending = cx.conclude(result).await;
+        cx.end(ending);
+    })
+}

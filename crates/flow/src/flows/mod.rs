@@ -1,0 +1,519 @@
+//! Running flows.
+
+mod handle;
+mod options;
+pub(crate) mod ready;
+mod work;
+
+pub use handle::{Confirmation, Handle};
+pub use options::Options;
+
+use crate::error::{FlowsError, Parked};
+use crate::flow::{AnyFlow, Flow, execute};
+use crate::history::{self, Ending, Entry};
+use crate::observe::Observed;
+use crate::run::{Run, RunState, Services};
+use crate::store::{
+    Begun, Fence, Level, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket, Write,
+};
+use crate::{FlowId, Timestamp};
+use options::RUN_BYTES_MAX;
+use ready::Ready;
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Wake, Waker};
+use std::thread::JoinHandle;
+use work::Worker;
+
+/// Runs flows over a store. Clones share one runtime, which stops when the last of them is dropped:
+/// runs under way stay in the store and are resumed by the next runtime.
+#[derive(Clone)]
+pub struct Flows {
+    inner: Arc<Inner>,
+    /// Ends the runtime when the last clone goes.
+    _threads: Arc<Threads>,
+}
+
+/// Which flows there are, and how they are to be run.
+pub struct Builder {
+    store: Arc<dyn Store>,
+    options: Options,
+    flows: Vec<Arc<dyn AnyFlow>>,
+}
+
+/// A run that somebody asked for.
+pub(crate) enum Target {
+    /// It is under way here.
+    Live(Arc<Run>),
+    /// It has ended.
+    Ended(Ending),
+}
+
+/// What all parts of a runtime share.
+pub(crate) struct Inner {
+    store: Arc<dyn Store>,
+    fence: Fence,
+    options: Options,
+    services: Arc<Services>,
+    flows: Vec<Arc<dyn AnyFlow>>,
+    ready: Arc<Ready>,
+    /// The runs under way here. Locked before the store.
+    live: Mutex<HashMap<RunNumber, Arc<Run>, NumberHashing>>,
+    timers: Mutex<BTreeSet<(Timestamp, RunNumber)>>,
+    /// The last ticket that the store gave.
+    taken: AtomicU64,
+    confirmations: Mutex<Vec<(Ticket, Waker)>>,
+    /// When the lease was last renewed.
+    renewed: AtomicU64,
+    stopping: AtomicBool,
+    failed: OnceLock<StoreError>,
+}
+
+type NumberHashing = std::hash::BuildHasherDefault<crate::store::NumberHasher>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing under these locks runs code of the user.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Builder {
+    /// Adds a flow.
+    #[must_use]
+    pub fn register(mut self, flow: impl Flow) -> Self {
+        self.flows.push(Arc::new(flow));
+        self
+    }
+
+    /// Sets how flows are run.
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Begins to run flows, those first that an earlier runtime has left unfinished. A run that the
+    /// code does not fit is left alone: [`Flows::parked`] tells which, and why.
+    pub fn open(self) -> Result<Flows, FlowsError> {
+        let Self { store, options, flows } = self;
+        let names = flows.iter().enumerate();
+        for (nth, flow) in names {
+            if flows[..nth].iter().any(|other| other.name() == flow.name()) {
+                return Err(FlowsError::DuplicateName(flow.name()));
+            }
+        }
+        let run_bytes = options.history_bytes_max + 3 * options.payload_bytes_max;
+        if run_bytes > RUN_BYTES_MAX {
+            return Err(FlowsError::Options(format!(
+                "history_bytes_max and three times payload_bytes_max come to {run_bytes} bytes; \
+                 together they may be {RUN_BYTES_MAX}"
+            )));
+        }
+        let now = options.clock.now();
+        let fence = store.join(now, options.lease)?;
+        let inner = Arc::new_cyclic(|inner| Inner {
+            fence,
+            services: Arc::new(Services {
+                at_once: store.level() == Level::Memory,
+                payload_bytes_max: options.payload_bytes_max,
+                history_bytes_max: options.history_bytes_max,
+                observer: options.observer.clone(),
+                random: AtomicU64::new(options.seed),
+                stopped: AtomicBool::new(false),
+                flows: inner.clone(),
+            }),
+            store,
+            flows,
+            ready: Arc::default(),
+            live: Mutex::default(),
+            timers: Mutex::default(),
+            taken: AtomicU64::new(0),
+            confirmations: Mutex::default(),
+            renewed: AtomicU64::new(now.0),
+            stopping: AtomicBool::new(false),
+            failed: OnceLock::new(),
+            options,
+        });
+        let threads = Arc::new(Threads { inner: inner.clone(), handles: Mutex::default() });
+        inner.claim(now)?;
+        for _ in 0..inner.options.workers {
+            let inner = inner.clone();
+            let work = std::thread::Builder::new().name("flow".to_owned());
+            let handle = work
+                .spawn(move || Worker::new(inner).work())
+                .map_err(|error| FlowsError::Options(format!("cannot start a worker: {error}")))?;
+            lock(&threads.handles).push(handle);
+        }
+        Ok(Flows { inner, _threads: threads })
+    }
+}
+
+impl Flows {
+    /// Begins to say which flows there are.
+    pub fn builder(store: Arc<dyn Store>) -> Builder {
+        Builder { store, options: Options::default(), flows: Vec::new() }
+    }
+
+    /// Starts a run. If there is one of this id already, with the same flow and input, that one is
+    /// meant: whatever it came to, it is not run again, for as long as the store keeps it.
+    ///
+    /// When this returns the run has begun in this process. [`Handle::confirmed`] says when it will
+    /// go on after the process has died.
+    pub fn start<F: Flow>(
+        &self,
+        id: FlowId,
+        input: F::Input,
+    ) -> Result<Handle<F::Output>, FlowsError> {
+        let target = self.inner.begin::<F>(id, input, None)?;
+        Ok(Handle::new(self.clone(), id, target))
+    }
+
+    /// A handle to a run that was started before, if the store still has it.
+    pub fn handle<F: Flow>(&self, id: FlowId) -> Result<Option<Handle<F::Output>>, FlowsError> {
+        let Some(stored) = self.inner.store.find(&id)? else { return Ok(None) };
+        if *stored.flow != *F::NAME {
+            let what = format!("of flow `{}`", stored.flow);
+            return Err(FlowsError::Conflict { id, what });
+        }
+        let live = lock(&self.inner.live);
+        let target = self.inner.target(&live, &stored)?;
+        drop(live);
+        Ok(Some(Handle::new(self.clone(), id, target)))
+    }
+
+    /// Gives an event to a run, which keeps it until it waits for it.
+    pub fn deliver<T: Serialize>(
+        &self,
+        id: FlowId,
+        event: &str,
+        payload: &T,
+    ) -> Result<Confirmation, FlowsError> {
+        let ticket = self.inner.deliver(&id, event, payload)?;
+        Ok(Confirmation::new(self.clone(), ticket))
+    }
+
+    /// Cancels a run: a step that is being executed comes to its end, waits and pauses are cut short,
+    /// and what was done is undone. To cancel twice is to cancel once.
+    pub fn cancel(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
+        let ticket = self.inner.cancel(&id)?;
+        Ok(Confirmation::new(self.clone(), ticket))
+    }
+
+    /// The runs that stand still in this process, and why.
+    #[must_use]
+    pub fn parked(&self) -> Vec<Parked> {
+        let live = lock(&self.inner.live);
+        let mut parked: Vec<_> = live
+            .values()
+            .filter_map(|run| Some((run.number, run.state().parked.clone()?)))
+            .collect();
+        parked.sort_by_key(|(number, _)| *number);
+        parked.into_iter().map(|(_, parked)| parked).collect()
+    }
+
+    /// How many runs are under way here.
+    #[must_use]
+    pub fn live(&self) -> usize {
+        lock(&self.inner.live).len()
+    }
+
+    /// What is known of a run: its input and its history.
+    pub fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
+        self.inner.store.find(id)
+    }
+
+    /// The store below.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Works on the calling thread until every run waits for an event, a time, or something outside.
+    /// Meant for runtimes without worker threads; with them, it helps.
+    pub fn run_until_idle(&self) -> Result<(), StoreError> {
+        Worker::new(self.inner.clone()).until_idle()
+    }
+
+    /// The next time that a run waits for.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        lock(&self.inner.timers).first().map(|(at, _)| *at)
+    }
+}
+
+/// The worker threads; dropping them ends the runtime.
+struct Threads {
+    inner: Arc<Inner>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        let inner = &*self.inner;
+        inner.stopping.store(true, Ordering::Release);
+        inner.ready.ring();
+        let here = std::thread::current().id();
+        for handle in lock(&self.handles).drain(..).filter(|handle| handle.thread().id() != here) {
+            // A worker that panicked has left its runs unfinished; the next runtime resumes them.
+            let _ = handle.join();
+        }
+        inner.stop();
+        inner.store.leave(inner.fence);
+    }
+}
+
+impl Inner {
+    /// Ends all executions, and tells those who wait for them.
+    fn stop(&self) {
+        self.services.stopped.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::Release);
+        let runs: Vec<_> = lock(&self.live).drain().map(|(_, run)| run).collect();
+        for run in runs {
+            run.uninstall();
+            let waiters = std::mem::take(&mut run.state().waiters);
+            waiters.into_iter().for_each(Waker::wake);
+        }
+        let confirmations = std::mem::take(&mut *lock(&self.confirmations));
+        confirmations.into_iter().for_each(|(_, waker)| waker.wake());
+        self.ready.ring();
+    }
+
+    /// Remembers the first failure of the store and stops.
+    fn fail(&self, error: StoreError) {
+        let _ = self.failed.set(error);
+        self.stop();
+    }
+
+    /// Why nothing is done any more, if that is so.
+    fn failure(&self) -> Option<StoreError> {
+        let stopped = self.stopping.load(Ordering::Acquire);
+        let stopped = stopped.then(|| StoreError::Failed { reason: "it was stopped".to_owned() });
+        self.failed.get().cloned().or(stopped)
+    }
+
+    fn took(&self, ticket: Ticket) {
+        self.taken.fetch_max(ticket.0, Ordering::AcqRel);
+    }
+
+    pub(crate) fn number_of(&self, id: &FlowId) -> Option<RunNumber> {
+        self.store.number_of(id).ok().flatten()
+    }
+
+    fn registered<F: Flow>(&self) -> Result<Arc<F>, FlowsError> {
+        let flow = self.flows.iter().find(|flow| flow.name() == F::NAME);
+        flow.and_then(|flow| flow.clone().into_any().downcast().ok())
+            .ok_or(FlowsError::NotRegistered(F::NAME))
+    }
+
+    pub(crate) fn begin_child<F: Flow>(
+        &self,
+        id: FlowId,
+        input: F::Input,
+        parent: RunNumber,
+    ) -> Result<Target, FlowsError> {
+        self.begin::<F>(id, input, Some(parent))
+    }
+
+    fn begin<F: Flow>(
+        &self,
+        id: FlowId,
+        input: F::Input,
+        parent: Option<RunNumber>,
+    ) -> Result<Target, FlowsError> {
+        if let Some(failure) = self.failure() {
+            return Err(failure.into());
+        }
+        let flow = self.registered::<F>()?;
+        let encoded = self.encode(&input)?;
+        let at = self.options.clock.now();
+        let new = NewRun { id, flow: F::NAME, version: F::VERSION, parent, at, input: &encoded };
+        // A run must be among the live ones before anybody else can learn from the store that it
+        // is there.
+        let mut live = lock(&self.live);
+        match self.store.begin(self.fence, new)? {
+            Begun::New { run, ticket } => {
+                let state = RunState::new(at, encoded.len());
+                let code = (F::NAME, F::VERSION);
+                let run = Run::new(run, id, code, self.services.clone(), self.ready.clone(), state);
+                live.insert(run.number, run.clone());
+                drop(live);
+                self.took(ticket);
+                run.install(execute(flow, run.clone(), input));
+                self.observe_beginning(&run, at, false);
+                run.clone().requeue();
+                Ok(Target::Live(run))
+            }
+            Begun::Known(stored) => {
+                let what = if *stored.flow != *F::NAME {
+                    Some(format!("of flow `{}`", stored.flow))
+                } else if stored.input != encoded {
+                    Some("with another input".to_owned())
+                } else {
+                    None
+                };
+                match what {
+                    Some(what) => Err(FlowsError::Conflict { id, what }),
+                    None => self.target(&live, &stored),
+                }
+            }
+        }
+    }
+
+    fn observe_beginning(&self, run: &Run, at: Timestamp, resumed: bool) {
+        if let Some(observer) = &self.options.observer {
+            let (flow, version) = (run.flow, run.version);
+            let began = Observed::Began { flow, version, resumed };
+            observer.observe(run.number, &run.id, at, began);
+        }
+    }
+
+    fn target(
+        &self,
+        live: &HashMap<RunNumber, Arc<Run>, NumberHashing>,
+        stored: &StoredRun,
+    ) -> Result<Target, FlowsError> {
+        // An ended run is still among the live ones until its end is confirmed.
+        if let Some(run) = live.get(&stored.run) {
+            return Ok(Target::Live(run.clone()));
+        }
+        let last = history::entries(&stored.history).filter_map(Result::ok).last();
+        match last {
+            Some(Entry::Ended { ending, .. }) => Ok(Target::Ended(ending)),
+            _ => Err(FlowsError::NotRunning(stored.id)),
+        }
+    }
+
+    fn encode(&self, value: &impl Serialize) -> Result<Vec<u8>, FlowsError> {
+        let encoded = postcard::to_extend(value, Vec::with_capacity(64))
+            .map_err(|error| FlowsError::Codec(error.to_string()))?;
+        let limit = self.options.payload_bytes_max;
+        let bytes = encoded.len();
+        if bytes > limit { Err(FlowsError::TooLarge { bytes, limit }) } else { Ok(encoded) }
+    }
+
+    /// Takes unfinished runs over that nobody holds, as many as may be executed.
+    fn claim(&self, now: Timestamp) -> Result<(), StoreError> {
+        let room = self.options.executions_max.saturating_sub(lock(&self.live).len());
+        if room == 0 {
+            return Ok(());
+        }
+        for stored in self.store.claim(self.fence, now, room)? {
+            let run = self.resume(&stored, now);
+            lock(&self.live).insert(run.number, run.clone());
+            self.observe_beginning(&run, now, true);
+            if run.state().parked.is_none() {
+                run.requeue();
+            }
+        }
+        Ok(())
+    }
+
+    fn resume(&self, stored: &StoredRun, now: Timestamp) -> Arc<Run> {
+        let id = stored.id;
+        let flow = self.flows.iter().find(|flow| *flow.name() == *stored.flow);
+        let name = || stored.flow.to_string();
+        let state = RunState::resumed(stored.started, stored.input.len(), &stored.history);
+        let (state, unreadable) = match state {
+            Ok(state) => (state, None),
+            Err(reason) => (RunState::new(now, 0), Some(reason)),
+        };
+        let code = flow.map_or(("", 0), |flow| (flow.name(), flow.version()));
+        let run = Run::new(stored.run, id, code, self.services.clone(), self.ready.clone(), state);
+        let parked = match (flow, unreadable) {
+            (None, _) => Some(Parked::UnknownFlow { id, flow: name() }),
+            (_, Some(reason)) => Some(Parked::Unreadable { id, flow: name(), reason }),
+            (Some(flow), None) if flow.version() != stored.version => Some(Parked::Version {
+                id,
+                flow: name(),
+                recorded: stored.version,
+                present: flow.version(),
+            }),
+            (Some(flow), None) => match flow.clone().execute(run.clone(), &stored.input) {
+                Ok(execution) => {
+                    run.install(execution);
+                    None
+                }
+                Err(reason) => Some(Parked::Unreadable { id, flow: name(), reason }),
+            },
+        };
+        if let Some(parked) = parked {
+            run.park(parked);
+        }
+        run
+    }
+
+    fn running(&self, id: &FlowId) -> Result<Arc<Run>, FlowsError> {
+        if let Some(failure) = self.failure() {
+            return Err(failure.into());
+        }
+        let number = self.store.number_of(id)?;
+        let run = number.and_then(|number| lock(&self.live).get(&number).cloned());
+        run.ok_or(FlowsError::NotRunning(*id))
+    }
+
+    /// Stores an entry that comes from outside of a run.
+    fn append(&self, run: &Run, entry: &Entry<'_>) -> Result<(Ticket, usize), FlowsError> {
+        let entries = postcard::to_extend(entry, Vec::with_capacity(64))
+            .map_err(|error| FlowsError::Codec(error.to_string()))?;
+        let bytes = entries.len();
+        let (messages, marks) = (Vec::new(), Vec::new());
+        let write = Write { run: run.number, ended: None, entries, messages, marks };
+        let appended = self.store.append(self.fence, std::slice::from_ref(&write))?;
+        if !appended.fenced.is_empty() {
+            return Err(FlowsError::NotRunning(run.id));
+        }
+        self.took(appended.ticket);
+        Ok((appended.ticket, bytes))
+    }
+
+    fn deliver<T: Serialize>(
+        &self,
+        id: &FlowId,
+        event: &str,
+        payload: &T,
+    ) -> Result<Ticket, FlowsError> {
+        let payload = self.encode(payload)?;
+        let run = self.running(id)?;
+        let at = self.options.clock.now();
+        // Under the lock, so that events are numbered here in the order in which they are stored.
+        let mut state = run.state();
+        if state.ending.is_some() {
+            return Err(FlowsError::NotRunning(*id));
+        }
+        let limit = self.options.events_max;
+        if state.events.iter().filter(|event| !event.taken).count() >= limit {
+            return Err(FlowsError::EventsFull { id: *id, limit });
+        }
+        let bytes = state.history_bytes + payload.len() + event.len();
+        let limit = self.services.history_bytes_end();
+        if bytes > limit {
+            return Err(FlowsError::TooLarge { bytes, limit });
+        }
+        let (ticket, bytes) =
+            self.append(&run, &Entry::Event { name: event, at, payload: &payload })?;
+        state.count(bytes);
+        state.arrive(event, payload);
+        drop(state);
+        run.wake();
+        Ok(ticket)
+    }
+
+    pub(crate) fn cancel(&self, id: &FlowId) -> Result<Ticket, FlowsError> {
+        let run = self.running(id)?;
+        let at = self.options.clock.now();
+        let mut state = run.state();
+        if state.ending.is_some() {
+            return Err(FlowsError::NotRunning(*id));
+        }
+        if state.cancelled {
+            return Ok(Ticket(self.taken.load(Ordering::Acquire)));
+        }
+        let (ticket, bytes) = self.append(&run, &Entry::Cancelled { at })?;
+        state.count(bytes);
+        state.cancelled = true;
+        drop(state);
+        run.wake();
+        Ok(ticket)
+    }
+}

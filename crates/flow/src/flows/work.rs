@@ -1,0 +1,289 @@
+//! The work: polling runs, storing what they did, confirming it.
+
+use super::{Inner, lock};
+use crate::Timestamp;
+use crate::error::Parked;
+use crate::run::Run;
+use crate::store::{StoreError, Ticket, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+/// How many runs are polled before what they did is stored. All of it rides one group write.
+const BATCH_MAX: usize = 4096;
+/// The same where nothing waits for a write: small enough to stay in the cache.
+const BATCH_AT_ONCE_MAX: usize = 64;
+/// Housekeeping is done after so many rounds of work, and whenever there is nothing else to do.
+const ROUNDS_PER_MAINTENANCE: u32 = 16;
+/// How long an idle worker sleeps at most: the lease is renewed and the store kept meanwhile.
+const IDLE_MAX: Duration = Duration::from_millis(50);
+/// Buffers that are kept for the next writes.
+const SPARE_MAX: usize = BATCH_MAX;
+
+/// One thread's part in the work.
+pub(super) struct Worker {
+    inner: Arc<Inner>,
+    /// The runs of this round.
+    batch: Vec<Arc<Run>>,
+    /// Runs that this worker still has and polls again in the next round.
+    again: Vec<Arc<Run>>,
+    /// What the runs of this round did: their writes, and beside each the run, how far its history
+    /// then goes, and whether its execution is over.
+    writes: Vec<Write>,
+    written: Vec<(Arc<Run>, u32, bool)>,
+    spare: Vec<Vec<u8>>,
+    rounds: u32,
+}
+
+impl Worker {
+    pub(super) fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            batch: Vec::new(),
+            again: Vec::new(),
+            writes: Vec::new(),
+            written: Vec::new(),
+            spare: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    /// Works until the runtime stops.
+    pub(super) fn work(mut self) {
+        #[cfg(feature = "tokio")]
+        let tokio = self.inner.options.tokio.clone();
+        #[cfg(feature = "tokio")]
+        let _context = tokio.as_ref().map(|tokio| tokio.enter());
+        while !self.inner.stopping.load(Ordering::Acquire) {
+            match self.round() {
+                Ok(true) => {}
+                Ok(false) => self.inner.ready.wait(self.inner.idle_time()),
+                Err(error) => self.inner.fail(error),
+            }
+        }
+        self.leave();
+    }
+
+    /// Works until there is nothing left to do.
+    pub(super) fn until_idle(mut self) -> Result<(), StoreError> {
+        let result = loop {
+            if let Some(failure) = self.inner.failure() {
+                break Err(failure);
+            }
+            match self.round() {
+                Ok(true) => {}
+                Ok(false) if self.inner.ready.is_empty() => break Ok(()),
+                Ok(false) => {}
+                Err(error) => {
+                    self.inner.fail(error.clone());
+                    break Err(error);
+                }
+            }
+        };
+        self.leave();
+        result
+    }
+
+    /// Leaves the runs that this worker has to others.
+    fn leave(&mut self) {
+        for run in self.again.drain(..).chain(self.batch.drain(..)) {
+            run.requeue();
+        }
+    }
+
+    /// One round. False when there was nothing to do.
+    fn round(&mut self) -> Result<bool, StoreError> {
+        let inner = self.inner.clone();
+        let now = inner.options.clock.now();
+        inner.keep_lease(now)?;
+        inner.fire_timers(now);
+        let max = if inner.services.at_once { BATCH_AT_ONCE_MAX } else { BATCH_MAX };
+        std::mem::swap(&mut self.batch, &mut self.again);
+        let held = self.batch.len();
+        inner.ready.take(&mut self.batch, max.saturating_sub(held));
+        let mut nth = 0;
+        self.batch.retain(|run| {
+            nth += 1;
+            nth <= held || run.acquire()
+        });
+        let worked = !self.batch.is_empty();
+        let batch = std::mem::take(&mut self.batch);
+        let mut batch_drain = batch;
+        for run in batch_drain.drain(..) {
+            self.poll(run, now);
+        }
+        self.batch = batch_drain;
+        self.store()?;
+        inner.commit()?;
+        self.conclude();
+        self.rounds += 1;
+        if !worked || self.rounds >= ROUNDS_PER_MAINTENANCE {
+            self.rounds = 0;
+            inner.store.maintain(now)?;
+            inner.claim(now)?;
+        }
+        Ok(worked)
+    }
+
+    fn poll(&mut self, run: Arc<Run>, now: Timestamp) {
+        let sleepers = run.state().begin_poll(now);
+        sleepers.into_iter().for_each(Waker::wake);
+        let over = run.poll();
+        let mut state = run.state();
+        let spare = self.spare.pop().unwrap_or_default();
+        match state.take_write(run.number, spare) {
+            Some((write, mark)) => {
+                drop(state);
+                self.writes.push(write);
+                self.written.push((run, mark, over));
+            }
+            None => {
+                drop(state);
+                self.let_go(run);
+            }
+        }
+    }
+
+    /// Gives a run back that waits for something, or keeps it if that has come already.
+    fn let_go(&mut self, run: Arc<Run>) {
+        self.inner.set_timer(&run);
+        if run.release() {
+            self.again.push(run);
+        }
+    }
+
+    fn store(&mut self) -> Result<(), StoreError> {
+        if self.writes.is_empty() {
+            return Ok(());
+        }
+        let appended = self.inner.store.append(self.inner.fence, &self.writes)?;
+        self.inner.took(appended.ticket);
+        for mut write in self.writes.drain(..) {
+            if self.spare.len() < SPARE_MAX {
+                write.entries.clear();
+                self.spare.push(write.entries);
+            }
+        }
+        if !appended.fenced.is_empty() {
+            self.written.retain(|(run, ..)| {
+                let fenced = appended.fenced.contains(&run.number);
+                if fenced {
+                    self.inner.disown(run);
+                }
+                !fenced
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells the runs of this round that what they did is confirmed.
+    fn conclude(&mut self) {
+        let mut written = std::mem::take(&mut self.written);
+        for (run, mark, over) in written.drain(..) {
+            let mut state = run.state();
+            state.confirmed = state.confirmed.max(mark);
+            if over && state.parked.is_none() {
+                state.is_over = true;
+                let waiters = std::mem::take(&mut state.waiters);
+                drop(state);
+                self.inner.forget(&run);
+                waiters.into_iter().for_each(Waker::wake);
+            } else if self.inner.services.at_once || over {
+                drop(state);
+                self.let_go(run);
+            } else {
+                drop(state);
+                self.again.push(run);
+            }
+        }
+        self.written = written;
+    }
+}
+
+impl Inner {
+    /// How long an idle worker may sleep.
+    fn idle_time(&self) -> Duration {
+        let next = lock(&self.timers).first().map(|(at, _)| *at);
+        let until = next.map(|at| at.since(self.options.clock.now()));
+        until.map_or(IDLE_MAX, |until| until.clamp(Duration::from_micros(50), IDLE_MAX))
+    }
+
+    fn keep_lease(&self, now: Timestamp) -> Result<(), StoreError> {
+        let renewed = Timestamp(self.renewed.load(Ordering::Acquire));
+        if now.since(renewed) >= self.options.lease / 3 {
+            self.store.renew(self.fence, now)?;
+            self.renewed.fetch_max(now.0, Ordering::AcqRel);
+        }
+        Ok(())
+    }
+
+    fn fire_timers(&self, now: Timestamp) {
+        loop {
+            let due = {
+                let mut timers = lock(&self.timers);
+                match timers.first() {
+                    Some((at, _)) if *at <= now => timers.pop_first(),
+                    _ => None,
+                }
+            };
+            let Some((_, number)) = due else { return };
+            let run = lock(&self.live).get(&number).cloned();
+            if let Some(run) = run {
+                run.state().timer = None;
+                run.wake();
+            }
+        }
+    }
+
+    /// Sees to it that the run is woken at the time that it waits for next.
+    fn set_timer(&self, run: &Run) {
+        let mut state = run.state();
+        let wanted = state.next_wanted();
+        if wanted == state.timer {
+            return;
+        }
+        let old = std::mem::replace(&mut state.timer, wanted);
+        drop(state);
+        let mut timers = lock(&self.timers);
+        if let Some(at) = old {
+            timers.remove(&(at, run.number));
+        }
+        if let Some(at) = wanted {
+            timers.insert((at, run.number));
+        }
+    }
+
+    /// Confirms everything that the store has taken.
+    fn commit(&self) -> Result<(), StoreError> {
+        if self.services.at_once {
+            return Ok(());
+        }
+        let taken = Ticket(self.taken.load(Ordering::Acquire));
+        self.store.commit(taken)?;
+        let mut confirmed = Vec::new();
+        lock(&self.confirmations).retain(|(ticket, waker)| {
+            if *ticket <= taken {
+                confirmed.push(waker.clone());
+            }
+            *ticket > taken
+        });
+        confirmed.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    /// Forgets a run that is over.
+    fn forget(&self, run: &Run) {
+        lock(&self.live).remove(&run.number);
+        if let Some(at) = run.state().timer.take() {
+            lock(&self.timers).remove(&(at, run.number));
+        }
+    }
+
+    /// Leaves a run to the worker that has taken it over.
+    fn disown(&self, run: &Run) {
+        run.park(Parked::Fenced { id: run.id });
+        run.uninstall();
+        self.forget(run);
+    }
+}

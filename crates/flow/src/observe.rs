@@ -1,0 +1,66 @@
+//! Watching runs from outside.
+
+use crate::history::{Ending, Kind};
+use crate::store::RunNumber;
+use crate::{FlowId, Timestamp};
+
+/// What an [`Observer`] is told.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Observed<'a> {
+    /// A run begins, or is resumed.
+    Began {
+        /// Its flow.
+        flow: &'static str,
+        /// The version of the code.
+        version: u32,
+        /// Whether it has a history already.
+        resumed: bool,
+    },
+    /// A step, wait or child begins.
+    StepBegan {
+        /// Which kind.
+        kind: Kind,
+        /// What it is called.
+        name: &'static str,
+        /// The number of the attempt, from 1.
+        attempt: u32,
+    },
+    /// It has finished.
+    StepFinished {
+        /// Which kind.
+        kind: Kind,
+        /// What it is called.
+        name: &'static str,
+        /// What it returned, encoded.
+        output: &'a [u8],
+    },
+    /// An attempt has failed.
+    StepFailed {
+        /// Which kind.
+        kind: Kind,
+        /// What it is called.
+        name: &'static str,
+        /// Why.
+        message: &'a str,
+        /// Whether there will be no other attempt.
+        for_good: bool,
+    },
+    /// A finished step has been undone.
+    Undone {
+        /// What it is called.
+        name: &'static str,
+    },
+    /// The run has ended.
+    Ended {
+        /// How.
+        ending: &'a Ending,
+    },
+}
+
+/// Somebody who watches runs: a recorder, metrics. It is called while a run is being polled, so it
+/// must be quick. Steps that are played from the history are not told again.
+pub trait Observer: Send + Sync + 'static {
+    /// Something has happened to a run. It may not be confirmed yet.
+    fn observe(&self, run: RunNumber, id: &FlowId, at: Timestamp, what: Observed<'_>);
+}

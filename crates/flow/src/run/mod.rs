@@ -1,0 +1,169 @@
+//! One run in memory: its execution, and what the runtime and the code of the flow share.
+
+pub(crate) mod replay;
+mod state;
+
+pub(crate) use state::{Met, RunState, Services, encode, mix};
+
+use crate::FlowId;
+use crate::error::Parked;
+use crate::flow::Execution;
+use crate::flows::ready::Ready;
+use crate::store::RunNumber;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Nobody polls the run and nothing has woken it.
+const IDLE: u8 = 0;
+/// It waits in the queue.
+const QUEUED: u8 = 1;
+/// A worker polls it, or has yet to store what it did.
+const RUNNING: u8 = 2;
+/// As before, and something has woken it meanwhile.
+const WOKEN: u8 = 3;
+
+/// One run.
+pub(crate) struct Run {
+    pub(crate) number: RunNumber,
+    pub(crate) id: FlowId,
+    pub(crate) flow: &'static str,
+    pub(crate) version: u32,
+    pub(crate) services: Arc<Services>,
+    ready: Arc<Ready>,
+    flag: AtomicU8,
+    /// Taken away when the run ends or is parked, which also breaks the circle from the execution
+    /// back to the run.
+    execution: Mutex<Option<Execution>>,
+    state: Mutex<RunState>,
+}
+
+impl Run {
+    pub(crate) fn new(
+        number: RunNumber,
+        id: FlowId,
+        flow: (&'static str, u32),
+        services: Arc<Services>,
+        ready: Arc<Ready>,
+        state: RunState,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            id,
+            flow: flow.0,
+            version: flow.1,
+            services,
+            ready,
+            flag: AtomicU8::new(RUNNING),
+            execution: Mutex::new(None),
+            state: Mutex::new(state),
+        })
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, RunState> {
+        // Code of the user never runs under this lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn execution(&self) -> MutexGuard<'_, Option<Execution>> {
+        self.execution.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the run what it executes.
+    pub(crate) fn install(&self, execution: Execution) {
+        *self.execution() = Some(execution);
+    }
+
+    /// Ends the execution, wherever it stands.
+    pub(crate) fn uninstall(&self) {
+        let execution = self.execution().take();
+        // Dropped outside of the lock: dropping runs code of the user.
+        drop(execution);
+    }
+
+    /// Takes the run for polling. False if somebody else has it, who will then poll it once more.
+    pub(crate) fn acquire(&self) -> bool {
+        let mut flag = self.flag.load(Ordering::Acquire);
+        loop {
+            let next = if matches!(flag, RUNNING | WOKEN) { WOKEN } else { RUNNING };
+            match self.flag.compare_exchange_weak(flag, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return next == RUNNING,
+                Err(now) => flag = now,
+            }
+        }
+    }
+
+    /// Gives the run back after polling. True if it was woken meanwhile: the caller has it still.
+    pub(crate) fn release(&self) -> bool {
+        let idle =
+            self.flag.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        if !idle {
+            self.flag.store(RUNNING, Ordering::Release);
+        }
+        !idle
+    }
+
+    /// Puts the run, which the caller has, at the end of the queue.
+    pub(crate) fn requeue(self: Arc<Self>) {
+        self.flag.store(QUEUED, Ordering::Release);
+        self.ready.clone().push(self);
+    }
+
+    /// Polls the run. True when its execution is over: it has ended, or it is parked.
+    pub(crate) fn poll(self: &Arc<Self>) -> bool {
+        let waker = Waker::from(self.clone());
+        let mut execution = self.execution();
+        let Some(future) = execution.as_mut() else { return true };
+        let mut context = Context::from_waker(&waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
+        match polled {
+            Ok(Poll::Ready(())) => {}
+            Ok(Poll::Pending) if self.state().parked.is_none() => return false,
+            Ok(Poll::Pending) => {}
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                let message = text
+                    .or_else(|| panic.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "with something that is no text".to_owned());
+                self.park(Parked::Panicked { id: self.id, flow: self.flow.to_owned(), message });
+            }
+        }
+        let over = execution.take();
+        drop(execution);
+        drop(over);
+        true
+    }
+
+    /// Lets the run stand still, and tells those who wait for it.
+    pub(crate) fn park(&self, why: Parked) {
+        let waiters = {
+            let mut state = self.state();
+            state.parked.get_or_insert(why);
+            std::mem::take(&mut state.waiters)
+        };
+        waiters.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Wake for Run {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let mut flag = self.flag.load(Ordering::Acquire);
+        loop {
+            let next = match flag {
+                IDLE => QUEUED,
+                RUNNING => WOKEN,
+                _ => return,
+            };
+            match self.flag.compare_exchange_weak(flag, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) if next == QUEUED => return self.ready.push(self.clone()),
+                Ok(_) => return,
+                Err(now) => flag = now,
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What a resumed run has done before, by place.
+
+use crate::Timestamp;
+use crate::history::{self, Ending, Entry, Kind, Place, StoredError};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is recorded at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    Finished { at: Timestamp, output: Vec<u8> },
+    Failed { at: Timestamp, error: StoredError },
+    Waiting { until: Timestamp },
+    Received { at: Timestamp, event: u32 },
+    Lapsed { at: Timestamp },
+}
+
+struct Here {
+    kind: Kind,
+    name: String,
+    /// The place of the entry among all entries of the run.
+    order: u32,
+    what: Recorded,
+}
+
+/// An event that has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) name: String,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) taken: bool,
+}
+
+/// A history that is not yet played to its end.
+pub(crate) struct Replay {
+    places: BTreeMap<Place, Here>,
+    /// Why the flow failed, if it has.
+    pub(crate) failing: Option<StoredError>,
+    undone: BTreeSet<Place>,
+}
+
+/// Everything that a history says.
+pub(crate) struct Read {
+    pub(crate) replay: Replay,
+    pub(crate) events: Vec<Arrived>,
+    pub(crate) cancelled: bool,
+    pub(crate) entries: u32,
+    pub(crate) ending: Option<Ending>,
+}
+
+impl Replay {
+    /// Reads a history. An error says what makes no sense in it.
+    pub(crate) fn read(history: &[u8]) -> Result<Read, String> {
+        let replay = Self { places: BTreeMap::new(), failing: None, undone: BTreeSet::new() };
+        let mut read =
+            Read { replay, events: Vec::new(), cancelled: false, entries: 0, ending: None };
+        for entry in history::entries(history) {
+            let entry = entry.map_err(|error| error.to_string())?;
+            read.take(entry)?;
+            read.entries += 1;
+        }
+        Ok(read)
+    }
+
+    /// What is recorded at a place, which is then played; or, if the code does something else there
+    /// than was recorded, what that was.
+    pub(crate) fn play(
+        &mut self,
+        place: Place,
+        kind: Kind,
+        name: &str,
+    ) -> Result<Option<(Recorded, u32)>, String> {
+        match self.places.remove(&place) {
+            None => Ok(None),
+            Some(here) if here.kind == kind && here.name == name => {
+                Ok(Some((here.what, here.order)))
+            }
+            Some(here) => Err(describe(place, here.kind, &here.name)),
+        }
+    }
+
+    /// The first thing that was recorded and not played.
+    pub(crate) fn unplayed(&self) -> Option<String> {
+        let (place, here) = self.places.iter().min_by_key(|(_, here)| here.order)?;
+        Some(describe(*place, here.kind, &here.name))
+    }
+
+    pub(crate) fn is_undone(&self, place: Place) -> bool {
+        self.undone.contains(&place)
+    }
+}
+
+/// Names a place for a person.
+pub(crate) fn describe(place: Place, kind: Kind, name: &str) -> String {
+    let branch = if place.branch == 0 { "" } else { " of a branch" };
+    format!("{} `{name}` as number {}{branch}", kind.word(), place.number)
+}
+
+impl Read {
+    fn take(&mut self, entry: Entry<'_>) -> Result<(), String> {
+        match entry {
+            Entry::Finished { place, kind, name, at, output } => {
+                self.set(place, kind, name, Recorded::Finished { at, output: output.to_vec() });
+            }
+            Entry::Failed { place, kind, name, at, error } => {
+                self.set(place, kind, name, Recorded::Failed { at, error });
+            }
+            Entry::Waiting { place, name, until, .. } => {
+                self.set(place, Kind::Wait, name, Recorded::Waiting { until });
+            }
+            Entry::Received { place, name, at, event } => {
+                let arrived = self.events.get_mut(event as usize);
+                let arrived = arrived.ok_or(format!("there is no event {event}"))?;
+                arrived.taken = true;
+                self.set(place, Kind::Wait, name, Recorded::Received { at, event });
+            }
+            Entry::Lapsed { place, name, at } => {
+                self.set(place, Kind::Wait, name, Recorded::Lapsed { at });
+            }
+            Entry::Event { name, payload, .. } => self.events.push(Arrived {
+                name: name.to_owned(),
+                payload: payload.to_vec(),
+                taken: false,
+            }),
+            Entry::Cancelled { .. } => self.cancelled = true,
+            Entry::Failing { error, .. } => self.replay.failing = Some(error),
+            Entry::Undone { place, .. } => {
+                self.replay.undone.insert(place);
+            }
+            Entry::Ended { ending, .. } => self.ending = Some(ending),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, place: Place, kind: Kind, name: &str, what: Recorded) {
+        let here = Here { kind, name: name.to_owned(), order: self.entries, what };
+        self.replay.places.insert(place, here);
+    }
+}

@@ -1,0 +1,345 @@
+//! What the runtime and the code of a flow share about a run.
+
+use super::replay::{Arrived, Recorded, Replay, describe};
+use crate::error::{FlowError, Parked};
+use crate::flows::Inner;
+use crate::history::{Ending, Entry, Kind, Place};
+use crate::observe::Observer;
+use crate::store::{InboxMark, OutboxMessage, RunNumber, Write};
+use crate::{FlowId, Timestamp};
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+
+/// What all runs of a runtime share.
+pub(crate) struct Services {
+    /// Whether what is stored counts as confirmed at once.
+    pub(crate) at_once: bool,
+    pub(crate) payload_bytes_max: usize,
+    pub(crate) history_bytes_max: usize,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) random: AtomicU64,
+    /// Set when the runtime stops: no step may begin any more.
+    pub(crate) stopped: AtomicBool,
+    /// For starting children.
+    pub(crate) flows: Weak<Inner>,
+}
+
+impl Services {
+    /// What steps and events may bring a history to at most. Beyond it go only the entries that bring
+    /// a run to its end, and they are small.
+    pub(crate) fn history_bytes_end(&self) -> usize {
+        self.history_bytes_max + 2 * self.payload_bytes_max
+    }
+
+    /// A random number; the sequence follows from the seed.
+    pub(crate) fn random(&self) -> u64 {
+        let state = self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        mix(state)
+    }
+}
+
+/// Spreads the bits of a number (the finaliser of SplitMix64).
+pub(crate) fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Encodes a value behind what is in a buffer.
+pub(crate) fn encode(
+    name: &str,
+    value: &impl Serialize,
+    buffer: Vec<u8>,
+    bytes_max: usize,
+) -> Result<Vec<u8>, FlowError> {
+    let encoded = postcard::to_extend(value, buffer)
+        .map_err(|error| FlowError::Codec { name: name.to_owned(), reason: error.to_string() })?;
+    if encoded.len() > bytes_max {
+        let bytes = encoded.len();
+        return Err(FlowError::TooLarge { name: name.to_owned(), bytes, limit: bytes_max });
+    }
+    Ok(encoded)
+}
+
+/// What the code of a flow meets at a place.
+pub(crate) enum Met {
+    /// Nothing is recorded: it is to be done.
+    Fresh,
+    /// It was done before, as this entry among all of the run.
+    Recorded(Recorded, u32),
+    /// The code has changed; the run is parked and must not go on.
+    Changed,
+}
+
+/// The state of a run that is under way.
+#[derive(Default)]
+pub(crate) struct RunState {
+    /// The time of the current poll.
+    pub(crate) polled_at: Timestamp,
+    /// The time of the last thing that was recorded or played: what the flow takes for now.
+    pub(crate) told_time: Timestamp,
+    trunk: u32,
+    branches: Vec<(u64, u32)>,
+    replay: Option<Box<Replay>>,
+    /// Whether there was a history when the execution began.
+    pub(crate) resumed: bool,
+    pub(crate) events: Vec<Arrived>,
+    pub(crate) cancelled: bool,
+    /// Branches that have, after a restart, finished what may have been begun before a cancel.
+    pub(crate) in_doubt_done: Vec<u64>,
+    pub(crate) parked: Option<Parked>,
+    /// How it ended; told to nobody before it is confirmed.
+    pub(crate) ending: Option<Ending>,
+    /// Whether the ending is confirmed.
+    pub(crate) is_over: bool,
+    /// Who waits for the ending.
+    pub(crate) waiters: Vec<Waker>,
+
+    /// The last value that was encoded.
+    scratch: Vec<u8>,
+
+    // What has been done and is not yet given to the store.
+    out: Vec<u8>,
+    messages: Vec<OutboxMessage>,
+    marks: Vec<InboxMark>,
+    ended: Option<Timestamp>,
+    /// How many entries there are, those in `out` included.
+    entries: u32,
+    /// How many of them are confirmed.
+    pub(crate) confirmed: u32,
+    pub(crate) history_bytes: usize,
+    /// Who waits inside of the execution with a waker of their own.
+    sleepers: Vec<Waker>,
+    /// The times that somebody inside of the execution waits for.
+    wanted: Vec<Timestamp>,
+    /// The time at which the runtime has been asked to wake the run.
+    pub(crate) timer: Option<Timestamp>,
+}
+
+impl RunState {
+    /// A run that has just begun.
+    pub(crate) fn new(at: Timestamp, input_bytes: usize) -> Self {
+        Self { polled_at: at, told_time: at, history_bytes: input_bytes, ..Self::default() }
+    }
+
+    /// A run that has a history.
+    pub(crate) fn resumed(
+        at: Timestamp,
+        input_bytes: usize,
+        history: &[u8],
+    ) -> Result<Self, String> {
+        let read = Replay::read(history)?;
+        Ok(Self {
+            told_time: at,
+            resumed: true,
+            replay: Some(Box::new(read.replay)),
+            events: read.events,
+            cancelled: read.cancelled,
+            entries: read.entries,
+            confirmed: read.entries,
+            history_bytes: input_bytes + history.len(),
+            ending: read.ending,
+            ..Self::default()
+        })
+    }
+
+    /// Prepares a poll: what is due is no longer waited for, and whoever sleeps is woken.
+    pub(crate) fn begin_poll(&mut self, now: Timestamp) -> Vec<Waker> {
+        self.polled_at = now;
+        if !self.wanted.is_empty() {
+            self.wanted.retain(|at| *at > now);
+        }
+        std::mem::take(&mut self.sleepers)
+    }
+
+    /// Remembers a waker inside of the execution. The run itself is polled anyway.
+    pub(crate) fn sleep(&mut self, run: usize, waker: &Waker) {
+        if waker.data() as usize != run && !self.sleepers.iter().any(|other| other.will_wake(waker))
+        {
+            self.sleepers.push(waker.clone());
+        }
+    }
+
+    /// Asks once to be polled at a time.
+    pub(crate) fn want(&mut self, at: Timestamp) {
+        if at != Timestamp::NEVER {
+            self.wanted.push(at);
+        }
+    }
+
+    /// Takes one wish back.
+    pub(crate) fn unwant(&mut self, at: Timestamp) {
+        if let Some(nth) = self.wanted.iter().position(|other| *other == at) {
+            self.wanted.swap_remove(nth);
+        }
+    }
+
+    /// The earliest time at which the run wants to be polled.
+    pub(crate) fn next_wanted(&self) -> Option<Timestamp> {
+        self.wanted.iter().min().copied()
+    }
+
+    /// The next place of a branch.
+    pub(crate) fn next_place(&mut self, branch: u64) -> Place {
+        let number = if branch == 0 {
+            &mut self.trunk
+        } else {
+            let known = self.branches.iter().position(|(known, _)| *known == branch);
+            let at = known.unwrap_or_else(|| {
+                self.branches.push((branch, 0));
+                self.branches.len() - 1
+            });
+            &mut self.branches[at].1
+        };
+        *number += 1;
+        Place { branch, number: *number }
+    }
+
+    /// Looks up what is recorded at a place. Where the code does something else than was recorded
+    /// the run is parked.
+    pub(crate) fn meet(
+        &mut self,
+        run: (FlowId, &str, u32),
+        place: Place,
+        kind: Kind,
+        name: &str,
+    ) -> Met {
+        if self.parked.is_some() {
+            return Met::Changed;
+        }
+        let Some(replay) = &mut self.replay else { return Met::Fresh };
+        let recorded = match replay.play(place, kind, name) {
+            Ok(Some((what, order))) => {
+                if let Recorded::Finished { at, .. }
+                | Recorded::Failed { at, .. }
+                | Recorded::Received { at, .. }
+                | Recorded::Lapsed { at, .. } = &what
+                {
+                    self.told_time = self.told_time.max(*at);
+                }
+                return Met::Recorded(what, order);
+            }
+            Ok(None) => match &replay.failing {
+                None => return Met::Fresh,
+                Some(error) => {
+                    format!("its failure ({})", FlowError::from_stored(error))
+                }
+            },
+            Err(recorded) => recorded,
+        };
+        self.changed(run, recorded, describe(place, kind, name));
+        Met::Changed
+    }
+
+    fn changed(&mut self, run: (FlowId, &str, u32), recorded: String, present: String) {
+        self.parked.get_or_insert(Parked::Changed {
+            id: run.0,
+            flow: run.1.to_owned(),
+            version: run.2,
+            recorded,
+            present,
+        });
+    }
+
+    /// Says that the code has come to its end. False, and the run is parked, if more was recorded.
+    pub(crate) fn played_whole(&mut self, run: (FlowId, &str, u32)) -> bool {
+        let unplayed = self.replay.as_ref().and_then(|replay| replay.unplayed());
+        if let Some(recorded) = unplayed {
+            self.changed(run, recorded, "its end".to_owned());
+        }
+        self.parked.is_none()
+    }
+
+    /// Why the flow failed in an earlier life, if it did.
+    pub(crate) fn failing(&self) -> Option<FlowError> {
+        let failing = self.replay.as_ref()?.failing.as_ref()?;
+        Some(FlowError::from_stored(failing))
+    }
+
+    pub(crate) fn is_undone(&self, place: Place) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_undone(place))
+    }
+
+    /// Adds an entry to what is to be stored, and returns how many there are then.
+    pub(crate) fn record(&mut self, entry: &Entry<'_>) -> u32 {
+        let before = self.out.len();
+        let out = std::mem::take(&mut self.out);
+        self.out = postcard::to_extend(entry, out)
+            .expect("an entry is made of numbers, texts and bytes, and memory takes them all");
+        self.history_bytes += self.out.len() - before;
+        self.entries += 1;
+        self.told_time = self.polled_at;
+        self.entries
+    }
+
+    /// Records that a step or child has finished. An error says why its value cannot be stored.
+    pub(crate) fn record_finished(
+        &mut self,
+        place: Place,
+        kind: Kind,
+        name: &'static str,
+        value: &impl Serialize,
+        services: &Services,
+    ) -> Result<u32, FlowError> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let output = encode(name, value, scratch, services.payload_bytes_max)?;
+        // Many steps that have begun at once, below the limit, may end beyond it.
+        if self.history_bytes + output.len() > services.history_bytes_end() {
+            return Err(FlowError::HistoryFull { name: name.to_owned() });
+        }
+        let at = self.polled_at;
+        let mark = self.record(&Entry::Finished { place, kind, name, at, output: &output });
+        self.scratch = output;
+        Ok(mark)
+    }
+
+    /// The value that was recorded last, encoded.
+    pub(crate) fn last_value(&self) -> &[u8] {
+        &self.scratch
+    }
+
+    /// Counts an entry that was stored directly.
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.history_bytes += bytes;
+        self.entries += 1;
+    }
+
+    /// Keeps an event until the run waits for it.
+    pub(crate) fn arrive(&mut self, name: &str, payload: Vec<u8>) {
+        self.events.push(Arrived { name: name.to_owned(), payload, taken: false });
+    }
+
+    pub(crate) fn send(&mut self, messages: Vec<OutboxMessage>, marks: Vec<InboxMark>) {
+        self.messages.extend(messages);
+        self.marks.extend(marks);
+    }
+
+    /// Ends the run.
+    pub(crate) fn end(&mut self, ending: Ending) {
+        let at = self.polled_at;
+        self.ended = Some(at);
+        let entry = Entry::Ended { at, ending };
+        self.record(&entry);
+        if let Entry::Ended { ending, .. } = entry {
+            self.ending = Some(ending);
+        }
+    }
+
+    /// Takes what is to be stored, with the number of entries that it brings the history to.
+    pub(crate) fn take_write(&mut self, run: RunNumber, spare: Vec<u8>) -> Option<(Write, u32)> {
+        if self.out.is_empty() {
+            return None;
+        }
+        let write = Write {
+            run,
+            ended: self.ended,
+            entries: std::mem::replace(&mut self.out, spare),
+            messages: std::mem::take(&mut self.messages),
+            marks: std::mem::take(&mut self.marks),
+        };
+        Some((write, self.entries))
+    }
+}
