@@ -100,7 +100,7 @@ impl Rig {
             rules,
         }));
         for id in 1..=ACCOUNTS {
-            let name = Name::EMPTY;
+            let name: Name = "trader".parse()?;
             rig.apply(&Command::CreateMember { member: MemberId(id), name });
             let (account, member) = (AccountId(id), MemberId(id));
             rig.apply(&Command::CreateAccount { account, member, name });

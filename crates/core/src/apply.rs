@@ -1,11 +1,11 @@
 //! The one way in: a command is dispatched, and its refusal or its events are handed out.
 
 use crate::limits::DEAD_MAN_MAX_NS;
-use crate::transfers::Remembered;
+use crate::transfers::Ended;
 use crate::{Core, EventSink, RULES_VERSIONS};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Command, CommandKind, Event, InstrumentId, MemberId, Name,
-    OrderId, OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp, Transfer,
+    AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, MemberId, Name, OrderId,
+    OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
 };
 
 impl Core {
@@ -77,6 +77,13 @@ impl Core {
             Command::CreateInstrument(spec) => self.create_instrument(spec)?,
             Command::SetRules { instrument, rules } => self.set_rules(*instrument, rules)?,
             Command::SetRulesVersion { version } => self.set_rules_version(*version)?,
+            Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer)?,
+            Command::SettleWithdrawal { account, reference } => {
+                self.end_withdrawal(*account, *reference, Ended::Settled)?
+            }
+            Command::ReleaseWithdrawal { account, reference } => {
+                self.end_withdrawal(*account, *reference, Ended::Released)?
+            }
         };
         sink.event(&event);
         Ok(outcome)
@@ -102,67 +109,44 @@ impl Core {
         Ok((Event::DeadManSet { account, due }, Outcome::Done))
     }
 
-    fn transfer(
-        &mut self,
-        transfer: &Transfer,
-        incoming: bool,
-    ) -> Result<(Event, Outcome), RejectReason> {
-        let Transfer { account, currency, amount, reference } = *transfer;
-        let slot = self.accounts.slot(account)?;
-        if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {
-            return Err(RejectReason::UnknownCurrency);
-        }
-        if amount.0 <= 0 {
-            return Err(RejectReason::AmountNotPositive);
-        }
-        if reference.is_empty() {
-            return Err(RejectReason::ReferenceMissing);
-        }
-        if let Some(known) = self.transfers.find(transfer) {
-            if *known != (Remembered { transfer: *transfer, incoming }) {
-                return Err(RejectReason::ReferenceConflict);
-            }
-            let event =
-                Event::Repeated { account, name: reference, order: OrderId(0), reject: None };
-            return Ok((event, Outcome::Repeated));
-        }
-        let event = if incoming {
-            if !self.ledger.can_deposit(currency, amount) {
-                return Err(RejectReason::AmountTooLarge);
-            }
-            self.ledger.deposit(slot, currency, amount);
-            Event::Deposited { account, currency, amount, reference }
-        } else {
-            if self.ledger.balance(slot, currency).available < amount {
-                return Err(RejectReason::InsufficientBalance);
-            }
-            self.ledger.deposit(slot, currency, Amount(-amount.0));
-            Event::Withdrawn { account, currency, amount, reference }
-        };
-        self.transfers.remember(Remembered { transfer: *transfer, incoming });
-        Ok((event, Outcome::Done))
-    }
-
     fn create_member(
         &mut self,
         wanted: MemberId,
         name: Name,
     ) -> Result<(Event, Outcome), RejectReason> {
+        if name.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
         let member = self.accounts.create_member(&self.limits, wanted, name)?;
         Ok((Event::MemberCreated { member, name }, Outcome::Created { number: member.0 }))
     }
 
-    pub(crate) fn create_account(
+    fn create_account(
         &mut self,
         wanted: AccountId,
         member: MemberId,
         name: Name,
     ) -> Result<(Event, Outcome), RejectReason> {
+        if name.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
+        let account = self.open_account(wanted, member, name)?;
+        let event = Event::AccountCreated { account, member, name };
+        Ok((event, Outcome::Created { number: account.0 }))
+    }
+
+    /// Opens an account under any name: snapshots hold accounts of a time when it could be empty.
+    pub(crate) fn open_account(
+        &mut self,
+        wanted: AccountId,
+        member: MemberId,
+        name: Name,
+    ) -> Result<AccountId, RejectReason> {
         let account = self.accounts.create_account(&self.limits, wanted, member, name)?;
         self.ledger.add_account();
         self.client_ids.add_account();
-        let event = Event::AccountCreated { account, member, name };
-        Ok((event, Outcome::Created { number: account.0 }))
+        self.withdrawals.add_account();
+        Ok(account)
     }
 
     fn set_rules_version(&mut self, version: u32) -> Result<(Event, Outcome), RejectReason> {
@@ -254,6 +238,18 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
             rejected.instrument = *instrument;
         }
         Command::SetRulesVersion { .. } => rejected.command = CommandKind::SetRulesVersion,
+        Command::HoldWithdrawal(transfer) => {
+            rejected.command = CommandKind::HoldWithdrawal;
+            rejected.account = transfer.account;
+        }
+        Command::SettleWithdrawal { account, .. } => {
+            rejected.command = CommandKind::SettleWithdrawal;
+            rejected.account = *account;
+        }
+        Command::ReleaseWithdrawal { account, .. } => {
+            rejected.command = CommandKind::ReleaseWithdrawal;
+            rejected.account = *account;
+        }
     }
     rejected
 }

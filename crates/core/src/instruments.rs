@@ -108,7 +108,7 @@ impl Market {
         }
         let held = self.book.level(side, price).map_or(0, |level| level.quantity.0);
         if LEVEL_QUANTITY_MAX - quantity.0 < held - leaving.0 {
-            return Err(RejectReason::VenueFull);
+            return Err(RejectReason::QuantityTooLarge);
         }
         Ok(())
     }

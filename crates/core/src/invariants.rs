@@ -26,10 +26,10 @@ pub enum Violation {
         /// In which currency.
         currency: CurrencyId,
     },
-    /// What is reserved is not what the account's orders reserve.
+    /// What is reserved is not what the account's orders and withdrawals reserve.
     #[error(
         "account {account} has {held} of currency {currency} reserved, \
-         and its orders reserve {ordered}"
+         and its orders and withdrawals reserve {ordered}"
     )]
     Reserve {
         /// Whose.
@@ -38,7 +38,7 @@ pub enum Violation {
         currency: CurrencyId,
         /// What the ledger says.
         held: Amount,
-        /// What the orders say.
+        /// What the orders and withdrawals say.
         ordered: Amount,
     },
     /// An order does not reserve what its terms need.
@@ -163,6 +163,11 @@ impl Core {
         if let Some(taker) = &self.urgent {
             let market = &self.markets[usize::from(taker.market)];
             order(taker.account, market.reserved_currency(taker.attributes.side), taker.reserved);
+        }
+        for held in self.withdrawals.iter().map(|held| held.transfer) {
+            let account = self.accounts.slot(held.account);
+            let account = account.expect("an account that holds a withdrawal is never closed");
+            order(account, held.currency, held.amount);
         }
         for currency in self.currencies.iter().map(|currency| currency.id) {
             let sum = Amount(self.ledger.sum(currency));

@@ -11,7 +11,7 @@ use rialto_model::{Amount, CurrencyId};
 pub struct Balance {
     /// Free to use or withdraw.
     pub available: Amount,
-    /// Bound by open orders.
+    /// Bound by open orders and by withdrawals that are held.
     pub reserved: Amount,
 }
 
@@ -101,6 +101,14 @@ impl Ledger {
         held.checked_add(amount.0).is_some_and(|held| held <= HELD_MAX)
     }
 
+    /// Value that was reserved goes out.
+    pub(crate) fn pay_out(&mut self, account: u32, currency: CurrencyId, amount: Amount) {
+        self.transit[usize::from(currency.0) - 1].0 += amount.0;
+        let balance = self.balance_mut(account, currency);
+        balance.reserved.0 -= amount.0;
+        debug_assert!(balance.reserved.0 >= 0);
+    }
+
     /// Value comes in from outside; negative goes out.
     pub(crate) fn deposit(&mut self, account: u32, currency: CurrencyId, amount: Amount) {
         self.transit[usize::from(currency.0) - 1].0 -= amount.0;
@@ -167,6 +175,17 @@ mod tests {
         ledger.deposit(0, USD, Amount(5));
         assert_eq!(ledger.transit(USD), Amount(-5));
         assert_eq!(ledger.sum(USD), 0);
+    }
+
+    #[test]
+    fn what_is_paid_out_is_owed_no_longer() {
+        let mut ledger = ledger(1, 1);
+        ledger.deposit(0, USD, Amount(5));
+        ledger.reserve(0, USD, Amount(3));
+        ledger.pay_out(0, USD, Amount(3));
+        assert_eq!(ledger.transit(USD), Amount(-2));
+        let rest = Balance { available: Amount(2), reserved: Amount::ZERO };
+        assert_eq!((ledger.balance(0, USD), ledger.sum(USD)), (rest, 0));
     }
 
     #[test]

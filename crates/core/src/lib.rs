@@ -50,6 +50,7 @@ mod tick;
 mod timers;
 mod transfers;
 mod view;
+mod withdrawals;
 mod work;
 
 use crate::accounts::Accounts;
@@ -63,6 +64,7 @@ use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
 use crate::transfers::Transfers;
+use crate::withdrawals::Withdrawals;
 use crate::work::Works;
 use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
 use std::ops::RangeInclusive;
@@ -77,6 +79,7 @@ pub use limits::{
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
 pub use view::{AccountView, InstrumentView, OrderView};
+pub use withdrawals::HeldWithdrawal;
 
 /// The versions of the rules that this build implements.
 pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=1;
@@ -105,6 +108,7 @@ pub struct Core {
     dead_men: Timers,
     client_ids: ClientIds,
     transfers: Transfers,
+    withdrawals: Withdrawals,
     /// An incoming order that has more to match than one command may.
     urgent: Option<Taker>,
     works: Works,
@@ -142,6 +146,7 @@ impl Core {
             dead_men: Timers::new(),
             client_ids: ClientIds::new(hasher, limits.client_ids_max),
             transfers: Transfers::new(hasher, limits.transfers_max),
+            withdrawals: Withdrawals::new(hasher),
             urgent: None,
             works: Works::new(),
         }

@@ -12,7 +12,8 @@ pub const HELD_MAX: i128 = 1 << 120;
 pub const MEMBER_ID_MAX: MemberId = MemberId((1 << 20) - 1);
 /// The longest dead-man timer: one day.
 pub const DEAD_MAN_MAX_NS: u64 = rialto_model::Timestamp::DAY;
-/// The most that may rest at one price where a single large order would pass it: 2^62.
+/// The most that may rest at one price where a single large order would pass it: 2^62. Such an
+/// order is refused as [`QuantityTooLarge`](rialto_model::RejectReason::QuantityTooLarge).
 pub const LEVEL_QUANTITY_MAX: i64 = 1 << 62;
 
 /// How much of everything a core holds. What would pass a bound is refused as
@@ -31,13 +32,19 @@ pub struct Limits {
     pub instruments_max: u32,
     /// Open orders, over all instruments; at most 2^30.
     pub orders_max: u32,
-    /// Deposits and withdrawals that are remembered by their references; the oldest is forgotten.
+    /// Deposits and withdrawals that have ended and are remembered by their references; the oldest
+    /// is forgotten.
     pub transfers_max: u32,
     /// Orders of one account that are remembered by their client order ids, beside those that
     /// are open; the oldest is forgotten.
     pub client_ids_max: u32,
     /// Mass cancels that may be going on at once.
     pub pending_cancels_max: u32,
+    /// Withdrawals that are held, over all accounts.
+    pub withdrawals_max: u32,
+    /// Withdrawals of one account that are held; another is refused as
+    /// [`WithdrawalsLimit`](rialto_model::RejectReason::WithdrawalsLimit).
+    pub account_withdrawals_max: u32,
 }
 
 impl Default for Limits {
@@ -51,6 +58,8 @@ impl Default for Limits {
             transfers_max: 1 << 20,
             client_ids_max: 1_024,
             pending_cancels_max: 1_024,
+            withdrawals_max: 1 << 16,
+            account_withdrawals_max: 64,
         }
     }
 }

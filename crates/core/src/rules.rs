@@ -12,14 +12,27 @@
 //!   post-only; room at the price; balance.
 //! - *Deposit, Withdraw*: account; currency; amount; reference given; repeat or conflict; what may
 //!   be held, or balance.
-//! - *Create…*: code or symbol given; that it is new; what it refers to (of an account); id; room;
-//!   what it refers to (of an instrument); rules. Members and accounts may have empty names, and
-//!   an id of zero asks for the least one that is free.
+//! - *HoldWithdrawal*: the same up to repeat or conflict; withdrawals of the account; room in the
+//!   venue; balance.
+//! - *SettleWithdrawal, ReleaseWithdrawal*: account; reference given; whether it is held.
+//! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
+//!   room; what it refers to (of an instrument); rules. An id of zero asks for the least one that
+//!   is free.
+//!
+//! # Withdrawals that are held
+//! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
+//! transit account, that is, out; releasing moves it back. Until then the venue still owes it.
+//! References are shared with deposits and withdrawals at once: one that is in use for anything
+//! else is refused as `ReferenceConflict`. Holding the same again is answered as `Repeated`, before
+//! and after it has ended; so is settling what is settled and releasing what is released. Settling
+//! what is released is refused as `WithdrawalReleased`, the other way round as `WithdrawalSettled`.
+//! One that is held is never forgotten; of those that have ended, and of other transfers, the last
+//! `transfers_max` are remembered.
 //!
 //! # Room at a price
 //! The quantities resting at one price must add up to something that can be expressed. An order
 //! whose quantity exceeds 2^62 divided by `orders_max` (rounded up to a power of two) is refused as
-//! `VenueFull` if the sum at its price would exceed 2^62; smaller ones need no look.
+//! `QuantityTooLarge` if the sum at its price would exceed 2^62; smaller ones need no look.
 //!
 //! # Market orders and orders sized in quote currency
 //! An order that finds nothing within its limit in force is refused as `NoLiquidity` before its

@@ -1,13 +1,30 @@
-//! The memory of deposits and withdrawals by their references.
+//! Deposits and withdrawals at once, and the memory of all transfers by their references.
 
+use crate::Core;
 use crate::table::{Hasher, Table};
-use rialto_model::Transfer;
+use rialto_model::{
+    AccountId, Amount, CurrencyId, Event, OrderId, Outcome, Reference, RejectReason, Transfer,
+};
 
-/// A transfer that took effect.
+/// What came of a transfer. The numbers are those of snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ended {
+    /// It went out at once.
+    Withdrawn = 0,
+    /// It came in.
+    Deposited = 1,
+    /// It was held and then paid out.
+    Settled = 2,
+    /// It was held and then given back.
+    Released = 3,
+}
+
+/// A transfer that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Remembered {
     pub(crate) transfer: Transfer,
-    pub(crate) incoming: bool,
+    pub(crate) ended: Ended,
 }
 
 /// The last so many transfers of all accounts, oldest first, in a ring.
@@ -30,11 +47,11 @@ impl Transfers {
         self.hasher.text(transfer.account, &transfer.reference)
     }
 
-    /// The transfer that took effect under the account and reference of this one.
-    pub(crate) fn find(&self, transfer: &Transfer) -> Option<&Remembered> {
-        let at = self.table.find(self.tag(transfer), |at| {
+    /// The transfer of this account that has ended under this reference.
+    pub(crate) fn find(&self, account: AccountId, reference: &Reference) -> Option<&Remembered> {
+        let at = self.table.find(self.hasher.text(account, reference), |at| {
             let known = &self.ring[at as usize].transfer;
-            known.account == transfer.account && known.reference == transfer.reference
+            known.account == account && known.reference == *reference
         })?;
         Some(&self.ring[at as usize])
     }
@@ -62,16 +79,80 @@ impl Transfers {
     }
 }
 
+impl Core {
+    /// Moves value in or out at once.
+    pub(crate) fn transfer(
+        &mut self,
+        transfer: &Transfer,
+        incoming: bool,
+    ) -> Result<(Event, Outcome), RejectReason> {
+        let slot = self.check_transfer(transfer)?;
+        let Transfer { account, currency, amount, reference } = *transfer;
+        let ended = if incoming { Ended::Deposited } else { Ended::Withdrawn };
+        if let Some(known) = self.transfers.find(account, &reference) {
+            return match *known == (Remembered { transfer: *transfer, ended }) {
+                true => Ok(repeated(account, reference)),
+                false => Err(RejectReason::ReferenceConflict),
+            };
+        }
+        if self.withdrawals.find(account, &reference).is_some() {
+            return Err(RejectReason::ReferenceConflict);
+        }
+        let event = if incoming {
+            if !self.ledger.can_deposit(currency, amount) {
+                return Err(RejectReason::AmountTooLarge);
+            }
+            self.ledger.deposit(slot, currency, amount);
+            Event::Deposited { account, currency, amount, reference }
+        } else {
+            if self.ledger.balance(slot, currency).available < amount {
+                return Err(RejectReason::InsufficientBalance);
+            }
+            self.ledger.deposit(slot, currency, Amount(-amount.0));
+            Event::Withdrawn { account, currency, amount, reference }
+        };
+        self.transfers.remember(Remembered { transfer: *transfer, ended });
+        Ok((event, Outcome::Done))
+    }
+
+    /// What every movement of value must name; gives the account's slot.
+    pub(crate) fn check_transfer(&self, transfer: &Transfer) -> Result<u32, RejectReason> {
+        let slot = self.accounts.slot(transfer.account)?;
+        if !self.is_listed(transfer.currency) {
+            return Err(RejectReason::UnknownCurrency);
+        }
+        if transfer.amount.0 <= 0 {
+            return Err(RejectReason::AmountNotPositive);
+        }
+        if transfer.reference.is_empty() {
+            return Err(RejectReason::ReferenceMissing);
+        }
+        Ok(slot)
+    }
+
+    fn is_listed(&self, currency: CurrencyId) -> bool {
+        usize::from(currency.0).wrapping_sub(1) < self.currencies.len()
+    }
+}
+
+/// What is said to a movement of value, or a step of it, that took effect before.
+pub(crate) fn repeated(account: AccountId, name: Reference) -> (Event, Outcome) {
+    (Event::Repeated { account, name, order: OrderId(0), reject: None }, Outcome::Repeated)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_model::{AccountId, Amount, CurrencyId};
 
     fn transfer(number: u32) -> Remembered {
         let reference = format!("ref-{number}").parse().unwrap();
         let (account, currency) = (AccountId(1), CurrencyId(1));
         let transfer = Transfer { account, currency, amount: Amount(1), reference };
-        Remembered { transfer, incoming: true }
+        Remembered { transfer, ended: Ended::Deposited }
+    }
+
+    fn find<'a>(transfers: &'a Transfers, transfer: &Transfer) -> Option<&'a Remembered> {
+        transfers.find(transfer.account, &transfer.reference)
     }
 
     #[test]
@@ -80,8 +161,8 @@ mod tests {
         (1..=5).for_each(|number| transfers.remember(transfer(number)));
         let known: Vec<_> = transfers.iter().copied().collect();
         assert_eq!(known, [transfer(3), transfer(4), transfer(5)]);
-        assert!(transfers.find(&transfer(2).transfer).is_none());
-        assert!(transfers.find(&transfer(3).transfer).is_some());
+        assert!(find(&transfers, &transfer(2).transfer).is_none());
+        assert!(find(&transfers, &transfer(3).transfer).is_some());
     }
 
     #[test]
@@ -90,6 +171,6 @@ mod tests {
         transfers.remember(transfer(1));
         let mut other = transfer(1).transfer;
         other.account = AccountId(2);
-        assert!(transfers.find(&other).is_none());
+        assert!(find(&transfers, &other).is_none());
     }
 }

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use rialto_core::{Core, CoreConfig, EventSink};
+use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, Name, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, Scale, SelfTrade, Seq,
-    Side, TimeInForce, Timestamp, TradingRules, Transfer,
+    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, Scale, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, TradingRules, Transfer,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -78,9 +78,10 @@ struct Trader {
 }
 
 impl Trader {
-    fn new(named: bool) -> Trader {
+    fn new(named: bool, limits: Limits) -> Trader {
+        let config = CoreConfig { limits, ..CoreConfig::new(EngineId(1)) };
         let mut trader = Trader {
-            core: Core::new(CoreConfig::new(EngineId(1))),
+            core: Core::new(config),
             seq: 0,
             time: 1,
             draw: 9,
@@ -119,7 +120,8 @@ impl Trader {
             },
         }));
         for id in 1..=ACCOUNTS as u32 {
-            let (account, member, name) = (AccountId(id), MemberId(id), Name::EMPTY);
+            let (account, member) = (AccountId(id), MemberId(id));
+            let name = "trader".parse().unwrap();
             trader.apply(&Command::CreateMember { member, name });
             trader.apply(&Command::CreateAccount { account, member, name });
             for currency in [CurrencyId(1), CurrencyId(2)] {
@@ -205,7 +207,7 @@ impl Trader {
 }
 
 fn steady_state_allocates_nothing(named: bool) {
-    let mut trader = Trader::new(named);
+    let mut trader = Trader::new(named, Limits::default());
     // Windows of client order ids, and every table and level, reach their size.
     (0..120_000).for_each(|_| trader.step());
     let before = ALLOCATIONS.get();
@@ -216,6 +218,42 @@ fn steady_state_allocates_nothing(named: bool) {
     assert!(trader.sink.amended - tally.amended > 1_000, "hardly anything was amended");
     assert!(trader.sink.cancelled - tally.cancelled > 1_000, "hardly anything was cancelled");
     assert!(trader.sink.expired - tally.expired > 100, "hardly anything expired");
+    trader.core.check().unwrap();
+}
+
+/// Withdrawals come and go in another order than they came.
+fn withdraw(trader: &mut Trader, number: u32) {
+    let account = AccountId(1 + number % ACCOUNTS as u32);
+    let reference = |number: u32| {
+        let mut name = *b"wire-00000000";
+        for (at, shift) in (5..13).zip((0..8).rev()) {
+            name[at] = b'a' + (number >> (4 * shift) & 15) as u8;
+        }
+        ClientOrderId::new(&name).unwrap()
+    };
+    let (currency, amount) = (CurrencyId(2), Amount(5));
+    let held = Transfer { account, currency, amount, reference: reference(number) };
+    assert_eq!(trader.apply(&Command::HoldWithdrawal(held)), Outcome::Done);
+    // Always one of the same account: how many each of them holds stays the same.
+    let Some(older) = number.checked_sub(4 * ACCOUNTS as u32) else { return };
+    let reference = reference(older);
+    let ended = if number.is_multiple_of(3) {
+        Command::SettleWithdrawal { account, reference }
+    } else {
+        Command::ReleaseWithdrawal { account, reference }
+    };
+    assert_eq!(trader.apply(&ended), Outcome::Done);
+}
+
+#[test]
+fn withdrawals_that_are_held_and_end() {
+    // Few enough that the memory of references is full soon.
+    let limits = Limits { transfers_max: 1_000, ..Limits::default() };
+    let mut trader = Trader::new(false, limits);
+    (0..5_000).for_each(|number| withdraw(&mut trader, number));
+    let before = ALLOCATIONS.get();
+    (5_000..10_000).for_each(|number| withdraw(&mut trader, number));
+    assert_eq!(ALLOCATIONS.get() - before, 0, "allocations in 5,000 withdrawals");
     trader.core.check().unwrap();
 }
 

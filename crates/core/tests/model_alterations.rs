@@ -52,6 +52,7 @@ alterations! {
     a_protection_price_rounded_the_other_way_is_noticed: ProtectionWider;
     spending_in_broken_lots_is_noticed: LotIgnored;
     a_deposit_that_counts_twice_is_noticed: DepositRepeats;
+    a_withdrawal_both_settled_and_released_is_noticed: SettledIsReleased;
     an_order_entered_twice_is_noticed: ClientIdRepeats;
     a_forgotten_reject_is_noticed: RejectForgotten;
     a_disconnect_that_takes_all_is_noticed: DisconnectTakesAll;
@@ -60,7 +61,7 @@ alterations! {
 /// What the invariants alone say of the books and balances of an altered reference.
 fn broken_invariant(alteration: Alteration) -> String {
     let reference = caught(alteration).reference;
-    invariants::check(&Holdings::of(&reference), &reference.taking, &reference.instruments)
+    invariants::check(&Holdings::of(&reference), &reference)
         .expect_err("the altered rule breaks an invariant")
 }
 
@@ -101,9 +102,9 @@ fn two_sided_book() -> Reference {
 fn a_crossed_book_is_noticed() {
     let reference = two_sided_book();
     let mut holdings = Holdings::of(&reference);
-    invariants::check(&holdings, &None, &reference.instruments).expect("it is not crossed yet");
+    invariants::check(&holdings, &reference).expect("it is not crossed yet");
     holdings.orders[0].price = Price(101);
-    let broken = invariants::check(&holdings, &None, &reference.instruments);
+    let broken = invariants::check(&holdings, &reference);
     assert!(broken.expect_err("the book is crossed").contains("crossed"));
 }
 

@@ -358,13 +358,13 @@ fn quantities_at_one_price_add_up_to_at_most_two_to_the_62() {
         lockstep.must(&Command::Place(order(1, Side::Sell, 100, half)));
     }
     let more = lockstep.must(&Command::Place(order(1, Side::Sell, 100, half)));
-    assert_eq!(more, refused(RejectReason::VenueFull));
+    assert_eq!(more, refused(RejectReason::QuantityTooLarge));
     let elsewhere = lockstep.must(&Command::Place(order(1, Side::Sell, 101, half)));
     assert_eq!(told(elsewhere).0, OrderStatus::Open);
     let order = OrderRef::Id(lockstep.reference.orders[2].id);
     let (account, price) = (AccountId(1), Some(Price(100)));
     let moved = lockstep.must(&Command::Amend(Amend { account, order, price, quantity: None }));
-    assert_eq!(moved, refused(RejectReason::VenueFull));
+    assert_eq!(moved, refused(RejectReason::QuantityTooLarge));
 }
 
 #[test]

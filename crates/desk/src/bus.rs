@@ -2,8 +2,9 @@
 
 use crate::{
     AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Desk, Disconnect, PayOut, PlaceOrder, Refused,
-    SetDeadMan, SetInstrumentState, SetRules, SubmitBatch, ToEngine, Withdraw,
+    CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal, PayOut, PlaceOrder,
+    Refused, ReleaseWithdrawal, SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal,
+    SubmitBatch, ToEngine, Withdraw,
 };
 use rialto_bus::behaviour::{Counters, IsolatePanics};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
@@ -20,6 +21,7 @@ bus! {
                 later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
                 later SetDeadMan, later Disconnect, later SubmitBatch,
                 later Withdraw, later Deposit, later PayOut,
+                later HoldWithdrawal, later SettleWithdrawal, later ReleaseWithdrawal,
                 later CreateMember, later CreateAccount, later CreateCurrency,
                 later CreateInstrument, later SetRules, later SetInstrumentState;
         }

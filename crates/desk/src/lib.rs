@@ -42,6 +42,6 @@ pub use error::{Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
-    CreateMember, Deposit, Disconnect, PayOut, PlaceOrder, SetDeadMan, SetInstrumentState,
-    SetRules, SubmitBatch, ToEngine, Withdraw,
+    CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,
+    SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, ToEngine, Withdraw,
 };

@@ -5,7 +5,8 @@ use rialto_bus::{Command, Request};
 use rialto_engine::Level;
 use rialto_model::{
     AccountId, Amend, Command as EngineCommand, CurrencyCode, InstrumentId, InstrumentSpec,
-    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Scale, TradingRules, Transfer,
+    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderRef, Reference, Scale,
+    TradingRules, Transfer,
 };
 
 /// A request that one command to the engine answers.
@@ -122,6 +123,35 @@ requests! {
         transfer: Transfer,
     } needs Transfer of |it: &Withdraw| it.transfer.account,
       tells |it| EngineCommand::Withdraw(it.transfer);
+
+    /// Sets value aside for a withdrawal that is yet to be decided.
+    "hold_withdrawal" HoldWithdrawal {
+        /// What, and in which account.
+        transfer: Transfer,
+    } needs Transfer of |it: &HoldWithdrawal| it.transfer.account,
+      tells |it| EngineCommand::HoldWithdrawal(it.transfer);
+
+    /// The operator pays out what was set aside.
+    "settle_withdrawal" SettleWithdrawal {
+        /// Whose withdrawal.
+        account: AccountId,
+        /// Its name.
+        reference: Reference,
+    } needs Admin,
+      tells |it| {
+          EngineCommand::SettleWithdrawal { account: it.account, reference: it.reference }
+      };
+
+    /// The operator gives back what was set aside.
+    "release_withdrawal" ReleaseWithdrawal {
+        /// Whose withdrawal.
+        account: AccountId,
+        /// Its name.
+        reference: Reference,
+    } needs Admin,
+      tells |it| {
+          EngineCommand::ReleaseWithdrawal { account: it.account, reference: it.reference }
+      };
 
     /// The operator brings value into an account.
     "deposit" Deposit {

@@ -2,12 +2,16 @@
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    CancelOrders, CreateAccount, CreateMember, DeskBus, Disconnect, Forbidden, Grant, Refused,
-    Scope, Scopes, SubmitBatch,
+    CancelOrders, CreateAccount, CreateCurrency, CreateMember, Deposit, DeskBus, Disconnect,
+    Forbidden, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SettleWithdrawal,
+    SubmitBatch,
 };
 use rialto_disk::SimDisk;
 use rialto_engine::{Engine, EngineConfig, Submission};
-use rialto_model::{AccountId, Command, MassCancel, MemberId, Name, RejectReason, Seq};
+use rialto_model::{
+    AccountId, Amount, Command, CurrencyId, MassCancel, MemberId, Name, Outcome, RejectReason,
+    Scale, Seq, Transfer,
+};
 use std::sync::Arc;
 
 const ALICE: AccountId = AccountId(1);
@@ -90,6 +94,41 @@ async fn only_operators_run_the_venue() {
     let request = CreateMember { member: MemberId(0), name: name("more"), level: None };
     let error = bus.send(request, &cx).await.expect_err("not an operator");
     assert_eq!(forbidden(&error), Some(Forbidden::Scope(Scope::Admin)));
+}
+
+#[tokio::test]
+async fn a_held_withdrawal_is_settled_once_by_an_operator() {
+    let Stage { engine: _engine, bus } = stage().await;
+    let operator = grant(&[Scope::Admin], &[]);
+    let alice = grant(&[Scope::Transfer], &[ALICE]);
+    let (by_operator, by_alice) =
+        (Context::new().with_principal(&operator), Context::new().with_principal(&alice));
+    let (code, scale) = ("USD".parse().expect("a code"), Scale::new(2).expect("a scale"));
+    let usd = CreateCurrency { code, scale, level: None };
+    let answer = bus.send(usd, &by_operator).await.expect("a currency");
+    let Outcome::Created { number } = answer.outcome else { panic!("{answer:?}") };
+    let currency = CurrencyId(number.try_into().expect("a small number"));
+    let transfer = |amount, reference: &str| Transfer {
+        account: ALICE,
+        currency,
+        amount: Amount(amount),
+        reference: reference.parse().expect("a short name"),
+    };
+    let deposit = Deposit { transfer: transfer(100, "in"), level: None };
+    bus.send(deposit, &by_operator).await.expect("the deposit");
+    let hold = HoldWithdrawal { transfer: transfer(100, "out"), level: None };
+    bus.send(hold, &by_alice).await.expect("as much as she has");
+    let reference = "out".parse().expect("a short name");
+    let settle = SettleWithdrawal { account: ALICE, reference, level: None };
+    let error = bus.send(settle, &by_alice).await.expect_err("not hers to settle");
+    assert_eq!(forbidden(&error), Some(Forbidden::Scope(Scope::Admin)));
+    bus.send(settle, &by_operator).await.expect("it is held");
+    let release = ReleaseWithdrawal { account: ALICE, reference, level: None };
+    let error = bus.send(release, &by_operator).await.expect_err("it is paid out");
+    assert_eq!(error.code(), "withdrawal_settled");
+    let again = HoldWithdrawal { transfer: transfer(1, "more"), level: None };
+    let error = bus.send(again, &by_alice).await.expect_err("nothing is left");
+    assert_eq!(error.code(), "insufficient_balance");
 }
 
 fn submission(command: Command) -> Submission {

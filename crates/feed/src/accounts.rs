@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Balance {
     pub(crate) available: Amount,
     pub(crate) reserved: Amount,
+    /// The part of what is reserved that withdrawals hold.
+    pub(crate) withdrawing: Amount,
     pub(crate) updated: Seq,
     /// Whether it stands in the list of changed balances.
     changed: bool,
@@ -59,6 +61,7 @@ impl Account {
             currency,
             available: balance.available,
             reserved: balance.reserved,
+            withdrawing: balance.withdrawing,
             updated: balance.updated,
         }
     }
@@ -162,6 +165,16 @@ impl Accounts {
             balance.changed = true;
             self.changed.push((slot, currency));
         }
+    }
+
+    /// Says that withdrawals hold so much more of what is reserved, or will be.
+    pub(crate) fn bind(&mut self, slot: u32, currency: CurrencyId, amount: i128) {
+        let balances = &mut self.slots[slot as usize].balances;
+        let index = usize::from(currency.0) - 1;
+        if index >= balances.len() {
+            balances.resize(index + 1, Balance::default());
+        }
+        balances[index].withdrawing.0 += amount;
     }
 
     /// Tells each balance that changed once and starts anew.

@@ -3,12 +3,12 @@
 use crate::list::Link;
 use crate::orders::Order;
 use crate::trading::{fills_of, notional_of};
-use crate::view::{MemberView, Moment};
+use crate::view::{MemberView, Moment, WithdrawalView};
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
     AccountId, Amount, Currency, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState,
     MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus, Price, Quantity, Seq, Timestamp,
-    Trade,
+    Trade, Transfer,
 };
 
 /// The state of an engine as of a sequence, as a snapshot of it says.
@@ -30,6 +30,8 @@ pub struct Baseline {
     pub balances: Vec<BaselineBalance>,
     /// All open orders; those of one instrument and side in the order in which they trade.
     pub orders: Vec<BaselineOrder>,
+    /// All withdrawals that are held.
+    pub withdrawals: Vec<WithdrawalView>,
 }
 
 /// An instrument of a [`Baseline`].
@@ -67,7 +69,7 @@ pub struct BaselineBalance {
     pub currency: CurrencyId,
     /// What may be spent.
     pub available: Amount,
-    /// What open orders hold.
+    /// What open orders and withdrawals hold.
     pub reserved: Amount,
 }
 
@@ -137,6 +139,12 @@ impl Feed {
             }
             let slot = feed.account_slot(at, balance.account)?;
             feed.accounts.post(slot, currency, balance.available.0, balance.reserved.0, seq);
+        }
+        for held in &baseline.withdrawals {
+            let WithdrawalView { account, currency, amount, reference, .. } = *held;
+            feed.listed(at, currency)?;
+            let transfer = Transfer { account, currency, amount, reference };
+            feed.enter_withdrawal(held.held, &transfer)?;
         }
         feed.enter(at, &baseline.orders)?;
         feed.settle_in(at);

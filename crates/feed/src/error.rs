@@ -1,6 +1,8 @@
 //! Why events or a baseline cannot be folded.
 
-use rialto_model::{AccountId, CurrencyId, InstrumentError, InstrumentId, MemberId, OrderId, Seq};
+use rialto_model::{
+    AccountId, CurrencyId, InstrumentError, InstrumentId, MemberId, OrderId, Reference, Seq,
+};
 
 /// Why an event cannot be folded.
 ///
@@ -76,6 +78,28 @@ pub enum FoldError {
         instrument: InstrumentId,
         /// Why not.
         source: InstrumentError,
+    },
+    /// An event holds a withdrawal under a reference that is in use.
+    #[error("sequence {seq} holds withdrawal {reference} of account {account} a second time")]
+    WithdrawalTwice {
+        /// Where.
+        seq: Seq,
+        /// Whose.
+        account: AccountId,
+        /// Which.
+        reference: Reference,
+    },
+    /// An event ends a withdrawal that is not held, or not in this way.
+    #[error(
+        "sequence {seq} ends withdrawal {reference} of account {account}, which is not held so"
+    )]
+    UnknownWithdrawal {
+        /// Where.
+        seq: Seq,
+        /// Whose.
+        account: AccountId,
+        /// Which.
+        reference: Reference,
     },
     /// An event and what was folded before disagree about an order.
     #[error(

@@ -6,10 +6,11 @@ use crate::market::Market;
 use crate::orders::Orders;
 use crate::ticker::minute_of;
 use crate::view::{MemberView, Moment};
+use crate::withdrawals::Withdrawals;
 use crate::{FeedConfig, FoldError, Update};
 use rialto_model::{
     AccountId, Amount, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec, Seq,
-    Symbol, Timestamp,
+    Symbol, Timestamp, Transfer,
 };
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 ///
 /// It holds, within the limits of [`FeedConfig`] and of the engine: members, accounts, currencies,
 /// instruments, books by order and by price, best prices, last trades, 24-hour tickers, open and
-/// lately ended orders, fills and balances. It does no I/O and reads no clock: time is the time of
+/// lately ended orders, fills, balances and withdrawals that are held. It does no I/O and reads no clock: time is the time of
 /// the events. The same events give the same feed.
 #[derive(Debug)]
 pub struct Feed {
@@ -33,6 +34,7 @@ pub struct Feed {
     pub(crate) accounts: Accounts,
     pub(crate) orders: Orders,
     pub(crate) fills: Fills,
+    pub(crate) withdrawals: Withdrawals,
     /// Instruments where something happened since the last end of a command.
     touched: Vec<u32>,
 }
@@ -52,6 +54,7 @@ impl Feed {
             accounts: Accounts::default(),
             orders: Orders::default(),
             fills: Fills::new(config.fills_per_account, config.fills_total),
+            withdrawals: Withdrawals::new(),
             touched: Vec::new(),
         }
     }
@@ -105,6 +108,15 @@ impl Feed {
             }
             Event::Withdrawn { account, currency, amount, .. } => {
                 self.transfer(at, account, currency, Amount(-amount.0))?;
+            }
+            Event::WithdrawalHeld { account, currency, amount, reference } => {
+                self.hold(at, &Transfer { account, currency, amount, reference })?;
+            }
+            Event::WithdrawalSettled { account, currency, amount, reference } => {
+                self.end_withdrawal(at, (account, currency, amount), reference, Some(TRANSIT))?;
+            }
+            Event::WithdrawalReleased { account, currency, amount, reference } => {
+                self.end_withdrawal(at, (account, currency, amount), reference, None)?;
             }
             Event::MemberCreated { member, name } => {
                 let view = MemberView { member, name };
@@ -204,13 +216,19 @@ impl Feed {
         currency: CurrencyId,
         amount: Amount,
     ) -> Result<(), FoldError> {
-        if !(1..=self.currencies.len()).contains(&usize::from(currency.0)) {
-            return Err(FoldError::UnknownCurrency { seq: at.seq, currency });
-        }
+        self.listed(at, currency)?;
         let slot = self.account_slot(at, account)?;
         self.accounts.post(slot, currency, amount.0, 0, at.seq);
         self.accounts.post(TRANSIT, currency, -amount.0, 0, at.seq);
         Ok(())
+    }
+
+    /// Whether there is such a currency.
+    pub(crate) fn listed(&self, at: Moment, currency: CurrencyId) -> Result<(), FoldError> {
+        match self.currency(currency) {
+            Some(_) => Ok(()),
+            None => Err(FoldError::UnknownCurrency { seq: at.seq, currency }),
+        }
     }
 
     /// Lists an instrument under the next number.

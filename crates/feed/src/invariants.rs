@@ -26,9 +26,10 @@ pub enum Violation {
         /// The sum of all balances.
         sum: i128,
     },
-    /// An account's reserve is not that of its open orders.
+    /// An account's reserve is not that of its open orders and withdrawals.
     #[error(
-        "account {account} has {reserved} reserved of currency {currency}, its orders {orders}"
+        "account {account} has {reserved} reserved of currency {currency}, its orders and \
+         withdrawals {orders}"
     )]
     Reserve {
         /// Whose.
@@ -37,7 +38,7 @@ pub enum Violation {
         currency: CurrencyId,
         /// In the balance.
         reserved: i128,
-        /// Over its open orders.
+        /// Over its open orders and withdrawals.
         orders: i128,
     },
     /// A level does not add up to its orders, or holds one that does not belong there.
@@ -58,8 +59,8 @@ pub enum Violation {
 
 impl Feed {
     /// Checks what must hold after every command: no crossed book, balances of each currency that
-    /// sum to zero, reserves that equal those of the open orders, levels that agree with their
-    /// orders. It looks at everything: meant for tests and doubts.
+    /// sum to zero, reserves that equal those of the open orders and withdrawals, levels that agree
+    /// with their orders. It looks at everything: meant for tests and doubts.
     pub fn check(&self) -> Result<(), Violation> {
         self.check_books()?;
         self.check_orders()?;
@@ -128,6 +129,12 @@ impl Feed {
             let currency = pledged(order.terms.side, spec.base, spec.quote);
             *reserves.entry((order.terms.account, currency)).or_default() += order.reserved.0;
         }
+        let mut withdrawing: BTreeMap<(AccountId, CurrencyId), i128> = BTreeMap::new();
+        for held in self.withdrawals.values() {
+            let key = (held.account, held.currency);
+            *reserves.entry(key).or_default() += held.amount.0;
+            *withdrawing.entry(key).or_default() += held.amount.0;
+        }
         for currency in &self.currencies {
             let currency = currency.id;
             let mut sum = 0;
@@ -135,7 +142,8 @@ impl Feed {
                 let balance = account.balance(currency);
                 sum += balance.available.0 + balance.reserved.0;
                 let orders = reserves.get(&(account.account, currency)).copied().unwrap_or(0);
-                if balance.reserved.0 != orders {
+                let bound = withdrawing.get(&(account.account, currency)).copied().unwrap_or(0);
+                if balance.reserved.0 != orders || balance.withdrawing.0 != bound {
                     return Err(Violation::Reserve {
                         account: account.account,
                         currency,
@@ -247,6 +255,7 @@ mod tests {
                 held(AccountId::TRANSIT, 2, -100, 0),
             ],
             orders: vec![order(1, Side::Buy, bid), order(2, Side::Sell, ask)],
+            withdrawals: Vec::new(),
         }
     }
 

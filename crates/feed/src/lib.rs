@@ -1,4 +1,4 @@
-//! Folds of released events: depth, best prices, trades, own orders and balances.
+//! Folds of released events: depth, best prices, trades, own orders, balances and withdrawals.
 //!
 //! Nobody reads the core. Everything that can be asked about an engine is answered by a [`Feed`],
 //! which takes the engine's released events in order and keeps what queries need; while it does,
@@ -41,6 +41,7 @@ mod ticker;
 mod trading;
 mod update;
 mod view;
+mod withdrawals;
 
 pub use baseline::{Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder};
 pub use config::FeedConfig;
@@ -52,4 +53,5 @@ pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountView, BalanceView, BestPrices, BookOrder, Depth, Fill, MemberView,
     Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Role, Ticker,
+    WithdrawalView,
 };

@@ -2,7 +2,7 @@
 
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, InstrumentId, MemberId, Name, NewOrder, OrderId,
-    OrderStatus, Price, Quantity, Seq, Side, Timestamp, TradeId,
+    OrderStatus, Price, Quantity, Reference, Seq, Side, Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -195,10 +195,27 @@ pub struct BalanceView {
     pub currency: CurrencyId,
     /// What it may spend or withdraw. Only house accounts can be below zero.
     pub available: Amount,
-    /// What its open orders hold.
+    /// What its open orders and its withdrawals hold.
     pub reserved: Amount,
+    /// The part of what is reserved that withdrawals hold.
+    pub withdrawing: Amount,
     /// The command that changed it last.
     pub updated: Seq,
+}
+
+/// A withdrawal that is held: bound, but neither paid out nor given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WithdrawalView {
+    /// Whose.
+    pub account: AccountId,
+    /// Of which currency.
+    pub currency: CurrencyId,
+    /// How much.
+    pub amount: Amount,
+    /// The outside world's name for it.
+    pub reference: Reference,
+    /// When it was held.
+    pub held: Moment,
 }
 
 /// A member.

@@ -73,6 +73,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             .collect(),
         balances: balances.collect(),
         orders: orders.collect(),
+        withdrawals: Vec::new(),
     }
 }
 

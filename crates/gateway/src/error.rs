@@ -221,7 +221,8 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::UnknownAccount
         | R::UnknownMember
         | R::UnknownCurrency
-        | R::UnknownOrder => StatusCode::NOT_FOUND,
+        | R::UnknownOrder
+        | R::UnknownWithdrawal => StatusCode::NOT_FOUND,
         R::PriceNotPositive
         | R::QuantityNotPositive
         | R::AmountNotPositive
@@ -235,10 +236,13 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::RulesVersionUnknown
         | R::NameInvalid
         | R::TimerInvalid => StatusCode::BAD_REQUEST,
-        R::ClientIdConflict | R::ReferenceConflict | R::AlreadyExists | R::HasOpenOrders => {
-            StatusCode::CONFLICT
-        }
-        R::OpenOrdersLimit => StatusCode::TOO_MANY_REQUESTS,
+        R::ClientIdConflict
+        | R::ReferenceConflict
+        | R::AlreadyExists
+        | R::HasOpenOrders
+        | R::WithdrawalSettled
+        | R::WithdrawalReleased => StatusCode::CONFLICT,
+        R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
         R::VenueFull => StatusCode::SERVICE_UNAVAILABLE,
         R::InstrumentHalted
         | R::InstrumentClosed
@@ -265,7 +269,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownAccount => Some("account"),
         R::UnknownMember => Some("member"),
         R::UnknownCurrency => Some("currency"),
-        R::UnknownOrder => Some("id"),
+        R::UnknownOrder | R::UnknownWithdrawal => Some("id"),
         R::PriceNotPositive | R::PriceOffTick | R::PriceOutsideCollar | R::WouldCross => {
             Some("price")
         }
@@ -283,6 +287,9 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         | R::NotionalTooLarge
         | R::InsufficientBalance
         | R::OpenOrdersLimit
+        | R::WithdrawalsLimit
+        | R::WithdrawalSettled
+        | R::WithdrawalReleased
         | R::VenueFull
         | R::NoLiquidity
         | R::Unfillable

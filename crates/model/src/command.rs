@@ -82,7 +82,7 @@ pub enum Command {
     },
     /// Value comes in.
     Deposit(Transfer),
-    /// Value goes out.
+    /// Value goes out at once.
     Withdraw(Transfer),
     /// Admits a member.
     CreateMember {
@@ -128,6 +128,23 @@ pub enum Command {
         /// The version.
         version: u32,
     },
+    /// Binds value that is to go out, until [`Command::SettleWithdrawal`] pays it out or
+    /// [`Command::ReleaseWithdrawal`] gives it back.
+    HoldWithdrawal(Transfer),
+    /// Pays out a withdrawal that is held.
+    SettleWithdrawal {
+        /// Whose withdrawal.
+        account: AccountId,
+        /// The reference that it is held under.
+        reference: Reference,
+    },
+    /// Gives back a withdrawal that is held.
+    ReleaseWithdrawal {
+        /// Whose withdrawal.
+        account: AccountId,
+        /// The reference that it is held under.
+        reference: Reference,
+    },
 }
 
 impl Command {
@@ -152,6 +169,9 @@ impl Command {
             Command::SetRules { .. } => CommandKind::SetRules,
             Command::SetInstrumentState { .. } => CommandKind::SetInstrumentState,
             Command::SetRulesVersion { .. } => CommandKind::SetRulesVersion,
+            Command::HoldWithdrawal(_) => CommandKind::HoldWithdrawal,
+            Command::SettleWithdrawal { .. } => CommandKind::SettleWithdrawal,
+            Command::ReleaseWithdrawal { .. } => CommandKind::ReleaseWithdrawal,
         }
     }
 }

@@ -220,6 +220,12 @@ pub enum CommandKind {
     SetInstrumentState = 14,
     /// [`crate::Command::SetRulesVersion`]
     SetRulesVersion = 15,
+    /// [`crate::Command::HoldWithdrawal`]
+    HoldWithdrawal = 16,
+    /// [`crate::Command::SettleWithdrawal`]
+    SettleWithdrawal = 17,
+    /// [`crate::Command::ReleaseWithdrawal`]
+    ReleaseWithdrawal = 18,
 }
 
 /// A command was refused; nothing changed but, for an order with a client order id, the memory of it.
@@ -259,7 +265,8 @@ pub enum Event {
     Amended(Amended),
     /// A command was refused.
     Rejected(Rejected),
-    /// An order, deposit or withdrawal came a second time and was answered as the first time.
+    /// An order, or a movement of value or a step of it, came a second time and was answered as
+    /// the first time.
     Repeated {
         /// Whose.
         account: AccountId,
@@ -355,6 +362,39 @@ pub enum Event {
         /// The version.
         version: u32,
     },
+    /// Value that is to go out was moved from available to reserved.
+    WithdrawalHeld {
+        /// Of which account.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// How much.
+        amount: Amount,
+        /// The outside world's name for it.
+        reference: Reference,
+    },
+    /// Value that was held went out.
+    WithdrawalSettled {
+        /// From which account.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// How much.
+        amount: Amount,
+        /// The outside world's name for it.
+        reference: Reference,
+    },
+    /// Value that was held was moved back from reserved to available.
+    WithdrawalReleased {
+        /// To which account.
+        account: AccountId,
+        /// In which currency.
+        currency: CurrencyId,
+        /// How much.
+        amount: Amount,
+        /// The outside world's name for it.
+        reference: Reference,
+    },
 }
 
 /// What kind of event it is.
@@ -402,6 +442,12 @@ pub enum EventKind {
     InstrumentStateSet = 18,
     /// [`Event::RulesVersionSet`]
     RulesVersionSet = 19,
+    /// [`Event::WithdrawalHeld`]
+    WithdrawalHeld = 20,
+    /// [`Event::WithdrawalSettled`]
+    WithdrawalSettled = 21,
+    /// [`Event::WithdrawalReleased`]
+    WithdrawalReleased = 22,
 }
 
 impl Event {
@@ -430,6 +476,9 @@ impl Event {
             Event::RulesSet { .. } => EventKind::RulesSet,
             Event::InstrumentStateSet { .. } => EventKind::InstrumentStateSet,
             Event::RulesVersionSet { .. } => EventKind::RulesVersionSet,
+            Event::WithdrawalHeld { .. } => EventKind::WithdrawalHeld,
+            Event::WithdrawalSettled { .. } => EventKind::WithdrawalSettled,
+            Event::WithdrawalReleased { .. } => EventKind::WithdrawalReleased,
         }
     }
 }

@@ -51,12 +51,14 @@ numbered! {
     CommandKind {
         Tick, Place, Cancel, Amend, MassCancel, Disconnect, SetDeadMan, Deposit, Withdraw,
         CreateMember, CreateAccount, CreateCurrency, CreateInstrument, SetRules,
-        SetInstrumentState, SetRulesVersion,
+        SetInstrumentState, SetRulesVersion, HoldWithdrawal, SettleWithdrawal,
+        ReleaseWithdrawal,
     }
     EventKind {
         Ticked, Accepted, Rested, Trade, Done, Reduced, Amended, Rejected, Repeated,
         CancelProgress, DeadManSet, Deposited, Withdrawn, MemberCreated, AccountCreated,
         CurrencyCreated, InstrumentCreated, RulesSet, InstrumentStateSet, RulesVersionSet,
+        WithdrawalHeld, WithdrawalSettled, WithdrawalReleased,
     }
 }
 

@@ -56,7 +56,7 @@ reasons! {
     PriceOutsideCollar = 10, "price_outside_collar", "The price is too far from the reference price.";
     QuantityNotPositive = 11, "quantity_not_positive", "The quantity must be positive.";
     QuantityOffLot = 12, "quantity_off_lot", "The quantity is not a multiple of the lot.";
-    QuantityTooLarge = 13, "quantity_too_large", "The quantity exceeds the instrument's largest order.";
+    QuantityTooLarge = 13, "quantity_too_large", "The quantity exceeds the instrument's largest order, or what may rest at one price.";
     NotionalTooSmall = 14, "notional_too_small", "Price times quantity is below the instrument's minimum.";
     NotionalTooLarge = 15, "notional_too_large", "Price times quantity is too large to be expressed.";
     InsufficientBalance = 16, "insufficient_balance", "The available balance does not cover the order or withdrawal.";
@@ -82,6 +82,10 @@ reasons! {
     RulesVersionUnknown = 36, "rules_version_unknown", "This binary does not implement that version of the rules.";
     NameInvalid = 37, "name_invalid", "A name, code or symbol is missing.";
     TimerInvalid = 38, "timer_invalid", "A dead-man timer is at most one day.";
+    UnknownWithdrawal = 39, "unknown_withdrawal", "The account has no withdrawal with this reference that was held.";
+    WithdrawalSettled = 40, "withdrawal_settled", "The withdrawal has been paid out.";
+    WithdrawalReleased = 41, "withdrawal_released", "The withdrawal has been given back.";
+    WithdrawalsLimit = 42, "withdrawals_limit", "The account has too many withdrawals waiting.";
 }
 
 impl fmt::Display for RejectReason {

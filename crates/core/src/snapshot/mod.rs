@@ -10,7 +10,7 @@ use crate::Core;
 use std::fmt;
 
 /// The version of the snapshot format that this build writes; it reads all up to this one.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -116,7 +116,8 @@ impl Core {
     /// # Errors
     /// If the snapshot is damaged, or of a version that this build does not know.
     pub fn restore(bytes: &[u8], hash_key: u64) -> Result<Core, SnapshotError> {
-        read::content(checked_content(bytes)?, hash_key)
+        let (format, content) = checked_content(bytes)?;
+        read::content(format, content, hash_key)
     }
 }
 
@@ -124,8 +125,9 @@ fn hash(content: &[u8]) -> StateHash {
     StateHash(*blake3::hash(content).as_bytes())
 }
 
-/// The content behind the header, after all that the header says of it is found true.
-fn checked_content(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
+/// The format version, and the content behind the header after all that the header says of it is
+/// found true.
+fn checked_content(bytes: &[u8]) -> Result<(u32, &[u8]), SnapshotError> {
     let Some((header, content)) = bytes.split_at_checked(HEADER_BYTES) else {
         return Err(SnapshotError::NotASnapshot);
     };
@@ -136,11 +138,11 @@ fn checked_content(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
     let word = |at: usize| {
         u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
     };
-    let got = word(0);
-    if got > FORMAT_VERSION {
-        return Err(SnapshotError::NewerFormat { got, known: FORMAT_VERSION });
+    let format = word(0);
+    if format > FORMAT_VERSION {
+        return Err(SnapshotError::NewerFormat { got: format, known: FORMAT_VERSION });
     }
-    if got == 0 {
+    if format == 0 {
         return Err(SnapshotError::NotASnapshot);
     }
     check_rules(word(4))?;
@@ -154,7 +156,7 @@ fn checked_content(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
     if got != expected {
         return Err(SnapshotError::Checksum { expected, got });
     }
-    Ok(content)
+    Ok((format, content))
 }
 
 fn check_rules(got: u32) -> Result<(), SnapshotError> {

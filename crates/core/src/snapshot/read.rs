@@ -8,7 +8,8 @@ use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, NIL, STAND_IN};
 use crate::taker::{Taker, Want};
-use crate::transfers::Remembered;
+use crate::transfers::{Ended, Remembered};
+use crate::withdrawals::HeldWithdrawal;
 use crate::work::{CancelMany, Work};
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind,
@@ -52,8 +53,14 @@ const REASONS: &[DoneReason] = &[
     DoneReason::QuoteSpent,
 ];
 
+const ENDED: &[Ended] = &[Ended::Withdrawn, Ended::Deposited, Ended::Settled, Ended::Released];
+
+/// The format version that first knew withdrawals which are held.
+const WITH_WITHDRAWALS: u32 = 2;
+
 /// Bytes that are taken apart from the front.
 struct Reader<'a> {
+    format: u32,
     bytes: &'a [u8],
     at: usize,
 }
@@ -131,8 +138,8 @@ impl Reader<'_> {
 }
 
 /// Reads the canonical content.
-pub(super) fn content(bytes: &[u8], hash_key: u64) -> Result<Core> {
-    let mut from = Reader { bytes, at: 0 };
+pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
+    let mut from = Reader { format, bytes, at: 0 };
     let mut core = counters(&mut from, hash_key)?;
     accounts(&mut core, &mut from)?;
     markets(&mut core, &mut from)?;
@@ -153,6 +160,9 @@ pub(super) fn content(bytes: &[u8], hash_key: u64) -> Result<Core> {
     }
     works(&mut core, &mut from)?;
     transfers(&mut core, &mut from)?;
+    if format >= WITH_WITHDRAWALS {
+        withdrawals(&mut core, &mut from)?;
+    }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
     Ok(core)
 }
@@ -163,7 +173,7 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
     super::check_rules(rules_version)?;
     let (seq, time) = (Seq(from.u64()?), from.time()?);
     let (order_count, trade_count) = (from.u64()?, from.u64()?);
-    let limits = Limits {
+    let mut limits = Limits {
         members_max: from.u32()?,
         accounts_max: from.u32()?,
         currencies_max: from.u32()?,
@@ -172,7 +182,12 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
         transfers_max: from.u32()?,
         client_ids_max: from.u32()?,
         pending_cancels_max: from.u32()?,
+        ..Limits::default()
     };
+    if from.format >= WITH_WITHDRAWALS {
+        limits.withdrawals_max = from.u32()?;
+        limits.account_withdrawals_max = from.u32()?;
+    }
     let mut core = Core::new(CoreConfig { engine, rules_version, limits, hash_key });
     (core.seq, core.time) = (seq, time);
     (core.order_count, core.trade_count) = (order_count, trade_count);
@@ -197,7 +212,7 @@ fn accounts(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for slot in 0..from.u32()? {
         let (id, member) = (AccountId(from.u32()?), MemberId(from.u32()?));
         let name = from.text()?;
-        from.needs(core.create_account(id, member, name).ok(), "an account cannot be opened")?;
+        from.needs(core.open_account(id, member, name).ok(), "an account cannot be opened")?;
         let due = from.time()?;
         if due != Timestamp::MAX {
             core.dead_men.insert(slot, due, u64::from(id.0));
@@ -477,16 +492,38 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
 
 fn transfers(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
-        let incoming = from.bool()?;
-        let transfer = Transfer {
-            account: AccountId(from.u32()?),
-            currency: CurrencyId(from.u16()?),
-            amount: from.amount()?,
-            reference: from.text()?,
-        };
-        let known = core.transfers.find(&transfer).is_some();
-        from.refuse_unless(!known, "a reference is remembered twice")?;
-        core.transfers.remember(Remembered { transfer, incoming });
+        let known_then = if from.format < WITH_WITHDRAWALS { 2 } else { ENDED.len() };
+        let ended = from.choice(&ENDED[..known_then])?;
+        let transfer = transfer(core, from)?;
+        core.transfers.remember(Remembered { transfer, ended });
+    }
+    Ok(())
+}
+
+fn transfer(core: &Core, from: &mut Reader<'_>) -> Result<Transfer> {
+    let transfer = Transfer {
+        account: AccountId(from.u32()?),
+        currency: CurrencyId(from.u16()?),
+        amount: from.amount()?,
+        reference: from.text()?,
+    };
+    let ended = core.transfers.find(transfer.account, &transfer.reference).is_some();
+    let held = core.withdrawals.find(transfer.account, &transfer.reference).is_some();
+    from.refuse_unless(!ended && !held, "a reference is remembered twice")?;
+    Ok(transfer)
+}
+
+fn withdrawals(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    let mut last = Seq::ZERO;
+    for _ in 0..from.u32()? {
+        let transfer = transfer(core, from)?;
+        let slot = core.accounts.slot(transfer.account).ok();
+        let slot = from.needs(slot, "a withdrawal is of no account")?;
+        let (seq, held_at) = (Seq(from.u64()?), from.time()?);
+        let ascends = last < seq && seq <= core.seq;
+        from.refuse_unless(ascends, "withdrawals are not in the order in which they were held")?;
+        core.withdrawals.hold(slot, HeldWithdrawal { transfer, seq, held_at });
+        last = seq;
     }
     Ok(())
 }

@@ -79,11 +79,21 @@ impl Core {
         let transfers = self.transfers.iter();
         out.count(transfers.len());
         for remembered in transfers {
-            out.bool(remembered.incoming);
+            out.u8(remembered.ended as u8);
             out.u32(remembered.transfer.account.0);
             out.u16(remembered.transfer.currency.0);
             out.amount(remembered.transfer.amount);
             out.text(&remembered.transfer.reference);
+        }
+        let withdrawals = self.withdrawals();
+        out.count(withdrawals.len());
+        for held in withdrawals {
+            out.u32(held.transfer.account.0);
+            out.u16(held.transfer.currency.0);
+            out.amount(held.transfer.amount);
+            out.text(&held.transfer.reference);
+            out.u64(held.seq.0);
+            out.u64(held.held_at.0);
         }
         out.0
     }
@@ -104,6 +114,8 @@ impl Core {
         out.u32(limits.transfers_max);
         out.u32(limits.client_ids_max);
         out.u32(limits.pending_cancels_max);
+        out.u32(limits.withdrawals_max);
+        out.u32(limits.account_withdrawals_max);
     }
 
     fn write_accounts(&self, out: &mut Writer) {

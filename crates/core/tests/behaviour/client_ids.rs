@@ -93,8 +93,8 @@ fn an_unknown_account_remembers_nothing() {
     let mut venue = Venue::new();
     let order = named("a", buy(rialto_model::AccountId(5), 100, 1));
     assert_eq!(venue.place(order), rejected(RejectReason::UnknownAccount));
-    let (account, member, name) =
-        (rialto_model::AccountId(5), rialto_model::MemberId(1), Default::default());
+    let (account, member) = (rialto_model::AccountId(5), rialto_model::MemberId(1));
+    let name = "late".parse().unwrap();
     venue.apply(rialto_model::Command::CreateAccount { account, member, name });
     assert_eq!(venue.place(order), rejected(RejectReason::InsufficientBalance));
     assert_eq!(venue.queue(Side::Buy), []);

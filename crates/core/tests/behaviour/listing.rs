@@ -83,9 +83,20 @@ fn the_number_of_instruments_is_bounded() {
 #[test]
 fn an_account_needs_an_admitted_member() {
     let mut venue = Venue::new();
-    let (account, member, name) = (Default::default(), MemberId(9), Default::default());
+    let (account, member, name) = (Default::default(), MemberId(9), "main".parse().unwrap());
     let outcome = venue.apply(Command::CreateAccount { account, member, name });
     assert_eq!(outcome, rejected(RejectReason::UnknownMember));
+}
+
+#[test]
+fn members_and_accounts_have_names() {
+    let mut venue = Venue::new();
+    let name = rialto_model::Name::EMPTY;
+    let member = Command::CreateMember { member: MemberId(9), name };
+    assert_eq!(venue.apply(member), rejected(RejectReason::NameInvalid));
+    let (account, member) = (Default::default(), MemberId(1));
+    let account = Command::CreateAccount { account, member, name };
+    assert_eq!(venue.apply(account), rejected(RejectReason::NameInvalid));
 }
 
 #[test]

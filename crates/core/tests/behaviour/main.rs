@@ -17,3 +17,4 @@ mod snapshots;
 mod time;
 mod transfers;
 mod venue;
+mod withdrawals;

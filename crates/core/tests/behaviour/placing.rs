@@ -151,7 +151,7 @@ fn what_rests_at_one_price_can_always_be_added_up() {
     let huge = TradingRules { quantity_max: Quantity::MAX, risk: false, ..rules() };
     let mut venue = Venue::ruled(huge);
     venue.enter(buy(ALICE, 1, 1 << 62));
-    assert_eq!(venue.place(buy(ALICE, 1, 1 << 62)), rejected(RejectReason::VenueFull));
+    assert_eq!(venue.place(buy(ALICE, 1, 1 << 62)), rejected(RejectReason::QuantityTooLarge));
     venue.enter(buy(ALICE, 2, 1 << 62));
     venue.enter(buy(ALICE, 1, 1 << 40));
 }

@@ -7,12 +7,21 @@ use rialto_model::{
 };
 
 /// A state with something of everything in it: open orders of several kinds, timers, client order
-/// ids inside and outside the window, a suspended taker, a mass cancel and a closing under way.
+/// ids inside and outside the window, withdrawals, a suspended taker, a mass cancel and a closing
+/// under way.
 fn rich() -> Venue {
     let mut config = rialto_core::CoreConfig::new(ENGINE);
     config.limits.client_ids_max = 3;
     let mut venue = Venue::with(config, rules());
     venue.apply(Command::CreateInstrument(spec("OTHER", rules())));
+    for reference in ["held", "settled", "released"] {
+        venue.apply(Command::HoldWithdrawal(transfer(ALICE, QUOTE, 5, reference)));
+    }
+    let named = |reference: &str| (ALICE, reference.parse().unwrap());
+    let (account, reference) = named("settled");
+    venue.apply(Command::SettleWithdrawal { account, reference });
+    let (account, reference) = named("released");
+    venue.apply(Command::ReleaseWithdrawal { account, reference });
     let other = |order| NewOrder { instrument: rialto_model::InstrumentId(2), ..order };
     for number in 0..6 {
         let client_order_id = format!("alice-{number}").parse().unwrap();
@@ -93,16 +102,31 @@ fn the_hash_key_is_not_part_of_the_state() {
     assert_eq!(hash(1), hash(2));
 }
 
-/// Format version 1 as it was first written. Never written again: restoring it must work forever.
+/// Each format version as it was first written. Never written again: restoring it must work
+/// forever.
 const VERSION_1: &[u8] = include_bytes!("../fixtures/snapshot-v1.bin");
-const VERSION_1_HASH: &str = include_str!("../fixtures/snapshot-v1.hash");
+/// What the state of version 1 hashes to in the present version.
+const VERSION_1_HASH: &str = include_str!("../fixtures/snapshot-v1-now.hash");
+const VERSION_2: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
+const VERSION_2_HASH: &str = include_str!("../fixtures/snapshot-v2.hash");
 
 #[test]
-fn a_snapshot_of_version_1_restores_to_its_known_hash() {
+fn snapshots_of_every_version_restore_to_their_known_hashes() {
+    for (bytes, hash) in [(VERSION_1, VERSION_1_HASH), (VERSION_2, VERSION_2_HASH)] {
+        let core = Core::restore(bytes, 0).unwrap();
+        core.check().unwrap();
+        assert_eq!(core.state_hash().to_string(), hash.trim());
+        assert!(core.has_background_work() && core.next_due() == Timestamp::ZERO);
+    }
+}
+
+#[test]
+fn a_version_without_withdrawals_restores_to_the_usual_bounds_of_them() {
     let core = Core::restore(VERSION_1, 0).unwrap();
-    core.check().unwrap();
-    assert_eq!(core.state_hash().to_string(), VERSION_1_HASH.trim());
-    assert!(core.has_background_work() && core.next_due() == Timestamp::ZERO);
+    let usual = rialto_core::Limits::default();
+    assert_eq!(core.limits().withdrawals_max, usual.withdrawals_max);
+    assert_eq!(core.limits().account_withdrawals_max, usual.account_withdrawals_max);
+    assert!(core.withdrawals().is_empty());
 }
 
 #[test]
@@ -116,7 +140,7 @@ fn write_the_fixture_of_the_current_version() {
 }
 
 fn refused(change: impl FnOnce(&mut Vec<u8>)) -> SnapshotError {
-    let mut bytes = VERSION_1.to_vec();
+    let mut bytes = VERSION_2.to_vec();
     change(&mut bytes);
     Core::restore(&bytes, 0).err().expect("it must be refused")
 }
@@ -187,11 +211,22 @@ fn any_command() -> impl Strategy<Value = Command> {
     });
     let dead_man = (account.clone(), 0..600_000_u64)
         .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns });
+    let withdrawal = (account.clone(), 0..6_u32, 0..3_u32).prop_map(|(account, name, step)| {
+        let reference = format!("w{name}");
+        let held = transfer(account, QUOTE, 10, &reference);
+        let reference = held.reference;
+        match step {
+            0 => Command::HoldWithdrawal(held),
+            1 => Command::SettleWithdrawal { account, reference },
+            _ => Command::ReleaseWithdrawal { account, reference },
+        }
+    });
     let mass_cancel = account.prop_map(|account| {
         Command::MassCancel(MassCancel { account, instrument: None, side: None })
     });
     prop_oneof![
-        12 => place, 2 => cancel, 4 => amend, 1 => dead_man, 1 => mass_cancel, 1 => Just(Command::Tick)
+        12 => place, 2 => cancel, 4 => amend, 1 => dead_man, 1 => mass_cancel, 3 => withdrawal,
+        1 => Just(Command::Tick)
     ]
 }
 

@@ -3,7 +3,7 @@
 use rialto_core::{Core, CoreConfig};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId, Name, NewOrder,
+    Event, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder,
     OrderId, OrderKind, OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, RejectReason,
     Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, Trade, TradingRules, Transfer,
 };
@@ -111,7 +111,7 @@ impl Venue {
             venue.apply(Command::CreateMember { member, name });
         }
         for (account, member) in [(ALICE, 1), (BOB, 2), (CAROL, 3), (CAROLS_OTHER, 3)] {
-            let (member, name) = (MemberId(member), Name::EMPTY);
+            let (member, name) = (MemberId(member), "account".parse().unwrap());
             venue.apply(Command::CreateAccount { account, member, name });
             for currency in [BASE, QUOTE] {
                 let reference = format!("fund-{}", currency.0);

@@ -35,6 +35,8 @@ pub enum Alteration {
     CollarIgnored,
     /// A repeated deposit counts again.
     DepositRepeats,
+    /// A withdrawal that was paid out counts as given back, too.
+    SettledIsReleased,
     /// A repeated client order id enters another order.
     ClientIdRepeats,
     /// A refused order's client order id is free again.

@@ -24,7 +24,7 @@ pub const DONE_REASONS: [DoneReason; 9] = [
 ];
 
 /// The names of all kinds of events. Adding a kind to the model breaks `event_kind` until it is here.
-pub const EVENT_KINDS: [&str; 21] = [
+pub const EVENT_KINDS: [&str; 24] = [
     "Ticked",
     "Accepted",
     "Rested",
@@ -45,11 +45,14 @@ pub const EVENT_KINDS: [&str; 21] = [
     "RulesSet",
     "InstrumentStateSet",
     "RulesVersionSet",
+    "WithdrawalHeld",
+    "WithdrawalSettled",
+    "WithdrawalReleased",
     "Repeated reject",
 ];
 
 /// Situations that are neither a kind of event nor a reason, but must come up, and how often.
-pub const SITUATIONS: [(&str, u64); 28] = [
+pub const SITUATIONS: [(&str, u64); 32] = [
     ("taker continued by a Tick", 20),
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
@@ -75,6 +78,10 @@ pub const SITUATIONS: [(&str, u64); 28] = [
     ("self-trade CancelOldest", 50),
     ("self-trade CancelBoth", 50),
     ("self-trade Decrement", 50),
+    ("hold repeated", 20),
+    ("settlement repeated", 20),
+    ("release repeated", 20),
+    ("snapshot with a withdrawal", 50),
     ("snapshot and restore", 500),
     ("snapshot with a taker at work", 1),
     ("snapshot with background work", 10),
@@ -103,6 +110,9 @@ pub fn event_kind(event: &Event) -> &'static str {
         Event::RulesSet { .. } => "RulesSet",
         Event::InstrumentStateSet { .. } => "InstrumentStateSet",
         Event::RulesVersionSet { .. } => "RulesVersionSet",
+        Event::WithdrawalHeld { .. } => "WithdrawalHeld",
+        Event::WithdrawalSettled { .. } => "WithdrawalSettled",
+        Event::WithdrawalReleased { .. } => "WithdrawalReleased",
     }
 }
 
@@ -185,6 +195,15 @@ impl Coverage {
         }
         match command {
             Command::Tick => self.note_tick(events, traded),
+            Command::HoldWithdrawal(_) if *outcome == Outcome::Repeated => {
+                self.saw("hold repeated");
+            }
+            Command::SettleWithdrawal { .. } if *outcome == Outcome::Repeated => {
+                self.saw("settlement repeated");
+            }
+            Command::ReleaseWithdrawal { .. } if *outcome == Outcome::Repeated => {
+                self.saw("release repeated");
+            }
             Command::Place(new) if traded => self.note_traded(new, outcome),
             _ => {}
         }

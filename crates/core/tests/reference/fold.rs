@@ -119,6 +119,18 @@ impl Fold {
                 self.held(*account, *currency).0 -= amount.0;
                 self.held(AccountId::TRANSIT, *currency).0 += amount.0;
             }
+            Event::WithdrawalHeld { account, currency, amount, .. } => {
+                let held = self.held(*account, *currency);
+                (held.0, held.1) = (held.0 - amount.0, held.1 + amount.0);
+            }
+            Event::WithdrawalSettled { account, currency, amount, .. } => {
+                self.held(*account, *currency).1 -= amount.0;
+                self.held(AccountId::TRANSIT, *currency).0 += amount.0;
+            }
+            Event::WithdrawalReleased { account, currency, amount, .. } => {
+                let held = self.held(*account, *currency);
+                (held.0, held.1) = (held.0 + amount.0, held.1 - amount.0);
+            }
             Event::Accepted(accepted) => {
                 let terms = accepted.terms;
                 let (remaining, quote_sized) = match terms.size {

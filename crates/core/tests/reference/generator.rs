@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
-use super::{Order, Reference};
+use super::{Ended, Order, Reference};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, InstrumentId, InstrumentState,
     MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
@@ -74,7 +74,7 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn command(&mut self) -> Command {
-        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 25, 12, 9]) {
+        match self.dice.weighted(&[520, 40, 90, 150, 20, 10, 20, 50, 40, 14, 25, 12, 9, 60]) {
             0 => Command::Place(self.order()),
             1 => self.again(),
             2 => {
@@ -102,7 +102,8 @@ impl Chooser<'_> {
             9 => Command::SetRules { instrument: self.instrument(), rules: self.new_rules() },
             10 => self.new_state(),
             11 => self.listing(),
-            _ => Command::Tick,
+            12 => Command::Tick,
+            _ => self.withdrawal(),
         }
     }
 
@@ -315,6 +316,32 @@ impl Chooser<'_> {
         Transfer { account, currency, amount: Amount(amount), reference }
     }
 
+    /// A withdrawal that is held, or the end of one.
+    fn withdrawal(&mut self) -> Command {
+        let at_once = |ended| matches!(ended, Ended::Deposited | Ended::Withdrawn);
+        let ended = self.now.transfers.iter();
+        let known: Vec<Transfer> = match self.dice.below(10) {
+            0..5 => self.now.held.clone(),
+            5 => ended.map(|before| before.transfer).collect(),
+            _ => ended.filter(|known| !at_once(known.ended)).map(|known| known.transfer).collect(),
+        };
+        let fresh = known.is_empty() || self.dice.chance(5);
+        let Transfer { account, reference, .. } =
+            if fresh { self.transfer() } else { self.dice.pick(&known) };
+        match self.dice.below(10) {
+            0..5 => Command::HoldWithdrawal(self.transfer()),
+            5..7 => Command::SettleWithdrawal { account, reference },
+            7..9 => Command::ReleaseWithdrawal { account, reference },
+            _ => {
+                let mut again = if fresh { self.transfer() } else { self.dice.pick(&known) };
+                if self.dice.chance(20) {
+                    again.amount.0 = again.amount.0.saturating_add(1);
+                }
+                Command::HoldWithdrawal(again)
+            }
+        }
+    }
+
     fn new_rules(&mut self) -> TradingRules {
         let mut rules = rules(&mut self.dice, self.profile);
         if self.dice.chance(10) {
@@ -341,7 +368,7 @@ impl Chooser<'_> {
     }
 
     fn listing(&mut self) -> Command {
-        let name: Name = text("new");
+        let name: Name = if self.dice.chance(5) { Text::EMPTY } else { text("new") };
         match self.dice.below(5) {
             0 => Command::CreateMember {
                 member: MemberId(self.dice.pick(&[0, 0, 1, 9, 1 << 20])),

@@ -1,6 +1,6 @@
 //! What must hold after every command, checked on plain figures.
 
-use super::{Account, Listed, Order, Reference};
+use super::{Account, Reference};
 use rialto_model::{
     AccountId, ClientOrderId, CurrencyId, InstrumentId, OrderId, PostOnly, Price, Quantity,
     SelfTrade, Side, TimeInForce, Timestamp,
@@ -86,11 +86,11 @@ impl Holdings {
 }
 
 /// Every invariant that can be seen from balances and books.
-pub fn check(
-    holdings: &Holdings,
-    taking: &Option<Order>,
-    instruments: &[Listed],
-) -> Result<(), String> {
+///
+/// The reference says what holdings do not tell: instruments, the order that is matching, and
+/// withdrawals.
+pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
+    let Reference { instruments, taking, held, .. } = told;
     let mut sums: BTreeMap<CurrencyId, i128> = BTreeMap::new();
     let mut reserved: BTreeMap<(AccountId, CurrencyId), i128> = BTreeMap::new();
     for ((account, currency), balance) in &holdings.balances {
@@ -113,8 +113,13 @@ pub fn check(
         let currency = if side == Side::Buy { spec.quote } else { spec.base };
         *reserved.entry((account, currency)).or_default() -= amount;
     }
+    for held in held {
+        *reserved.entry((held.account, held.currency)).or_default() -= held.amount.0;
+    }
     if let Some((whose, rest)) = reserved.iter().find(|(_, rest)| **rest != 0) {
-        return Err(format!("the reserve of {whose:?} exceeds that of its orders by {rest}"));
+        return Err(format!(
+            "the reserve of {whose:?} exceeds that of its orders and withdrawals by {rest}"
+        ));
     }
 
     for listed in instruments {
@@ -145,6 +150,7 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.taking == after.taking
         && before.work == after.work
         && before.transfers == after.transfers
+        && before.held == after.held
         && before.orders_entered == after.orders_entered
         && before.trades_made == after.trades_made
         && before.rules_version == after.rules_version;

@@ -35,6 +35,9 @@ impl Reference {
         asked: MemberId,
         name: Name,
     ) -> Result<Outcome, RejectReason> {
+        if name.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
         let used = |number| self.members.contains_key(&MemberId(number));
         let full = self.members.len() >= self.bounds.members_max as usize;
         let number = choose(asked.0, used, AccountId::MAX.0, full)?;
@@ -50,6 +53,9 @@ impl Reference {
         member: MemberId,
         name: Name,
     ) -> Result<Outcome, RejectReason> {
+        if name.is_empty() {
+            return Err(RejectReason::NameInvalid);
+        }
         if !self.members.contains_key(&member) {
             return Err(RejectReason::UnknownMember);
         }

@@ -285,7 +285,10 @@ impl Lockstep {
         if core != reference {
             return Err(format!("core      {core:?}\nreference {reference:?}"));
         }
-        invariants::check(&core, &self.reference.taking, &self.reference.instruments)?;
+        invariants::check(&core, &self.reference)?;
+        if self.core.withdrawals() != self.reference.held {
+            return Err("they disagree on the withdrawals that are held".to_owned());
+        }
         if self.fold.balances() != core.balances {
             return Err(format!(
                 "events tell of {:?}\ncore holds     {:?}",
@@ -331,6 +334,9 @@ impl Lockstep {
         self.coverage.saw("snapshot and restore");
         if self.reference.taking.is_some() {
             self.coverage.saw("snapshot with a taker at work");
+        }
+        if !self.reference.held.is_empty() {
+            self.coverage.saw("snapshot with a withdrawal");
         }
         if self.reference.has_background_work() {
             self.coverage.saw("snapshot with background work");

@@ -21,10 +21,11 @@ mod place;
 mod state;
 mod subject;
 mod transfer;
+mod withdrawal;
 pub mod world;
 
 pub use alteration::Alteration;
-pub use state::{Account, Entered, Listed, Order, Reference, RememberedTransfer, Work};
+pub use state::{Account, Ended, Entered, Listed, Order, Reference, RememberedTransfer, Work};
 
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, OrderId, OrderRef,
@@ -68,6 +69,13 @@ impl Reference {
                 self.set_instrument_state(*instrument, *state)
             }
             Command::SetRulesVersion { version } => self.set_rules_version(*version),
+            Command::HoldWithdrawal(transfer) => self.hold_withdrawal(transfer),
+            Command::SettleWithdrawal { account, reference } => {
+                self.settle_withdrawal(*account, *reference)
+            }
+            Command::ReleaseWithdrawal { account, reference } => {
+                self.release_withdrawal(*account, *reference)
+            }
         };
         let outcome = answer.unwrap_or_else(|reason| {
             self.events.push(Event::Rejected(rejected(command, reason)));
@@ -184,6 +192,18 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
             event.instrument = *instrument;
         }
         Command::SetRulesVersion { .. } => event.command = CommandKind::SetRulesVersion,
+        Command::HoldWithdrawal(transfer) => {
+            event.command = CommandKind::HoldWithdrawal;
+            event.account = transfer.account;
+        }
+        Command::SettleWithdrawal { account, .. } => {
+            event.command = CommandKind::SettleWithdrawal;
+            event.account = *account;
+        }
+        Command::ReleaseWithdrawal { account, .. } => {
+            event.command = CommandKind::ReleaseWithdrawal;
+            event.account = *account;
+        }
     }
     event
 }

@@ -344,7 +344,7 @@ impl Reference {
         let level = queue.iter().filter(|order| order.price == price && order.id != but);
         let held: i128 = level.map(|order| i128::from(order.remaining.0)).sum();
         if quantity > fair_share && held + quantity > level_max {
-            return Err(RejectReason::VenueFull);
+            return Err(RejectReason::QuantityTooLarge);
         }
         Ok(())
     }

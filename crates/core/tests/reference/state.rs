@@ -69,10 +69,19 @@ impl Order {
     }
 }
 
-/// A deposit or withdrawal that took effect.
+/// What came of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Deposited,
+    Withdrawn,
+    Settled,
+    Released,
+}
+
+/// A transfer that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RememberedTransfer {
-    pub inward: bool,
+    pub ended: Ended,
     pub transfer: Transfer,
 }
 
@@ -115,6 +124,8 @@ pub struct Reference {
     pub taking: Option<Order>,
     pub work: Vec<Work>,
     pub transfers: Vec<RememberedTransfer>,
+    /// Withdrawals that are held, in the order in which they were.
+    pub held: Vec<Transfer>,
     pub orders_entered: u64,
     pub trades_made: u64,
     pub(super) events: Vec<Event>,
@@ -139,6 +150,7 @@ impl Reference {
             taking: None,
             work: Vec::new(),
             transfers: Vec::new(),
+            held: Vec::new(),
             orders_entered: 0,
             trades_made: 0,
             events: Vec::new(),

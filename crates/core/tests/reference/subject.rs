@@ -4,7 +4,7 @@ use super::invariants::{Holdings, Standing};
 use rialto_core::{Core, CoreConfig, Limits, StateHash};
 use rialto_model::{
     AccountId, Command, EngineId, Event, Instrument, InstrumentId, Outcome, Price, Seq, Side,
-    Timestamp,
+    Timestamp, Transfer,
 };
 use std::collections::BTreeMap;
 
@@ -87,6 +87,11 @@ impl Subject {
             }
         }
         Holdings { balances, orders }
+    }
+
+    /// The withdrawals that are held, in the order in which they were.
+    pub fn withdrawals(&self) -> Vec<Transfer> {
+        self.0.withdrawals().iter().map(|held| held.transfer).collect()
     }
 
     pub fn snapshot(&self) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Deposits and withdrawals.
 
-use super::{Alteration, Reference, RememberedTransfer};
+use super::{Alteration, Ended, Reference, RememberedTransfer};
 use rialto_model::{AccountId, ClientOrderId, Event, OrderId, Outcome, RejectReason, Transfer};
 
 /// The most that the venue holds of one currency.
@@ -8,7 +8,7 @@ const HELD_MAX: i128 = 1 << 120;
 
 impl Reference {
     pub(super) fn deposit(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
-        if let Some(repeated) = self.check_transfer(transfer, true)? {
+        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Deposited])? {
             return Ok(repeated);
         }
         let held = -self.balance(AccountId::TRANSIT, transfer.currency).available;
@@ -27,7 +27,7 @@ impl Reference {
     }
 
     pub(super) fn withdraw(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
-        if let Some(repeated) = self.check_transfer(transfer, false)? {
+        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Withdrawn])? {
             return Ok(repeated);
         }
         if self.balance(transfer.account, transfer.currency).available < transfer.amount.0 {
@@ -43,11 +43,12 @@ impl Reference {
         Ok(Outcome::Done)
     }
 
-    /// The checks that both directions share; the answer if this transfer took effect before.
-    fn check_transfer(
+    /// The checks that all share; the answer if this transfer took effect before and ended in one
+    /// of these ways.
+    pub(super) fn check_transfer(
         &mut self,
         transfer: &Transfer,
-        inward: bool,
+        ends: &[Ended],
     ) -> Result<Option<Outcome>, RejectReason> {
         self.account(transfer.account)?;
         self.currency(transfer.currency)?;
@@ -64,31 +65,41 @@ impl Reference {
         match before {
             Some(before)
                 if !self.gets_wrong(Alteration::DepositRepeats)
-                    && before.inward == inward
+                    && ends.contains(&before.ended)
                     && before.transfer == *transfer =>
             {
-                let name: ClientOrderId = transfer.reference;
-                self.events.push(Event::Repeated {
-                    account: transfer.account,
-                    name,
-                    order: OrderId(0),
-                    reject: None,
-                });
-                return Ok(Some(Outcome::Repeated));
+                return Ok(Some(self.repeated(transfer.account, transfer.reference)));
             }
             Some(_) if !self.gets_wrong(Alteration::DepositRepeats) => {
                 return Err(RejectReason::ReferenceConflict);
             }
             _ => {}
         }
-        Ok(None)
+        let holding = ends.contains(&Ended::Settled);
+        match self.held_at(transfer.account, transfer.reference) {
+            Some(at) if holding && self.held[at] == *transfer => {
+                Ok(Some(self.repeated(transfer.account, transfer.reference)))
+            }
+            Some(_) => Err(RejectReason::ReferenceConflict),
+            None => Ok(None),
+        }
+    }
+
+    /// Says that this took effect before.
+    pub(super) fn repeated(&mut self, account: AccountId, name: ClientOrderId) -> Outcome {
+        self.events.push(Event::Repeated { account, name, order: OrderId(0), reject: None });
+        Outcome::Repeated
     }
 
     fn move_value(&mut self, transfer: &Transfer, inward: bool) {
         let amount = if inward { transfer.amount.0 } else { -transfer.amount.0 };
         self.balance_mut(AccountId::TRANSIT, transfer.currency).available -= amount;
         self.balance_mut(transfer.account, transfer.currency).available += amount;
-        self.transfers.push(RememberedTransfer { inward, transfer: *transfer });
+        self.remember(if inward { Ended::Deposited } else { Ended::Withdrawn }, *transfer);
+    }
+
+    pub(super) fn remember(&mut self, ended: Ended, transfer: Transfer) {
+        self.transfers.push(RememberedTransfer { ended, transfer });
         if self.transfers.len() > self.bounds.transfers_max as usize {
             self.transfers.remove(0);
         }

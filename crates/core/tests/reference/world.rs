@@ -66,6 +66,8 @@ impl World {
             limits.orders_max = 12;
             limits.transfers_max = 6;
             limits.client_ids_max = 4;
+            limits.withdrawals_max = 5;
+            limits.account_withdrawals_max = 2;
         } else {
             limits.client_ids_max = dice.pick(&[3, 20, 1_024]);
             limits.pending_cancels_max = dice.pick(&[1, 2, 1_024]);

@@ -184,6 +184,9 @@ impl SnapshotHeader {
         if *blake3::hash(content).as_bytes() != self.content_hash {
             return Err(damaged("the content does not match its hash"));
         }
+        if state_hash_of(content) != self.state_hash {
+            return Err(damaged("the content has another state hash than the header"));
+        }
         if !rialto_core::RULES_VERSIONS.contains(&self.rules_version) {
             return Err(SnapshotFileError::UnknownRules {
                 file: file.to_owned(),

@@ -5,7 +5,7 @@
 use rialto_core::{Core, CoreConfig};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, Depth, Feed,
-    FeedConfig, MemberView, PriceLevel, Update,
+    FeedConfig, MemberView, Moment, PriceLevel, Update, WithdrawalView,
 };
 use rialto_model::*;
 use std::collections::BTreeMap;
@@ -109,6 +109,11 @@ impl Venue {
             let due = (account.dead_man_due != Timestamp::MAX).then_some(account.dead_man_due);
             assert_eq!(view.dead_man, due);
             self.compare_balances(account.id);
+            let held = core.withdrawals().into_iter();
+            let held = held.filter(|held| held.transfer.account == account.id);
+            let held = held.map(|held| (held.transfer.reference, held.seq, held.held_at));
+            let told = feed.withdrawals(account.id).into_iter();
+            assert!(held.eq(told.map(|told| (told.reference, told.held.seq, told.held.time))));
             if core.next_due() != Timestamp::ZERO {
                 assert_eq!(view.open_orders, account.open_orders);
                 let orders: Vec<_> = core.orders_of(account.id).map(|order| order.id).collect();
@@ -231,6 +236,13 @@ pub fn baseline_of(core: &Core) -> Baseline {
     });
     let sides = |id| [(id, Side::Buy), (id, Side::Sell)];
     let books = core.instruments().flat_map(|view| sides(view.instrument.id));
+    let withdrawals = core.withdrawals().into_iter().map(|held| WithdrawalView {
+        account: held.transfer.account,
+        currency: held.transfer.currency,
+        amount: held.transfer.amount,
+        reference: held.transfer.reference,
+        held: Moment { seq: held.seq, time: held.held_at },
+    });
     Baseline {
         seq: core.seq(),
         time: core.time(),
@@ -263,5 +275,6 @@ pub fn baseline_of(core: &Core) -> Baseline {
             .flat_map(|(id, side)| core.orders(id, side))
             .map(|o| baseline_order(&o))
             .collect(),
+        withdrawals: withdrawals.collect(),
     }
 }

@@ -219,6 +219,7 @@ pub(crate) fn write_balance(out: &mut JsonOut, balance: &BalanceView, currency: 
     out.key("currency").text(currency.code.as_str());
     out.key("available").decimal(balance.available.0, currency.scale);
     out.key("reserved").decimal(balance.reserved.0, currency.scale);
+    out.key("withdrawing").decimal(balance.withdrawing.0, currency.scale);
     out.key("updated_seq").quoted(balance.updated.0);
     out.close_object();
 }

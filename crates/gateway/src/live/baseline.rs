@@ -3,6 +3,7 @@
 use rialto_engine::{Core, OrderView};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, MemberView,
+    Moment, WithdrawalView,
 };
 use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
@@ -40,6 +41,13 @@ pub(super) fn baseline_of(core: &Core) -> Baseline {
         let id = view.instrument.id;
         core.orders(id, Side::Buy).chain(core.orders(id, Side::Sell))
     });
+    let withdrawals = core.withdrawals().into_iter().map(|held| WithdrawalView {
+        account: held.transfer.account,
+        currency: held.transfer.currency,
+        amount: held.transfer.amount,
+        reference: held.transfer.reference,
+        held: Moment { seq: held.seq, time: held.held_at },
+    });
     Baseline {
         seq: core.seq(),
         time: core.time(),
@@ -49,6 +57,7 @@ pub(super) fn baseline_of(core: &Core) -> Baseline {
         accounts: accounts.collect(),
         balances: balances.collect(),
         orders: books.map(|order| baseline_order(&order)).collect(),
+        withdrawals: withdrawals.collect(),
     }
 }
 

@@ -41,6 +41,7 @@ fn flags_of(kind: CommandKind) -> u16 {
         CommandKind::MassCancel => flag::INSTRUMENT,
         CommandKind::Deposit
         | CommandKind::Withdraw
+        | CommandKind::HoldWithdrawal
         | CommandKind::CreateInstrument
         | CommandKind::SetRules => flag::WIDE,
         CommandKind::Tick
@@ -50,7 +51,9 @@ fn flags_of(kind: CommandKind) -> u16 {
         | CommandKind::CreateAccount
         | CommandKind::CreateCurrency
         | CommandKind::SetInstrumentState
-        | CommandKind::SetRulesVersion => 0,
+        | CommandKind::SetRulesVersion
+        | CommandKind::SettleWithdrawal
+        | CommandKind::ReleaseWithdrawal => 0,
     }
 }
 
@@ -131,6 +134,17 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             let version = reader.u32()?;
             reader.zeros::<4>()?;
             Command::SetRulesVersion { version }
+        }
+        CommandKind::HoldWithdrawal => Command::HoldWithdrawal(transfer(reader, flags)?),
+        CommandKind::SettleWithdrawal => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::SettleWithdrawal { account, reference: reader.text()? }
+        }
+        CommandKind::ReleaseWithdrawal => {
+            let account = reader.account()?;
+            reader.zeros::<4>()?;
+            Command::ReleaseWithdrawal { account, reference: reader.text()? }
         }
     })
 }

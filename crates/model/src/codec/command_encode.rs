@@ -64,7 +64,15 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.words([u64::from(account.0), *timeout_ns]);
             0
         }
-        Command::Deposit(value) | Command::Withdraw(value) => transfer(value, out),
+        Command::Deposit(value) | Command::Withdraw(value) | Command::HoldWithdrawal(value) => {
+            transfer(value, out)
+        }
+        Command::SettleWithdrawal { account, reference }
+        | Command::ReleaseWithdrawal { account, reference } => {
+            out.words([u64::from(account.0)]);
+            out.text(reference);
+            0
+        }
         Command::CreateMember { member, name } => {
             out.words([u64::from(member.0)]);
             out.text(name);

@@ -136,6 +136,9 @@ fn flags_of(kind: EventKind) -> u16 {
         | EventKind::Amended
         | EventKind::Deposited
         | EventKind::Withdrawn
+        | EventKind::WithdrawalHeld
+        | EventKind::WithdrawalSettled
+        | EventKind::WithdrawalReleased
         | EventKind::InstrumentCreated
         | EventKind::RulesSet => flag::WIDE,
         EventKind::Ticked
@@ -204,6 +207,18 @@ fn event_body(
         EventKind::Withdrawn => {
             let (account, currency, amount, reference) = moved(head, body)?;
             Event::Withdrawn { account, currency, amount, reference }
+        }
+        EventKind::WithdrawalHeld => {
+            let (account, currency, amount, reference) = moved(head, body)?;
+            Event::WithdrawalHeld { account, currency, amount, reference }
+        }
+        EventKind::WithdrawalSettled => {
+            let (account, currency, amount, reference) = moved(head, body)?;
+            Event::WithdrawalSettled { account, currency, amount, reference }
+        }
+        EventKind::WithdrawalReleased => {
+            let (account, currency, amount, reference) = moved(head, body)?;
+            Event::WithdrawalReleased { account, currency, amount, reference }
         }
         EventKind::MemberCreated => {
             head.rest_unused()?;

@@ -145,7 +145,10 @@ fn body(event: &Event, out: &mut Writer<'_>) -> Head {
             Head::new(0, 0, 0)
         }
         Event::Deposited { account, currency, amount, reference }
-        | Event::Withdrawn { account, currency, amount, reference } => {
+        | Event::Withdrawn { account, currency, amount, reference }
+        | Event::WithdrawalHeld { account, currency, amount, reference }
+        | Event::WithdrawalSettled { account, currency, amount, reference }
+        | Event::WithdrawalReleased { account, currency, amount, reference } => {
             moved(*account, *currency, *amount, reference, out)
         }
         Event::MemberCreated { member, name } => {

@@ -221,7 +221,14 @@ pub fn command(bounds: Bounds) -> impl Strategy<Value = Command> {
     ];
     let value = prop_oneof![
         transfer(bounds).prop_map(Command::Deposit),
-        transfer(bounds).prop_map(Command::Withdraw)
+        transfer(bounds).prop_map(Command::Withdraw),
+        transfer(bounds).prop_map(Command::HoldWithdrawal),
+        transfer(bounds).prop_map(|Transfer { account, reference, .. }| {
+            Command::SettleWithdrawal { account, reference }
+        }),
+        transfer(bounds).prop_map(|Transfer { account, reference, .. }| {
+            Command::ReleaseWithdrawal { account, reference }
+        }),
     ];
     prop_oneof![16 => trading, 4 => value, 1 => set_up(bounds)]
 }

@@ -187,6 +187,11 @@ pub fn command() -> impl Strategy<Value = Command> {
             .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns }),
         1 => transfer().prop_map(Command::Deposit),
         1 => transfer().prop_map(Command::Withdraw),
+        1 => transfer().prop_map(Command::HoldWithdrawal),
+        1 => (account(), text())
+            .prop_map(|(account, reference)| Command::SettleWithdrawal { account, reference }),
+        1 => (account(), text())
+            .prop_map(|(account, reference)| Command::ReleaseWithdrawal { account, reference }),
         1 => (member(), text()).prop_map(|(member, name)| Command::CreateMember { member, name }),
         1 => (account(), member(), text()).prop_map(|(account, member, name)| {
             Command::CreateAccount { account, member, name }
@@ -310,6 +315,15 @@ fn venue_event() -> impl Strategy<Value = Event> {
         }),
         moved().prop_map(|(account, currency, amount, reference)| {
             Event::Withdrawn { account, currency, amount, reference }
+        }),
+        moved().prop_map(|(account, currency, amount, reference)| {
+            Event::WithdrawalHeld { account, currency, amount, reference }
+        }),
+        moved().prop_map(|(account, currency, amount, reference)| {
+            Event::WithdrawalSettled { account, currency, amount, reference }
+        }),
+        moved().prop_map(|(account, currency, amount, reference)| {
+            Event::WithdrawalReleased { account, currency, amount, reference }
         }),
         (member(), text()).prop_map(|(member, name)| Event::MemberCreated { member, name }),
         (account(), member(), text()).prop_map(|(account, member, name)| Event::AccountCreated {

@@ -168,6 +168,12 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
             state: InstrumentState::Closed,
         }),
         short(Command::SetRulesVersion { version: 0x31 }),
+        short(Command::HoldWithdrawal(transfer(Amount(4), Reference::EMPTY))),
+        full(Command::HoldWithdrawal(transfer(WIDE, full_text()))),
+        short(Command::SettleWithdrawal { account: ACCOUNT, reference: Reference::EMPTY }),
+        full(Command::SettleWithdrawal { account: ACCOUNT, reference: full_text() }),
+        short(Command::ReleaseWithdrawal { account: ACCOUNT, reference: Reference::EMPTY }),
+        full(Command::ReleaseWithdrawal { account: ACCOUNT, reference: full_text() }),
     ]
 }
 
@@ -257,6 +263,24 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         amount,
         reference,
     };
+    let held = |amount, reference| Event::WithdrawalHeld {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
+    let settled = |amount, reference| Event::WithdrawalSettled {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
+    let released = |amount, reference| Event::WithdrawalReleased {
+        account: ACCOUNT,
+        currency: CURRENCY,
+        amount,
+        reference,
+    };
     let currency = |code| Event::CurrencyCreated(Currency { id: CURRENCY, code, scale: scale() });
     vec![
         short(Event::Ticked),
@@ -308,5 +332,11 @@ pub(crate) fn events() -> Vec<Sample<Event>> {
         full(Event::RulesSet { instrument: INSTRUMENT, rules: rules(WIDE) }),
         short(Event::InstrumentStateSet { instrument: INSTRUMENT, state: InstrumentState::Closed }),
         short(Event::RulesVersionSet { version: 0x31 }),
+        short(held(Amount(4), Reference::EMPTY)),
+        full(held(WIDE, full_text())),
+        short(settled(Amount(4), Reference::EMPTY)),
+        full(settled(WIDE, full_text())),
+        short(released(Amount(4), Reference::EMPTY)),
+        full(released(WIDE, full_text())),
     ]
 }

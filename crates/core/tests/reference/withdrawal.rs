@@ -1,0 +1,106 @@
+//! Withdrawals that are held.
+
+use super::{Alteration, Ended, Reference};
+use rialto_model::{AccountId, Event, Outcome, RejectReason, Transfer};
+
+impl Reference {
+    pub(super) fn hold_withdrawal(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
+        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Settled, Ended::Released])? {
+            return Ok(repeated);
+        }
+        let of_account = self.held.iter().filter(|held| held.account == transfer.account).count();
+        if of_account >= self.bounds.account_withdrawals_max as usize {
+            return Err(RejectReason::WithdrawalsLimit);
+        }
+        if self.held.len() >= self.bounds.withdrawals_max as usize {
+            return Err(RejectReason::VenueFull);
+        }
+        let balance = self.balance_mut(transfer.account, transfer.currency);
+        if balance.available < transfer.amount.0 {
+            return Err(RejectReason::InsufficientBalance);
+        }
+        balance.available -= transfer.amount.0;
+        balance.reserved += transfer.amount.0;
+        self.held.push(*transfer);
+        self.events.push(Event::WithdrawalHeld {
+            account: transfer.account,
+            currency: transfer.currency,
+            amount: transfer.amount,
+            reference: transfer.reference,
+        });
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn settle_withdrawal(
+        &mut self,
+        account: AccountId,
+        reference: rialto_model::Reference,
+    ) -> Result<Outcome, RejectReason> {
+        let Some(transfer) = self.take_held(account, reference)? else {
+            return match self.ended(account, reference) {
+                Some(Ended::Settled) => Ok(self.repeated(account, reference)),
+                Some(Ended::Released) => Err(RejectReason::WithdrawalReleased),
+                _ => Err(RejectReason::UnknownWithdrawal),
+            };
+        };
+        self.balance_mut(account, transfer.currency).reserved -= transfer.amount.0;
+        self.balance_mut(AccountId::TRANSIT, transfer.currency).available += transfer.amount.0;
+        self.remember(Ended::Settled, transfer);
+        let Transfer { currency, amount, .. } = transfer;
+        self.events.push(Event::WithdrawalSettled { account, currency, amount, reference });
+        Ok(Outcome::Done)
+    }
+
+    pub(super) fn release_withdrawal(
+        &mut self,
+        account: AccountId,
+        reference: rialto_model::Reference,
+    ) -> Result<Outcome, RejectReason> {
+        let Some(transfer) = self.take_held(account, reference)? else {
+            return match self.ended(account, reference) {
+                Some(Ended::Released) => Ok(self.repeated(account, reference)),
+                Some(Ended::Settled) if self.gets_wrong(Alteration::SettledIsReleased) => {
+                    Ok(self.repeated(account, reference))
+                }
+                Some(Ended::Settled) => Err(RejectReason::WithdrawalSettled),
+                _ => Err(RejectReason::UnknownWithdrawal),
+            };
+        };
+        let balance = self.balance_mut(account, transfer.currency);
+        balance.reserved -= transfer.amount.0;
+        balance.available += transfer.amount.0;
+        self.remember(Ended::Released, transfer);
+        let Transfer { currency, amount, .. } = transfer;
+        self.events.push(Event::WithdrawalReleased { account, currency, amount, reference });
+        Ok(Outcome::Done)
+    }
+
+    /// Where a withdrawal stands among those that are held.
+    pub(super) fn held_at(
+        &self,
+        account: AccountId,
+        reference: rialto_model::Reference,
+    ) -> Option<usize> {
+        self.held.iter().position(|held| held.account == account && held.reference == reference)
+    }
+
+    fn take_held(
+        &mut self,
+        account: AccountId,
+        reference: rialto_model::Reference,
+    ) -> Result<Option<Transfer>, RejectReason> {
+        self.account(account)?;
+        if reference.is_empty() {
+            return Err(RejectReason::ReferenceMissing);
+        }
+        Ok(self.held_at(account, reference).map(|at| self.held.remove(at)))
+    }
+
+    fn ended(&self, account: AccountId, reference: rialto_model::Reference) -> Option<Ended> {
+        let mut known = self.transfers.iter();
+        let known = known.find(|known| {
+            known.transfer.account == account && known.transfer.reference == reference
+        });
+        known.map(|known| known.ended)
+    }
+}
