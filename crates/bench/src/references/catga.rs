@@ -141,11 +141,18 @@ const fn bytes(
 
 const CEILING: &str = "488 ns is all that its layout of 2,048 ids a millisecond allows: the figure \
     is of the layout, not of the code.";
-const SLEEPS: &str = "the operation that it waits for sleeps for this long, so the figure is of the sleep.";
+const SLEEPS: &str =
+    "the operation that it waits for sleeps for this long, so the figure is of the sleep.";
 const NOT_SAID: &str = "what it measures is not said, and the code is gone from the project.";
 
-const fn id_ns(name: &'static str, work: IdWork, value: f64, caveat: Option<&'static str>) -> Figure {
-    figure(name, Work::Id(work), Metric::Mean, value, Unit::Nanoseconds, SEED_000, caveat)
+const fn id_ns(
+    name: &'static str,
+    work: IdWork,
+    value: f64,
+    source: &'static str,
+    caveat: Option<&'static str>,
+) -> Figure {
+    figure(name, Work::Id(work), Metric::Mean, value, Unit::Nanoseconds, source, caveat)
 }
 
 const fn life_ns(
@@ -236,12 +243,12 @@ pub(super) static FIGURES: &[Figure] = &[
     codec_kb(CodecWork::JsonDecode, 1.17),
     codec_ns(CodecWork::JsonRoundTrip, 1_615.6),
     codec_kb(CodecWork::JsonRoundTrip, 7.34),
-    id_ns(SEED, IdWork::Next, 485.5, Some(CEILING)),
-    id_ns(RUST, IdWork::Next, 476.0, Some(CEILING)),
-    id_ns("Catga, HighConcurrency layout", IdWork::NextWide, 60.0, None),
-    id_ns(SEED, IdWork::Batch(1_000), 487.9, Some(CEILING)),
-    id_ns(SEED, IdWork::Batch(10_000), 487.7, Some(CEILING)),
-    id_ns(SEED, IdWork::Batch(50_000), 487.8, Some(CEILING)),
+    id_ns(SEED, IdWork::Next, 485.5, SEED_000, Some(CEILING)),
+    id_ns(RUST, IdWork::Next, 476.0, CATGA_RS, Some(CEILING)),
+    id_ns("Catga, HighConcurrency layout", IdWork::NextWide, 60.0, CATGA_PAGES, None),
+    id_ns(SEED, IdWork::Batch(1_000), 487.9, SEED_000, Some(CEILING)),
+    id_ns(SEED, IdWork::Batch(10_000), 487.7, SEED_000, Some(CEILING)),
+    id_ns(SEED, IdWork::Batch(50_000), 487.8, SEED_000, Some(CEILING)),
     life_ns(SEED, LifecycleWork::Begin, 67.0, SEED_000, None),
     life_bytes(LifecycleWork::Begin, 32.0),
     life_ns(HEAD, LifecycleWork::Begin, 3.3, CATGA_PAGES, None),
