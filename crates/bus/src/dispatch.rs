@@ -1,8 +1,10 @@
 //! The static way: a type that knows its handlers, so that a call is a call.
 
+use crate::in_order::in_order;
 use crate::{Command, Context, Error, Event, PublishError, Query, Request, Result};
 use futures_util::stream::{self, Stream, StreamExt};
 use std::future::Future;
+use std::pin::pin;
 
 /// A bus that answers requests of type `R`. [`bus!`](crate::bus) implements it.
 #[diagnostic::on_unimplemented(
@@ -136,11 +138,21 @@ pub trait Dispatch: Sized {
         commands: impl IntoIterator<Item = R, IntoIter: Send> + Send + 'a,
         cx: &'a Context<'a>,
         concurrent: usize,
-    ) -> impl Future<Output = Vec<Result<R::Response>>> + 'a
+    ) -> impl Future<Output = Vec<Result<R::Response>>> + Send + 'a
     where
         Self: Serves<R>,
     {
-        self.send_stream(stream::iter(commands), cx, concurrent).collect()
+        async move {
+            let commands = commands.into_iter();
+            let mut answers = Vec::with_capacity(commands.size_hint().0);
+            let serve = |command| self.serve(command, cx);
+            let all = in_order(stream::iter(commands), serve, concurrent.max(1));
+            let mut all = pin!(all);
+            while let Some(answer) = all.next().await {
+                answers.push(answer);
+            }
+            answers
+        }
     }
 
     /// Has the commands of a stream done as they come, at most `concurrent` (at least one) at a
@@ -155,7 +167,7 @@ pub trait Dispatch: Sized {
     where
         Self: Serves<R>,
     {
-        commands.map(move |command| self.serve(command, cx)).buffered(concurrent.max(1))
+        in_order(commands, move |command| self.serve(command, cx), concurrent.max(1))
     }
 
     /// Tells all handlers of an event.
