@@ -5,7 +5,9 @@ use crate::calls::{Arm, Sums, Targets, measure};
 use crate::error::BenchError;
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
-use rialto_bus::{Bus, Context, Dispatch, HandlerNow, Query, Request, Result, behaviours};
+use rialto_bus::{
+    BuildError, Bus, Context, Dispatch, HandlerNow, Query, Request, Result, behaviours,
+};
 
 /// Requests of types of their own.
 struct Numbered<const N: u64>;
@@ -26,8 +28,57 @@ impl<const N: u64> HandlerNow<Numbered<N>> for Numbers {
     }
 }
 
-const HANDLERS: u64 = 16;
-const SHARE: &str = "A sixteenth of the making of a bus of 16 handlers, which is built, asked \
+/// Handlers that are found without a list of them.
+mod found {
+    use super::{Numbered, Result};
+    use rialto_bus::handler;
+
+    #[handler]
+    fn zero(_: Numbered<0>) -> Result<u64> {
+        Ok(0)
+    }
+
+    #[handler]
+    fn one(_: Numbered<1>) -> Result<u64> {
+        Ok(1)
+    }
+
+    #[handler]
+    fn two(_: Numbered<2>) -> Result<u64> {
+        Ok(2)
+    }
+
+    #[handler]
+    fn three(_: Numbered<3>) -> Result<u64> {
+        Ok(3)
+    }
+
+    #[handler]
+    fn four(_: Numbered<4>) -> Result<u64> {
+        Ok(4)
+    }
+
+    #[handler]
+    fn five(_: Numbered<5>) -> Result<u64> {
+        Ok(5)
+    }
+
+    #[handler]
+    fn six(_: Numbered<6>) -> Result<u64> {
+        Ok(6)
+    }
+
+    #[handler]
+    fn seven(_: Numbered<7>) -> Result<u64> {
+        Ok(7)
+    }
+
+    /// Where they are.
+    pub(super) const MODULE: &str = module_path!();
+}
+
+const HANDLERS: u64 = 8;
+const SHARE: &str = "An eighth of the making of a bus of 8 handlers, which is built, asked \
     something and dropped.";
 
 macro_rules! bus_of {
@@ -39,25 +90,34 @@ macro_rules! bus_of {
 pub(super) fn registration(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
     let calls = HANDLERS * context.sized(10_000, 10);
     let cx = &Context::new();
+    let expected = |calls| Sums { answers: 7 * (calls / HANDLERS), effects: 0 };
+    let asked = |bus: Bus| bus.query_now(Numbered::<7>, cx).unwrap_or(0);
+    let made = |calls, make: fn() -> std::result::Result<Bus, BuildError>| {
+        let buses = (0..calls / HANDLERS).map(|_| make().map_or(0, asked));
+        Sums { answers: buses.sum(), effects: 0 }
+    };
     let measured = measure(
         context,
         "registration",
-        vec![Arm::new(
-            case("registering a handler by hand"),
-            calls,
-            |calls| {
-                let mut answers = 0;
-                for _ in 0..calls / HANDLERS {
-                    let bus = bus_of!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-                    let answer = bus.ok().and_then(|bus| bus.query_now(Numbered::<15>, cx).ok());
-                    answers += answer.unwrap_or(0);
-                }
-                Sums { answers, effects: 0 }
-            },
-            |calls| Sums { answers: 15 * (calls / HANDLERS), effects: 0 },
-        )],
+        vec![
+            Arm::new(
+                case("registering a handler by hand"),
+                calls,
+                |calls| made(calls, || bus_of!(0 1 2 3 4 5 6 7)),
+                expected,
+            ),
+            Arm::new(
+                case("registering a handler that is found"),
+                calls,
+                |calls| made(calls, || Bus::builder().discover_in(found::MODULE).build()),
+                expected,
+            ),
+        ],
     )?;
-    let rows = measured.rows(0, Some(Work::Bus(BusWork::RegisterByHand)), Targets::default());
-    let rows = rows.into_iter().map(|row| row.footnote(SHARE)).collect();
-    Ok(Outcome { rows, figures: Vec::new() })
+    let mut outcome = Outcome::default();
+    for (arm, work) in [(0, BusWork::RegisterByHand), (1, BusWork::RegisterFound)] {
+        let rows = measured.rows(arm, Some(Work::Bus(work)), Targets::default());
+        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(SHARE)));
+    }
+    Ok(outcome)
 }

@@ -7,22 +7,24 @@ use crate::error::{BenchError, broken, verify};
 use crate::references::{CodecWork, Work};
 use crate::report::{Case, Risk, Transport};
 use crate::suite::{Context, Outcome, Suite};
-use filing::{ArchivedFiling, Filing, FilingView};
-use rkyv::rancor;
-use rkyv::util::AlignedVec;
+use filing::{Filing, FilingView};
+use rialto_bus::codec::{Archive, Codec, Compact, Json};
 use std::hint::black_box;
 
 /// The suite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialization;
 
-/// What an encoding, and a decoding, must take at most; see the notes for which.
+/// What an encoding, and a decoding, must take at most, in either of the two binary forms. Each
+/// target stands at the form that is made for it: compact bytes are written, archives are read.
 const ENCODE_NS: f64 = 30.0;
 const DECODE_NS: f64 = 20.0;
 
 const MESSAGE: &str = "The message has the size and shape of the seed's: texts of 8 and 16 \
     characters, a number, a time, 1,024 bytes (base64 in JSON). Of each message read, its number, the \
     lengths of its texts and one byte of its content, a different one each time, are added up.";
+const EITHER: &str = "Targets are for either binary form and stand at the form that is made for it: \
+    compact for writing, zero-copy for reading.";
 const OWN: &str = "Into memory of its own, as the seed does.";
 const BUFFER: &str = "Into a buffer that is used again.";
 const DECODED: &str = "Everything is checked and copied out into a message of its own.";
@@ -42,9 +44,7 @@ impl Suite for Serialization {
         let filing = &Filing::new();
         let calls = context.sized(200_000, 1_000);
         let mut bench = Bench { filing, calls, arms: Vec::new(), kinds: Vec::new() };
-        bench.json()?;
-        bench.compact()?;
-        bench.zero_copy()?;
+        bench.all()?;
         let Bench { arms, kinds, .. } = bench;
         let measured = measure(context, "codecs", arms)?;
         let mut outcome = Outcome::default();
@@ -53,7 +53,7 @@ impl Suite for Serialization {
             outcome.rows.extend(rows.into_iter().map(|row| row.footnote(note)));
         }
         if let Some(first) = outcome.rows.first_mut() {
-            *first = first.clone().footnote(MESSAGE);
+            *first = first.clone().footnote(MESSAGE).footnote(EITHER);
         }
         Ok(outcome)
     }
@@ -108,167 +108,108 @@ impl<'a> Bench<'a> {
         self.kinds.push(kind);
     }
 
-    fn json(&mut self) -> Result<(), BenchError> {
-        let name = "JSON (serde_json)";
-        let failed = || broken(name, "encode the message");
-        let bytes = serde_json::to_vec(self.filing).map_err(failed())?;
-        let read: Filing = serde_json::from_slice(&bytes).map_err(broken(name, "decode"))?;
-        verify(name, "what was read", &read, self.filing)?;
+    /// Adds the arms that every codec has.
+    fn codec<C: Codec<Filing> + Copy + 'a>(
+        &mut self,
+        name: &str,
+        codec: C,
+        kinds: Kinds,
+        encode_targets: Targets,
+    ) -> Result<Vec<u8>, BenchError> {
+        let filing = self.filing;
+        let mut bytes = Vec::new();
+        codec.encode(filing, &mut bytes).map_err(broken(name, "encode the message"))?;
+        let read = codec.decode(&bytes).map_err(broken(name, "decode the message"))?;
+        verify(name, "what was read", &read, filing)?;
         let none = Targets::default();
+        let encode = move |filing: &Filing, bytes: &mut Vec<u8>| {
+            // What could not be written is missing from the bytes, which are verified.
+            let _ = codec.encode(filing, bytes);
+        };
         self.encodes(
-            "JSON (serde_json), encode",
-            (CodecWork::JsonEncode, none, OWN),
+            &format!("{name}, encode"),
+            (kinds.encode, none, OWN),
             &bytes,
-            |filing, call| Encoded::of(&serde_json::to_vec(filing).unwrap_or_default(), call),
+            move |filing, call| {
+                let mut own = Vec::new();
+                encode(filing, &mut own);
+                Encoded::of(&own, call)
+            },
         );
-        let mut buffer = Vec::with_capacity(bytes.len());
+        let mut buffer = Vec::with_capacity(2 * bytes.len());
         self.encodes(
-            "JSON (serde_json), encode into a buffer",
-            (CodecWork::JsonEncodeBuffered, none, BUFFER),
+            &format!("{name}, encode into a buffer"),
+            (kinds.encode_buffered, encode_targets, BUFFER),
             &bytes,
             move |filing, call| {
                 buffer.clear();
-                // What could not be written is missing from the buffer, which is verified.
-                let _ = serde_json::to_writer(&mut buffer, filing);
+                encode(filing, &mut buffer);
                 Encoded::of(&buffer, call)
             },
         );
-        let filing = self.filing;
+        let encoded = bytes.clone();
+        self.decodes(&format!("{name}, decode"), (kinds.decode, none, DECODED), move |call| {
+            codec.decode(black_box(&encoded)).map_or(0, |filing| black_box(&filing).touch(call))
+        });
         self.decodes(
-            "JSON (serde_json), decode",
-            (CodecWork::JsonDecode, none, DECODED),
+            &format!("{name}, there and back"),
+            (kinds.round_trip, none, DECODED),
             move |call| {
-                serde_json::from_slice::<Filing>(black_box(&bytes))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
+                let mut own = Vec::new();
+                encode(black_box(filing), &mut own);
+                codec.decode(black_box(&own)).map_or(0, |filing| black_box(&filing).touch(call))
             },
         );
-        self.decodes(
-            "JSON (serde_json), there and back",
-            (CodecWork::JsonRoundTrip, none, DECODED),
-            move |call| {
-                let bytes = serde_json::to_vec(black_box(filing)).unwrap_or_default();
-                serde_json::from_slice::<Filing>(black_box(&bytes))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        Ok(())
+        Ok(bytes)
     }
 
-    fn compact(&mut self) -> Result<(), BenchError> {
-        let name = "compact (postcard)";
-        let bytes = postcard::to_allocvec(self.filing).map_err(broken(name, "encode"))?;
-        let read: Filing = postcard::from_bytes(&bytes).map_err(broken(name, "decode"))?;
-        verify(name, "what was read", &read, self.filing)?;
-        let none = Targets::default();
-        self.encodes(
-            "compact (postcard), encode",
-            (CodecWork::BinaryEncode, none, OWN),
-            &bytes,
-            |filing, call| Encoded::of(&postcard::to_allocvec(filing).unwrap_or_default(), call),
-        );
-        let mut buffer = vec![0; 2 * bytes.len()];
-        self.encodes(
-            "compact (postcard), encode into a buffer",
-            (CodecWork::BinaryEncodeBuffered, Targets::without_allocation(ENCODE_NS), BUFFER),
-            &bytes,
-            move |filing, call| {
-                let written = postcard::to_slice(filing, &mut buffer);
-                written.map_or(Encoded::NOTHING, |bytes| Encoded::of(bytes, call))
-            },
-        );
-        let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken(name, "read"))?;
-        verify(name, "the content of a view", view.content, &*self.filing.content)?;
-        let filing = self.filing;
-        let in_place = bytes.clone();
+    fn all(&mut self) -> Result<(), BenchError> {
+        self.codec("JSON", Json, JSON, Targets::default())?;
+        let encode = Targets::without_allocation(ENCODE_NS);
+        let bytes = self.codec("compact", Compact, BINARY, encode)?;
+        let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken("view", "read"))?;
+        verify("view", "the content", view.content, &*self.filing.content)?;
         self.decodes(
-            "compact (postcard), decode",
-            (CodecWork::BinaryDecode, none, DECODED),
+            "compact, read in place by postcard",
+            (CodecWork::BinaryDecode, Targets::default(), BORROWED),
             move |call| {
-                postcard::from_bytes::<Filing>(black_box(&bytes))
+                postcard::from_bytes::<FilingView<'_>>(black_box(&bytes))
                     .map_or(0, |filing| black_box(&filing).touch(call))
             },
         );
+        let bytes = self.codec("zero-copy", Archive, BINARY, Targets::default())?;
         self.decodes(
-            "compact (postcard), decode in place",
-            (CodecWork::BinaryDecode, Targets::without_allocation(DECODE_NS), BORROWED),
-            move |call| {
-                postcard::from_bytes::<FilingView<'_>>(black_box(&in_place))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        self.decodes(
-            "compact (postcard), there and back",
-            (CodecWork::BinaryRoundTrip, none, DECODED),
-            move |call| {
-                let bytes = postcard::to_allocvec(black_box(filing)).unwrap_or_default();
-                postcard::from_bytes::<Filing>(black_box(&bytes))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        Ok(())
-    }
-
-    fn zero_copy(&mut self) -> Result<(), BenchError> {
-        let name = "zero-copy (rkyv)";
-        let bytes = rkyv::to_bytes::<rancor::Error>(self.filing).map_err(broken(name, "encode"))?;
-        let read = rkyv::from_bytes::<Filing, rancor::Error>(&bytes);
-        verify(name, "what was read", &read.map_err(broken(name, "decode"))?, self.filing)?;
-        let none = Targets::default();
-        self.encodes(
-            "zero-copy (rkyv), encode",
-            (CodecWork::BinaryEncode, none, OWN),
-            &bytes,
-            |filing, call| {
-                let written = rkyv::to_bytes::<rancor::Error>(filing);
-                written.map_or(Encoded::NOTHING, |bytes| Encoded::of(&bytes, call))
-            },
-        );
-        let mut buffer = AlignedVec::<16>::with_capacity(2 * bytes.len());
-        self.encodes(
-            "zero-copy (rkyv), encode into a buffer",
-            (CodecWork::BinaryEncodeBuffered, Targets::without_allocation(ENCODE_NS), BUFFER),
-            &bytes,
-            move |filing, call| {
-                buffer.clear();
-                let written = rkyv::api::high::to_bytes_in::<_, rancor::Error>(
-                    filing,
-                    std::mem::take(&mut buffer),
-                );
-                let Ok(bytes) = written else { return Encoded::NOTHING };
-                buffer = bytes;
-                Encoded::of(&buffer, call)
-            },
-        );
-        let filing = self.filing;
-        let decoded = bytes.clone();
-        self.decodes(
-            "zero-copy (rkyv), validated access",
+            "zero-copy, validated access",
             (CodecWork::BinaryDecode, Targets::without_allocation(DECODE_NS), ACCESS),
             move |call| {
-                rkyv::access::<ArchivedFiling, rancor::Error>(black_box(&bytes))
-                    .map_or(0, |filing| filing.touch(call))
-            },
-        );
-        self.decodes(
-            "zero-copy (rkyv), decode",
-            (CodecWork::BinaryDecode, none, DECODED),
-            move |call| {
-                rkyv::from_bytes::<Filing, rancor::Error>(black_box(&decoded))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        self.decodes(
-            "zero-copy (rkyv), there and back",
-            (CodecWork::BinaryRoundTrip, none, DECODED),
-            move |call| {
-                rkyv::to_bytes::<rancor::Error>(black_box(filing))
-                    .and_then(|bytes| rkyv::from_bytes::<Filing, rancor::Error>(black_box(&bytes)))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
+                Archive.access::<Filing>(black_box(&bytes)).map_or(0, |filing| filing.touch(call))
             },
         );
         Ok(())
     }
 }
+
+/// What the arms of a codec stand beside.
+#[derive(Clone, Copy)]
+struct Kinds {
+    encode: CodecWork,
+    encode_buffered: CodecWork,
+    decode: CodecWork,
+    round_trip: CodecWork,
+}
+
+const JSON: Kinds = Kinds {
+    encode: CodecWork::JsonEncode,
+    encode_buffered: CodecWork::JsonEncodeBuffered,
+    decode: CodecWork::JsonDecode,
+    round_trip: CodecWork::JsonRoundTrip,
+};
+const BINARY: Kinds = Kinds {
+    encode: CodecWork::BinaryEncode,
+    encode_buffered: CodecWork::BinaryEncodeBuffered,
+    decode: CodecWork::BinaryDecode,
+    round_trip: CodecWork::BinaryRoundTrip,
+};
 
 /// What is checked of an encoding: its length, and a byte that differs from call to call.
 #[derive(Clone, Copy)]
@@ -278,8 +219,6 @@ struct Encoded {
 }
 
 impl Encoded {
-    const NOTHING: Encoded = Encoded { bytes: 0, byte: 0 };
-
     #[inline]
     fn of(bytes: &[u8], call: u64) -> Encoded {
         // The black box has the whole encoding be written, and not only what is looked at.
