@@ -57,12 +57,16 @@ pub enum Ending {
     /// It was cancelled, and everything that it had done was undone.
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
-    Stuck {
-        /// Why it was to be undone.
-        cause: StoredError,
-        /// Why it could not be.
-        error: StoredError,
-    },
+    Stuck(Box<Stuck>),
+}
+
+/// How a run came to stand between what it did and undoing it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// Why it was to be undone.
+    pub cause: StoredError,
+    /// Why it could not be.
+    pub error: StoredError,
 }
 
 /// One thing that happened to a run.

@@ -13,7 +13,7 @@ mod run;
 pub mod store;
 mod time;
 
-pub use context::{Child, FlowContext, Step, StepKey, TimedWait, Wait};
+pub use context::{Child, FlowContext, Step, StepFuture, StepKey, TimedWait, Wait};
 pub use error::{FlowError, FlowsError, Parked, RunError, StepError};
 pub use flow::Flow;
 pub use flows::{Builder, Confirmation, Flows, Handle, Options};

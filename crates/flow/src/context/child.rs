@@ -134,10 +134,10 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
             Ending::Cancelled if run.state().cancelled => return Err(FlowError::Cancelled),
             Ending::Cancelled => failed("it was cancelled".to_owned()),
             Ending::Failed(error) => failed(FlowError::from_stored(&error).to_string()),
-            Ending::Stuck { cause, error } => failed(format!(
+            Ending::Stuck(stuck) => failed(format!(
                 "{}; undoing it failed: {}",
-                FlowError::from_stored(&cause),
-                FlowError::from_stored(&error)
+                FlowError::from_stored(&stuck.cause),
+                FlowError::from_stored(&stuck.error)
             )),
         };
         let message = error.to_string();

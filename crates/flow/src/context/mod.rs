@@ -3,17 +3,19 @@
 mod child;
 mod join;
 mod step;
+mod step_future;
 mod undo;
 mod wait;
 
 pub use child::Child;
 pub use step::{Step, StepKey};
+pub use step_future::StepFuture;
 pub use wait::{TimedWait, Wait};
 
 use crate::Timestamp;
 use crate::error::FlowError;
 use crate::flow::Flow;
-use crate::history::{Ending, Kind, Place};
+use crate::history::{Ending, Kind, Place, Stuck};
 use crate::observe::Observed;
 use crate::run::{Met, Run, encode, mix};
 use crate::{FlowId, store::RunNumber};
@@ -21,9 +23,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use undo::UndoList;
 
@@ -35,13 +37,15 @@ use undo::UndoList;
 pub struct FlowContext<'a> {
     run: Arc<Run>,
     branch: u64,
+    /// How many places of the branch have been given out.
+    places: AtomicU32,
     /// Made when first needed: most flows undo nothing.
     undo: OnceLock<Arc<UndoList<'a>>>,
 }
 
 impl<'a> FlowContext<'a> {
     pub(crate) fn trunk(run: Arc<Run>) -> Self {
-        Self { run, branch: 0, undo: OnceLock::new() }
+        Self { run, branch: 0, places: AtomicU32::new(0), undo: OnceLock::new() }
     }
 
     /// What the run is called.
@@ -139,12 +143,12 @@ impl<'a> FlowContext<'a> {
     /// that go on at once.
     #[must_use]
     pub fn branch(&self) -> FlowContext<'a> {
-        let place = self.run.state().next_place(self.branch);
+        let place = self.place();
         let branch = mix(self.branch ^ mix(u64::from(place.number))).max(1);
         let undo = OnceLock::new();
         let shared = self.undo_list().clone();
         undo.get_or_init(|| shared);
-        FlowContext { run: self.run.clone(), branch, undo }
+        FlowContext { run: self.run.clone(), branch, places: AtomicU32::new(0), undo }
     }
 
     /// Does two things at once. Both come to their end, even if one of them fails: what the other
@@ -171,7 +175,9 @@ impl<'a> FlowContext<'a> {
     }
 
     fn place(&self) -> Place {
-        self.run.state().next_place(self.branch)
+        // One task makes the steps of a branch, so nothing is ordered by this.
+        let number = self.places.fetch_add(1, Ordering::Relaxed) + 1;
+        Place { branch: self.branch, number }
     }
 
     /// The address of the run, which its own waker points to.
@@ -184,6 +190,9 @@ impl<'a> FlowContext<'a> {
             return Met::Changed;
         }
         let run = &self.run;
+        if !run.is_resumed {
+            return Met::Fresh;
+        }
         run.state().meet((run.id, run.flow, run.version), place, kind, name)
     }
 
@@ -196,20 +205,20 @@ impl<'a> FlowContext<'a> {
 
     /// Returns when the first `mark` entries of the history are confirmed.
     async fn confirm(&self, mark: u32) {
+        poll_fn(|cx| self.poll_confirmed(mark, cx.waker())).await;
+    }
+
+    fn poll_confirmed(&self, mark: u32, waker: &Waker) -> Poll<()> {
         if self.run.services.at_once {
-            return;
+            return Poll::Ready(());
         }
-        let ptr = self.ptr();
-        poll_fn(|cx| {
-            let mut state = self.run.state();
-            if state.confirmed >= mark {
-                return Poll::Ready(());
-            }
-            // The runtime polls the run when it has confirmed something.
-            state.sleep(ptr, cx.waker());
-            Poll::Pending
-        })
-        .await;
+        let mut state = self.run.state();
+        if state.confirmed >= mark {
+            return Poll::Ready(());
+        }
+        // The runtime polls the run when it has confirmed something.
+        state.sleep(self.ptr(), waker);
+        Poll::Pending
     }
 
     /// Pauses in memory. False if it may be, and was, cut short by a cancel.
@@ -269,15 +278,18 @@ impl<'a> FlowContext<'a> {
     /// Makes an ending of what the flow has returned, and undoes what is to be undone.
     pub(crate) async fn conclude<T: Serialize>(&self, result: Result<T, FlowError>) -> Ending {
         let run = &*self.run;
-        if !run.state().played_whole((run.id, run.flow, run.version)) {
-            std::future::pending::<()>().await;
+        let mut failing = None;
+        if run.is_resumed {
+            if !run.state().played_whole((run.id, run.flow, run.version)) {
+                std::future::pending::<()>().await;
+            }
+            failing = run.state().failing();
         }
-        let failing = run.state().failing();
         let result = match failing.clone() {
             Some(error) => Err(error),
-            None => result.and_then(|output| {
-                encode("output", &output, Vec::new(), run.services.payload_bytes_max)
-            }),
+            None => {
+                result.and_then(|output| encode("output", &output, run.services.payload_bytes_max))
+            }
         };
         let cause = match result {
             Ok(output) => return Ending::Completed(output),
@@ -285,7 +297,10 @@ impl<'a> FlowContext<'a> {
         };
         let undone = self.undo_all(&cause, failing.is_some()).await;
         match undone {
-            Err(error) => Ending::Stuck { cause: cause.to_stored(), error: error.to_stored() },
+            Err(error) => {
+                let (cause, error) = (cause.to_stored(), error.to_stored());
+                Ending::Stuck(Box::new(Stuck { cause, error }))
+            }
             Ok(()) if cause == FlowError::Cancelled => Ending::Cancelled,
             Ok(()) => Ending::Failed(cause.to_stored()),
         }

@@ -1,6 +1,7 @@
 //! Steps.
 
 use super::FlowContext;
+use super::step_future::StepFuture;
 use super::undo::Undo;
 use crate::FlowId;
 use crate::error::{FlowError, StepError};
@@ -14,8 +15,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Names one step of one run: the same for every attempt, before and after a restart. Whoever carries
@@ -34,24 +35,34 @@ impl fmt::Display for StepKey {
     }
 }
 
-/// A future of a step, with its type forgotten.
-type StepFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
+/// Something to be awaited, with its type forgotten.
+pub(super) type Whole<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
 /// What makes the messages of a step.
 type Sender<'c, T> = Box<dyn FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c>;
 
 /// A step that has not begun; awaiting it executes it, or returns what it returned before.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct Step<'c, 'a, T, F> {
-    cx: &'c FlowContext<'a>,
-    name: &'static str,
-    place: Place,
-    body: F,
+    pub(super) cx: &'c FlowContext<'a>,
+    pub(super) name: &'static str,
+    pub(super) place: Place,
+    pub(super) body: F,
+    pub(super) extras: Option<Box<Extras<'c, 'a, T>>>,
+}
+
+/// What not every step has.
+pub(super) struct Extras<'c, 'a, T> {
     retry: Retry,
     timeout: Option<Duration>,
     undo: Option<Undo<'a>>,
     send: Option<Sender<'c, T>>,
     marks: Vec<InboxMark>,
-    value: PhantomData<fn() -> T>,
+}
+
+impl<T> Default for Extras<'_, '_, T> {
+    fn default() -> Self {
+        Self { retry: Retry::never(), timeout: None, undo: None, send: None, marks: Vec::new() }
+    }
 }
 
 impl<'c, 'a, T, F, Fut> Step<'c, 'a, T, F>
@@ -61,30 +72,27 @@ where
     Fut: Future<Output = Result<T, StepError>> + Send + 'c,
 {
     pub(super) fn new(cx: &'c FlowContext<'a>, name: &'static str, body: F) -> Self {
-        Self {
-            cx,
-            name,
-            place: cx.place(),
-            body,
-            retry: Retry::never(),
-            timeout: None,
-            undo: None,
-            send: None,
-            marks: Vec::new(),
-            value: PhantomData,
-        }
+        Self { cx, name, place: cx.place(), body, extras: None }
+    }
+
+    fn extras(&mut self) -> &mut Extras<'c, 'a, T> {
+        self.extras.get_or_insert_default()
+    }
+
+    pub(super) fn key(&self) -> StepKey {
+        StepKey { id: self.cx.run.id, name: self.name, place: self.place }
     }
 
     /// Tries again after errors that are marked as retryable. Without it the first error is final.
     pub fn retry(mut self, retry: Retry) -> Self {
-        self.retry = retry;
+        self.extras().retry = retry;
         self
     }
 
     /// Gives up an attempt after so long; the error is retryable. What the attempt may have done
     /// outside is then unknown, so the step should be one that can be repeated.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.extras().timeout = Some(timeout);
         self
     }
 
@@ -106,7 +114,7 @@ where
         U: FnMut(T) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
     {
-        self.undo = Some(Undo::new(self.place, self.name, retry, undo));
+        self.extras().undo = Some(Undo::new(self.place, self.name, retry, undo));
         self
     }
 
@@ -114,17 +122,17 @@ where
     /// leave if and only if the step has finished. One without a key gets the key of the step and
     /// its number.
     pub fn send(mut self, messages: impl FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c) -> Self {
-        self.send = Some(Box::new(messages));
+        self.extras().send = Some(Box::new(messages));
         self
     }
 
     /// Marks a message of others as dealt with, in one atomic write with the end of the step.
     pub fn mark(mut self, mark: InboxMark) -> Self {
-        self.marks.push(mark);
+        self.extras().marks.push(mark);
         self
     }
 
-    async fn execute(mut self) -> Result<T, FlowError> {
+    pub(super) async fn execute(mut self) -> Result<T, FlowError> {
         let (cx, name, place) = (self.cx, self.name, self.place);
         match cx.meet(place, Kind::Step, name) {
             Met::Recorded(Recorded::Finished { output, .. }, order) => {
@@ -132,7 +140,7 @@ where
                     name: name.to_owned(),
                     reason: error.to_string(),
                 });
-                if let Some(undo) = self.undo {
+                if let Some(undo) = self.extras.and_then(|extras| extras.undo) {
                     cx.undo_list().push(order, undo, output);
                 }
                 return value;
@@ -148,12 +156,16 @@ where
             Ok(value) => self.finish(value).await,
             Err(error) => {
                 let message = error.message().to_owned();
-                self.fail(FlowError::Step { name: name.to_owned(), message }).await
+                let error = FlowError::Step { name: name.to_owned(), message };
+                fail(cx, place, Kind::Step, name, error).await
             }
         }
     }
 
-    fn check_may_begin(&self) -> Result<(), FlowError> {
+    pub(super) fn check_may_begin(&self) -> Result<(), FlowError> {
+        if !self.cx.run.beware.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let mut state = self.cx.run.state();
         if state.history_bytes >= self.cx.run.services.history_bytes_max {
             return Err(FlowError::HistoryFull { name: self.name.to_owned() });
@@ -164,7 +176,8 @@ where
         // A restart after a cancel cannot know whether the step had begun before. If it can be
         // undone it is executed once more, so that there is something to undo.
         let branch = self.place.branch;
-        let in_doubt = state.resumed && self.undo.is_some();
+        let can_undo = self.extras.as_ref().is_some_and(|extras| extras.undo.is_some());
+        let in_doubt = self.cx.run.is_resumed && can_undo;
         if in_doubt && !state.in_doubt_done.contains(&branch) {
             state.in_doubt_done.push(branch);
             return Ok(());
@@ -175,12 +188,14 @@ where
     /// Executes the body until it succeeds or is not to be tried again.
     async fn attempt(&mut self) -> Result<T, StepError> {
         let (cx, name, kind) = (self.cx, self.name, Kind::Step);
-        let key = StepKey { id: cx.run.id, name, place: self.place };
+        let key = self.key();
+        let (retry, timeout) =
+            self.extras.as_ref().map_or((Retry::never(), None), |it| (it.retry, it.timeout));
         let mut failed = 0;
         loop {
             cx.observe(Observed::StepBegan { kind, name, attempt: failed + 1 });
             let body = (self.body)(key);
-            let result = match self.timeout {
+            let result = match timeout {
                 None => body.await,
                 Some(limit) => cx.within(limit, body).await.unwrap_or_else(|| {
                     Err(StepError::retryable(format_args!("no end after {limit:?}")))
@@ -191,7 +206,7 @@ where
                 Err(error) => error,
             };
             failed += 1;
-            let pause = self.retry.pause(failed, cx.run.services.random());
+            let pause = retry.pause(failed, cx.run.services.random());
             let pause = pause.filter(|_| error.is_retryable() && !cx.run.state().cancelled);
             let message = error.message();
             let for_good = pause.is_none();
@@ -204,11 +219,12 @@ where
     }
 
     async fn finish(self, value: T) -> Result<T, FlowError> {
-        let Self { cx, name, place, undo, send, mut marks, .. } = self;
+        let key = self.key();
+        let Self { cx, name, place, extras, .. } = self;
+        let Extras { undo, send, marks, .. } = extras.map(|extras| *extras).unwrap_or_default();
         let run = &*cx.run;
         let mut messages = send.map(|send| send(&value)).unwrap_or_default();
         for (nth, message) in messages.iter_mut().enumerate().filter(|(_, it)| it.key.is_empty()) {
-            let key = StepKey { id: run.id, name, place };
             message.key = format!("{key}#{nth}");
         }
         let recorded = {
@@ -220,8 +236,9 @@ where
             } else {
                 state.record_finished(place, Kind::Step, name, &value, &run.services)
             };
+            run.watch_history(&state);
             if let Ok(mark) = recorded {
-                state.send(messages, std::mem::take(&mut marks));
+                state.send(messages, marks);
                 if let Some(undo) = undo {
                     let output = state.last_value().to_vec();
                     cx.undo_list().push(mark - 1, undo, output);
@@ -240,10 +257,6 @@ where
         cx.confirm(mark).await;
         Ok(value)
     }
-
-    async fn fail(self, error: FlowError) -> Result<T, FlowError> {
-        fail(self.cx, self.place, Kind::Step, self.name, error).await
-    }
 }
 
 /// Records that a step or child has failed for good.
@@ -257,7 +270,9 @@ pub(super) async fn fail<T>(
     let mark = {
         let mut state = cx.run.state();
         let at = state.polled_at;
-        state.record(&Entry::Failed { place, kind, name, at, error: error.to_stored() })
+        let mark = state.record(&Entry::Failed { place, kind, name, at, error: error.to_stored() });
+        cx.run.watch_history(&state);
+        mark
     };
     cx.confirm(mark).await;
     Err(error)
@@ -270,9 +285,9 @@ where
     Fut: Future<Output = Result<T, StepError>> + Send + 'c,
 {
     type Output = Result<T, FlowError>;
-    type IntoFuture = StepFuture<'c, T>;
+    type IntoFuture = StepFuture<'c, 'a, T, F, Fut>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.execute())
+        StepFuture::new(self)
     }
 }

@@ -118,7 +118,12 @@ async fn wait(
         Met::Recorded(Recorded::Waiting { until }, _) => Some(until),
         // Nothing else is recorded of a wait.
         Met::Recorded(..) | Met::Changed => std::future::pending().await,
-        Met::Fresh => None,
+        Met::Fresh => {
+            if run.state().history_bytes >= run.services.history_bytes_max {
+                return Err(FlowError::HistoryFull { name: name.to_owned() });
+            }
+            None
+        }
     };
     if recorded_until.is_none() {
         cx.observe(Observed::StepBegan { kind: Kind::Wait, name, attempt: 1 });

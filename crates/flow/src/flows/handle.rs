@@ -26,7 +26,7 @@ pub struct Handle<T> {
 
 impl<T: DeserializeOwned> Handle<T> {
     pub(super) fn new(flows: Flows, id: FlowId, target: Target) -> Self {
-        let ticket = Ticket(flows.inner.taken.load(Ordering::Acquire));
+        let ticket = Ticket(flows.inner().taken.load(Ordering::Acquire));
         Self { flows, id, target, ticket, output: PhantomData }
     }
 
@@ -51,8 +51,8 @@ impl<T: DeserializeOwned> Handle<T> {
         let state = run.state();
         match (&state.ending, &state.parked) {
             (Some(ending), _) if state.is_over => Some(read(ending)),
-            (_, Some(parked)) => Some(Err(RunError::Parked(Box::new(parked.clone())))),
-            _ => self.flows.inner.failure().map(|failure| Err(failure.into())),
+            (_, Some(parked)) => Some(Err(RunError::Parked(parked.clone()))),
+            _ => self.flows.inner().failure().map(|failure| Err(failure.into())),
         }
     }
 
@@ -74,7 +74,10 @@ impl<T: DeserializeOwned> Handle<T> {
     /// Blocks until the end of the run. Without worker threads it does the work itself, and gives up
     /// with [`RunError::Waiting`] when nothing is left to do but wait.
     pub fn wait(&self) -> Result<T, RunError> {
-        if self.flows.inner.options.workers == 0 {
+        if let Some(outcome) = self.outcome() {
+            return outcome;
+        }
+        if self.flows.inner().options.workers == 0 {
             self.flows.run_until_idle()?;
             return self.outcome().unwrap_or(Err(RunError::Waiting));
         }
@@ -89,9 +92,9 @@ fn read<T: DeserializeOwned>(ending: &Ending) -> Result<T, RunError> {
         }
         Ending::Failed(error) => Err(RunError::Failed(FlowError::from_stored(error))),
         Ending::Cancelled => Err(RunError::Cancelled),
-        Ending::Stuck { cause, error } => Err(RunError::Stuck {
-            cause: FlowError::from_stored(cause),
-            error: FlowError::from_stored(error),
+        Ending::Stuck(stuck) => Err(RunError::Stuck {
+            cause: FlowError::from_stored(&stuck.cause),
+            error: FlowError::from_stored(&stuck.error),
         }),
     }
 }
@@ -110,11 +113,11 @@ impl Confirmation {
 
     /// Blocks until it is confirmed, and does what is needed for that on the calling thread.
     pub fn wait(self) -> Result<(), StoreError> {
-        self.flows.inner.store.commit(self.ticket)
+        self.flows.inner().store.commit(self.ticket)
     }
 
     fn poll(&self, waker: &Waker) -> Poll<Result<(), StoreError>> {
-        let inner = &self.flows.inner;
+        let inner = self.flows.inner();
         if inner.services.at_once || inner.store.confirmed() >= self.ticket {
             return Poll::Ready(Ok(()));
         }
@@ -126,7 +129,7 @@ impl Confirmation {
         if inner.store.confirmed() >= self.ticket {
             return Poll::Ready(Ok(()));
         }
-        inner.ready.ring();
+        inner.services.ready.ring();
         Poll::Pending
     }
 }

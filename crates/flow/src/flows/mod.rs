@@ -1,6 +1,7 @@
 //! Running flows.
 
 mod handle;
+mod live;
 mod options;
 pub(crate) mod ready;
 mod work;
@@ -12,15 +13,16 @@ use crate::error::{FlowsError, Parked};
 use crate::flow::{AnyFlow, Flow, execute};
 use crate::history::{self, Ending, Entry};
 use crate::observe::Observed;
-use crate::run::{Run, RunState, Services};
+use crate::run::{Run, RunState, Services, is_polling};
 use crate::store::{
     Begun, Fence, Level, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket, Write,
 };
 use crate::{FlowId, Timestamp};
+use live::Live;
 use options::RUN_BYTES_MAX;
 use ready::Ready;
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
@@ -31,9 +33,8 @@ use work::Worker;
 /// runs under way stay in the store and are resumed by the next runtime.
 #[derive(Clone)]
 pub struct Flows {
-    inner: Arc<Inner>,
     /// Ends the runtime when the last clone goes.
-    _threads: Arc<Threads>,
+    threads: Arc<Threads>,
 }
 
 /// Which flows there are, and how they are to be run.
@@ -58,9 +59,8 @@ pub(crate) struct Inner {
     options: Options,
     services: Arc<Services>,
     flows: Vec<Arc<dyn AnyFlow>>,
-    ready: Arc<Ready>,
     /// The runs under way here. Locked before the store.
-    live: Mutex<HashMap<RunNumber, Arc<Run>, NumberHashing>>,
+    live: Mutex<Live>,
     timers: Mutex<BTreeSet<(Timestamp, RunNumber)>>,
     /// The last ticket that the store gave.
     taken: AtomicU64,
@@ -70,8 +70,6 @@ pub(crate) struct Inner {
     stopping: AtomicBool,
     failed: OnceLock<StoreError>,
 }
-
-type NumberHashing = std::hash::BuildHasherDefault<crate::store::NumberHasher>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing under these locks runs code of the user.
@@ -121,11 +119,11 @@ impl Builder {
                 observer: options.observer.clone(),
                 random: AtomicU64::new(options.seed),
                 stopped: AtomicBool::new(false),
+                ready: Ready::default(),
                 flows: inner.clone(),
             }),
             store,
             flows,
-            ready: Arc::default(),
             live: Mutex::default(),
             timers: Mutex::default(),
             taken: AtomicU64::new(0),
@@ -145,11 +143,15 @@ impl Builder {
                 .map_err(|error| FlowsError::Options(format!("cannot start a worker: {error}")))?;
             lock(&threads.handles).push(handle);
         }
-        Ok(Flows { inner, _threads: threads })
+        Ok(Flows { threads })
     }
 }
 
 impl Flows {
+    fn inner(&self) -> &Arc<Inner> {
+        &self.threads.inner
+    }
+
     /// Begins to say which flows there are.
     pub fn builder(store: Arc<dyn Store>) -> Builder {
         Builder { store, options: Options::default(), flows: Vec::new() }
@@ -165,19 +167,19 @@ impl Flows {
         id: FlowId,
         input: F::Input,
     ) -> Result<Handle<F::Output>, FlowsError> {
-        let target = self.inner.begin::<F>(id, input, None)?;
+        let target = self.inner().begin::<F>(id, input, None)?;
         Ok(Handle::new(self.clone(), id, target))
     }
 
     /// A handle to a run that was started before, if the store still has it.
     pub fn handle<F: Flow>(&self, id: FlowId) -> Result<Option<Handle<F::Output>>, FlowsError> {
-        let Some(stored) = self.inner.store.find(&id)? else { return Ok(None) };
+        let Some(stored) = self.inner().store.find(&id)? else { return Ok(None) };
         if *stored.flow != *F::NAME {
             let what = format!("of flow `{}`", stored.flow);
             return Err(FlowsError::Conflict { id, what });
         }
-        let live = lock(&self.inner.live);
-        let target = self.inner.target(&live, &stored)?;
+        let live = lock(&self.inner().live);
+        let target = self.inner().target(&live, &stored)?;
         drop(live);
         Ok(Some(Handle::new(self.clone(), id, target)))
     }
@@ -189,24 +191,24 @@ impl Flows {
         event: &str,
         payload: &T,
     ) -> Result<Confirmation, FlowsError> {
-        let ticket = self.inner.deliver(&id, event, payload)?;
+        let ticket = self.inner().deliver(&id, event, payload)?;
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
     /// Cancels a run: a step that is being executed comes to its end, waits and pauses are cut short,
     /// and what was done is undone. To cancel twice is to cancel once.
     pub fn cancel(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
-        let ticket = self.inner.cancel(&id)?;
+        let ticket = self.inner().cancel(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
     /// The runs that stand still in this process, and why.
     #[must_use]
     pub fn parked(&self) -> Vec<Parked> {
-        let live = lock(&self.inner.live);
+        let live = lock(&self.inner().live);
         let mut parked: Vec<_> = live
-            .values()
-            .filter_map(|run| Some((run.number, run.state().parked.clone()?)))
+            .iter()
+            .filter_map(|run| Some((run.number, *run.state().parked.clone()?)))
             .collect();
         parked.sort_by_key(|(number, _)| *number);
         parked.into_iter().map(|(_, parked)| parked).collect()
@@ -215,30 +217,30 @@ impl Flows {
     /// How many runs are under way here.
     #[must_use]
     pub fn live(&self) -> usize {
-        lock(&self.inner.live).len()
+        lock(&self.inner().live).len()
     }
 
     /// What is known of a run: its input and its history.
     pub fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
-        self.inner.store.find(id)
+        self.inner().store.find(id)
     }
 
     /// The store below.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.inner.store
+        &self.inner().store
     }
 
     /// Works on the calling thread until every run waits for an event, a time, or something outside.
     /// Meant for runtimes without worker threads; with them, it helps.
     pub fn run_until_idle(&self) -> Result<(), StoreError> {
-        Worker::new(self.inner.clone()).until_idle()
+        Worker::new(self.inner().clone()).until_idle()
     }
 
     /// The next time that a run waits for.
     #[must_use]
     pub fn next_timer(&self) -> Option<Timestamp> {
-        lock(&self.inner.timers).first().map(|(at, _)| *at)
+        lock(&self.inner().timers).first().map(|(at, _)| *at)
     }
 }
 
@@ -252,7 +254,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let inner = &*self.inner;
         inner.stopping.store(true, Ordering::Release);
-        inner.ready.ring();
+        inner.services.ready.ring();
         let here = std::thread::current().id();
         for handle in lock(&self.handles).drain(..).filter(|handle| handle.thread().id() != here) {
             // A worker that panicked has left its runs unfinished; the next runtime resumes them.
@@ -268,7 +270,7 @@ impl Inner {
     fn stop(&self) {
         self.services.stopped.store(true, Ordering::Release);
         self.stopping.store(true, Ordering::Release);
-        let runs: Vec<_> = lock(&self.live).drain().map(|(_, run)| run).collect();
+        let runs = lock(&self.live).take_all();
         for run in runs {
             run.uninstall();
             let waiters = std::mem::take(&mut run.state().waiters);
@@ -276,7 +278,7 @@ impl Inner {
         }
         let confirmations = std::mem::take(&mut *lock(&self.confirmations));
         confirmations.into_iter().for_each(|(_, waker)| waker.wake());
-        self.ready.ring();
+        self.services.ready.ring();
     }
 
     /// Remembers the first failure of the store and stops.
@@ -335,13 +337,21 @@ impl Inner {
             Begun::New { run, ticket } => {
                 let state = RunState::new(at, encoded.len());
                 let code = (F::NAME, F::VERSION);
-                let run = Run::new(run, id, code, self.services.clone(), self.ready.clone(), state);
-                live.insert(run.number, run.clone());
+                let run = Run::new(run, id, code, self.services.clone(), state);
+                live.insert(run.clone());
                 drop(live);
                 self.took(ticket);
                 run.install(execute(flow, run.clone(), input));
                 self.observe_beginning(&run, at, false);
-                run.clone().requeue();
+                if self.services.at_once
+                    && self.options.start_inline
+                    && parent.is_none()
+                    && !is_polling()
+                {
+                    self.execute_inline(&run);
+                } else {
+                    run.clone().requeue();
+                }
                 Ok(Target::Live(run))
             }
             Begun::Known(stored) => {
@@ -368,13 +378,9 @@ impl Inner {
         }
     }
 
-    fn target(
-        &self,
-        live: &HashMap<RunNumber, Arc<Run>, NumberHashing>,
-        stored: &StoredRun,
-    ) -> Result<Target, FlowsError> {
+    fn target(&self, live: &Live, stored: &StoredRun) -> Result<Target, FlowsError> {
         // An ended run is still among the live ones until its end is confirmed.
-        if let Some(run) = live.get(&stored.run) {
+        if let Some(run) = live.get(stored.run) {
             return Ok(Target::Live(run.clone()));
         }
         let last = history::entries(&stored.history).filter_map(Result::ok).last();
@@ -400,7 +406,7 @@ impl Inner {
         }
         for stored in self.store.claim(self.fence, now, room)? {
             let run = self.resume(&stored, now);
-            lock(&self.live).insert(run.number, run.clone());
+            lock(&self.live).insert(run.clone());
             self.observe_beginning(&run, now, true);
             if run.state().parked.is_none() {
                 run.requeue();
@@ -419,7 +425,7 @@ impl Inner {
             Err(reason) => (RunState::new(now, 0), Some(reason)),
         };
         let code = flow.map_or(("", 0), |flow| (flow.name(), flow.version()));
-        let run = Run::new(stored.run, id, code, self.services.clone(), self.ready.clone(), state);
+        let run = Run::new(stored.run, id, code, self.services.clone(), state);
         let parked = match (flow, unreadable) {
             (None, _) => Some(Parked::UnknownFlow { id, flow: name() }),
             (_, Some(reason)) => Some(Parked::Unreadable { id, flow: name(), reason }),
@@ -448,7 +454,7 @@ impl Inner {
             return Err(failure.into());
         }
         let number = self.store.number_of(id)?;
-        let run = number.and_then(|number| lock(&self.live).get(&number).cloned());
+        let run = number.and_then(|number| lock(&self.live).get(number).cloned());
         run.ok_or(FlowsError::NotRunning(*id))
     }
 
@@ -494,6 +500,7 @@ impl Inner {
             self.append(&run, &Entry::Event { name: event, at, payload: &payload })?;
         state.count(bytes);
         state.arrive(event, payload);
+        run.watch_history(&state);
         drop(state);
         run.wake();
         Ok(ticket)
@@ -512,6 +519,7 @@ impl Inner {
         let (ticket, bytes) = self.append(&run, &Entry::Cancelled { at })?;
         state.count(bytes);
         state.cancelled = true;
+        run.beware.store(true, Ordering::Release);
         drop(state);
         run.wake();
         Ok(ticket)

@@ -12,6 +12,10 @@ pub struct Options {
     /// How many threads work. With none, whoever asks for something to be done does it:
     /// [`Flows::run_until_idle`](super::Flows::run_until_idle), [`Handle::wait`](super::Handle::wait).
     pub workers: usize,
+    /// Whether, over a store at [`Level::Memory`](crate::store::Level::Memory), a start executes the
+    /// run on the calling thread until it first waits. A run that waits for nothing then costs no
+    /// change of threads; turn it off if steps take long.
+    pub start_inline: bool,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// What the pauses between attempts are drawn from.
@@ -45,6 +49,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             workers: 1,
+            start_inline: true,
             clock: Arc::new(SystemClock),
             seed: RandomState::new().hash_one(std::process::id()),
             lease: Duration::from_secs(30),

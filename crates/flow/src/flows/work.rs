@@ -58,7 +58,7 @@ impl Worker {
         while !self.inner.stopping.load(Ordering::Acquire) {
             match self.round() {
                 Ok(true) => {}
-                Ok(false) => self.inner.ready.wait(self.inner.idle_time()),
+                Ok(false) => self.inner.services.ready.wait(self.inner.idle_time()),
                 Err(error) => self.inner.fail(error),
             }
         }
@@ -73,7 +73,7 @@ impl Worker {
             }
             match self.round() {
                 Ok(true) => {}
-                Ok(false) if self.inner.ready.is_empty() => break Ok(()),
+                Ok(false) if self.inner.services.ready.is_empty() => break Ok(()),
                 Ok(false) => {}
                 Err(error) => {
                     self.inner.fail(error.clone());
@@ -101,7 +101,7 @@ impl Worker {
         let max = if inner.services.at_once { BATCH_AT_ONCE_MAX } else { BATCH_MAX };
         std::mem::swap(&mut self.batch, &mut self.again);
         let held = self.batch.len();
-        inner.ready.take(&mut self.batch, max.saturating_sub(held));
+        inner.services.ready.take(&mut self.batch, max.saturating_sub(held));
         let mut nth = 0;
         self.batch.retain(|run| {
             nth += 1;
@@ -181,19 +181,12 @@ impl Worker {
     fn conclude(&mut self) {
         let mut written = std::mem::take(&mut self.written);
         for (run, mark, over) in written.drain(..) {
-            let mut state = run.state();
-            state.confirmed = state.confirmed.max(mark);
-            if over && state.parked.is_none() {
-                state.is_over = true;
-                let waiters = std::mem::take(&mut state.waiters);
-                drop(state);
-                self.inner.forget(&run);
-                waiters.into_iter().for_each(Waker::wake);
-            } else if self.inner.services.at_once || over {
-                drop(state);
+            if self.inner.conclude(&run, mark, over) {
+                continue;
+            }
+            if self.inner.services.at_once || over {
                 self.let_go(run);
             } else {
-                drop(state);
                 self.again.push(run);
             }
         }
@@ -202,6 +195,43 @@ impl Worker {
 }
 
 impl Inner {
+    /// Executes a run that has just begun, and that the caller has, until it first waits.
+    pub(super) fn execute_inline(&self, run: &Arc<Run>) {
+        let over = run.poll();
+        let write = run.state().take_write(run.number, Vec::new());
+        if let Some((write, mark)) = write {
+            let appended = self.store.append(self.fence, std::slice::from_ref(&write));
+            match appended {
+                Err(error) => return self.fail(error),
+                Ok(appended) if !appended.fenced.is_empty() => return self.disown(run),
+                Ok(appended) => self.took(appended.ticket),
+            }
+            if self.conclude(run, mark, over) {
+                return;
+            }
+        }
+        self.set_timer(run);
+        if run.release() {
+            run.clone().requeue();
+        }
+    }
+
+    /// Tells a run that what it did is confirmed. True if it is over.
+    fn conclude(&self, run: &Run, mark: u32, over: bool) -> bool {
+        let mut state = run.state();
+        state.confirmed = state.confirmed.max(mark);
+        if !over || state.parked.is_some() {
+            return false;
+        }
+        state.is_over = true;
+        let waiters = std::mem::take(&mut state.waiters);
+        let timer = state.timer.take();
+        drop(state);
+        self.forget(run, timer);
+        waiters.into_iter().for_each(Waker::wake);
+        true
+    }
+
     /// How long an idle worker may sleep.
     fn idle_time(&self) -> Duration {
         let next = lock(&self.timers).first().map(|(at, _)| *at);
@@ -228,7 +258,7 @@ impl Inner {
                 }
             };
             let Some((_, number)) = due else { return };
-            let run = lock(&self.live).get(&number).cloned();
+            let run = lock(&self.live).get(number).cloned();
             if let Some(run) = run {
                 run.state().timer = None;
                 run.wake();
@@ -273,9 +303,9 @@ impl Inner {
     }
 
     /// Forgets a run that is over.
-    fn forget(&self, run: &Run) {
-        lock(&self.live).remove(&run.number);
-        if let Some(at) = run.state().timer.take() {
+    fn forget(&self, run: &Run, timer: Option<Timestamp>) {
+        lock(&self.live).remove(run.number);
+        if let Some(at) = timer {
             lock(&self.timers).remove(&(at, run.number));
         }
     }
@@ -284,6 +314,7 @@ impl Inner {
     fn disown(&self, run: &Run) {
         run.park(Parked::Fenced { id: run.id });
         run.uninstall();
-        self.forget(run);
+        let timer = run.state().timer.take();
+        self.forget(run, timer);
     }
 }

@@ -8,10 +8,10 @@ pub(crate) use state::{Met, RunState, Services, encode, mix};
 use crate::FlowId;
 use crate::error::Parked;
 use crate::flow::Execution;
-use crate::flows::ready::Ready;
 use crate::store::RunNumber;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -24,6 +24,16 @@ const RUNNING: u8 = 2;
 /// As before, and something has woken it meanwhile.
 const WOKEN: u8 = 3;
 
+thread_local! {
+    static POLLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is executing a run at the moment. It must then not begin to execute another
+/// one: a flow that starts its successor would go deeper and deeper.
+pub(crate) fn is_polling() -> bool {
+    POLLING.get()
+}
+
 /// One run.
 pub(crate) struct Run {
     pub(crate) number: RunNumber,
@@ -31,8 +41,12 @@ pub(crate) struct Run {
     pub(crate) flow: &'static str,
     pub(crate) version: u32,
     pub(crate) services: Arc<Services>,
-    ready: Arc<Ready>,
+    /// Whether there was a history when the execution began.
+    pub(crate) is_resumed: bool,
     flag: AtomicU8,
+    /// Set with `cancelled` in the state, or when the history has reached its limit: a step must then
+    /// look before it begins.
+    pub(crate) beware: AtomicBool,
     /// Taken away when the run ends or is parked, which also breaks the circle from the execution
     /// back to the run.
     execution: Mutex<Option<Execution>>,
@@ -45,7 +59,6 @@ impl Run {
         id: FlowId,
         flow: (&'static str, u32),
         services: Arc<Services>,
-        ready: Arc<Ready>,
         state: RunState,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -54,8 +67,9 @@ impl Run {
             flow: flow.0,
             version: flow.1,
             services,
-            ready,
+            is_resumed: state.is_resumed(),
             flag: AtomicU8::new(RUNNING),
+            beware: AtomicBool::new(state.is_resumed()),
             execution: Mutex::new(None),
             state: Mutex::new(state),
         })
@@ -64,6 +78,13 @@ impl Run {
     pub(crate) fn state(&self) -> MutexGuard<'_, RunState> {
         // Code of the user never runs under this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees to it that the next step looks at the limit of the history, if that is near.
+    pub(crate) fn watch_history(&self, state: &RunState) {
+        if state.history_bytes >= self.services.history_bytes_max {
+            self.beware.store(true, Ordering::Release);
+        }
     }
 
     fn execution(&self) -> MutexGuard<'_, Option<Execution>> {
@@ -107,7 +128,7 @@ impl Run {
     /// Puts the run, which the caller has, at the end of the queue.
     pub(crate) fn requeue(self: Arc<Self>) {
         self.flag.store(QUEUED, Ordering::Release);
-        self.ready.clone().push(self);
+        self.clone().services.ready.push(self);
     }
 
     /// Polls the run. True when its execution is over: it has ended, or it is parked.
@@ -116,7 +137,9 @@ impl Run {
         let mut execution = self.execution();
         let Some(future) = execution.as_mut() else { return true };
         let mut context = Context::from_waker(&waker);
+        let outer = POLLING.replace(true);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
+        POLLING.set(outer);
         match polled {
             Ok(Poll::Ready(())) => {}
             Ok(Poll::Pending) if self.state().parked.is_none() => return false,
@@ -139,7 +162,7 @@ impl Run {
     pub(crate) fn park(&self, why: Parked) {
         let waiters = {
             let mut state = self.state();
-            state.parked.get_or_insert(why);
+            state.parked.get_or_insert_with(|| Box::new(why));
             std::mem::take(&mut state.waiters)
         };
         waiters.into_iter().for_each(Waker::wake);
@@ -160,7 +183,7 @@ impl Wake for Run {
                 _ => return,
             };
             match self.flag.compare_exchange_weak(flag, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) if next == QUEUED => return self.ready.push(self.clone()),
+                Ok(_) if next == QUEUED => return self.services.ready.push(self.clone()),
                 Ok(_) => return,
                 Err(now) => flag = now,
             }

@@ -3,6 +3,7 @@
 use super::replay::{Arrived, Recorded, Replay, describe};
 use crate::error::{FlowError, Parked};
 use crate::flows::Inner;
+use crate::flows::ready::Ready;
 use crate::history::{Ending, Entry, Kind, Place};
 use crate::observe::Observer;
 use crate::store::{InboxMark, OutboxMessage, RunNumber, Write};
@@ -22,6 +23,8 @@ pub(crate) struct Services {
     pub(crate) random: AtomicU64,
     /// Set when the runtime stops: no step may begin any more.
     pub(crate) stopped: AtomicBool,
+    /// The runs that somebody has woken.
+    pub(crate) ready: Ready,
     /// For starting children.
     pub(crate) flows: Weak<Inner>,
 }
@@ -47,14 +50,22 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Encodes a value behind what is in a buffer.
+/// Adds bytes behind what is in a buffer, which stays if the encoding fails half way.
+struct Behind<'a>(&'a mut Vec<u8>);
+
+impl Extend<u8> for Behind<'_> {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
+        self.0.extend(bytes);
+    }
+}
+
+/// Encodes a value.
 pub(crate) fn encode(
     name: &str,
     value: &impl Serialize,
-    buffer: Vec<u8>,
     bytes_max: usize,
 ) -> Result<Vec<u8>, FlowError> {
-    let encoded = postcard::to_extend(value, buffer)
+    let encoded = postcard::to_extend(value, Vec::new())
         .map_err(|error| FlowError::Codec { name: name.to_owned(), reason: error.to_string() })?;
     if encoded.len() > bytes_max {
         let bytes = encoded.len();
@@ -80,16 +91,12 @@ pub(crate) struct RunState {
     pub(crate) polled_at: Timestamp,
     /// The time of the last thing that was recorded or played: what the flow takes for now.
     pub(crate) told_time: Timestamp,
-    trunk: u32,
-    branches: Vec<(u64, u32)>,
     replay: Option<Box<Replay>>,
-    /// Whether there was a history when the execution began.
-    pub(crate) resumed: bool,
     pub(crate) events: Vec<Arrived>,
     pub(crate) cancelled: bool,
     /// Branches that have, after a restart, finished what may have been begun before a cancel.
     pub(crate) in_doubt_done: Vec<u64>,
-    pub(crate) parked: Option<Parked>,
+    pub(crate) parked: Option<Box<Parked>>,
     /// How it ended; told to nobody before it is confirmed.
     pub(crate) ending: Option<Ending>,
     /// Whether the ending is confirmed.
@@ -97,11 +104,10 @@ pub(crate) struct RunState {
     /// Who waits for the ending.
     pub(crate) waiters: Vec<Waker>,
 
-    /// The last value that was encoded.
-    scratch: Vec<u8>,
-
     // What has been done and is not yet given to the store.
     out: Vec<u8>,
+    /// Where in it the value of the last finished step begins.
+    last_value: usize,
     messages: Vec<OutboxMessage>,
     marks: Vec<InboxMark>,
     ended: Option<Timestamp>,
@@ -121,7 +127,9 @@ pub(crate) struct RunState {
 impl RunState {
     /// A run that has just begun.
     pub(crate) fn new(at: Timestamp, input_bytes: usize) -> Self {
-        Self { polled_at: at, told_time: at, history_bytes: input_bytes, ..Self::default() }
+        // Room for what a short flow does without waiting.
+        let out = Vec::with_capacity(160);
+        Self { polled_at: at, told_time: at, history_bytes: input_bytes, out, ..Self::default() }
     }
 
     /// A run that has a history.
@@ -133,7 +141,6 @@ impl RunState {
         let read = Replay::read(history)?;
         Ok(Self {
             told_time: at,
-            resumed: true,
             replay: Some(Box::new(read.replay)),
             events: read.events,
             cancelled: read.cancelled,
@@ -143,6 +150,11 @@ impl RunState {
             ending: read.ending,
             ..Self::default()
         })
+    }
+
+    /// Whether there was a history when the execution began.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.replay.is_some()
     }
 
     /// Prepares a poll: what is due is no longer waited for, and whoever sleeps is woken.
@@ -179,22 +191,6 @@ impl RunState {
     /// The earliest time at which the run wants to be polled.
     pub(crate) fn next_wanted(&self) -> Option<Timestamp> {
         self.wanted.iter().min().copied()
-    }
-
-    /// The next place of a branch.
-    pub(crate) fn next_place(&mut self, branch: u64) -> Place {
-        let number = if branch == 0 {
-            &mut self.trunk
-        } else {
-            let known = self.branches.iter().position(|(known, _)| *known == branch);
-            let at = known.unwrap_or_else(|| {
-                self.branches.push((branch, 0));
-                self.branches.len() - 1
-            });
-            &mut self.branches[at].1
-        };
-        *number += 1;
-        Place { branch, number: *number }
     }
 
     /// Looks up what is recorded at a place. Where the code does something else than was recorded
@@ -234,13 +230,9 @@ impl RunState {
     }
 
     fn changed(&mut self, run: (FlowId, &str, u32), recorded: String, present: String) {
-        self.parked.get_or_insert(Parked::Changed {
-            id: run.0,
-            flow: run.1.to_owned(),
-            version: run.2,
-            recorded,
-            present,
-        });
+        let (id, flow, version) = (run.0, run.1.to_owned(), run.2);
+        let changed = Parked::Changed { id, flow, version, recorded, present };
+        self.parked.get_or_insert_with(|| Box::new(changed));
     }
 
     /// Says that the code has come to its end. False, and the run is parked, if more was recorded.
@@ -265,8 +257,7 @@ impl RunState {
     /// Adds an entry to what is to be stored, and returns how many there are then.
     pub(crate) fn record(&mut self, entry: &Entry<'_>) -> u32 {
         let before = self.out.len();
-        let out = std::mem::take(&mut self.out);
-        self.out = postcard::to_extend(entry, out)
+        postcard::to_extend(entry, Behind(&mut self.out))
             .expect("an entry is made of numbers, texts and bytes, and memory takes them all");
         self.history_bytes += self.out.len() - before;
         self.entries += 1;
@@ -283,22 +274,63 @@ impl RunState {
         value: &impl Serialize,
         services: &Services,
     ) -> Result<u32, FlowError> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        let output = encode(name, value, scratch, services.payload_bytes_max)?;
-        // Many steps that have begun at once, below the limit, may end beyond it.
-        if self.history_bytes + output.len() > services.history_bytes_end() {
-            return Err(FlowError::HistoryFull { name: name.to_owned() });
-        }
         let at = self.polled_at;
-        let mark = self.record(&Entry::Finished { place, kind, name, at, output: &output });
-        self.scratch = output;
+        let (before, history_before) = (self.out.len(), self.history_bytes);
+        let output: &[u8] = &[];
+        let mark = self.record(&Entry::Finished { place, kind, name, at, output });
+        // The value is the last field, and an empty one ends in the byte of its length.
+        let begin = self.out.len();
+        let refused = match postcard::to_extend(value, Behind(&mut self.out)) {
+            Ok(_) => {
+                let bytes = self.out.len() - begin;
+                let limit = services.payload_bytes_max;
+                self.history_bytes += bytes;
+                if bytes > limit {
+                    Some(FlowError::TooLarge { name: name.to_owned(), bytes, limit })
+                } else if self.history_bytes > services.history_bytes_end() {
+                    // Many steps that have begun at once, below the limit, may end beyond it.
+                    Some(FlowError::HistoryFull { name: name.to_owned() })
+                } else {
+                    None
+                }
+            }
+            Err(error) => {
+                Some(FlowError::Codec { name: name.to_owned(), reason: error.to_string() })
+            }
+        };
+        if let Some(error) = refused {
+            self.history_bytes = history_before;
+            self.out.truncate(before);
+            self.entries -= 1;
+            return Err(error);
+        }
+        self.last_value = begin + self.set_length(begin);
         Ok(mark)
+    }
+
+    /// Writes the length of everything from `begin` on in front of it, where there is one byte of a
+    /// length of zero. Returns by how much that has moved it.
+    fn set_length(&mut self, begin: usize) -> usize {
+        let len = self.out.len() - begin;
+        let mut varint = [0; 10];
+        let mut digits = 0;
+        let mut rest = len;
+        loop {
+            varint[digits] = (rest & 0x7f) as u8 | if rest > 0x7f { 0x80 } else { 0 };
+            digits += 1;
+            rest >>= 7;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.out.splice(begin - 1..begin, varint[..digits].iter().copied());
+        self.history_bytes += digits - 1;
+        digits - 1
     }
 
     /// The value that was recorded last, encoded.
     pub(crate) fn last_value(&self) -> &[u8] {
-        &self.scratch
+        &self.out[self.last_value..]
     }
 
     /// Counts an entry that was stored directly.

@@ -19,7 +19,6 @@ pub use log::{LogOptions, LogStore};
 pub use memory::MemoryStore;
 pub use message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
 pub use record::{FORMAT_VERSION, RunNumber, Settlement, Standing};
-pub(crate) use runs::NumberHasher;
 pub use state::Limits;
 pub use types::{
     Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, UnknownLevel, Write,

@@ -16,7 +16,8 @@ pub(crate) fn as_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::
     serializer.serialize_bytes(bytes)
 }
 
-/// The number of a run, in the order of their starts; never used twice in one store.
+/// The number of a run: greater than those of all runs that began before, and never used twice in one
+/// store. It is not dense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunNumber(pub u64);
 

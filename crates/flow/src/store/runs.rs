@@ -4,37 +4,31 @@ use super::record::{Beginning, RunNumber};
 use super::types::{Fence, NewRun, StoredRun};
 use crate::{FlowId, Timestamp};
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-/// Spreads run numbers over a table. They are counted up by the store itself, so nobody can choose
-/// them to collide, and hashing them well would cost more than everything else that is done.
-#[derive(Default)]
-pub(crate) struct NumberHasher(u64);
+/// How many bits of a run's number say where it lies; the others count.
+const SLOT_BITS: u32 = 24;
+/// How many runs there can be at once.
+pub(super) const SLOTS_MAX: usize = 1 << SLOT_BITS;
 
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0
+impl RunNumber {
+    fn new(count: u64, slot: usize) -> Self {
+        Self(count << SLOT_BITS | slot as u64)
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(self.0 ^ u64::from(*byte));
-        }
+    fn count(self) -> u64 {
+        self.0 >> SLOT_BITS
     }
 
-    fn write_u64(&mut self, number: u64) {
-        // The table takes its buckets from the low bits and its tags from the high ones.
-        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = spread ^ (spread >> 32);
+    /// A small number that no other run that the store holds has at the same time.
+    pub(crate) fn slot(self) -> usize {
+        (self.0 as usize) & (SLOTS_MAX - 1)
     }
 }
 
-/// A table by run number.
-pub(crate) type ByNumber<T> = HashMap<RunNumber, T, BuildHasherDefault<NumberHasher>>;
-
 /// One run.
 pub(super) struct Run {
+    number: RunNumber,
     pub(super) id: FlowId,
     flow: u32,
     version: u32,
@@ -64,12 +58,16 @@ impl Run {
 #[derive(Default)]
 pub(super) struct Runs {
     by_id: HashMap<FlowId, RunNumber>,
-    runs: ByNumber<Run>,
+    /// The runs by slot. A table by number would be far greater and touched all over.
+    slots: Vec<Option<Run>>,
+    /// The slots that are free; the one that was used last is the first to be used again.
+    free_slots: Vec<u32>,
     /// Unfinished runs that no worker holds.
     free: BTreeSet<RunNumber>,
     /// Ended runs in the order in which they ended, but for those kept for a parent.
     ended: VecDeque<(Timestamp, RunNumber)>,
     live: usize,
+    /// The count of the next run.
     next: u64,
     weight: usize,
     flows: Vec<Arc<str>>,
@@ -86,8 +84,18 @@ impl Runs {
         self.by_id.get(id).copied()
     }
 
-    pub(super) fn get(&self, run: RunNumber) -> Option<&Run> {
-        self.runs.get(&run)
+    pub(super) fn get(&self, number: RunNumber) -> Option<&Run> {
+        let run = self.slots.get(number.slot())?.as_ref();
+        run.filter(|run| run.number == number)
+    }
+
+    fn get_mut(&mut self, number: RunNumber) -> Option<&mut Run> {
+        let run = self.slots.get_mut(number.slot())?.as_mut();
+        run.filter(|run| run.number == number)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Run> {
+        self.slots.iter().flatten()
     }
 
     /// How many runs have not ended.
@@ -100,17 +108,24 @@ impl Runs {
         self.weight
     }
 
-    pub(super) fn next(&self) -> RunNumber {
-        RunNumber(self.next)
+    /// The number of the next run; nothing if there are as many as there can be.
+    pub(super) fn next(&self) -> Option<RunNumber> {
+        let slot = self.free_slots.last().map_or(self.slots.len(), |slot| *slot as usize);
+        (slot < SLOTS_MAX).then(|| RunNumber::new(self.next, slot))
     }
 
-    pub(super) fn set_next_at_least(&mut self, next: RunNumber) {
-        self.next = self.next.max(next.0);
+    /// A number that is greater than those of all runs so far, and not of any that is to come.
+    pub(super) fn end(&self) -> RunNumber {
+        RunNumber::new(self.next, 0)
+    }
+
+    pub(super) fn set_end_at_least(&mut self, end: RunNumber) {
+        self.next = self.next.max(end.count());
     }
 
     /// All numbers, in order.
     pub(super) fn numbers(&self) -> Vec<RunNumber> {
-        let mut numbers: Vec<_> = self.runs.keys().copied().collect();
+        let mut numbers: Vec<_> = self.all().map(|run| run.number).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -127,10 +142,18 @@ impl Runs {
 
     /// Begins a run whose id is not known yet.
     pub(super) fn begin(&mut self, number: RunNumber, new: &NewRun<'_>, holder: Option<Fence>) {
-        self.set_next_at_least(RunNumber(number.0 + 1));
+        self.next = self.next.max(number.count() + 1);
+        let slot = number.slot();
+        if self.free_slots.last().is_some_and(|free| *free as usize == slot) {
+            self.free_slots.pop();
+        }
+        if slot >= self.slots.len() {
+            self.slots.resize_with(slot + 1, || None);
+        }
         let mut bytes = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(192));
         bytes.extend_from_slice(new.input);
         let run = Run {
+            number,
             id: new.id,
             flow: self.intern(new.flow),
             version: new.version,
@@ -148,7 +171,7 @@ impl Runs {
             self.free.insert(number);
         }
         self.by_id.insert(new.id, number);
-        self.runs.insert(number, run);
+        self.slots[slot] = Some(run);
     }
 
     /// Adds to the history of a run. False if there is no such run.
@@ -158,17 +181,18 @@ impl Runs {
         entries: &[u8],
         ended: Option<Timestamp>,
     ) -> bool {
-        let Some(run) = self.runs.get_mut(&number) else { return false };
+        let Some(run) = self.get_mut(number) else { return false };
         run.bytes.extend_from_slice(entries);
+        let ends = ended.filter(|_| run.ended.is_none());
         self.weight += entries.len();
-        if let Some(at) = ended.filter(|_| run.ended.is_none()) {
-            self.end(number, at);
+        if let Some(at) = ends {
+            self.end_run(number, at);
         }
         true
     }
 
-    fn end(&mut self, number: RunNumber, at: Timestamp) {
-        let Some(run) = self.runs.get_mut(&number) else { return };
+    fn end_run(&mut self, number: RunNumber, at: Timestamp) {
+        let Some(run) = self.get_mut(number) else { return };
         run.ended = Some(at);
         let held = run.holder.take().is_some();
         let children = std::mem::take(&mut run.ended_children);
@@ -178,7 +202,7 @@ impl Runs {
             self.free.remove(&number);
         }
         self.ended.extend(children.into_iter().map(|child| (at, child)));
-        let waits = parent.and_then(|parent| self.runs.get_mut(&parent));
+        let waits = parent.and_then(|parent| self.get_mut(parent));
         match waits.filter(|parent| parent.ended.is_none()) {
             Some(parent) => parent.ended_children.push(number),
             None => self.ended.push_back((at, number)),
@@ -202,7 +226,11 @@ impl Runs {
         if self.ended.front().is_some_and(|(_, front)| *front == number) {
             self.ended.pop_front();
         }
-        let Some(mut run) = self.runs.remove(&number) else { return };
+        if self.get(number).is_none() {
+            return;
+        }
+        let Some(mut run) = self.slots[number.slot()].take() else { return };
+        self.free_slots.push(number.slot() as u32);
         self.weight -= run.weight();
         self.by_id.remove(&run.id);
         if run.ended.is_none() {
@@ -240,22 +268,24 @@ impl Runs {
     pub(super) fn settle(&mut self) {
         let mut ended = VecDeque::new();
         let mut kept: Vec<(RunNumber, RunNumber)> = Vec::new();
-        for (number, run) in &self.runs {
+        for run in self.all() {
             let Some(at) = run.ended else { continue };
-            let parent = run.parent.filter(|parent| {
-                self.runs.get(parent).is_some_and(|parent| parent.ended.is_none())
-            });
+            let parent = run
+                .parent
+                .filter(|parent| self.get(*parent).is_some_and(|parent| parent.ended.is_none()));
             match parent {
-                Some(parent) => kept.push((parent, *number)),
-                None => ended.push_back((at, *number)),
+                Some(parent) => kept.push((parent, run.number)),
+                None => ended.push_back((at, run.number)),
             }
         }
         ended.make_contiguous().sort_unstable();
         kept.sort_unstable();
         self.ended = ended;
-        self.runs.values_mut().for_each(|run| run.ended_children.clear());
+        self.slots.iter_mut().flatten().for_each(|run| run.ended_children.clear());
+        let free = self.slots.iter().enumerate().rev().filter(|(_, slot)| slot.is_none());
+        self.free_slots = free.map(|(slot, _)| slot as u32).collect();
         for (parent, child) in kept {
-            if let Some(parent) = self.runs.get_mut(&parent) {
+            if let Some(parent) = self.get_mut(parent) {
                 parent.ended_children.push(child);
             }
         }
@@ -267,7 +297,7 @@ impl Runs {
         while claimed.len() < max
             && let Some(number) = self.free.pop_first()
         {
-            if let Some(run) = self.runs.get_mut(&number) {
+            if let Some(run) = self.get_mut(number) {
                 run.holder = Some(worker);
             }
             claimed.extend(self.stored(number));
@@ -277,16 +307,16 @@ impl Runs {
 
     /// Takes all runs from a worker.
     pub(super) fn release(&mut self, worker: Fence) {
-        for (number, run) in &mut self.runs {
+        for run in self.slots.iter_mut().flatten() {
             if run.holder == Some(worker) {
                 run.holder = None;
-                self.free.insert(*number);
+                self.free.insert(run.number);
             }
         }
     }
 
     pub(super) fn beginning(&self, number: RunNumber) -> Option<(Beginning<'_>, &Run)> {
-        let run = self.runs.get(&number)?;
+        let run = self.get(number)?;
         let beginning = Beginning {
             run: number,
             id: run.id,
@@ -300,7 +330,7 @@ impl Runs {
     }
 
     pub(super) fn stored(&self, number: RunNumber) -> Option<StoredRun> {
-        let run = self.runs.get(&number)?;
+        let run = self.get(number)?;
         Some(StoredRun {
             run: number,
             id: run.id,

@@ -3,7 +3,7 @@
 use super::message::{ClaimedMessage, InboxMark, MessageNumber, OutboxMessage, Posted};
 use super::messages::Messages;
 use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
-use super::runs::{ByNumber, Runs};
+use super::runs::{Runs, SLOTS_MAX};
 use super::types::{Appended, Begun, Fence, NewRun, StoreError, StoredRun, Ticket, Write};
 use crate::{FlowId, Timestamp};
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(super) struct State {
     workers: BTreeMap<Fence, Worker>,
     next_fence: u64,
     /// Runs of which something was read, but not yet the beginning.
-    orphans: ByNumber<Ticket>,
+    orphans: BTreeMap<RunNumber, Ticket>,
 }
 
 impl State {
@@ -75,7 +75,7 @@ impl State {
             messages: Messages::default(),
             workers: BTreeMap::new(),
             next_fence: fences_above + 1,
-            orphans: ByNumber::default(),
+            orphans: BTreeMap::new(),
         }
     }
 
@@ -113,7 +113,7 @@ impl State {
             }
             Record::MarkImages(marks) => self.messages.mark(marks),
             Record::Counters { next_run, next_message } => {
-                self.runs.set_next_at_least(next_run);
+                self.runs.set_end_at_least(next_run);
                 self.messages.set_next_at_least(next_message);
             }
         }
@@ -121,7 +121,7 @@ impl State {
 
     /// Ends the reading: every run must have had its beginning.
     pub(super) fn finish_reading(&mut self) -> Result<(), StoreError> {
-        if let Some((run, ticket)) = self.orphans.iter().min() {
+        if let Some((run, ticket)) = self.orphans.first_key_value() {
             let reason = format!("run {} has no beginning", run.0);
             return Err(StoreError::Corrupt { ticket: *ticket, reason });
         }
@@ -204,7 +204,8 @@ impl State {
             full("messages", self.messages.len(), limits.messages_max)?;
             full("marks", self.messages.marks(), limits.marks_max)?;
         }
-        let run = self.runs.next();
+        let limit = SLOTS_MAX;
+        let run = self.runs.next().ok_or(StoreError::Full { what: "runs", limit })?;
         let beginning = Beginning {
             run,
             id: new.id,

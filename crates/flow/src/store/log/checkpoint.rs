@@ -79,7 +79,7 @@ impl Checkpoint {
                 });
                 groups.record(&Record::MarkImages(marks.collect()))?;
             } else {
-                let (next_run, next_message) = (state.runs.next(), state.messages.next());
+                let (next_run, next_message) = (state.runs.end(), state.messages.next());
                 groups.record(&Record::Counters { next_run, next_message })?;
                 return Ok(true);
             }
