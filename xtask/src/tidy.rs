@@ -19,11 +19,11 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-log", 2),
     ("rialto-engine", 3),
     ("rialto-flow", 3),
-    ("rialto-desk", 4),
     ("rialto-feed", 4),
-    ("rialto-gateway", 5),
-    ("rialto-bench", 6),
-    ("rialto", 7),
+    ("rialto-desk", 5),
+    ("rialto-gateway", 6),
+    ("rialto-bench", 7),
+    ("rialto", 8),
 ];
 
 /// Files longer than this are listed, so that somebody asks what second concept lives in them.

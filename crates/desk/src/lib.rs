@@ -1,9 +1,10 @@
-//! The venue's commands as typed requests on a bus, and the way from the bus into the engine.
+//! The venue's commands as typed requests on a bus, the way from the bus into the engine, and what
+//! is known of what the engine has done.
 //!
 //! Whoever wants something of the engine sends a request on the [`DeskBus`] and says by which
 //! [`Grant`]. Behind the bus a [`Desk`] submits it and waits, without holding a thread, until the
 //! answer is released. It knows no protocol: gateways decode into these requests and encode the
-//! answers.
+//! answers. [`Live`] follows the engine with a feed and tells [`Listener`]s what happens.
 //!
 //! ```
 //! use rialto_bus::{Context, Dispatch};
@@ -32,6 +33,9 @@ mod bus;
 mod desk;
 mod error;
 mod grant;
+mod listing;
+mod live;
+mod names;
 mod request;
 mod slots;
 
@@ -40,6 +44,12 @@ pub use bus::DeskBus;
 pub use desk::{Answer, Desk, DeskError};
 pub use error::{Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
+pub use listing::Listing;
+pub use live::{
+    FoldCounts, Listener, Live, LiveConfig, LiveError, News, PrivateChannel, Subscription, What,
+    baseline_of, baseline_order, fills_of, owners,
+};
+pub use names::Names;
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
     CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,

@@ -5,10 +5,11 @@ mod venue;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rialto_desk::baseline_of;
 use rialto_feed::{DeltaMerger, Feed, FeedConfig, Update};
 use rialto_model::testing::plausible::{self, Bounds};
 use rialto_model::*;
-use venue::{Mirror, Venue, baseline_of, fold};
+use venue::{Mirror, Venue, fold};
 
 const BOUNDS: Bounds = Bounds {
     accounts: 6,

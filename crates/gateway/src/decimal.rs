@@ -4,7 +4,7 @@ use crate::ApiError;
 use rialto_model::{Amount, Currency, DecimalError, Price, Quantity, Text};
 use std::borrow::Cow;
 
-use crate::listings::Listing;
+use rialto_desk::Listing;
 
 fn refused(field: &'static str, text: &str, error: impl std::fmt::Display) -> ApiError {
     // What is longer than any number says nothing that the sentence does not.

@@ -2,14 +2,13 @@
 
 use crate::auth::Gatekeeper;
 use crate::call::Call;
-use crate::listings::{Listing, Listings};
-use crate::live::Live;
+use crate::listings::Listings;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
 use axum::http::StatusCode;
 use rialto_bus::{Command, Context, Dispatch, Serves};
-use rialto_desk::DeskBus;
+use rialto_desk::{DeskBus, Listing, Live};
 use rialto_engine::{Engine, Level};
 use rialto_feed::Feed;
 use rialto_ident::{Generator, Id, SystemClock};

@@ -17,7 +17,6 @@ mod gate;
 mod json;
 mod limits;
 mod listings;
-mod live;
 mod metrics;
 mod query;
 mod routes;
@@ -31,7 +30,6 @@ pub use auth::{
 };
 pub use config::GatewayConfig;
 pub use error::{ApiError, status_of};
-pub use live::{FoldCounts, Live, LiveConfig, LiveError};
-pub use rialto_desk::{Scope, Scopes};
+pub use rialto_desk::{FoldCounts, Live, LiveConfig, LiveError, Scope, Scopes};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

@@ -1,35 +1,10 @@
 //! What never changes about instruments and currencies, at hand without asking the feed.
 
+use rialto_desk::Listing;
 use rialto_feed::Feed;
-use rialto_model::{Currency, CurrencyCode, CurrencyId, Instrument, InstrumentId, Scale, Symbol};
+use rialto_model::{Currency, CurrencyCode, CurrencyId, InstrumentId, Symbol};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
-
-/// What never changes about an instrument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Listing {
-    pub(crate) id: InstrumentId,
-    pub(crate) symbol: Symbol,
-    pub(crate) base: Currency,
-    pub(crate) quote: Currency,
-    pub(crate) price_scale: Scale,
-    pub(crate) quantity_scale: Scale,
-}
-
-impl Listing {
-    /// The listing of an instrument that the feed knows.
-    pub(crate) fn of(feed: &Feed, instrument: &Instrument) -> Option<Listing> {
-        let spec = &instrument.spec;
-        Some(Listing {
-            id: instrument.id,
-            symbol: spec.symbol,
-            base: feed.currency(spec.base)?,
-            quote: feed.currency(spec.quote)?,
-            price_scale: spec.price_scale,
-            quantity_scale: spec.quantity_scale,
-        })
-    }
-}
 
 /// Listings and currencies that were asked for before. Both are only ever added to, and nothing in
 /// here changes, so that an entry is right for ever.

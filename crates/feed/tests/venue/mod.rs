@@ -3,10 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use rialto_core::{Core, CoreConfig};
-use rialto_feed::{
-    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, Depth, Feed,
-    FeedConfig, MemberView, Moment, PriceLevel, Update, WithdrawalView,
-};
+use rialto_desk::baseline_order;
+use rialto_feed::{Depth, Feed, FeedConfig, PriceLevel, Update};
 use rialto_model::*;
 use std::collections::BTreeMap;
 
@@ -191,90 +189,4 @@ pub fn fold(
         feed.fold(seq, time, event, hear).unwrap();
     }
     feed.end_of(seq, time, hear).unwrap();
-}
-
-fn baseline_order(order: &rialto_core::OrderView) -> BaselineOrder {
-    let never = order.expire_at == Timestamp::MAX;
-    BaselineOrder {
-        order: order.id,
-        terms: NewOrder {
-            account: order.account,
-            instrument: order.instrument,
-            side: order.side,
-            kind: OrderKind::Limit,
-            time_in_force: order.time_in_force,
-            post_only: order.post_only,
-            self_trade: Some(order.self_trade),
-            cancel_on_disconnect: order.cancel_on_disconnect,
-            size: OrderSize::Base(order.quantity),
-            price: order.price,
-            expire_at: if never { Timestamp::ZERO } else { order.expire_at },
-            client_order_id: order.client_order_id,
-        },
-        quantity: order.quantity,
-        filled: Quantity(order.quantity.0 - order.remaining.0),
-        remaining: order.remaining,
-        reserved: order.reserved,
-        resting: true,
-    }
-}
-
-/// What a snapshot of `core` says, while no order is suspended on its way in.
-pub fn baseline_of(core: &Core) -> Baseline {
-    let holders = core.accounts().map(|account| account.id);
-    let holders: Vec<_> = holders.chain([AccountId::FEES, AccountId::TRANSIT]).collect();
-    let balances = holders.iter().flat_map(|account| {
-        core.currencies().iter().map(|currency| {
-            let balance = core.balance(*account, currency.id).unwrap();
-            BaselineBalance {
-                account: *account,
-                currency: currency.id,
-                available: balance.available,
-                reserved: balance.reserved,
-            }
-        })
-    });
-    let sides = |id| [(id, Side::Buy), (id, Side::Sell)];
-    let books = core.instruments().flat_map(|view| sides(view.instrument.id));
-    let withdrawals = core.withdrawals().into_iter().map(|held| WithdrawalView {
-        account: held.transfer.account,
-        currency: held.transfer.currency,
-        amount: held.transfer.amount,
-        reference: held.transfer.reference,
-        held: Moment { seq: held.seq, time: held.held_at },
-    });
-    Baseline {
-        seq: core.seq(),
-        time: core.time(),
-        currencies: core.currencies().to_vec(),
-        instruments: core
-            .instruments()
-            .map(|view| BaselineInstrument {
-                instrument: view.instrument.id,
-                spec: view.instrument.spec,
-                state: view.instrument.state,
-                last_price: (view.last_price != Price::ZERO).then_some(view.last_price),
-            })
-            .collect(),
-        members: core
-            .members()
-            .iter()
-            .map(|member| MemberView { member: member.id, name: member.name })
-            .collect(),
-        accounts: core
-            .accounts()
-            .map(|account| BaselineAccount {
-                account: account.id,
-                member: account.member,
-                name: account.name,
-                dead_man: account.dead_man_due,
-            })
-            .collect(),
-        balances: balances.collect(),
-        orders: books
-            .flat_map(|(id, side)| core.orders(id, side))
-            .map(|o| baseline_order(&o))
-            .collect(),
-        withdrawals: withdrawals.collect(),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::order::side_name;
 use crate::json::JsonOut;
-use crate::listings::Listing;
+use rialto_desk::Listing;
 use rialto_feed::{BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker};
 use rialto_model::{Instrument, InstrumentState, Price, SelfTrade};
 

@@ -3,8 +3,8 @@
 use crate::ApiError;
 use crate::decimal;
 use crate::json::{JsonOut, Str};
-use crate::listings::Listing;
 use rialto_desk::Answer;
+use rialto_desk::Listing;
 use rialto_feed::{Fill, OrderView, Role};
 use rialto_model::{
     AccountId, ClientOrderId, DoneReason, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,

@@ -1,8 +1,8 @@
 //! What operators send: members, accounts, currencies, instruments, transfers.
 
 use crate::json::{JsonOut, Str};
-use crate::listings::Listing;
 use crate::{ApiError, decimal};
+use rialto_desk::Listing;
 use rialto_feed::BalanceView;
 use rialto_model::{
     AccountId, Amount, Currency, InstrumentKind, InstrumentSpec, MemberId, Price, Quantity, Scale,

@@ -5,11 +5,11 @@ use crate::ApiError;
 use crate::call::{name_after, peer};
 use crate::dto::{write_book, write_depth, write_instrument, write_ticker, write_trade};
 use crate::gate::Gate;
-use crate::listings::Listing;
 use crate::query::Query;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use rialto_desk::Listing;
 use rialto_model::RejectReason;
 
 /// Lets the request pass if its caller has an allowance.

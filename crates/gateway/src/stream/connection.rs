@@ -1,6 +1,7 @@
 //! One connection: reads what the client asks for, sends what waits for it.
 
 use super::message;
+use super::outbox::{End, Next, Outbox, OutboxLimits};
 use super::reading::Reading;
 use super::replay::Replay;
 use super::request::{Refused, Request, Topic};
@@ -8,11 +9,10 @@ use crate::ApiError;
 use crate::auth::{Caller, Credentials};
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
-use crate::live::{End, Next, Outbox, OutboxLimits, PrivateChannel, Subscription};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use axum::http::StatusCode;
 use rialto_bus::{Context, Dispatch, ErrorKind};
-use rialto_desk::{Disconnect, Scope};
+use rialto_desk::{Disconnect, PrivateChannel, Scope, Subscription};
 use rialto_engine::ReadEventsError;
 use rialto_model::{AccountId, Seq};
 use std::collections::{BTreeSet, VecDeque};
@@ -211,7 +211,7 @@ impl Connection {
             }
             Request::Unsubscribe(topic) => ("unsubscribe", self.unsubscribe(topic).await),
             Request::Ping => {
-                self.outbox.answer(message::pong(self.gate.live.hub().told()));
+                self.outbox.answer(message::pong(self.gate.live.told()));
                 ("ping", Ok(()))
             }
         };
@@ -312,7 +312,7 @@ impl Connection {
                 self.to_replay.push_back((channel, account, from_seq));
                 self.replay_next();
             }
-            _ => self.gate.live.hub().join(subscription, &self.outbox),
+            _ => self.gate.live.join(subscription, Arc::clone(&self.outbox) as _),
         }
         Ok(())
     }
@@ -327,7 +327,7 @@ impl Connection {
         self.to_replay
             .retain(|(channel, account, _)| subscription != Subscription::Own(*channel, *account));
         self.outbox.forget(subscription);
-        self.gate.live.hub().leave(subscription, &self.outbox);
+        self.gate.live.leave(subscription, Arc::clone(&self.outbox) as _);
         self.outbox.answer(message::unsubscribed(subscription, self.reading.names()));
         Ok(())
     }
@@ -368,7 +368,7 @@ impl Connection {
     ) -> Result<(), Closing> {
         if !self.subscriptions.contains(&subscription) {
             // It was unsubscribed while its replay may just have joined.
-            self.gate.live.hub().leave(subscription, &self.outbox);
+            self.gate.live.leave(subscription, Arc::clone(&self.outbox) as _);
         }
         if outcome.is_err() {
             return Err(Closing::Failed);
@@ -386,7 +386,7 @@ impl Connection {
             return Err(Closing::KeyNotValid);
         }
         // Everything through this sequence stands in the outbox already, before the heartbeat.
-        self.outbox.heartbeat(message::heartbeat(self.gate.live.hub().told()));
+        self.outbox.heartbeat(message::heartbeat(self.gate.live.told()));
         self.send(Message::Ping(bytes::Bytes::new())).await
     }
 
@@ -401,7 +401,7 @@ impl Connection {
             self.subscriptions.insert(subscription);
         }
         for subscription in &self.subscriptions {
-            self.gate.live.hub().leave(*subscription, &self.outbox);
+            self.gate.live.leave(*subscription, Arc::clone(&self.outbox) as _);
         }
         self.cancel_orders().await;
         if let Some(frame) = closing.frame() {

@@ -1,17 +1,15 @@
 //! The messages of the stream, as `docs/stream.md` shows them.
 
-use super::Names;
 use crate::ApiError;
 use crate::dto::{
     write_balance, write_depth, write_fill, write_order_view, write_ticker, write_trade,
 };
 use crate::json::JsonOut;
-use crate::live::{PrivateChannel, Subscription, fills_of, owners};
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
+use rialto_desk::{Names, News, PrivateChannel, Subscription, What, fills_of, owners};
 use rialto_feed::{BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker};
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Timestamp};
-use std::collections::BTreeSet;
 
 use super::own::write_order_event;
 
@@ -34,6 +32,21 @@ fn begin_on(kind: &'static str, instrument: InstrumentId, names: &Names) -> Json
     let symbol = names.instrument(instrument).map_or("", |on| on.symbol.as_str());
     out.key("instrument").text(symbol);
     out
+}
+
+/// What the live feed tells; `None` if it is nothing to this subscription.
+pub(crate) fn news(news: &News<'_>) -> Option<Utf8Bytes> {
+    let names = news.names;
+    Some(match (news.what, news.subscription) {
+        (What::Book(it), _) => delta(it, names),
+        (What::Trade(it), _) => trade(it, names),
+        (What::Ticker(it), _) => ticker(it, names),
+        (What::Balance(it), _) => balance(it, names),
+        (What::Own { time, events }, Subscription::Own(channel, account)) => {
+            return own(channel, account, news.seq, time, events, names);
+        }
+        (What::Own { .. }, _) => return None,
+    })
 }
 
 /// The whole book, or the best levels of it.
@@ -144,11 +157,6 @@ pub(crate) fn open_orders(
     }
     out.close_array();
     finish(out)
-}
-
-/// The accounts to whose orders something happened.
-pub(crate) fn owners_of(events: &[Event]) -> BTreeSet<AccountId> {
-    events.iter().flat_map(owners).flatten().collect()
 }
 
 /// What the events of one command are to an account's orders or fills; `None` if they are nothing.

@@ -4,8 +4,8 @@
 
 mod config;
 mod connection;
-pub(crate) mod message;
-mod names;
+mod message;
+mod outbox;
 mod own;
 mod reading;
 mod replay;
@@ -13,5 +13,4 @@ mod request;
 mod streams;
 
 pub use config::StreamConfig;
-pub(crate) use names::Names;
 pub(crate) use streams::{Streams, upgrade};

@@ -1,9 +1,8 @@
 //! What happened to an account's orders, event by event.
 
-use super::Names;
 use crate::dto::{done_name, side_name, time_in_force_name};
 use crate::json::JsonOut;
-use crate::listings::Listing;
+use rialto_desk::{Listing, Names};
 use rialto_model::{
     Accepted, AccountId, CommandKind, Event, OrderId, OrderKind, OrderSize, PostOnly, ReduceReason,
     Rejected, Side, Timestamp, Trade,

@@ -1,8 +1,8 @@
 //! What subscriptions begin with, read from the feed.
 
-use super::{Names, message};
-use crate::live::{Live, PrivateChannel, Subscription};
+use super::message;
 use axum::extract::ws::Utf8Bytes;
+use rialto_desk::{Live, Names, PrivateChannel, Subscription};
 use rialto_feed::{Depth, Moment};
 use rialto_model::Seq;
 use std::collections::BTreeMap;

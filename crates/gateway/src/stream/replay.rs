@@ -1,7 +1,8 @@
 //! Resuming a private stream: its past from the event log, then on without gap or repetition.
 
-use super::{Names, message};
-use crate::live::{Live, Outbox, PrivateChannel, Subscription, owners};
+use super::message;
+use super::outbox::Outbox;
+use rialto_desk::{Live, Names, PrivateChannel, Subscription, owners};
 use rialto_engine::ReadEventsError;
 use rialto_model::{AccountId, Event, Seq};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl Replay {
     /// Queues the past and joins the live stream. From a thread that may wait.
     pub(super) fn run(mut self) -> Result<(), ReadEventsError> {
         loop {
-            let told = self.live.hub().told();
+            let told = self.live.told();
             if told.0.saturating_sub(self.after.0) < NEAR {
                 break;
             }
@@ -39,7 +40,7 @@ impl Replay {
                 return Ok(());
             }
         }
-        self.live.hub().join(self.subscription(), &self.outbox);
+        self.live.join(self.subscription(), Arc::clone(&self.outbox) as _);
         if let Some(joined) = self.outbox.joined_after()
             && self.read_through(joined)?
         {

@@ -1,7 +1,7 @@
 //! What a client says.
 
-use crate::json;
-use crate::{ApiError, live::PrivateChannel};
+use crate::{ApiError, json};
+use rialto_desk::PrivateChannel;
 use rialto_model::{AccountId, Seq};
 use serde::Deserialize;
 

@@ -1,17 +1,7 @@
-//! What the folding thread has to tell, and what it counts.
+//! What the folding thread counts.
 
-use rialto_feed::{BalanceView, BookDelta, PublicTrade, Ticker};
 use rialto_model::{Event, RejectReason};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Something that happened and that somebody is subscribed to.
-pub(super) enum Told {
-    Book(Arc<BookDelta>),
-    Trade(PublicTrade),
-    Ticker(Ticker),
-    Balance(BalanceView),
-}
 
 const REASONS: usize = RejectReason::ALL.len() + 1;
 

@@ -4,8 +4,7 @@
 //! each round. Whoever subscribes meanwhile joins when it comes back, so that it is always clear
 //! which sequence a subscription begins after.
 
-use super::Outbox;
-use super::PrivateChannel;
+use super::{Listener, PrivateChannel};
 use rialto_model::{AccountId, InstrumentId, Seq};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What can be subscribed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Subscription {
+pub enum Subscription {
     /// A whole book: first all of it, then what changes.
     Book(InstrumentId),
     /// The best levels of a book, whole each time.
@@ -28,14 +27,14 @@ pub(crate) enum Subscription {
 
 /// The subscribers of everything.
 #[derive(Default)]
-pub(crate) struct Table {
-    subscribers: HashMap<Subscription, Vec<Arc<Outbox>>>,
+pub(super) struct Table {
+    subscribers: HashMap<Subscription, Vec<Arc<dyn Listener>>>,
     /// How many of the subscriptions are private.
     own: usize,
 }
 
 impl Table {
-    pub(super) fn of(&self, subscription: Subscription) -> &[Arc<Outbox>] {
+    pub(super) fn of(&self, subscription: Subscription) -> &[Arc<dyn Listener>] {
         self.subscribers.get(&subscription).map_or(&[], Vec::as_slice)
     }
 
@@ -47,16 +46,16 @@ impl Table {
         self.own > 0
     }
 
-    fn join(&mut self, subscription: Subscription, outbox: Arc<Outbox>, seq: Seq) {
-        outbox.joined(subscription, seq);
-        self.subscribers.entry(subscription).or_default().push(outbox);
+    fn join(&mut self, subscription: Subscription, listener: Arc<dyn Listener>, seq: Seq) {
+        listener.joined(subscription, seq);
+        self.subscribers.entry(subscription).or_default().push(listener);
         self.own += usize::from(matches!(subscription, Subscription::Own(..)));
     }
 
-    fn leave(&mut self, subscription: Subscription, outbox: &Arc<Outbox>) {
+    fn leave(&mut self, subscription: Subscription, listener: &Arc<dyn Listener>) {
         let Some(subscribers) = self.subscribers.get_mut(&subscription) else { return };
         let before = subscribers.len();
-        subscribers.retain(|other| !Arc::ptr_eq(other, outbox));
+        subscribers.retain(|other| !std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(listener)));
         if matches!(subscription, Subscription::Own(..)) {
             self.own -= before - subscribers.len();
         }
@@ -67,7 +66,7 @@ impl Table {
 }
 
 /// The table, or what is to be done to it when it comes back.
-pub(crate) struct Hub {
+pub(super) struct Hub {
     state: Mutex<State>,
     closed: AtomicBool,
 }
@@ -80,8 +79,8 @@ struct State {
 }
 
 enum Change {
-    Join(Subscription, Arc<Outbox>),
-    Leave(Subscription, Arc<Outbox>),
+    Join(Subscription, Arc<dyn Listener>),
+    Leave(Subscription, Arc<dyn Listener>),
 }
 
 impl Hub {
@@ -95,14 +94,14 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes an outbox, which is told when and from which sequence on it has joined.
-    pub(crate) fn join(&self, subscription: Subscription, outbox: &Arc<Outbox>) {
-        self.change(Change::Join(subscription, Arc::clone(outbox)));
+    /// Subscribes a listener, which is told when and from which sequence on it has joined.
+    pub(super) fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
+        self.change(Change::Join(subscription, listener));
     }
 
-    /// Ends a subscription. What comes until it has ended is dropped by the outbox.
-    pub(crate) fn leave(&self, subscription: Subscription, outbox: &Arc<Outbox>) {
-        self.change(Change::Leave(subscription, Arc::clone(outbox)));
+    /// Ends a subscription. What comes until it has ended is dropped by the listener.
+    pub(super) fn leave(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
+        self.change(Change::Leave(subscription, listener));
     }
 
     fn change(&self, change: Change) {
@@ -114,8 +113,8 @@ impl Hub {
         }
     }
 
-    /// The last sequence that was told: everything up to it stands in the outboxes.
-    pub(crate) fn told(&self) -> Seq {
+    /// The last sequence that was told: everything up to it has been told to its listeners.
+    pub(super) fn told(&self) -> Seq {
         self.lock().told
     }
 
@@ -138,14 +137,14 @@ impl Hub {
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         let table = self.take();
-        for outbox in table.subscribers.values().flatten() {
-            outbox.close();
+        for listener in table.subscribers.values().flatten() {
+            listener.over();
         }
         let told = self.told();
         self.put_back(table, told);
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 }
@@ -153,8 +152,8 @@ impl Hub {
 impl Change {
     fn apply(self, table: &mut Table, told: Seq) {
         match self {
-            Change::Join(subscription, outbox) => table.join(subscription, outbox, told),
-            Change::Leave(subscription, outbox) => table.leave(subscription, &outbox),
+            Change::Join(subscription, listener) => table.join(subscription, listener, told),
+            Change::Leave(subscription, listener) => table.leave(subscription, &listener),
         }
     }
 }

@@ -6,7 +6,7 @@ use rialto_model::{AccountId, CommandKind, Event, Trade};
 /// A private channel that consists of events, and so can be replayed from the event log. Balances
 /// are states instead: they begin with all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum PrivateChannel {
+pub enum PrivateChannel {
     /// What happens to an account's orders.
     Orders,
     /// An account's parts in trades.
@@ -17,7 +17,8 @@ pub(crate) enum PrivateChannel {
 
 impl PrivateChannel {
     /// The name in messages.
-    pub(crate) fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             PrivateChannel::Orders => "orders",
             PrivateChannel::Fills => "fills",
@@ -28,7 +29,8 @@ impl PrivateChannel {
 
 /// The accounts that an event about orders belongs to: maker and taker of a trade, at most one of
 /// anything else.
-pub(crate) fn owners(event: &Event) -> [Option<AccountId>; 2] {
+#[must_use]
+pub fn owners(event: &Event) -> [Option<AccountId>; 2] {
     let one = |account| [Some(account), None];
     match event {
         Event::Accepted(it) => one(it.terms.account),
@@ -50,7 +52,8 @@ pub(crate) fn owners(event: &Event) -> [Option<AccountId>; 2] {
 }
 
 /// The maker's and the taker's part of a trade.
-pub(crate) fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
+#[must_use]
+pub fn fills_of(trade: &Trade, at: Moment) -> [Fill; 2] {
     let fill = |role, account, order, side, fee| Fill {
         account,
         trade: trade.trade,

@@ -1,13 +1,14 @@
 //! The thread that folds released events and tells subscribers.
 
 use super::hub::{Subscription, Table};
+use super::news::{News, What};
 use super::private::{PrivateChannel, owners};
-use super::told::Told;
 use super::{LiveError, Shared};
-use crate::stream::{Names, message};
+use crate::Names;
 use rialto_engine::{EventReader, EventRecord};
-use rialto_feed::{Feed, Update};
+use rialto_feed::{BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
 use rialto_model::{Event, Seq};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,6 +28,14 @@ pub(super) struct Folder {
     names: Names,
     /// Commands after this one are counted.
     count_after: Seq,
+}
+
+/// Something that happened and that somebody is subscribed to.
+enum Told {
+    Book(Arc<BookDelta>),
+    Trade(PublicTrade),
+    Ticker(Ticker),
+    Balance(BalanceView),
 }
 
 /// What one round found out.
@@ -139,59 +148,40 @@ impl Folder {
         Ok(round)
     }
 
-    /// Tells subscribers, encoding each message once.
+    /// Tells subscribers.
     fn tell(&self, round: &Round<'_>, table: &Table) {
-        // A connection that is cut off at something public has then been told all of its own.
+        let tell = Telling { table, names: &self.names };
+        // Whoever is cut off at something public has then been told all of their own.
         for record in &round.own {
             // It was decoded while it was folded, so that it decodes again.
             let Ok((time, events)) = record.decode() else { continue };
             let events: Vec<Event> = events.filter_map(Result::ok).collect();
-            for account in message::owners_of(&events) {
+            let accounts: BTreeSet<_> = events.iter().flat_map(owners).flatten().collect();
+            for account in accounts {
                 for channel in [PrivateChannel::Orders, PrivateChannel::Fills] {
-                    let subscription = Subscription::Own(channel, account);
-                    let outboxes = table.of(subscription);
-                    if !outboxes.is_empty()
-                        && let Some(text) =
-                            message::own(channel, account, record.seq, time, &events, &self.names)
-                    {
-                        for outbox in outboxes {
-                            outbox.event(subscription, record.seq, &text);
-                        }
-                    }
+                    let own = What::Own { time, events: &events };
+                    tell.of(Subscription::Own(channel, account), record.seq, own);
                 }
             }
         }
         for told in &round.told {
             match told {
                 Told::Book(delta) => {
-                    let whole = table.of(Subscription::Book(delta.instrument));
-                    if !whole.is_empty() {
-                        let text = message::delta(delta, &self.names);
-                        whole.iter().for_each(|outbox| outbox.delta(delta, &text));
-                    }
-                    for outbox in table.of(Subscription::Top(delta.instrument)) {
-                        outbox.top_changed(delta.instrument);
-                    }
+                    let (seq, what) = (delta.last_seq, What::Book(delta));
+                    tell.of(Subscription::Book(delta.instrument), seq, what);
+                    tell.of(Subscription::Top(delta.instrument), seq, what);
                 }
                 Told::Trade(trade) => {
                     let subscription = Subscription::Trades(trade.instrument);
-                    let text = message::trade(trade, &self.names);
-                    for outbox in table.of(subscription) {
-                        outbox.event(subscription, trade.at.seq, &text);
-                    }
+                    tell.of(subscription, trade.at.seq, What::Trade(trade));
                 }
                 Told::Ticker(ticker) => {
-                    let text = message::ticker(ticker, &self.names);
-                    for outbox in table.of(Subscription::Ticker(ticker.instrument)) {
-                        outbox.ticker(ticker, &text);
-                    }
+                    let subscription = Subscription::Ticker(ticker.instrument);
+                    tell.of(subscription, ticker.at.seq, What::Ticker(ticker));
                 }
                 Told::Balance(balance) => {
                     let subscription = Subscription::Own(PrivateChannel::Balances, balance.account);
-                    let text = message::balance(balance, &self.names);
-                    for outbox in table.of(subscription) {
-                        outbox.event(subscription, balance.updated, &text);
-                    }
+                    tell.of(subscription, balance.updated, What::Balance(balance));
                 }
             }
         }
@@ -206,6 +196,22 @@ impl Folder {
         let began = Instant::now();
         while self.shared.waiting.load(Ordering::Acquire) > 0 && began.elapsed() < COURTESY {
             std::thread::yield_now();
+        }
+    }
+}
+
+/// Tells those in a table.
+struct Telling<'a> {
+    table: &'a Table,
+    names: &'a Names,
+}
+
+impl Telling<'_> {
+    fn of(&self, subscription: Subscription, seq: Seq, what: What<'_>) {
+        let listeners = self.table.of(subscription);
+        if !listeners.is_empty() {
+            let news = News::new(subscription, seq, what, self.names);
+            listeners.iter().for_each(|listener| listener.hear(&news));
         }
     }
 }

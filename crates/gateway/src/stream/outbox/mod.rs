@@ -4,14 +4,18 @@
 //! else waits in a queue; when that is full, the connection is too slow and is cut off, with the
 //! sequence that it may resume from.
 
-use super::slots::{BookSlot, Taken};
-use super::{PrivateChannel, Subscription};
+mod listening;
+mod resuming;
+mod slots;
+
 use axum::extract::ws::Utf8Bytes;
-use rialto_feed::{BookDelta, Ticker};
-use rialto_model::{InstrumentId, Seq};
+use resuming::Resuming;
+use rialto_desk::Subscription;
+use rialto_feed::BookDelta;
+use rialto_model::Seq;
+use slots::{BookSlot, Taken};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// How much may wait.
@@ -76,16 +80,6 @@ struct State {
     /// The sequence of the private event that was taken out last, until it is certainly sent.
     in_hand: Option<Seq>,
     end: Option<End>,
-}
-
-struct Resuming {
-    subscription: Subscription,
-    /// How far its past has been queued.
-    reached: Seq,
-    /// After which sequence it gets everything live, once that is known.
-    joined: Option<Seq>,
-    /// What came live while its past was queued.
-    live: Vec<Item>,
 }
 
 struct Entry {
@@ -158,73 +152,6 @@ impl Outbox {
         true
     }
 
-    /// Begins to resume a prepared subscription: its past is queued by [`Outbox::past`], and what
-    /// comes live is held back until [`Outbox::caught_up`].
-    pub(crate) fn resume(&self, subscription: Subscription, after: Seq) {
-        let mut state = self.lock();
-        let live = Vec::new();
-        state.resuming = Some(Resuming { subscription, reached: after, joined: None, live });
-        state.queue.push_back(Item::Joined(subscription, after));
-        self.ready.notify_one();
-    }
-
-    /// Queues something of the past, as soon as there is room; `false` if nobody wants it any more.
-    /// A connection that makes no room within `patience` is too slow. To be called from a thread
-    /// that may wait.
-    pub(crate) fn past(
-        &self,
-        subscription: Subscription,
-        seq: Seq,
-        text: Utf8Bytes,
-        patience: Duration,
-    ) -> bool {
-        // Half of the room is left to what happens meanwhile.
-        let is_full = |state: &mut State| {
-            state.end.is_none()
-                && (state.texts >= self.limits.messages / 2 || state.bytes >= self.limits.bytes / 2)
-        };
-        let waited = self.room.wait_timeout_while(self.lock(), patience, is_full);
-        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() {
-            let complete = state.complete();
-            self.finish(&mut state, End::TooSlow(complete));
-        }
-        if state.end.is_some() || !state.subscriptions.contains_key(&subscription) {
-            return false;
-        }
-        if let Some(resuming) = &mut state.resuming {
-            resuming.reached = seq;
-        }
-        state.push(Some(subscription), seq, text);
-        self.ready.notify_one();
-        true
-    }
-
-    /// Waits until the hub has told after which sequence the subscription that is being resumed
-    /// gets everything live; `None` if the connection ended. From a thread that may wait.
-    pub(crate) fn joined_after(&self) -> Option<Seq> {
-        let mut state = self.lock();
-        loop {
-            if state.end.is_some() {
-                return None;
-            }
-            match state.resuming.as_ref()?.joined {
-                Some(seq) => return Some(seq),
-                None => state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-
-    /// The past of a subscription has been queued; what came live meanwhile follows.
-    pub(crate) fn caught_up(&self) {
-        let mut state = self.lock();
-        if let Some(resuming) = state.resuming.take() {
-            state.queue.extend(resuming.live);
-            state.complete = state.complete.max(resuming.joined.unwrap_or_default());
-            self.ready.notify_one();
-        }
-    }
-
     /// Forgets a subscription and what waits of it; `false` if there is none.
     pub(crate) fn forget(&self, subscription: Subscription) -> bool {
         let mut state = self.lock();
@@ -248,33 +175,6 @@ impl Outbox {
         true
     }
 
-    /// The hub tells that the subscription gets everything after `seq`.
-    pub(super) fn joined(&self, subscription: Subscription, seq: Seq) {
-        let mut state = self.lock();
-        let Some(entry) = state.subscriptions.get_mut(&subscription) else { return };
-        entry.joined = true;
-        if let Some(resuming) = &mut state.resuming
-            && resuming.subscription == subscription
-        {
-            resuming.joined = Some(seq);
-            self.room.notify_all();
-            return;
-        }
-        if matches!(subscription, Subscription::Own(..)) {
-            state.complete = state.complete.max(seq);
-        }
-        state.queue.push_back(Item::Joined(subscription, seq));
-        let begins_whole = match subscription {
-            Subscription::Book(_) | Subscription::Top(_) | Subscription::Ticker(_) => true,
-            Subscription::Own(channel, _) => channel != PrivateChannel::Fills,
-            Subscription::Trades(_) => false,
-        };
-        if begins_whole {
-            state.queue.push_back(Item::Whole(subscription));
-        }
-        self.ready.notify_one();
-    }
-
     /// An answer to the connection itself.
     pub(crate) fn answer(&self, text: Utf8Bytes) {
         let mut state = self.lock();
@@ -288,67 +188,6 @@ impl Outbox {
     pub(crate) fn heartbeat(&self, text: Utf8Bytes) {
         if self.lock().resuming.is_none() {
             self.answer(text);
-        }
-    }
-
-    /// Something happened that a subscriber must hear of.
-    pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
-        let mut state = self.lock();
-        if !state.hears(subscription) || !self.has_room(&mut state, Some(subscription), seq, text) {
-            return;
-        }
-        match &mut state.resuming {
-            Some(resuming) if resuming.subscription == subscription => {
-                let (subscription, text) = (Some(subscription), text.clone());
-                let len = text.len();
-                resuming.live.push(Item::Text { subscription, seq, text });
-                state.texts += 1;
-                state.bytes += len;
-            }
-            _ => state.push(Some(subscription), seq, text.clone()),
-        }
-        self.ready.notify_one();
-    }
-
-    /// Levels of a book changed.
-    pub(super) fn delta(&self, delta: &Arc<BookDelta>, text: &Utf8Bytes) {
-        let subscription = Subscription::Book(delta.instrument);
-        let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Book(slot), .. }) =
-                state.subscriptions.get_mut(&subscription)
-            && slot.add(delta, text)
-        {
-            state.queue.push_back(Item::Slot(subscription));
-            self.ready.notify_one();
-        }
-    }
-
-    /// Something changed in a book of which the best levels are shown.
-    pub(super) fn top_changed(&self, instrument: InstrumentId) {
-        let subscription = Subscription::Top(instrument);
-        let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Top { queued }, .. }) =
-                state.subscriptions.get_mut(&subscription)
-            && !std::mem::replace(queued, true)
-        {
-            state.queue.push_back(Item::Slot(subscription));
-            self.ready.notify_one();
-        }
-    }
-
-    /// The last 24 hours changed.
-    pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
-        let subscription = Subscription::Ticker(ticker.instrument);
-        let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Ticker(waits), .. }) =
-                state.subscriptions.get_mut(&subscription)
-            && waits.replace((ticker.at.seq, text.clone())).is_none()
-        {
-            state.queue.push_back(Item::Slot(subscription));
-            self.ready.notify_one();
         }
     }
 

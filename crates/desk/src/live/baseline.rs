@@ -9,8 +9,10 @@ use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
 };
 
-/// What a core says, in which no order is suspended on its way into the book.
-pub(super) fn baseline_of(core: &Core) -> Baseline {
+/// The baseline of a feed that goes on from where this core stands. No order may be suspended on its
+/// way into the book.
+#[must_use]
+pub fn baseline_of(core: &Core) -> Baseline {
     let holders = core.accounts().map(|account| account.id);
     let balances = holders.chain([AccountId::FEES, AccountId::TRANSIT]).flat_map(|account| {
         core.currencies().iter().filter_map(move |currency| {
@@ -61,7 +63,9 @@ pub(super) fn baseline_of(core: &Core) -> Baseline {
     }
 }
 
-fn baseline_order(order: &OrderView) -> BaselineOrder {
+/// What a baseline says of an order that rests in a book.
+#[must_use]
+pub fn baseline_order(order: &OrderView) -> BaselineOrder {
     let never = order.expire_at == Timestamp::MAX;
     BaselineOrder {
         order: order.id,

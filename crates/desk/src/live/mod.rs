@@ -7,17 +7,17 @@
 
 mod baseline;
 mod begin;
+mod counts;
 mod fold;
 mod hub;
-mod outbox;
+mod news;
 mod private;
-mod slots;
-mod told;
 
-pub(crate) use hub::Subscription;
-pub(crate) use outbox::{End, Next, Outbox, OutboxLimits};
-pub(crate) use private::{PrivateChannel, fills_of, owners};
-pub use told::FoldCounts;
+pub use baseline::{baseline_of, baseline_order};
+pub use counts::FoldCounts;
+pub use hub::Subscription;
+pub use news::{Listener, News, What};
+pub use private::{PrivateChannel, fills_of, owners};
 
 use fold::Folder;
 use hub::Hub;
@@ -100,15 +100,15 @@ pub struct Live {
 }
 
 /// What the folding thread shares with everyone else.
-pub(crate) struct Shared {
+struct Shared {
     feed: RwLock<Feed>,
     /// Readers that wait for the feed; the folding thread lets them go first.
     waiting: AtomicUsize,
     stop: AtomicBool,
     /// The last sequence that was folded and told.
     folded: watch::Sender<Seq>,
-    pub(crate) hub: Hub,
-    pub(crate) counts: FoldCounts,
+    hub: Hub,
+    counts: FoldCounts,
     fault: Mutex<Option<Arc<LiveError>>>,
 }
 
@@ -201,17 +201,31 @@ impl Live {
         }
     }
 
-    pub(crate) fn hub(&self) -> &Hub {
-        &self.shared.hub
+    /// Subscribes a listener, which is told when, and from which sequence on, it has joined.
+    pub fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
+        self.shared.hub.join(subscription, listener);
+    }
+
+    /// Ends a subscription. Until it has ended, a moment later, the listener may still hear of it.
+    pub fn leave(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
+        self.shared.hub.leave(subscription, listener);
+    }
+
+    /// The last sequence of which subscribers have been told everything.
+    #[must_use]
+    pub fn told(&self) -> Seq {
+        self.shared.hub.told()
     }
 
     /// A reader of released events, from `from` on.
-    pub(crate) fn events(&self, from: Seq) -> EventReader {
+    #[must_use]
+    pub fn events(&self, from: Seq) -> EventReader {
         self.events.again(from)
     }
 
     /// The least sequence that a private stream may be resumed from.
-    pub(crate) fn oldest_resume(&self) -> Seq {
+    #[must_use]
+    pub fn oldest_resume(&self) -> Seq {
         let kept = self.events.oldest().0.saturating_sub(1);
         Seq(kept.max(self.seq().0.saturating_sub(self.config.replay)))
     }

@@ -1,27 +1,28 @@
-//! Symbols, codes and scales: what messages need beside integers.
+//! Symbols, codes and scales: what people read beside integers.
 
-use crate::listings::Listing;
+use crate::Listing;
 use rialto_feed::Feed;
 use rialto_model::{Currency, CurrencyId, InstrumentId};
 
 /// All instruments and currencies by number. Neither is ever removed, nor do symbols, codes and
 /// scales change.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     listings: Vec<Listing>,
     currencies: Vec<Currency>,
 }
 
 impl Names {
     /// What the feed knows.
-    pub(crate) fn of(feed: &Feed) -> Names {
+    #[must_use]
+    pub fn of(feed: &Feed) -> Names {
         let mut names = Names::default();
         names.update(feed);
         names
     }
 
     /// Takes over what was listed since.
-    pub(crate) fn update(&mut self, feed: &Feed) {
+    pub fn update(&mut self, feed: &Feed) {
         let known = self.currencies.len();
         self.currencies.extend_from_slice(feed.currencies().get(known..).unwrap_or_default());
         while let Some(instrument) = feed.instrument(InstrumentId(self.listings.len() as u32 + 1))
@@ -31,11 +32,15 @@ impl Names {
         }
     }
 
-    pub(crate) fn instrument(&self, instrument: InstrumentId) -> Option<&Listing> {
+    /// The instrument with this number.
+    #[must_use]
+    pub fn instrument(&self, instrument: InstrumentId) -> Option<&Listing> {
         self.listings.get((instrument.0 as usize).wrapping_sub(1))
     }
 
-    pub(crate) fn currency(&self, currency: CurrencyId) -> Option<&Currency> {
+    /// The currency with this number.
+    #[must_use]
+    pub fn currency(&self, currency: CurrencyId) -> Option<&Currency> {
         self.currencies.get(usize::from(currency.0).wrapping_sub(1))
     }
 }

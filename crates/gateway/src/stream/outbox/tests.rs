@@ -1,8 +1,11 @@
 //! The outbox, one behaviour each.
 
 use super::*;
+use rialto_desk::{Listener, PrivateChannel};
 use rialto_feed::PriceLevel;
-use rialto_model::{AccountId, Price, Quantity, Timestamp};
+use rialto_model::{AccountId, InstrumentId, Price, Quantity, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
 
 const BOOK: Subscription = Subscription::Book(InstrumentId(1));
 const ORDERS: Subscription = Subscription::Own(PrivateChannel::Orders, AccountId(7));

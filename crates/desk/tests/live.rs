@@ -1,10 +1,10 @@
 //! The live feed: however far behind the end it begins, it comes to the same.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+use rialto_desk::{Live, LiveConfig};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
 use rialto_feed::PublicTrade;
-use rialto_gateway::{Live, LiveConfig};
 use rialto_model::*;
 use std::sync::Arc;
 use std::time::Duration;

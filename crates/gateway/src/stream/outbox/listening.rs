@@ -1,0 +1,119 @@
+//! What the outbox is told by the live feed.
+
+use super::{Entry, Item, Kind, Outbox};
+use crate::stream::message;
+use axum::extract::ws::Utf8Bytes;
+use rialto_desk::{Listener, News, PrivateChannel, Subscription, What};
+use rialto_feed::{BookDelta, Ticker};
+use rialto_model::{InstrumentId, Seq};
+use std::sync::Arc;
+
+impl Listener for Outbox {
+    fn joined(&self, subscription: Subscription, seq: Seq) {
+        let mut state = self.lock();
+        let Some(entry) = state.subscriptions.get_mut(&subscription) else { return };
+        entry.joined = true;
+        if let Some(resuming) = &mut state.resuming
+            && resuming.subscription == subscription
+        {
+            resuming.joined = Some(seq);
+            self.room.notify_all();
+            return;
+        }
+        if matches!(subscription, Subscription::Own(..)) {
+            state.complete = state.complete.max(seq);
+        }
+        state.queue.push_back(Item::Joined(subscription, seq));
+        let begins_whole = match subscription {
+            Subscription::Book(_) | Subscription::Top(_) | Subscription::Ticker(_) => true,
+            Subscription::Own(channel, _) => channel != PrivateChannel::Fills,
+            Subscription::Trades(_) => false,
+        };
+        if begins_whole {
+            state.queue.push_back(Item::Whole(subscription));
+        }
+        self.ready.notify_one();
+    }
+
+    fn hear(&self, news: &News<'_>) {
+        match (news.subscription, news.what) {
+            // Its best levels are read when their turn comes.
+            (Subscription::Top(instrument), _) => self.top_changed(instrument),
+            (_, what) => {
+                let Some(text) = news.form(message::news) else { return };
+                match what {
+                    What::Book(delta) => self.delta(delta, &text),
+                    What::Ticker(ticker) => self.ticker(ticker, &text),
+                    _ => self.event(news.subscription, news.seq, &text),
+                }
+            }
+        }
+    }
+
+    fn over(&self) {
+        self.close();
+    }
+}
+
+impl Outbox {
+    /// Something happened that a subscriber must hear of.
+    pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
+        let mut state = self.lock();
+        if !state.hears(subscription) || !self.has_room(&mut state, Some(subscription), seq, text) {
+            return;
+        }
+        match &mut state.resuming {
+            Some(resuming) if resuming.subscription == subscription => {
+                let (subscription, text) = (Some(subscription), text.clone());
+                let len = text.len();
+                resuming.live.push(Item::Text { subscription, seq, text });
+                state.texts += 1;
+                state.bytes += len;
+            }
+            _ => state.push(Some(subscription), seq, text.clone()),
+        }
+        self.ready.notify_one();
+    }
+
+    /// Levels of a book changed.
+    pub(super) fn delta(&self, delta: &Arc<BookDelta>, text: &Utf8Bytes) {
+        let subscription = Subscription::Book(delta.instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Book(slot), .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && slot.add(delta, text)
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+
+    /// Something changed in a book of which the best levels are shown.
+    pub(super) fn top_changed(&self, instrument: InstrumentId) {
+        let subscription = Subscription::Top(instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Top { queued }, .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && !std::mem::replace(queued, true)
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+
+    /// The last 24 hours changed.
+    pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
+        let subscription = Subscription::Ticker(ticker.instrument);
+        let mut state = self.lock();
+        if state.hears(subscription)
+            && let Some(Entry { kind: Kind::Ticker(waits), .. }) =
+                state.subscriptions.get_mut(&subscription)
+            && waits.replace((ticker.at.seq, text.clone())).is_none()
+        {
+            state.queue.push_back(Item::Slot(subscription));
+            self.ready.notify_one();
+        }
+    }
+}
