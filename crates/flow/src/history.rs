@@ -1,6 +1,7 @@
 //! The history of a run: what it has done so far.
 
 use crate::Timestamp;
+use crate::store::Outcome;
 use crate::store::record::as_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,19 @@ pub enum Ending {
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
     Stuck(Box<Stuck>),
+}
+
+impl Ending {
+    /// The word for it.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Completed(_) => Outcome::Completed,
+            Self::Failed(_) => Outcome::Failed,
+            Self::Cancelled => Outcome::Cancelled,
+            Self::Stuck(_) => Outcome::Stuck,
+        }
+    }
 }
 
 /// How a run came to stand between what it did and undoing it.
@@ -165,6 +179,11 @@ pub enum Entry<'a> {
         at: Timestamp,
         /// How.
         ending: Ending,
+    },
+    /// Somebody has let a stuck run go on undoing: its end before this is taken back.
+    Reopened {
+        /// When.
+        at: Timestamp,
     },
 }
 

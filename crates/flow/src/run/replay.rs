@@ -127,6 +127,7 @@ impl Read {
                 self.replay.undone.insert(place);
             }
             Entry::Ended { ending, .. } => self.ending = Some(ending),
+            Entry::Reopened { .. } => self.ending = None,
         }
         Ok(())
     }

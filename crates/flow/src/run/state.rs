@@ -6,7 +6,7 @@ use crate::flows::Inner;
 use crate::flows::ready::Ready;
 use crate::history::{Ending, Entry, Kind, Place};
 use crate::observe::Observer;
-use crate::store::{InboxMark, OutboxMessage, RunNumber, Write};
+use crate::store::{End, InboxMark, OutboxMessage, RunNumber, Write};
 use crate::{FlowId, Timestamp};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -110,7 +110,7 @@ pub(crate) struct RunState {
     last_value: usize,
     messages: Vec<OutboxMessage>,
     marks: Vec<InboxMark>,
-    ended: Option<Timestamp>,
+    ended: Option<End>,
     /// How many entries there are, those in `out` included.
     entries: u32,
     /// How many of them are confirmed.
@@ -352,7 +352,7 @@ impl RunState {
     /// Ends the run.
     pub(crate) fn end(&mut self, ending: Ending) {
         let at = self.polled_at;
-        self.ended = Some(at);
+        self.ended = Some(End { at, outcome: ending.outcome() });
         let entry = Entry::Ended { at, ending };
         self.record(&entry);
         if let Entry::Ended { ending, .. } = entry {

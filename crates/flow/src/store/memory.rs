@@ -3,7 +3,10 @@
 use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
 use super::record::{Record, RunNumber, Settlement};
 use super::state::{Journal, Limits, State};
-use super::types::{Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, Write};
+use super::types::{
+    Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
+    Write,
+};
 use super::{MessageStore, Store};
 use crate::{FlowId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -98,8 +101,23 @@ impl Store for MemoryStore {
         Ok(self.lock().0.find(id))
     }
 
-    fn list(&self, after: Option<RunNumber>, max: usize) -> Result<Vec<StoredRun>, StoreError> {
-        Ok(self.lock().0.list(after, max))
+    fn list(
+        &self,
+        filter: &RunFilter,
+        after: Option<RunNumber>,
+        max: usize,
+    ) -> Result<Vec<RunSummary>, StoreError> {
+        Ok(self.lock().0.runs.list(filter, after, max))
+    }
+
+    fn reopen(
+        &self,
+        worker: Fence,
+        run: RunNumber,
+        entries: &[u8],
+    ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.reopen(count, worker, run, entries)
     }
 
     fn maintain(&self, now: Timestamp) -> Result<(), StoreError> {

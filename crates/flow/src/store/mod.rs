@@ -21,7 +21,8 @@ pub use message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMe
 pub use record::{FORMAT_VERSION, RunNumber, Settlement, Standing};
 pub use state::Limits;
 pub use types::{
-    Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, UnknownLevel, Write,
+    Appended, Begun, End, Fence, Level, NewRun, Outcome, RunFilter, RunStanding, RunSummary,
+    StoreError, StoredRun, Ticket, UnknownLevel, Write,
 };
 
 use crate::{FlowId, Timestamp};
@@ -73,8 +74,22 @@ pub trait Store: Send + Sync + 'static {
     /// What is known of a run.
     fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError>;
 
-    /// The runs with greater numbers than `after`, in order, at most `max`.
-    fn list(&self, after: Option<RunNumber>, max: usize) -> Result<Vec<StoredRun>, StoreError>;
+    /// The runs that pass a filter and have greater numbers than `after`, in order, at most `max`.
+    fn list(
+        &self,
+        filter: &RunFilter,
+        after: Option<RunNumber>,
+        max: usize,
+    ) -> Result<Vec<RunSummary>, StoreError>;
+
+    /// Lets a stuck run go on, held by the worker: adds entries to its history and takes its end
+    /// back. Nothing, and nothing is changed, if there is no such run or it is not stuck.
+    fn reopen(
+        &self,
+        worker: Fence,
+        run: RunNumber,
+        entries: &[u8],
+    ) -> Result<Option<(StoredRun, Ticket)>, StoreError>;
 
     /// Does a bounded piece of housekeeping: forgets what need not be kept any longer, and makes
     /// room. To be called now and then, and whenever nothing else is to do.

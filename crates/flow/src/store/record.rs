@@ -4,6 +4,7 @@
 //! begins with the number of its variant. New variants are only ever added behind the last.
 
 use super::message::{InboxMark, MessageNumber, OutboxMessage};
+use super::types::End;
 use crate::{FlowId, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -36,7 +37,7 @@ pub(crate) enum Record<'a> {
     Image {
         #[serde(borrow)]
         beginning: Beginning<'a>,
-        ended: Option<Timestamp>,
+        ended: Option<End>,
         #[serde(serialize_with = "as_bytes")]
         history: &'a [u8],
     },
@@ -50,6 +51,12 @@ pub(crate) enum Record<'a> {
     MarkImages(Vec<InboxMark>),
     /// The numbers that the next run and the next message get.
     Counters { next_run: RunNumber, next_message: MessageNumber },
+    /// A stuck run goes on, with these entries added to its history.
+    Reopened {
+        run: RunNumber,
+        #[serde(serialize_with = "as_bytes")]
+        entries: &'a [u8],
+    },
 }
 
 /// How a run began.
@@ -69,10 +76,10 @@ pub(crate) struct Beginning<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Advance<'a> {
     pub(crate) run: RunNumber,
-    /// When the run ended, if it did: then the last entry is [`Entry::Ended`].
+    /// When and how the run ended, if it did: then the last entry is [`Entry::Ended`].
     ///
     /// [`Entry::Ended`]: crate::history::Entry::Ended
-    pub(crate) ended: Option<Timestamp>,
+    pub(crate) ended: Option<End>,
     /// Entries of its history, one behind the other.
     #[serde(serialize_with = "as_bytes")]
     pub(crate) entries: &'a [u8],

@@ -1,7 +1,7 @@
 //! The runs of a store in memory: what its records come to.
 
 use super::record::{Beginning, RunNumber};
-use super::types::{Fence, NewRun, StoredRun};
+use super::types::{End, Fence, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
 use crate::{FlowId, Timestamp};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) struct Run {
     version: u32,
     parent: Option<RunNumber>,
     started: Timestamp,
-    pub(super) ended: Option<Timestamp>,
+    pub(super) ended: Option<End>,
     pub(super) holder: Option<Fence>,
     /// The input and, behind it, the history: one allocation for both.
     bytes: Vec<u8>,
@@ -52,6 +52,11 @@ impl Run {
     pub(super) fn history(&self) -> &[u8] {
         &self.bytes[self.input_len as usize..]
     }
+
+    /// Whether somebody must look: such a run is kept until somebody has.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.ended.is_some_and(|end| end.outcome == Outcome::Stuck)
+    }
 }
 
 /// All runs.
@@ -66,6 +71,7 @@ pub(super) struct Runs {
     free: BTreeSet<RunNumber>,
     /// Ended runs in the order in which they ended, but for those kept for a parent.
     ended: VecDeque<(Timestamp, RunNumber)>,
+    /// Runs that have not ended, or are stuck.
     live: usize,
     /// The count of the next run.
     next: u64,
@@ -98,7 +104,7 @@ impl Runs {
         self.slots.iter().flatten()
     }
 
-    /// How many runs have not ended.
+    /// How many runs have not ended, or are stuck.
     pub(super) fn live(&self) -> usize {
         self.live
     }
@@ -179,34 +185,56 @@ impl Runs {
         &mut self,
         number: RunNumber,
         entries: &[u8],
-        ended: Option<Timestamp>,
+        ended: Option<End>,
     ) -> bool {
         let Some(run) = self.get_mut(number) else { return false };
         run.bytes.extend_from_slice(entries);
         let ends = ended.filter(|_| run.ended.is_none());
         self.weight += entries.len();
-        if let Some(at) = ends {
-            self.end_run(number, at);
+        if let Some(end) = ends {
+            self.end_run(number, end);
         }
         true
     }
 
-    fn end_run(&mut self, number: RunNumber, at: Timestamp) {
+    fn end_run(&mut self, number: RunNumber, end: End) {
+        let at = end.at;
         let Some(run) = self.get_mut(number) else { return };
-        run.ended = Some(at);
+        run.ended = Some(end);
         let held = run.holder.take().is_some();
         let children = std::mem::take(&mut run.ended_children);
         let parent = run.parent;
-        self.live -= 1;
         if !held {
             self.free.remove(&number);
         }
         self.ended.extend(children.into_iter().map(|child| (at, child)));
+        if end.outcome == Outcome::Stuck {
+            return;
+        }
+        self.live -= 1;
         let waits = parent.and_then(|parent| self.get_mut(parent));
         match waits.filter(|parent| parent.ended.is_none()) {
             Some(parent) => parent.ended_children.push(number),
             None => self.ended.push_back((at, number)),
         }
+    }
+
+    /// Lets a stuck run go on. False if there is no such run.
+    pub(super) fn reopen(
+        &mut self,
+        number: RunNumber,
+        holder: Option<Fence>,
+        entries: &[u8],
+    ) -> bool {
+        let Some(run) = self.get_mut(number).filter(|run| run.is_stuck()) else { return false };
+        run.ended = None;
+        run.holder = holder;
+        run.bytes.extend_from_slice(entries);
+        self.weight += entries.len();
+        if holder.is_none() {
+            self.free.insert(number);
+        }
+        true
     }
 
     /// The next run that need not be kept: when more than `keep` have ended, or it ended before.
@@ -233,7 +261,7 @@ impl Runs {
         self.free_slots.push(number.slot() as u32);
         self.weight -= run.weight();
         self.by_id.remove(&run.id);
-        if run.ended.is_none() {
+        if run.ended.is_none() || run.is_stuck() {
             self.live -= 1;
             self.free.remove(&number);
         }
@@ -247,7 +275,7 @@ impl Runs {
     pub(super) fn restore(
         &mut self,
         beginning: &Beginning<'_>,
-        ended: Option<Timestamp>,
+        ended: Option<End>,
         history: &[u8],
     ) {
         self.forget(beginning.run);
@@ -269,7 +297,7 @@ impl Runs {
         let mut ended = VecDeque::new();
         let mut kept: Vec<(RunNumber, RunNumber)> = Vec::new();
         for run in self.all() {
-            let Some(at) = run.ended else { continue };
+            let Some(End { at, .. }) = run.ended.filter(|_| !run.is_stuck()) else { continue };
             let parent = run
                 .parent
                 .filter(|parent| self.get(*parent).is_some_and(|parent| parent.ended.is_none()));
@@ -327,6 +355,33 @@ impl Runs {
             input: &run.bytes[..run.input_len as usize],
         };
         Some((beginning, run))
+    }
+
+    /// The runs that pass a filter and come after a number, in order.
+    pub(super) fn list(
+        &self,
+        filter: &RunFilter,
+        after: Option<RunNumber>,
+        max: usize,
+    ) -> Vec<RunSummary> {
+        let summary = |run: &Run| RunSummary {
+            run: run.number,
+            id: run.id,
+            flow: self.flows[run.flow as usize].clone(),
+            version: run.version,
+            parent: run.parent,
+            started: run.started,
+            ended: run.ended,
+            history_bytes: run.history().len(),
+        };
+        let later = self.all().filter(|run| Some(run.number) > after).map(summary);
+        let mut listed: Vec<_> = later.filter(|it| filter.passes(it)).collect();
+        if max < listed.len() {
+            listed.select_nth_unstable_by_key(max, |it| it.run);
+            listed.truncate(max);
+        }
+        listed.sort_unstable_by_key(|it| it.run);
+        listed
     }
 
     pub(super) fn stored(&self, number: RunNumber) -> Option<StoredRun> {

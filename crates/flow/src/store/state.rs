@@ -3,7 +3,7 @@
 use super::message::{ClaimedMessage, InboxMark, MessageNumber, OutboxMessage, Posted};
 use super::messages::Messages;
 use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
-use super::runs::{Runs, SLOTS_MAX};
+use super::runs::{Run, Runs, SLOTS_MAX};
 use super::types::{Appended, Begun, Fence, NewRun, StoreError, StoredRun, Ticket, Write};
 use crate::{FlowId, Timestamp};
 use std::collections::BTreeMap;
@@ -112,6 +112,11 @@ impl State {
                 self.messages.restore(message, content, standing);
             }
             Record::MarkImages(marks) => self.messages.mark(marks),
+            Record::Reopened { run, entries } => {
+                if !self.runs.reopen(run, None, entries) {
+                    self.orphans.entry(run).or_insert(ticket);
+                }
+            }
             Record::Counters { next_run, next_message } => {
                 self.runs.set_end_at_least(next_run);
                 self.messages.set_next_at_least(next_message);
@@ -181,12 +186,6 @@ impl State {
         self.runs.find(id).and_then(|run| self.runs.stored(run))
     }
 
-    pub(super) fn list(&self, after: Option<RunNumber>, max: usize) -> Vec<StoredRun> {
-        let numbers = self.runs.numbers();
-        let start = numbers.partition_point(|run| Some(*run) <= after);
-        numbers[start..].iter().take(max).filter_map(|run| self.runs.stored(*run)).collect()
-    }
-
     pub(super) fn begin(
         &mut self,
         journal: &mut impl Journal,
@@ -250,6 +249,22 @@ impl State {
             self.forget(journal, Timestamp(0), FORGET_BATCH)?;
         }
         Ok(appended)
+    }
+
+    pub(super) fn reopen(
+        &mut self,
+        journal: &mut impl Journal,
+        worker: Fence,
+        run: RunNumber,
+        entries: &[u8],
+    ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {
+        self.check_worker(worker)?;
+        if !self.runs.get(run).is_some_and(Run::is_stuck) {
+            return Ok(None);
+        }
+        let ticket = journal.record(&Record::Reopened { run, entries })?;
+        self.runs.reopen(run, Some(worker), entries);
+        Ok(self.runs.stored(run).map(|stored| (stored, ticket)))
     }
 
     fn forget(

@@ -3,6 +3,7 @@
 use super::message::{InboxMark, OutboxMessage};
 use super::record::RunNumber;
 use crate::{FlowId, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -94,6 +95,103 @@ pub enum Begun {
     Known(Box<StoredRun>),
 }
 
+/// How a run ended, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Outcome {
+    /// It came to its end.
+    Completed,
+    /// It failed, and everything that it had done was undone.
+    Failed,
+    /// It was cancelled, and everything that it had done was undone.
+    Cancelled,
+    /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
+    Stuck,
+}
+
+impl Outcome {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Stuck => "stuck",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// When and how a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// When.
+    pub at: Timestamp,
+    /// How.
+    pub outcome: Outcome,
+}
+
+/// Which runs are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Only those of this flow.
+    pub flow: Option<String>,
+    /// Only those that stand so.
+    pub standing: Option<RunStanding>,
+}
+
+impl RunFilter {
+    /// Whether a run passes.
+    #[must_use]
+    pub fn passes(&self, run: &RunSummary) -> bool {
+        self.flow.as_deref().is_none_or(|flow| *flow == *run.flow)
+            && self.standing.is_none_or(|standing| standing == run.standing())
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunStanding {
+    /// It has not ended.
+    Unfinished,
+    /// It has ended so.
+    Ended(Outcome),
+}
+
+/// A run in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Its number.
+    pub run: RunNumber,
+    /// What it is called.
+    pub id: FlowId,
+    /// The name of its flow.
+    pub flow: Arc<str>,
+    /// The version of its flow.
+    pub version: u32,
+    /// The run that waits for it, if one does.
+    pub parent: Option<RunNumber>,
+    /// When it began.
+    pub started: Timestamp,
+    /// When and how it ended, if it has.
+    pub ended: Option<End>,
+    /// How long its history is, encoded.
+    pub history_bytes: usize,
+}
+
+impl RunSummary {
+    /// How it stands.
+    #[must_use]
+    pub fn standing(&self) -> RunStanding {
+        self.ended.map_or(RunStanding::Unfinished, |end| RunStanding::Ended(end.outcome))
+    }
+}
+
 /// A run as the store knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
@@ -109,8 +207,8 @@ pub struct StoredRun {
     pub parent: Option<RunNumber>,
     /// When it began.
     pub started: Timestamp,
-    /// When it ended, if it has.
-    pub ended: Option<Timestamp>,
+    /// When and how it ended, if it has.
+    pub ended: Option<End>,
     /// Its input, encoded.
     pub input: Vec<u8>,
     /// The entries of its history, encoded; see [`history::entries`](crate::history::entries).
@@ -122,8 +220,8 @@ pub struct StoredRun {
 pub struct Write {
     /// The run.
     pub run: RunNumber,
-    /// When the run ended, if one of the entries ends it.
-    pub ended: Option<Timestamp>,
+    /// When and how the run ended, if the last of the entries ends it.
+    pub ended: Option<End>,
     /// Entries of its history, encoded one behind the other.
     pub entries: Vec<u8>,
     /// Messages that leave if and only if this is stored.

@@ -116,6 +116,7 @@ fn bound(record: &Record<'_>) -> usize {
             marks.iter().map(|it| text(&it.from) + text(&it.key) + NUMBER).sum()
         }
         Record::Counters { .. } => 0,
+        Record::Reopened { entries, .. } => entries.len(),
     };
     held + OVERHEAD_BYTES
 }

@@ -9,7 +9,10 @@ pub use open::LogOptions;
 use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
 use super::record::{RunNumber, Settlement};
 use super::state::State;
-use super::types::{Appended, Begun, Fence, Level, NewRun, StoreError, StoredRun, Ticket, Write};
+use super::types::{
+    Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
+    Write,
+};
 use super::{MessageStore, Store};
 use crate::{FlowId, Timestamp};
 use checkpoint::Checkpoint;
@@ -192,8 +195,22 @@ impl Store for LogStore {
         self.read(|state| state.find(id))
     }
 
-    fn list(&self, after: Option<RunNumber>, max: usize) -> Result<Vec<StoredRun>, StoreError> {
-        self.read(|state| state.list(after, max))
+    fn list(
+        &self,
+        filter: &RunFilter,
+        after: Option<RunNumber>,
+        max: usize,
+    ) -> Result<Vec<RunSummary>, StoreError> {
+        self.read(|state| state.runs.list(filter, after, max))
+    }
+
+    fn reopen(
+        &self,
+        worker: Fence,
+        run: RunNumber,
+        entries: &[u8],
+    ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {
+        self.change(|Inner { state, groups }| state.reopen(groups, worker, run, entries))
     }
 
     fn maintain(&self, now: Timestamp) -> Result<(), StoreError> {
