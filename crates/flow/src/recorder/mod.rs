@@ -28,6 +28,7 @@
 mod behaviour;
 mod bounds;
 mod capture;
+mod clock;
 mod cursor;
 mod record;
 mod recording;
@@ -39,6 +40,7 @@ mod variables;
 pub use behaviour::{RecordRequests, RecordVariables};
 pub use bounds::Bounds;
 pub use capture::{Capture, Fields};
+pub use clock::TickClock;
 pub use cursor::{Change, Cursor};
 pub use record::{Ending, Record, RecordId, Step, StepId, Subject};
 pub use recording::Recording;

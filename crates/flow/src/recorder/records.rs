@@ -1,11 +1,12 @@
 //! All records of one recorder.
 
 use super::bounds::Bounds;
+use super::clock::TickClock;
 use super::record::{Outcome, Record, RecordId, Subject};
 use super::recording::{Held, Recording};
 use super::sampling::{Sampler, Sampling};
 use super::tree::Tree;
-use crate::{Clock, SystemClock, Timestamp};
+use crate::{Clock, Timestamp};
 use rialto_bus::behaviour::SplitMix;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Records what flows and requests do, within bounds. See the [module](self).
 #[derive(Debug)]
-pub struct Recorder<C = SystemClock> {
+pub struct Recorder<C = TickClock> {
     bounds: Bounds,
     clock: C,
     sampler: Sampler,
