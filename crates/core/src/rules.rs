@@ -23,9 +23,10 @@
 //! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
 //! transit account, that is, out; releasing moves it back. Until then the venue still owes it.
 //! References are shared with deposits and withdrawals at once: one that is in use for anything
-//! else is refused as `ReferenceConflict`. Holding the same again is answered as `Repeated`, before
-//! and after it has ended; so is settling what is settled and releasing what is released. Settling
-//! what is released is refused as `WithdrawalReleased`, the other way round as `WithdrawalSettled`.
+//! else is refused as `ReferenceConflict`. Holding the same again while it is held is answered as
+//! `Repeated`; so is settling what is settled and releasing what is released. Settling what is
+//! released, or holding it again, is refused as `WithdrawalReleased`; releasing what is settled, or
+//! holding it again, as `WithdrawalSettled`: nobody is told that something is held that is not.
 //! One that is held is never forgotten; of those that have ended, and of other transfers, the last
 //! `transfers_max` are remembered.
 //!

@@ -92,16 +92,17 @@ impl Core {
     ) -> Result<(Event, Outcome), RejectReason> {
         let slot = self.check_transfer(transfer)?;
         let Transfer { account, currency, amount, reference } = *transfer;
-        let ended = self.transfers.find(account, &reference);
-        let was_held =
-            ended.filter(|known| matches!(known.ended, Ended::Settled | Ended::Released));
-        let known = was_held.map(|known| &known.transfer);
-        let known = known.or_else(|| self.withdrawals.find(account, &reference));
-        if known == Some(transfer) {
-            return Ok(repeated(account, reference));
+        if let Some(known) = self.transfers.find(account, &reference) {
+            return Err(match known.ended {
+                Ended::Settled if known.transfer == *transfer => RejectReason::WithdrawalSettled,
+                Ended::Released if known.transfer == *transfer => RejectReason::WithdrawalReleased,
+                _ => RejectReason::ReferenceConflict,
+            });
         }
-        if known.is_some() || ended.is_some() {
-            return Err(RejectReason::ReferenceConflict);
+        match self.withdrawals.find(account, &reference) {
+            Some(held) if held == transfer => return Ok(repeated(account, reference)),
+            Some(_) => return Err(RejectReason::ReferenceConflict),
+            None => {}
         }
         if self.withdrawals.counts[slot as usize] >= self.limits.account_withdrawals_max {
             return Err(RejectReason::WithdrawalsLimit);

@@ -66,7 +66,7 @@ fn each_step_takes_effect_once_and_the_other_end_is_refused() {
         let balances = (venue.balance(ALICE, QUOTE), venue.balance(AccountId::TRANSIT, QUOTE));
         assert_eq!(venue.apply(end(ALICE, "w")), Outcome::Repeated);
         assert!(matches!(venue.events[..], [Event::Repeated { reject: None, .. }]));
-        assert_eq!(venue.apply(hold(ALICE, 7, "w")), Outcome::Repeated);
+        assert_eq!(venue.apply(hold(ALICE, 7, "w")), rejected(reason));
         assert_eq!(venue.apply(other(ALICE, "w")), rejected(reason));
         let after = (venue.balance(ALICE, QUOTE), venue.balance(AccountId::TRANSIT, QUOTE));
         assert_eq!(after, balances);

@@ -44,7 +44,8 @@ impl Reference {
     }
 
     /// The checks that all share; the answer if this transfer took effect before and ended in one
-    /// of these ways.
+    /// of these ways. None of them is asked of a withdrawal that is to be held: that it has ended is
+    /// then a refusal, which says how.
     pub(super) fn check_transfer(
         &mut self,
         transfer: &Transfer,
@@ -62,20 +63,25 @@ impl Reference {
             before.transfer.account == transfer.account
                 && before.transfer.reference == transfer.reference
         });
+        let holding = ends.is_empty();
         match before {
             Some(before)
                 if !self.gets_wrong(Alteration::DepositRepeats)
-                    && ends.contains(&before.ended)
-                    && before.transfer == *transfer =>
+                    && before.transfer == *transfer
+                    && (holding || ends.contains(&before.ended)) =>
             {
-                return Ok(Some(self.repeated(transfer.account, transfer.reference)));
+                return match before.ended {
+                    Ended::Settled if holding => Err(RejectReason::WithdrawalSettled),
+                    Ended::Released if holding => Err(RejectReason::WithdrawalReleased),
+                    _ if holding => Err(RejectReason::ReferenceConflict),
+                    _ => Ok(Some(self.repeated(transfer.account, transfer.reference))),
+                };
             }
             Some(_) if !self.gets_wrong(Alteration::DepositRepeats) => {
                 return Err(RejectReason::ReferenceConflict);
             }
             _ => {}
         }
-        let holding = ends.contains(&Ended::Settled);
         match self.held_at(transfer.account, transfer.reference) {
             Some(at) if holding && self.held[at] == *transfer => {
                 Ok(Some(self.repeated(transfer.account, transfer.reference)))

@@ -5,7 +5,7 @@ use rialto_model::{AccountId, Event, Outcome, RejectReason, Transfer};
 
 impl Reference {
     pub(super) fn hold_withdrawal(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
-        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Settled, Ended::Released])? {
+        if let Some(repeated) = self.check_transfer(transfer, &[])? {
             return Ok(repeated);
         }
         let of_account = self.held.iter().filter(|held| held.account == transfer.account).count();
