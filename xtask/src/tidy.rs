@@ -10,8 +10,6 @@ use std::process::ExitCode;
 const FLOORS: &[(&str, u32)] = &[
     // Runs in the compiler only: the macros of `bus`, on which its room stands.
     ("rialto-bus-macros", 0),
-    // The derive of `flow`.
-    ("rialto-flow-macros", 0),
     ("rialto-model", 1),
     ("rialto-disk", 1),
     ("rialto-ident", 1),
@@ -23,9 +21,10 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-flow", 3),
     ("rialto-feed", 4),
     ("rialto-desk", 5),
-    ("rialto-gateway", 6),
-    ("rialto-bench", 7),
-    ("rialto", 8),
+    ("rialto-payments", 6),
+    ("rialto-gateway", 7),
+    ("rialto-bench", 8),
+    ("rialto", 9),
 ];
 
 /// Files longer than this are listed, so that somebody asks what second concept lives in them.

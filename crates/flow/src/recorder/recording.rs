@@ -1,8 +1,7 @@
 //! What is being recorded.
 
 use super::capture::{Capture, Fields};
-use super::live::{Live, Outcome};
-use super::record::{RecordId, StepId};
+use super::record::{Outcome, Record, RecordId, StepId};
 use super::records::Recorder;
 use crate::Clock;
 use rialto_bus::Trail;
@@ -60,7 +59,7 @@ impl<'a, C: Clock> Recording<'a, C> {
     }
 
     #[inline]
-    fn record(&self) -> Option<MutexGuard<'_, Live>> {
+    fn record(&self) -> Option<MutexGuard<'_, Record>> {
         self.is_recorded().then(|| self.recorder.slot(self.slot))
     }
 

@@ -1,0 +1,203 @@
+//! Where every withdrawal stands: what queries are answered from, and those who wait told by.
+//!
+//! The flows put their withdrawals here as they come along. It is rebuilt from the store of the flows
+//! at every start, and so holds nothing that could be lost.
+
+use crate::withdrawal::{Withdrawal, WithdrawalId};
+use rialto_flow::store::RunNumber;
+use rialto_model::AccountId;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// The withdrawals that are shown.
+pub(crate) struct Board {
+    shelf: Mutex<Shelf>,
+    /// How many that have ended are shown.
+    ended_max: usize,
+}
+
+#[derive(Default)]
+struct Shelf {
+    /// By the number of the flow, and so in the order in which they were asked for.
+    withdrawals: BTreeMap<RunNumber, Entry>,
+    numbers: HashMap<WithdrawalId, RunNumber>,
+    /// The same, those that have not ended first.
+    of_all: BTreeSet<(bool, RunNumber)>,
+    of_accounts: BTreeSet<(AccountId, bool, RunNumber)>,
+    /// Those that have ended, in the order in which they did.
+    ended: VecDeque<RunNumber>,
+    /// Those under way that no flow has shown in this life.
+    recalled: BTreeSet<RunNumber>,
+}
+
+struct Entry {
+    withdrawal: Withdrawal,
+    /// For whoever waits; there is nothing to wait for when it has ended.
+    watched: Option<watch::Sender<Withdrawal>>,
+}
+
+/// Which withdrawals are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Whose; of all accounts otherwise.
+    pub(crate) account: Option<AccountId>,
+    /// Those that have ended, the last first; otherwise those that have not, the first first.
+    pub(crate) ended: bool,
+    /// Those behind this one only.
+    pub(crate) after: Option<WithdrawalId>,
+    /// How many at most.
+    pub(crate) limit: usize,
+}
+
+impl Board {
+    pub(crate) fn new(ended_max: usize) -> Board {
+        Board { shelf: Mutex::default(), ended_max }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        // Nothing panics while it holds this lock, so what a poisoned one holds is whole.
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a withdrawal as it is now.
+    pub(crate) fn put(&self, number: RunNumber, withdrawal: &Withdrawal) {
+        let mut shelf = self.shelf();
+        shelf.recalled.remove(&number);
+        shelf.put(number, withdrawal, self.ended_max);
+    }
+
+    /// Shows a withdrawal of an earlier life; if it is under way, its flow will say how it stands.
+    pub(crate) fn recall(&self, number: RunNumber, withdrawal: &Withdrawal) {
+        let mut shelf = self.shelf();
+        if !withdrawal.state.is_ended() {
+            shelf.recalled.insert(number);
+        }
+        shelf.put(number, withdrawal, self.ended_max);
+    }
+
+    /// How many withdrawals of an earlier life wait for their flows.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shelf().recalled.len()
+    }
+
+    /// Shows a withdrawal, unless its flow has shown it already.
+    pub(crate) fn begin(&self, number: RunNumber, withdrawal: &Withdrawal) {
+        let mut shelf = self.shelf();
+        if !shelf.withdrawals.contains_key(&number) {
+            shelf.put(number, withdrawal, self.ended_max);
+        }
+    }
+
+    pub(crate) fn get(&self, id: &WithdrawalId) -> Option<Withdrawal> {
+        let shelf = self.shelf();
+        let number = shelf.numbers.get(id)?;
+        Some(shelf.withdrawals.get(number)?.withdrawal.clone())
+    }
+
+    /// The withdrawal and what becomes of it.
+    pub(crate) fn watch(&self, id: &WithdrawalId) -> Option<watch::Receiver<Withdrawal>> {
+        let shelf = self.shelf();
+        let entry = shelf.withdrawals.get(shelf.numbers.get(id)?)?;
+        Some(match &entry.watched {
+            Some(watched) => watched.subscribe(),
+            None => watch::channel(entry.withdrawal.clone()).1,
+        })
+    }
+
+    /// A page of withdrawals, and whether more follow.
+    pub(crate) fn list(&self, wanted: &Wanted) -> (Vec<Withdrawal>, bool) {
+        let shelf = self.shelf();
+        let mut page: Vec<Withdrawal> =
+            shelf.wanted(wanted).take(wanted.limit + 1).cloned().collect();
+        let more = page.len() > wanted.limit;
+        page.truncate(wanted.limit);
+        (page, more)
+    }
+
+    /// How many have not ended.
+    pub(crate) fn open(&self) -> usize {
+        self.shelf().of_all.range(..=(false, LAST)).count()
+    }
+}
+
+impl Shelf {
+    fn put(&mut self, number: RunNumber, withdrawal: &Withdrawal, ended_max: usize) {
+        let id = withdrawal.id();
+        if let Some(older) = self.numbers.insert(id, number).filter(|older| *older != number) {
+            // The store has forgotten it, or the reference could not have been used again.
+            self.forget(older);
+            self.numbers.insert(id, number);
+        }
+        let is_ended = withdrawal.state.is_ended();
+        self.of_all.remove(&(false, number));
+        self.of_accounts.remove(&(id.account, false, number));
+        self.of_all.insert((is_ended, number));
+        self.of_accounts.insert((id.account, is_ended, number));
+        let entry = self.withdrawals.entry(number).or_insert_with(|| Entry {
+            withdrawal: withdrawal.clone(),
+            watched: Some(watch::channel(withdrawal.clone()).0),
+        });
+        entry.withdrawal.clone_from(withdrawal);
+        if let Some(watched) = &entry.watched {
+            watched.send_replace(withdrawal.clone());
+        }
+        if is_ended && entry.watched.take().is_some() {
+            self.ended.push_back(number);
+        }
+        while self.ended.len() > ended_max
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.forget(oldest);
+        }
+    }
+
+    fn forget(&mut self, number: RunNumber) {
+        let Some(entry) = self.withdrawals.remove(&number) else { return };
+        let id = entry.withdrawal.id();
+        for is_ended in [false, true] {
+            self.of_all.remove(&(is_ended, number));
+            self.of_accounts.remove(&(id.account, is_ended, number));
+        }
+        if self.numbers.get(&id) == Some(&number) {
+            self.numbers.remove(&id);
+        }
+    }
+
+    fn wanted<'a>(&'a self, wanted: &Wanted) -> Box<dyn Iterator<Item = &'a Withdrawal> + 'a> {
+        let after = wanted.after.and_then(|after| self.numbers.get(&after).copied());
+        let ended = wanted.ended;
+        // Ascending when open, descending when ended: a page begins behind `after`.
+        let (low, high) = match after {
+            None => (Bound::Included(FIRST), Bound::Included(LAST)),
+            Some(after) if ended => (Bound::Included(FIRST), Bound::Excluded(after)),
+            Some(after) => (Bound::Excluded(after), Bound::Included(LAST)),
+        };
+        let show = |number: RunNumber| Some(&self.withdrawals.get(&number)?.withdrawal);
+        if let Some(account) = wanted.account {
+            let key = |number| (account, ended, number);
+            let of_account = self.of_accounts.range((low.map(key), high.map(key)));
+            in_order(of_account.map(|(.., number)| *number), ended, show)
+        } else {
+            let key = |number| (ended, number);
+            let of_all = self.of_all.range((low.map(key), high.map(key)));
+            in_order(of_all.map(|(_, number)| *number), ended, show)
+        }
+    }
+}
+
+const FIRST: RunNumber = RunNumber(0);
+const LAST: RunNumber = RunNumber(u64::MAX);
+
+fn in_order<'a>(
+    numbers: impl DoubleEndedIterator<Item = RunNumber> + 'a,
+    is_reversed: bool,
+    show: impl Fn(RunNumber) -> Option<&'a Withdrawal> + 'a,
+) -> Box<dyn Iterator<Item = &'a Withdrawal> + 'a> {
+    if is_reversed {
+        Box::new(numbers.rev().filter_map(show))
+    } else {
+        Box::new(numbers.filter_map(show))
+    }
+}

@@ -1,0 +1,89 @@
+//! What can go wrong.
+
+use crate::withdrawal::{State, Withdrawal, WithdrawalId};
+use rialto_bus::{Error, ErrorKind};
+use rialto_flow::store::StoreError;
+use rialto_flow::{FlowsError, IdError};
+use rialto_model::RejectReason;
+
+/// Why the withdrawals cannot be taken up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The flows cannot be run.
+    #[error("the withdrawals under way cannot be taken up")]
+    Flows(#[from] FlowsError),
+    /// The store cannot be read.
+    #[error("the withdrawals under way cannot be read")]
+    Store(#[from] StoreError),
+    /// What is stored of a withdrawal is of another kind than this program knows.
+    #[error(
+        "withdrawal flow {id} is stored in a form that this program does not know ({reason}); run \
+         the version that wrote it"
+    )]
+    Unreadable {
+        /// The flow.
+        id: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Why a decision about a withdrawal was not taken: another had been.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The withdrawal {id} is {state} already; this changes nothing.")]
+pub struct Decided {
+    /// Which withdrawal.
+    pub id: WithdrawalId,
+    /// How far it has come.
+    pub state: State,
+}
+
+impl From<Decided> for Error {
+    fn from(decided: Decided) -> Error {
+        Error::new(ErrorKind::Conflict, "withdrawal_decided", decided.to_string())
+            .with_source(decided)
+    }
+}
+
+pub(crate) fn decided(withdrawal: &Withdrawal) -> Error {
+    Decided { id: withdrawal.id(), state: withdrawal.state }.into()
+}
+
+pub(crate) fn unknown() -> Error {
+    refused(ErrorKind::NotFound, RejectReason::UnknownWithdrawal)
+}
+
+pub(crate) fn conflict() -> Error {
+    refused(ErrorKind::Conflict, RejectReason::ReferenceConflict)
+}
+
+fn refused(kind: ErrorKind, reason: RejectReason) -> Error {
+    Error::new(kind, reason.code(), reason.sentence())
+}
+
+pub(crate) fn stopped() -> Error {
+    let message = "The venue is shutting down; ask again when it is back.";
+    Error::new(ErrorKind::Unavailable, "stopped", message)
+}
+
+pub(crate) fn bad_id(error: IdError) -> Error {
+    Error::new(ErrorKind::Invalid, "invalid_field", "The reference cannot name a withdrawal.")
+        .with_source(error)
+}
+
+/// What the flows said no to.
+pub(crate) fn of_flows(error: FlowsError) -> Error {
+    match error {
+        FlowsError::Conflict { .. } => conflict(),
+        FlowsError::EventsFull { .. } | FlowsError::Store(StoreError::Full { .. }) => {
+            let message = "As many withdrawals, or decisions about this one, are under way as may.";
+            Error::new(ErrorKind::Busy, "busy", message).with_source(error)
+        }
+        FlowsError::Store(_) => stopped().with_source(error),
+        error => {
+            let message = format!("The withdrawal cannot be taken up: {error}.");
+            Error::new(ErrorKind::Internal, "internal", message).with_source(error)
+        }
+    }
+}

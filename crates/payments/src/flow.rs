@@ -1,0 +1,234 @@
+//! The flow of a withdrawal.
+//!
+//! Its input is the [`Transfer`], its output an [`Ended`]; both, and what its steps return, are kept
+//! by the store of the flows.
+// format: docs/formats/withdrawals.md
+
+use crate::board::Board;
+use crate::withdrawal::{Decision, State, Trouble, Withdrawal};
+use rialto_bus::{Context, Dispatch, Error};
+use rialto_desk::{
+    Answer, DeskBus, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes,
+    SettleWithdrawal,
+};
+use rialto_engine::Level;
+use rialto_flow::{Flow, FlowContext, FlowError, Retry, StepError};
+use rialto_model::{RejectReason, Seq, Timestamp, Transfer};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The event that a decision is delivered as.
+pub(crate) const DECISION: &str = "decision";
+
+/// How often the engine is asked again when it was busy, or ended before it answered. It is never
+/// given up: a withdrawal whose hold or payment is in doubt must not be forgotten.
+const ASK_AGAIN: Retry =
+    Retry::forever().first(Duration::from_millis(10)).longest(Duration::from_secs(1));
+
+/// Holds what is to go out, waits for a decision, and pays it out or gives it back.
+///
+/// Each step asks the engine for something that takes effect once under the reference of the
+/// withdrawal. A step that is repeated, because the process died between the engine's answer and the
+/// store's confirmation, gets the same answer again.
+pub(crate) struct WithdrawalFlow {
+    pub(crate) desk: Arc<DeskBus>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) expires_after: Duration,
+}
+
+/// What the engine said to one of the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// It is done, by this command or one before.
+    Done(Seq),
+    /// It was refused.
+    Refused(RejectReason, Seq),
+}
+
+/// What the step that holds came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    told: Told,
+    /// For how long it may be pending. Noted with the step, so that another setting after a restart
+    /// changes nothing of what its owner was told.
+    expires_after_ns: u64,
+}
+
+/// How a withdrawal ended: what is needed to show it when the flow is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) state: State,
+    pub(crate) changed: u64,
+    pub(crate) expires: Option<u64>,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) seq: Option<Seq>,
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl Ended {
+    fn of(withdrawal: Withdrawal) -> Ended {
+        let Withdrawal { state, changed, expires, decision, seq, trouble, .. } = withdrawal;
+        let expires = expires.map(|expires| expires.0);
+        Ended { state, changed: changed.0, expires, decision, seq, trouble }
+    }
+
+    /// What it was.
+    pub(crate) fn show(self, transfer: Transfer, requested: Timestamp) -> Withdrawal {
+        let Ended { state, changed, expires, decision, seq, trouble } = self;
+        let (changed, expires) = (Timestamp(changed), expires.map(Timestamp));
+        Withdrawal { transfer, state, requested, changed, expires, decision, seq, trouble }
+    }
+}
+
+impl Withdrawal {
+    fn end(&mut self, state: State, told: Told) {
+        let (Told::Done(seq) | Told::Refused(_, seq)) = told;
+        self.state = state;
+        self.seq = Some(seq);
+        if let Told::Refused(reason, seq) = told {
+            self.trouble = Some(Trouble::Refused { reason, seq });
+        }
+    }
+}
+
+/// What a withdrawal is shown as whose flow has failed or was cancelled.
+pub(crate) fn state_after(error: &FlowError) -> State {
+    if *error == FlowError::Cancelled { State::Cancelled } else { State::Failed }
+}
+
+impl Flow for WithdrawalFlow {
+    const NAME: &'static str = "withdrawal";
+
+    type Input = Transfer;
+    type Output = Ended;
+
+    async fn run<'a>(
+        &'a self,
+        cx: &FlowContext<'a>,
+        transfer: &'a Transfer,
+    ) -> Result<Ended, FlowError> {
+        let mut withdrawal = Withdrawal::requested(*transfer, now(cx));
+        self.board.put(cx.number(), &withdrawal);
+        let came_to = self.carry_out(cx, transfer, &mut withdrawal).await;
+        withdrawal.changed = now(cx);
+        if let Err(error) = &came_to {
+            // Whatever was held is given back by the compensation of the step that held it.
+            withdrawal.state = state_after(error);
+            withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
+        }
+        self.board.put(cx.number(), &withdrawal);
+        came_to.map(|()| Ended::of(withdrawal))
+    }
+}
+
+impl WithdrawalFlow {
+    async fn carry_out<'a>(
+        &'a self,
+        cx: &FlowContext<'a>,
+        transfer: &'a Transfer,
+        withdrawal: &mut Withdrawal,
+    ) -> Result<(), FlowError> {
+        let held: Held = cx
+            .step("hold", move || self.hold(transfer))
+            .retry(ASK_AGAIN)
+            .compensate(move |held| self.undo(transfer, held))
+            .await?;
+        if let Told::Refused(..) = held.told {
+            withdrawal.end(State::Refused, held.told);
+            return Ok(());
+        }
+        let expires = cx.now().after(Duration::from_nanos(held.expires_after_ns));
+        withdrawal.expires = Some(Timestamp(expires.0));
+        self.show(cx, withdrawal, State::Pending);
+        withdrawal.decision = cx.wait_for(DECISION).until(expires).await?;
+        let (told, ended) = if let Some(Decision::Approve { .. }) = withdrawal.decision {
+            self.show(cx, withdrawal, State::Settling);
+            let settle = cx.step("settle", move || self.settle(transfer));
+            (settle.retry(ASK_AGAIN).await?, State::Settled)
+        } else {
+            self.show(cx, withdrawal, State::Returning);
+            let release = cx.step("release", move || self.release(transfer));
+            let ended = match withdrawal.decision {
+                Some(Decision::Cancel) => State::Cancelled,
+                Some(_) => State::Rejected,
+                None => State::Expired,
+            };
+            (release.retry(ASK_AGAIN).await?, ended)
+        };
+        // A refusal here means that somebody has ended it past the flow, or that the engine was put
+        // back to a state from before the hold.
+        let refused = matches!(told, Told::Refused(..));
+        withdrawal.end(if refused { State::Failed } else { ended }, told);
+        Ok(())
+    }
+
+    fn show(&self, cx: &FlowContext<'_>, withdrawal: &mut Withdrawal, state: State) {
+        withdrawal.state = state;
+        withdrawal.changed = now(cx);
+        self.board.put(cx.number(), withdrawal);
+    }
+
+    async fn hold(&self, transfer: &Transfer) -> Result<Held, StepError> {
+        let request = HoldWithdrawal { transfer: *transfer, level: LEVEL };
+        let grant = self.grant(transfer);
+        let told = told(self.desk.send(request, &by(&grant)).await)?;
+        let expires_after_ns = self.expires_after.as_nanos().try_into().unwrap_or(u64::MAX);
+        Ok(Held { told, expires_after_ns })
+    }
+
+    async fn settle(&self, transfer: &Transfer) -> Result<Told, StepError> {
+        let Transfer { account, reference, .. } = *transfer;
+        let request = SettleWithdrawal { account, reference, level: LEVEL };
+        let grant = self.grant(transfer);
+        told(self.desk.send(request, &by(&grant)).await)
+    }
+
+    async fn release(&self, transfer: &Transfer) -> Result<Told, StepError> {
+        let Transfer { account, reference, .. } = *transfer;
+        let request = ReleaseWithdrawal { account, reference, level: LEVEL };
+        let grant = self.grant(transfer);
+        told(self.desk.send(request, &by(&grant)).await)
+    }
+
+    /// Gives back what was held, if anything was.
+    async fn undo(&self, transfer: &Transfer, held: Held) -> Result<(), StepError> {
+        match held.told {
+            Told::Refused(..) => Ok(()),
+            Told::Done(_) => match self.release(transfer).await? {
+                Told::Done(_) => Ok(()),
+                Told::Refused(reason, _) => Err(StepError::permanent(reason)),
+            },
+        }
+    }
+
+    /// The venue itself asks, for this account; whoever wanted the withdrawal has been checked.
+    fn grant(&self, transfer: &Transfer) -> Grant {
+        let scopes = Scopes::NONE.with(Scope::Transfer).with(Scope::Admin);
+        Grant::new(scopes, [transfer.account])
+    }
+}
+
+/// Money that leaves is on the disk first, whatever the level of the venue.
+const LEVEL: Option<Level> = Some(Level::Synced);
+
+fn by(grant: &Grant) -> Context<'_> {
+    Context::new().with_principal(grant)
+}
+
+/// The time that is the same whenever the flow is executed again.
+fn now(cx: &FlowContext<'_>) -> Timestamp {
+    Timestamp(cx.now().0)
+}
+
+/// What the engine answered. Without an answer the step is to be asked again: the engine was busy,
+/// or it ended and the next one knows.
+fn told(answer: Result<Answer, Error>) -> Result<Told, StepError> {
+    match answer {
+        Ok(answer) => Ok(Told::Done(answer.seq)),
+        Err(error) => match error.source_as::<Refused>() {
+            Some(refused) => Ok(Told::Refused(refused.reason, refused.seq)),
+            None => Err(StepError::retryable(error.message())),
+        },
+    }
+}

@@ -1,0 +1,22 @@
+//! Withdrawals as durable flows.
+//!
+//! A withdrawal is held by the engine, waits until somebody decides, and is then paid out or given
+//! back, exactly once, whenever the process dies in between. The page `docs/withdrawals.md` tells the
+//! whole story.
+
+mod board;
+mod bus;
+mod error;
+mod flow;
+mod office;
+mod request;
+mod withdrawal;
+
+pub use bus::PaymentsBus;
+pub use error::{Decided, OpenError};
+pub use office::{Office, Settings};
+pub use request::{
+    ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX,
+    REASON_BYTES_MAX, RejectWithdrawal, RequestWithdrawal, Requested, Withdrawals,
+};
+pub use withdrawal::{Decision, Receipt, State, Trouble, UnknownId, Withdrawal, WithdrawalId};

@@ -1,0 +1,250 @@
+//! What a withdrawal is, and how far it has come.
+
+use rialto_flow::{FlowId, IdError};
+use rialto_model::{AccountId, Reference, RejectReason, Seq, Text, Timestamp, Transfer};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What the outside world calls the payment, such as the id of a transaction of a bank or a chain:
+/// 1 to 96 bytes of printable ASCII without spaces.
+pub type Receipt = Text<96>;
+
+/// Names a withdrawal: the account and the owner's reference, written `7-rent-2026`.
+///
+/// It follows from the request, so that whoever asks twice asks for one withdrawal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WithdrawalId {
+    /// Whose withdrawal.
+    pub account: AccountId,
+    /// The owner's name for it.
+    pub reference: Reference,
+}
+
+/// A text that names no withdrawal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} names no withdrawal; write the account, a dash and the reference, as in 7-rent")]
+pub struct UnknownId(pub String);
+
+impl WithdrawalId {
+    /// The name of the withdrawal that moves this.
+    #[must_use]
+    pub fn of(transfer: &Transfer) -> WithdrawalId {
+        WithdrawalId { account: transfer.account, reference: transfer.reference }
+    }
+
+    /// What its flow is called. Fails only for texts that no reference may be.
+    pub(crate) fn flow_id(&self) -> Result<FlowId, IdError> {
+        FlowId::new(&format!("w-{self}"))
+    }
+}
+
+impl fmt::Display for WithdrawalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.account, self.reference)
+    }
+}
+
+impl FromStr for WithdrawalId {
+    type Err = UnknownId;
+
+    fn from_str(text: &str) -> Result<WithdrawalId, UnknownId> {
+        let unknown = || UnknownId(text.chars().take(80).collect());
+        let (account, reference) = text.split_once('-').ok_or_else(unknown)?;
+        let id = WithdrawalId {
+            account: account.parse().map_err(|_| unknown())?,
+            reference: reference.parse().map_err(|_| unknown())?,
+        };
+        // One withdrawal has one name: neither 007 nor an empty reference is another.
+        if id.to_string() == text && !id.reference.is_empty() { Ok(id) } else { Err(unknown()) }
+    }
+}
+
+/// How far a withdrawal has come.
+///
+/// The numbers under which states are stored follow from their order: new ones go to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum State {
+    /// Asked for; the engine has not answered yet.
+    Requested,
+    /// Held: the amount is set aside, and somebody is to decide.
+    Pending,
+    /// Approved; the engine is being told to pay it out.
+    Settling,
+    /// Not to be; the engine is being told to give it back.
+    Returning,
+    /// Paid out.
+    Settled,
+    /// Rejected by the operator, and given back.
+    Rejected,
+    /// Cancelled by its owner, and given back.
+    Cancelled,
+    /// Not decided in time, and given back.
+    Expired,
+    /// Refused by the engine: nothing was ever held.
+    Refused,
+    /// Broken off: the engine did not do what was decided, and somebody must look.
+    Failed,
+}
+
+impl State {
+    /// All states.
+    pub const ALL: [State; 10] = [
+        State::Requested,
+        State::Pending,
+        State::Settling,
+        State::Returning,
+        State::Settled,
+        State::Rejected,
+        State::Cancelled,
+        State::Expired,
+        State::Refused,
+        State::Failed,
+    ];
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Requested => "requested",
+            State::Pending => "pending",
+            State::Settling => "settling",
+            State::Returning => "returning",
+            State::Settled => "settled",
+            State::Rejected => "rejected",
+            State::Cancelled => "cancelled",
+            State::Expired => "expired",
+            State::Refused => "refused",
+            State::Failed => "failed",
+        }
+    }
+
+    /// Whether nothing will change any more.
+    #[must_use]
+    pub fn is_ended(self) -> bool {
+        !matches!(self, State::Requested | State::Pending | State::Settling | State::Returning)
+    }
+
+    /// Whether it can still be decided.
+    #[must_use]
+    pub fn is_undecided(self) -> bool {
+        matches!(self, State::Requested | State::Pending)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What was decided about a withdrawal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decision {
+    /// The operator has paid it, or will, under this receipt.
+    Approve {
+        /// What the outside world calls the payment.
+        receipt: Receipt,
+    },
+    /// The operator will not pay it.
+    Reject {
+        /// Why not, in words for its owner.
+        reason: String,
+    },
+    /// Its owner does not want it any more.
+    Cancel,
+}
+
+/// Why a withdrawal did not come to what was asked for or decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trouble {
+    /// The engine refused.
+    Refused {
+        /// Why.
+        reason: RejectReason,
+        /// The place of the refusal in the journal.
+        seq: Seq,
+    },
+    /// The flow could not go on.
+    Broken(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Refused { reason, .. } => f.write_str(reason.sentence()),
+            Trouble::Broken(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// A withdrawal as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withdrawal {
+    /// Whose, of what, how much, and under which reference.
+    pub transfer: Transfer,
+    /// How far it has come.
+    pub state: State,
+    /// When it was asked for.
+    pub requested: Timestamp,
+    /// When it came to its state.
+    pub changed: Timestamp,
+    /// When it is given back if nobody has decided; known once it is held.
+    pub expires: Option<Timestamp>,
+    /// What was decided, if anything was.
+    pub decision: Option<Decision>,
+    /// The command that settled or released it, or that the engine refused.
+    pub seq: Option<Seq>,
+    /// What went wrong, if something did.
+    pub trouble: Option<Trouble>,
+}
+
+impl Withdrawal {
+    pub(crate) fn requested(transfer: Transfer, at: Timestamp) -> Withdrawal {
+        Withdrawal {
+            transfer,
+            state: State::Requested,
+            requested: at,
+            changed: at,
+            expires: None,
+            decision: None,
+            seq: None,
+            trouble: None,
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn id(&self) -> WithdrawalId {
+        WithdrawalId::of(&self.transfer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_one_text() {
+        let id = WithdrawalId { account: AccountId(7), reference: "rent-2026".parse().unwrap() };
+        assert_eq!(id.to_string(), "7-rent-2026");
+        assert_eq!("7-rent-2026".parse(), Ok(id));
+        for wrong in ["", "7", "7-", "-rent", "07-rent", "+7-rent", "x-rent", "7-two words"] {
+            assert_eq!(wrong.parse::<WithdrawalId>(), Err(UnknownId(wrong.to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_longest_id_names_a_flow() {
+        let reference = "r".repeat(36).parse().unwrap();
+        let id = WithdrawalId { account: AccountId(u32::MAX), reference };
+        assert!(id.flow_id().is_ok());
+    }
+
+    #[test]
+    fn states_are_stored_under_the_numbers_of_their_order() {
+        for (number, state) in (0_u8..).zip(State::ALL) {
+            assert_eq!(postcard::to_extend(&state, Vec::new()).unwrap(), [number]);
+        }
+    }
+}
