@@ -160,7 +160,7 @@ impl FlowError {
 /// The longest text of an error that is stored, in bytes.
 const STORED_TEXT_MAX: usize = 1024;
 
-fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     if text.len() > STORED_TEXT_MAX {
         let end = (0..=STORED_TEXT_MAX).rev().find(|at| text.is_char_boundary(*at));
         text.truncate(end.unwrap_or(0));

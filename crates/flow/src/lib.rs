@@ -7,6 +7,7 @@ mod flows;
 pub mod history;
 mod id;
 mod observe;
+pub mod outbox;
 pub mod recorder;
 mod retry;
 mod run;

@@ -1,13 +1,17 @@
 //! A store that is lost with the process.
 
-use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
+use super::Store;
+use super::message::{
+    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    OutboxMessage,
+};
 use super::record::{Record, RunNumber, Settlement};
 use super::state::{Journal, Limits, State};
 use super::types::{
     Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
     Write,
 };
-use super::{MessageStore, Store};
+use crate::outbox::{InboxStore, OutboxStore};
 use crate::{FlowId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -126,15 +130,9 @@ impl Store for MemoryStore {
     }
 }
 
-impl MessageStore for MemoryStore {
-    fn put(
-        &self,
-        messages: Vec<OutboxMessage>,
-        marks: Vec<InboxMark>,
-        _: Timestamp,
-    ) -> Result<Posted, StoreError> {
-        let (state, count) = &mut *self.lock();
-        state.put(count, messages, marks)
+impl OutboxStore for MemoryStore {
+    fn post(&self, messages: Vec<OutboxMessage>) -> Result<(), StoreError> {
+        self.accept(Vec::new(), messages).map(drop)
     }
 
     fn claim_messages(
@@ -146,29 +144,57 @@ impl MessageStore for MemoryStore {
         Ok(self.lock().0.messages.claim(now, lease, max))
     }
 
-    fn settle(&self, claim: &ClaimedMessage, outcome: Settlement) -> Result<bool, StoreError> {
+    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError> {
         let (state, count) = &mut *self.lock();
-        state.settle(count, claim, outcome)
+        state.settle(count, claim, delivery)
     }
 
     fn commit_messages(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
-        Ok(self.lock().0.messages.is_marked(from, key))
-    }
-
-    fn dead_letters(&self, max: usize) -> Result<Vec<DeadLetter>, StoreError> {
-        Ok(self.lock().0.messages.dead_letters(max))
-    }
-
-    fn settle_dead(&self, message: MessageNumber, revive: bool) -> Result<bool, StoreError> {
-        let (state, count) = &mut *self.lock();
-        state.settle_dead(count, message, revive)
-    }
-
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.lock().0.messages.next_due())
+    }
+
+    fn backlog(&self) -> Result<Backlog, StoreError> {
+        Ok(self.lock().0.messages.backlog())
+    }
+
+    fn dead_letters(
+        &self,
+        after: Option<MessageNumber>,
+        max: usize,
+    ) -> Result<Vec<DeadLetter>, StoreError> {
+        Ok(self.lock().0.messages.dead_letters(after, max))
+    }
+
+    fn requeue(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.settle_dead(count, message, Settlement::Requeued)
+    }
+
+    fn discard(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.settle_dead(count, message, Settlement::Gone)
+    }
+
+    fn maintain_messages(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.maintain(now)
+    }
+}
+
+impl InboxStore for MemoryStore {
+    fn accept(
+        &self,
+        marks: Vec<InboxMark>,
+        then: Vec<OutboxMessage>,
+    ) -> Result<Accepted, StoreError> {
+        let (state, count) = &mut *self.lock();
+        state.accept(count, marks, then)
+    }
+
+    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
+        Ok(self.lock().0.messages.is_marked(from, key))
     }
 }

@@ -1,20 +1,56 @@
 //! Messages that are stored with the step that they belong to.
 
+use super::record::Settlement;
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// What the texts and the payload of one message may come to in bytes. It then always fits into one
+/// write, with all that is noted beside it.
+pub const MESSAGE_BYTES_MAX: usize = 512 << 10;
+
+/// What the texts of one mark may come to in bytes.
+pub const MARK_BYTES_MAX: usize = 2 << 10;
+
 /// A message that must leave exactly once: stored in one atomic write with the step that sends it,
 /// forwarded later.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxMessage {
     /// Where it goes: a topic, a queue, an address. Means something to the forwarder only.
     pub to: String,
     /// What the receiver tells duplicates by. Messages of a step get one that follows from the
     /// step, so that a step that runs twice sends the same.
     pub key: String,
+    /// Messages of one lane to one address leave one after the other, as they were stored. Those
+    /// without a lane do not wait for each other.
+    pub lane: Option<String>,
     /// What it says.
     #[serde(serialize_with = "super::record::as_bytes")]
     pub payload: Vec<u8>,
+}
+
+impl OutboxMessage {
+    /// A message without a key and a lane.
+    pub fn new(to: impl Into<String>, payload: impl Into<Vec<u8>>) -> Self {
+        Self { to: to.into(), payload: payload.into(), ..Self::default() }
+    }
+
+    /// The same message, with a key.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: key.into(), ..self }
+    }
+
+    /// The same message, in a lane.
+    #[must_use]
+    pub fn in_lane(self, lane: impl Into<String>) -> Self {
+        Self { lane: Some(lane.into()), ..self }
+    }
+
+    /// How many bytes its texts and its payload are.
+    pub(crate) fn bytes(&self) -> usize {
+        let lane = self.lane.as_ref().map_or(0, String::len);
+        self.to.len() + self.key.len() + lane + self.payload.len()
+    }
 }
 
 /// The mark that a message of others has been dealt with, stored in one atomic write with what was
@@ -29,16 +65,23 @@ pub struct InboxMark {
     pub keep_until: Timestamp,
 }
 
+impl InboxMark {
+    /// How many bytes its texts are.
+    pub(crate) fn bytes(&self) -> usize {
+        self.from.len() + self.key.len()
+    }
+}
+
 /// The number of a message in the outbox, in the order of the writes that hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageNumber(pub u64);
 
-/// What came of the wish to store messages.
+/// What came of the wish to mark a message as dealt with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Posted {
-    /// They are stored.
-    Stored,
-    /// One of the marks was there already; nothing was stored.
+pub enum Accepted {
+    /// It is new; everything is stored.
+    New,
+    /// It has been dealt with before; nothing was stored.
     Duplicate,
 }
 
@@ -55,6 +98,33 @@ pub struct ClaimedMessage {
     pub message: OutboxMessage,
 }
 
+/// What became of a claimed message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It has left.
+    Forwarded,
+    /// It could not leave and is to be claimed again at a time.
+    Retry {
+        /// From when on.
+        at: Timestamp,
+    },
+    /// It is given up: it becomes a dead letter.
+    Dead {
+        /// Why, in a sentence. Stores may keep no more than its first KiB.
+        reason: String,
+    },
+}
+
+impl From<Delivery> for Settlement {
+    fn from(delivery: Delivery) -> Self {
+        match delivery {
+            Delivery::Forwarded => Self::Gone,
+            Delivery::Retry { at } => Self::Retry { at },
+            Delivery::Dead { reason } => Self::Dead { reason: crate::error::shortened(reason) },
+        }
+    }
+}
+
 /// A message that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
@@ -66,4 +136,13 @@ pub struct DeadLetter {
     pub reason: String,
     /// The message.
     pub message: OutboxMessage,
+}
+
+/// How many messages an outbox holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Those that are still to leave, claimed ones included.
+    pub waiting: usize,
+    /// Those that were given up.
+    pub dead: usize,
 }

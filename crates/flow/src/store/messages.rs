@@ -1,9 +1,13 @@
 //! The outbox and the inbox of a store in memory.
 
-use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage};
+use super::lanes::Lanes;
+use super::message::{
+    Backlog, ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage,
+};
 use super::record::{Settlement, Standing};
 use crate::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::time::Duration;
 
 struct Kept {
@@ -27,8 +31,10 @@ impl Kept {
 #[derive(Default)]
 pub(super) struct Messages {
     messages: BTreeMap<MessageNumber, Kept>,
-    /// The messages that are not given up, by when they may be claimed.
+    /// The messages that are next in their lanes, or in none, by when they may be claimed.
     queue: BTreeSet<(Timestamp, MessageNumber)>,
+    lanes: Lanes,
+    dead: BTreeSet<MessageNumber>,
     /// The marks, by sender and key, with the end of their keeping.
     marks: HashMap<(String, String), Timestamp>,
     expiry: BTreeSet<(Timestamp, String, String)>,
@@ -50,6 +56,11 @@ impl Messages {
         self.messages.len()
     }
 
+    pub(super) fn backlog(&self) -> Backlog {
+        let dead = self.dead.len();
+        Backlog { waiting: self.messages.len() - dead, dead }
+    }
+
     pub(super) fn marks(&self) -> usize {
         self.marks.len()
     }
@@ -59,6 +70,8 @@ impl Messages {
         self.weight + self.marks.len() * 48
     }
 
+    // --- Coming and going.
+
     pub(super) fn add(
         &mut self,
         first: MessageNumber,
@@ -66,8 +79,7 @@ impl Messages {
     ) {
         let mut number = first;
         for content in messages {
-            let standing = Standing { attempts: 0, due: Timestamp(0), dead: None };
-            self.restore(number, content, standing);
+            self.restore(number, content, Standing::default());
             number.0 += 1;
         }
     }
@@ -82,57 +94,51 @@ impl Messages {
         self.remove(number);
         self.set_next_at_least(MessageNumber(number.0 + 1));
         self.weight += weight(&content);
-        if standing.dead.is_none() {
-            self.queue.insert((standing.due, number));
-        }
         self.messages.insert(number, Kept { content, standing, claim: None });
+        self.line_up(number);
     }
 
     fn remove(&mut self, number: MessageNumber) {
+        self.step_out(number);
         if let Some(kept) = self.messages.remove(&number) {
-            self.queue.remove(&(kept.due(), number));
             self.weight -= weight(&kept.content);
         }
     }
 
-    /// Whether there is a message, given up or not, of this number.
-    pub(super) fn is_dead(&self, number: MessageNumber) -> bool {
-        self.messages.get(&number).is_some_and(|kept| kept.standing.dead.is_some())
-    }
-
-    /// Whether a claim still holds.
-    pub(super) fn holds(&self, claim: &ClaimedMessage) -> bool {
-        let kept = self.messages.get(&claim.number);
-        kept.and_then(|kept| kept.claim).is_some_and(|(token, _)| token == claim.token)
-    }
-
-    /// What becomes of a message; nothing if there is none of that number.
-    pub(super) fn settle(&mut self, number: MessageNumber, outcome: &Settlement) {
-        if *outcome == Settlement::Forwarded {
-            return self.remove(number);
-        }
-        let Some(kept) = self.messages.get_mut(&number) else { return };
+    /// Takes a message out of the queue, or out of the dead letters, so that its standing can change.
+    fn step_out(&mut self, number: MessageNumber) {
+        let Some(kept) = self.messages.get(&number) else { return };
+        self.dead.remove(&number);
         self.queue.remove(&(kept.due(), number));
-        kept.claim = None;
-        let standing = &mut kept.standing;
-        match outcome {
-            Settlement::Forwarded => {}
-            Settlement::Retry { at } => {
-                standing.attempts += 1;
-                standing.due = *at;
-            }
-            Settlement::Dead { reason } => {
-                standing.attempts += 1;
-                standing.dead = Some(reason.clone());
-            }
-            Settlement::Revived => {
-                *standing = Standing { attempts: 0, due: Timestamp(0), dead: None };
-            }
-        }
-        if standing.dead.is_none() {
-            self.queue.insert((standing.due, number));
+        if let Some(next) = self.lanes.leave(&kept.content, number)
+            && let Some(next_kept) = self.messages.get(&next)
+        {
+            self.queue.insert((next_kept.due(), next));
         }
     }
+
+    /// Puts a message where its standing says: among the dead letters, into the queue, or behind
+    /// those before it in its lane.
+    fn line_up(&mut self, number: MessageNumber) {
+        let Some(kept) = self.messages.get(&number) else { return };
+        if kept.standing.dead.is_some() {
+            self.dead.insert(number);
+            return;
+        }
+        let messages = &self.messages;
+        let is_claimed = |head| messages.get(&head).is_some_and(|head| head.claim.is_some());
+        let place = self.lanes.join(&kept.content, number, is_claimed);
+        if let Some(passed) = place.passed
+            && let Some(passed_kept) = self.messages.get(&passed)
+        {
+            self.queue.remove(&(passed_kept.due(), passed));
+        }
+        if place.is_head {
+            self.queue.insert((kept.due(), number));
+        }
+    }
+
+    // --- Claims.
 
     pub(super) fn claim(
         &mut self,
@@ -161,12 +167,50 @@ impl Messages {
         claimed
     }
 
+    /// Whether nobody has claimed the message after this claim.
+    pub(super) fn holds(&self, claim: &ClaimedMessage) -> bool {
+        let kept = self.messages.get(&claim.number);
+        kept.and_then(|kept| kept.claim).is_some_and(|(token, _)| token == claim.token)
+    }
+
+    pub(super) fn is_dead(&self, number: MessageNumber) -> bool {
+        self.dead.contains(&number)
+    }
+
+    /// What becomes of a message; nothing if there is none of that number.
+    pub(super) fn settle(&mut self, number: MessageNumber, outcome: &Settlement) {
+        if *outcome == Settlement::Gone {
+            return self.remove(number);
+        }
+        self.step_out(number);
+        let Some(kept) = self.messages.get_mut(&number) else { return };
+        kept.claim = None;
+        let standing = &mut kept.standing;
+        match outcome {
+            Settlement::Gone => {}
+            Settlement::Retry { at } => {
+                standing.attempts += 1;
+                standing.due = *at;
+            }
+            Settlement::Dead { reason } => {
+                standing.attempts += 1;
+                standing.dead = Some(reason.clone());
+            }
+            Settlement::Requeued => *standing = Standing::default(),
+        }
+        self.line_up(number);
+    }
+
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.queue.first().map(|(at, _)| *at)
     }
 
-    pub(super) fn dead_letters(&self, max: usize) -> Vec<DeadLetter> {
-        let dead = self.messages.iter().filter_map(|(number, kept)| {
+    // --- Looking.
+
+    pub(super) fn dead_letters(&self, after: Option<MessageNumber>, max: usize) -> Vec<DeadLetter> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let dead = self.dead.range((start, Bound::Unbounded)).filter_map(|number| {
+            let kept = self.messages.get(number)?;
             Some(DeadLetter {
                 number: *number,
                 attempts: kept.standing.attempts,
@@ -185,6 +229,8 @@ impl Messages {
         let (number, kept) = self.messages.range(from..).next()?;
         Some((*number, &kept.content, &kept.standing))
     }
+
+    // --- Marks.
 
     pub(super) fn mark(&mut self, marks: impl IntoIterator<Item = InboxMark>) {
         for InboxMark { from, key, keep_until } in marks {
@@ -218,7 +264,6 @@ impl Messages {
         from: Option<&(Timestamp, String, String)>,
         max: usize,
     ) -> Vec<(Timestamp, String, String)> {
-        use std::ops::Bound;
         let start = from.map_or(Bound::Unbounded, Bound::Excluded);
         let range = self.expiry.range::<(Timestamp, String, String), _>((start, Bound::Unbounded));
         range.take(max).cloned().collect()
@@ -226,5 +271,5 @@ impl Messages {
 }
 
 fn weight(message: &OutboxMessage) -> usize {
-    message.to.len() + message.key.len() + message.payload.len() + 32
+    message.bytes() + 32
 }

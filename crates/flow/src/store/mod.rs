@@ -1,11 +1,10 @@
 //! Where runs, messages and marks are kept.
 //!
-//! [`Store`] keeps runs, [`MessageStore`] the messages of the outbox and the marks of the inbox. They
-//! are two traits, because messages that must leave with a change in somebody's database belong into
-//! that database: implement [`MessageStore`] over a table that the same transaction writes to, and
-//! forward from there. [`LogStore`] and [`MemoryStore`] are both, so that a step and its messages
-//! share one atomic write.
+//! [`Store`] keeps runs, [`OutboxStore`](crate::outbox::OutboxStore) messages that are to leave and
+//! [`InboxStore`](crate::outbox::InboxStore) marks of those that have come. [`LogStore`] and
+//! [`MemoryStore`] are all three, so that a step and its messages share one atomic write.
 
+mod lanes;
 mod log;
 mod memory;
 mod message;
@@ -17,8 +16,11 @@ mod types;
 
 pub use log::{LogOptions, LogStore};
 pub use memory::MemoryStore;
-pub use message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
-pub use record::{FORMAT_VERSION, RunNumber, Settlement, Standing};
+pub use message::{
+    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MARK_BYTES_MAX,
+    MESSAGE_BYTES_MAX, MessageNumber, OutboxMessage,
+};
+pub use record::{FORMAT_VERSION, RunNumber};
 pub use state::Limits;
 pub use types::{
     Appended, Begun, End, Fence, Level, NewRun, Outcome, RunFilter, RunStanding, RunSummary,
@@ -94,48 +96,4 @@ pub trait Store: Send + Sync + 'static {
     /// Does a bounded piece of housekeeping: forgets what need not be kept any longer, and makes
     /// room. To be called now and then, and whenever nothing else is to do.
     fn maintain(&self, now: Timestamp) -> Result<(), StoreError>;
-}
-
-/// Keeps messages until they have left, and marks of messages that have come.
-///
-/// To keep the outbox in a database of yours, write messages there in the transaction that they
-/// belong to and implement this trait over the table. `put` is then your own `INSERT`, and `claim` a
-/// `SELECT … FOR UPDATE SKIP LOCKED` with a column for the lease.
-pub trait MessageStore: Send + Sync + 'static {
-    /// Stores messages and marks in one atomic write. If one of the marks is there already, nothing
-    /// is stored: [`Posted::Duplicate`].
-    fn put(
-        &self,
-        messages: Vec<OutboxMessage>,
-        marks: Vec<InboxMark>,
-        now: Timestamp,
-    ) -> Result<Posted, StoreError>;
-
-    /// Claims up to `max` messages that are due, oldest first, until `lease` from now. A message
-    /// whose claim has lapsed can be claimed again, and the older claim settles nothing any more.
-    fn claim_messages(
-        &self,
-        now: Timestamp,
-        lease: Duration,
-        max: usize,
-    ) -> Result<Vec<ClaimedMessage>, StoreError>;
-
-    /// Says what became of a claimed message. False means that the claim has been taken over, and
-    /// nothing was changed.
-    fn settle(&self, claim: &ClaimedMessage, outcome: Settlement) -> Result<bool, StoreError>;
-
-    /// Returns when all changes so far are confirmed, at the level of the store.
-    fn commit_messages(&self) -> Result<(), StoreError>;
-
-    /// Whether a message of others has been dealt with.
-    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError>;
-
-    /// The messages that were given up, oldest first, at most `max`.
-    fn dead_letters(&self, max: usize) -> Result<Vec<DeadLetter>, StoreError>;
-
-    /// Makes a dead letter due again, or discards it. False if there is none of that number.
-    fn settle_dead(&self, message: MessageNumber, revive: bool) -> Result<bool, StoreError>;
-
-    /// When the next message is due that nobody claims, if there is one.
-    fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
 }

@@ -91,30 +91,24 @@ pub(crate) struct Advance<'a> {
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Settlement {
-    /// It has left: it is gone from the outbox.
-    Forwarded,
+pub(crate) enum Settlement {
+    /// It has left, or was discarded: it is gone from the outbox.
+    Gone,
     /// It could not leave and is due again at a time.
-    Retry {
-        /// From when on it may be claimed again.
-        at: Timestamp,
-    },
-    /// It is given up: it stays as a dead letter until somebody revives or discards it.
-    Dead {
-        /// Why.
-        reason: String,
-    },
+    Retry { at: Timestamp },
+    /// It is given up: it stays as a dead letter until somebody requeues or discards it.
+    Dead { reason: String },
     /// A dead letter is due again, with its attempts forgotten.
-    Revived,
+    Requeued,
 }
 
 /// How a message stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Standing {
     /// How often forwarding it has failed.
-    pub attempts: u32,
+    pub(crate) attempts: u32,
     /// From when on it may be claimed.
-    pub due: Timestamp,
+    pub(crate) due: Timestamp,
     /// Why it was given up, if it was.
-    pub dead: Option<String>,
+    pub(crate) dead: Option<String>,
 }

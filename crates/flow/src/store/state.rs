@@ -1,6 +1,9 @@
 //! What both stores do: keep the state in memory and write down every change of it.
 
-use super::message::{ClaimedMessage, InboxMark, MessageNumber, OutboxMessage, Posted};
+use super::message::{
+    Accepted, ClaimedMessage, Delivery, InboxMark, MARK_BYTES_MAX, MESSAGE_BYTES_MAX,
+    MessageNumber, OutboxMessage,
+};
 use super::messages::Messages;
 use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
 use super::runs::{Run, Runs, SLOTS_MAX};
@@ -20,9 +23,9 @@ pub struct Limits {
     /// How long an ended run is kept. One whose parent has not ended is kept until it has.
     pub retention: Duration,
     /// Messages in the outbox, dead letters included. While there are so many, no run is begun and
-    /// no message put; runs that are under way may still add theirs.
+    /// no message posted; runs that are under way may still add theirs.
     pub messages_max: usize,
-    /// Marks in the inbox. While there are so many, no message is put and no run is begun.
+    /// Marks in the inbox. While there are so many, no message is accepted and no run is begun.
     pub marks_max: usize,
 }
 
@@ -199,9 +202,9 @@ impl State {
         // A child is part of a run that is under way already, and that must be able to go on.
         if new.parent.is_none() {
             let limits = &self.limits;
-            full("unfinished runs", self.runs.live(), limits.live_runs_max)?;
-            full("messages", self.messages.len(), limits.messages_max)?;
-            full("marks", self.messages.marks(), limits.marks_max)?;
+            has_room("unfinished runs", self.runs.live(), 1, limits.live_runs_max)?;
+            has_room("messages", self.messages.len(), 1, limits.messages_max)?;
+            has_room("marks", self.messages.marks(), 1, limits.marks_max)?;
         }
         let limit = SLOTS_MAX;
         let run = self.runs.next().ok_or(StoreError::Full { what: "runs", limit })?;
@@ -300,17 +303,19 @@ impl State {
 
     // --- Messages.
 
-    pub(super) fn put(
+    pub(super) fn accept(
         &mut self,
         journal: &mut impl Journal,
-        messages: Vec<OutboxMessage>,
         marks: Vec<InboxMark>,
-    ) -> Result<Posted, StoreError> {
+        messages: Vec<OutboxMessage>,
+    ) -> Result<Accepted, StoreError> {
         if marks.iter().any(|mark| self.messages.is_marked(&mark.from, &mark.key)) {
-            return Ok(Posted::Duplicate);
+            return Ok(Accepted::Duplicate);
         }
-        full("messages", self.messages.len() + messages.len(), self.limits.messages_max + 1)?;
-        full("marks", self.messages.marks() + marks.len(), self.limits.marks_max + 1)?;
+        check_bytes(messages.iter().map(OutboxMessage::bytes), MESSAGE_BYTES_MAX)?;
+        check_bytes(marks.iter().map(InboxMark::bytes), MARK_BYTES_MAX)?;
+        has_room("messages", self.messages.len(), messages.len(), self.limits.messages_max)?;
+        has_room("marks", self.messages.marks(), marks.len(), self.limits.marks_max)?;
         let first_message = self.messages.next();
         let record = Record::Posted { first_message, messages, marks };
         journal.record(&record)?;
@@ -318,33 +323,33 @@ impl State {
             self.messages.add(first_message, messages);
             self.messages.mark(marks);
         }
-        Ok(Posted::Stored)
+        Ok(Accepted::New)
     }
 
     pub(super) fn settle(
         &mut self,
         journal: &mut impl Journal,
         claim: &ClaimedMessage,
-        outcome: Settlement,
+        delivery: Delivery,
     ) -> Result<bool, StoreError> {
         if !self.messages.holds(claim) {
             return Ok(false);
         }
-        self.settle_now(journal, claim.number, outcome)?;
+        self.settle_now(journal, claim.number, delivery.into())?;
         Ok(true)
     }
 
+    /// Says what becomes of a dead letter. False if there is none of that number.
     pub(super) fn settle_dead(
         &mut self,
         journal: &mut impl Journal,
         message: MessageNumber,
-        revive: bool,
+        settlement: Settlement,
     ) -> Result<bool, StoreError> {
         if !self.messages.is_dead(message) {
             return Ok(false);
         }
-        let outcome = if revive { Settlement::Revived } else { Settlement::Forwarded };
-        self.settle_now(journal, message, outcome)?;
+        self.settle_now(journal, message, settlement)?;
         Ok(true)
     }
 
@@ -363,6 +368,13 @@ impl State {
     }
 }
 
-fn full(what: &'static str, held: usize, limit: usize) -> Result<(), StoreError> {
-    if held >= limit { Err(StoreError::Full { what, limit }) } else { Ok(()) }
+fn check_bytes(mut lengths: impl Iterator<Item = usize>, limit: usize) -> Result<(), StoreError> {
+    match lengths.find(|bytes| *bytes > limit) {
+        Some(bytes) => Err(StoreError::TooLarge { bytes, limit }),
+        None => Ok(()),
+    }
+}
+
+fn has_room(what: &'static str, held: usize, more: usize, limit: usize) -> Result<(), StoreError> {
+    if held + more > limit { Err(StoreError::Full { what, limit }) } else { Ok(()) }
 }

@@ -1,6 +1,8 @@
 //! A small world for flows to act on, which remembers what was done to it.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod postman;
+
 use rialto_disk::SimDisk;
 use rialto_flow::store::{Level, LogOptions, LogStore, MemoryStore, Store};
 use rialto_flow::{
@@ -94,6 +96,10 @@ pub(crate) fn id(text: &str) -> FlowId {
 
 pub(crate) fn clock() -> ManualClock {
     ManualClock::new(Timestamp(1_000_000_000))
+}
+
+pub(crate) fn now(clock: &ManualClock) -> Timestamp {
+    rialto_flow::Clock::now(clock)
 }
 
 pub(crate) fn memory() -> Arc<dyn Store> {

@@ -1,6 +1,7 @@
 //! Records on their way to the log.
 
-use crate::store::record::Record;
+use crate::store::message::{InboxMark, OutboxMessage};
+use crate::store::record::{Record, Settlement};
 use crate::store::state::Journal;
 use crate::store::types::{StoreError, Ticket};
 use rialto_log::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};
@@ -82,40 +83,27 @@ impl Journal for Groups {
 fn bound(record: &Record<'_>) -> usize {
     /// A varint of 64 bits.
     const NUMBER: usize = 10;
-    let text = |text: &str| text.len() + NUMBER;
+    let messages = |messages: &[OutboxMessage]| -> usize {
+        messages.iter().map(|message| message.bytes() + 5 * NUMBER).sum()
+    };
+    let marks =
+        |marks: &[InboxMark]| -> usize { marks.iter().map(|mark| mark.bytes() + 3 * NUMBER).sum() };
     let held = match record {
         Record::Started(beginning) => beginning.flow.len() + beginning.input.len(),
         Record::Advanced(advance) => {
-            let messages = advance.messages.iter();
-            let messages: usize =
-                messages.map(|it| text(&it.to) + text(&it.key) + it.payload.len() + NUMBER).sum();
-            let marks = advance.marks.iter();
-            let marks: usize = marks.map(|it| text(&it.from) + text(&it.key) + NUMBER).sum();
-            advance.entries.len() + messages + marks
+            advance.entries.len() + messages(&advance.messages) + marks(&advance.marks)
         }
         Record::Forgotten(runs) => runs.len() * NUMBER,
         Record::Image { beginning, history, .. } => {
             beginning.flow.len() + beginning.input.len() + history.len()
         }
-        Record::Posted { messages, marks, .. } => {
-            let messages = messages.iter();
-            let messages: usize =
-                messages.map(|it| text(&it.to) + text(&it.key) + it.payload.len() + NUMBER).sum();
-            let marks = marks.iter();
-            messages + marks.map(|it| text(&it.from) + text(&it.key) + NUMBER).sum::<usize>()
-        }
-        Record::Settled { outcome, .. } => match outcome {
-            crate::store::Settlement::Dead { reason } => reason.len(),
-            _ => 0,
-        },
+        Record::Posted { messages: posted, marks: marked, .. } => messages(posted) + marks(marked),
+        Record::Settled { outcome: Settlement::Dead { reason }, .. } => reason.len(),
         Record::MessageImage { content, standing, .. } => {
-            let dead = standing.dead.as_ref().map_or(0, String::len);
-            content.to.len() + content.key.len() + content.payload.len() + dead
+            content.bytes() + standing.dead.as_ref().map_or(0, String::len)
         }
-        Record::MarkImages(marks) => {
-            marks.iter().map(|it| text(&it.from) + text(&it.key) + NUMBER).sum()
-        }
-        Record::Counters { .. } => 0,
+        Record::MarkImages(images) => marks(images),
+        Record::Settled { .. } | Record::Counters { .. } => 0,
         Record::Reopened { entries, .. } => entries.len(),
     };
     held + OVERHEAD_BYTES

@@ -2,18 +2,18 @@
 
 mod checkpoint;
 mod groups;
+mod messages;
 mod open;
 
 pub use open::LogOptions;
 
-use super::message::{ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage, Posted};
-use super::record::{RunNumber, Settlement};
+use super::Store;
+use super::record::RunNumber;
 use super::state::State;
 use super::types::{
     Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
     Write,
 };
-use super::{MessageStore, Store};
 use crate::{FlowId, Timestamp};
 use checkpoint::Checkpoint;
 use groups::Groups;
@@ -223,50 +223,5 @@ impl Store for LogStore {
             files.writer.sync().map_err(|error| self.fail(&error))?;
         }
         Ok(())
-    }
-}
-
-impl MessageStore for LogStore {
-    fn put(
-        &self,
-        messages: Vec<OutboxMessage>,
-        marks: Vec<InboxMark>,
-        _: Timestamp,
-    ) -> Result<Posted, StoreError> {
-        self.change(|Inner { state, groups }| state.put(groups, messages, marks))
-    }
-
-    fn claim_messages(
-        &self,
-        now: Timestamp,
-        lease: Duration,
-        max: usize,
-    ) -> Result<Vec<ClaimedMessage>, StoreError> {
-        self.change(|inner| Ok(inner.state.messages.claim(now, lease, max)))
-    }
-
-    fn settle(&self, claim: &ClaimedMessage, outcome: Settlement) -> Result<bool, StoreError> {
-        self.change(|Inner { state, groups }| state.settle(groups, claim, outcome))
-    }
-
-    fn commit_messages(&self) -> Result<(), StoreError> {
-        let last = lock(&self.inner).groups.next_seq() - 1;
-        self.commit(Ticket(last))
-    }
-
-    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
-        self.read(|state| state.messages.is_marked(from, key))
-    }
-
-    fn dead_letters(&self, max: usize) -> Result<Vec<DeadLetter>, StoreError> {
-        self.read(|state| state.messages.dead_letters(max))
-    }
-
-    fn settle_dead(&self, message: MessageNumber, revive: bool) -> Result<bool, StoreError> {
-        self.change(|Inner { state, groups }| state.settle_dead(groups, message, revive))
-    }
-
-    fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.read(|state| state.messages.next_due())
     }
 }

@@ -1,0 +1,242 @@
+//! Messages that leave exactly once.
+//!
+//! A step that changes something here and tells somebody there can die between the two. So the
+//! message is stored in the same atomic write as the end of the step ([`Step::send`]), and an
+//! [`Outbox`] forwards it afterwards, as often as it takes. The receiver tells repetitions by the
+//! message's key: an [`Inbox`] does that. Together, each message has its effect once.
+//!
+//! [`Step::send`]: crate::Step::send
+//!
+//! ```
+//! use rialto_flow::outbox::{ForwardError, Forwarder, Inbox, Options, Outbox, OutboxStore};
+//! use rialto_flow::store::{Accepted, MemoryStore, OutboxMessage};
+//! use std::sync::Arc;
+//!
+//! /// Here the receiver is in the same process; otherwise this would be a request over a network.
+//! struct ToBank(Inbox);
+//!
+//! impl Forwarder for ToBank {
+//!     async fn forward(&self, message: &OutboxMessage) -> Result<(), ForwardError> {
+//!         let then = vec![OutboxMessage::new("audit", message.payload.clone())];
+//!         // Whether it is new or a duplicate, the receiver has it now.
+//!         self.0.accept("shop", &message.key, then)?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (shop, bank) = (Arc::new(MemoryStore::default()), Arc::new(MemoryStore::default()));
+//! let options = Options { workers: 0, ..Options::default() };
+//! let outbox = Outbox::open(shop, ToBank(Inbox::new(bank.clone())), options)?;
+//! let payment = OutboxMessage::new("bank", "pay 5").with_key("payment-1");
+//! outbox.post(vec![payment.clone(), payment])?;
+//! outbox.run_until_idle()?;
+//! assert_eq!(outbox.counts().forwarded, 2);
+//! assert_eq!(bank.backlog()?.waiting, 1);
+//! # Ok(()) }
+//! ```
+
+mod bell;
+mod forwarder;
+mod inbox;
+mod options;
+mod store;
+mod worker;
+
+pub use forwarder::{ForwardError, Forwarder};
+pub use inbox::Inbox;
+pub use options::Options;
+pub use store::{InboxStore, OutboxStore};
+
+use crate::store::{Backlog, DeadLetter, MessageNumber, OutboxMessage, StoreError};
+use bell::Bell;
+use forwarder::AnyForwarder;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use worker::{Tally, Worker};
+
+/// Forwards the messages of a store.
+///
+/// Any number of them may work on one store: a message is claimed before it is forwarded. Dropping
+/// it ends the attempts under way; their messages are claimed until the lease is over and then
+/// forwarded again by whoever comes. [`Outbox::drain`] lets them end first.
+pub struct Outbox {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Why an outbox does not open.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutboxError {
+    /// The options make no sense.
+    #[error("the outbox cannot work like this: {0}")]
+    Options(String),
+    /// There is no thread to be had.
+    #[error("cannot start a worker of the outbox: {0}")]
+    Thread(String),
+}
+
+/// What an outbox has done since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that have left.
+    pub forwarded: u64,
+    /// Attempts that have failed and are to be repeated.
+    pub failed: u64,
+    /// Messages that were given up.
+    pub dead: u64,
+    /// Attempts that ended after another worker had taken the message over: what came of them is
+    /// not noted. More than a few mean that the lease is too short.
+    pub overtaken: u64,
+}
+
+/// What the workers share.
+struct Shared {
+    store: Arc<dyn OutboxStore>,
+    forwarder: Arc<dyn AnyForwarder>,
+    options: Options,
+    bell: Arc<Bell>,
+    counts: Tally,
+    random: AtomicU64,
+    /// No more messages are claimed.
+    draining: AtomicBool,
+    /// Nothing more is done at all.
+    stopping: AtomicBool,
+    /// Why the store did not do what it was last asked.
+    trouble: Mutex<Option<StoreError>>,
+}
+
+impl Shared {
+    fn note(&self, trouble: Option<&StoreError>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble.cloned();
+    }
+}
+
+impl Outbox {
+    /// Begins to forward the messages of a store.
+    pub fn open(
+        store: Arc<dyn OutboxStore>,
+        forwarder: impl Forwarder,
+        options: Options,
+    ) -> Result<Self, OutboxError> {
+        options.check()?;
+        let shared = Arc::new(Shared {
+            store,
+            forwarder: Arc::new(forwarder),
+            bell: Arc::default(),
+            counts: Tally::default(),
+            random: AtomicU64::new(options.seed),
+            draining: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            trouble: Mutex::default(),
+            options,
+        });
+        let mut outbox = Self { shared: shared.clone(), threads: Vec::new() };
+        for _ in 0..shared.options.workers {
+            let worker = Worker::new(shared.clone());
+            let thread = std::thread::Builder::new().name("outbox".to_owned());
+            let thread = thread
+                .spawn(move || worker.work())
+                .map_err(|error| OutboxError::Thread(error.to_string()))?;
+            outbox.threads.push(thread);
+        }
+        Ok(outbox)
+    }
+
+    /// Stores messages that belong to no step, and forwards them.
+    pub fn post(&self, messages: Vec<OutboxMessage>) -> Result<(), StoreError> {
+        self.shared.store.post(messages)?;
+        self.wake();
+        Ok(())
+    }
+
+    /// Lets the workers look for messages now. They do so by themselves
+    /// [now and then](Options::poll_every).
+    pub fn wake(&self) {
+        self.shared.bell.ring();
+    }
+
+    /// Works on the calling thread until nothing is due and nothing is under way. Messages that are
+    /// to be tried again later are left.
+    pub fn run_until_idle(&self) -> Result<(), StoreError> {
+        Worker::new(self.shared.clone()).until_idle()
+    }
+
+    /// How many messages there are.
+    pub fn backlog(&self) -> Result<Backlog, StoreError> {
+        self.shared.store.backlog()
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let tally = &self.shared.counts;
+        Counts {
+            forwarded: tally.forwarded.load(Ordering::Relaxed),
+            failed: tally.failed.load(Ordering::Relaxed),
+            dead: tally.dead.load(Ordering::Relaxed),
+            overtaken: tally.overtaken.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Why the store did not do what it was last asked, if it did not. The workers go on asking,
+    /// unless it is [`StoreError::Failed`].
+    #[must_use]
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The dead letters with greater numbers than `after`, in order, at most `max`.
+    pub fn dead_letters(
+        &self,
+        after: Option<MessageNumber>,
+        max: usize,
+    ) -> Result<Vec<DeadLetter>, StoreError> {
+        self.shared.store.dead_letters(after, max)
+    }
+
+    /// Makes a dead letter due at once, with its attempts forgotten. In a lane it goes before all
+    /// that have not begun to leave. False if there is none of that number.
+    pub fn requeue(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        let found = self.shared.store.requeue(message)?;
+        self.wake();
+        Ok(found)
+    }
+
+    /// Forgets a dead letter. False if there is none of that number.
+    pub fn discard(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        self.shared.store.discard(message)
+    }
+
+    /// Begins no more attempts, and ends when those under way have ended or the time is over. True if
+    /// all have ended.
+    pub fn drain(mut self, within: Duration) -> bool {
+        self.shared.draining.store(true, Ordering::Release);
+        self.wake();
+        let begun = Instant::now();
+        while begun.elapsed() < within && self.threads.iter().any(|thread| !thread.is_finished()) {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+        let drained = self.threads.iter().all(JoinHandle::is_finished);
+        self.stop();
+        drained
+    }
+
+    fn stop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.bell.ring();
+        for thread in self.threads.drain(..) {
+            // Forwarders that panic are caught; whatever else went wrong, the messages are stored.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,84 @@
+//! How messages are forwarded.
+
+use super::OutboxError;
+use crate::retry::Retry;
+use crate::time::{Clock, SystemClock};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How messages are forwarded.
+#[derive(Clone)]
+pub struct Options {
+    /// How many threads work. With none, whoever calls
+    /// [`Outbox::run_until_idle`](super::Outbox::run_until_idle) does it.
+    pub workers: usize,
+    /// How many messages each worker has under way at once.
+    pub in_flight_max: usize,
+    /// For how long a claim holds. Nobody else forwards the message meanwhile; when a worker dies,
+    /// its messages wait for as long.
+    pub lease: Duration,
+    /// How long one attempt may take. It is shorter than the lease, so that an attempt has ended
+    /// before another worker can begin one; the difference is what clocks and threads may be off by.
+    pub attempt_max: Duration,
+    /// How often, and after which pauses, a failed attempt is repeated. When it allows no other the
+    /// message becomes a dead letter. The attempts are counted in the store.
+    pub retry: Retry,
+    /// How long a worker with nothing to do waits before it asks the store again. A message that is
+    /// stored by a step leaves so much later at most.
+    pub poll_every: Duration,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// What the pauses between attempts are drawn from.
+    pub seed: u64,
+    /// The runtime that forwarders find themselves in, so that they can use timers and sockets of
+    /// tokio. The worker threads stay those of the outbox.
+    #[cfg(feature = "tokio")]
+    pub tokio: Option<tokio::runtime::Handle>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            workers: 1,
+            in_flight_max: 64,
+            lease: Duration::from_secs(30),
+            attempt_max: Duration::from_secs(10),
+            retry: Retry::exponential(20),
+            poll_every: Duration::from_millis(20),
+            clock: Arc::new(SystemClock),
+            seed: RandomState::new().hash_one(std::process::id()),
+            #[cfg(feature = "tokio")]
+            tokio: None,
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn check(&self) -> Result<(), OutboxError> {
+        if self.in_flight_max == 0 {
+            return Err(OutboxError::Options("in_flight_max must be at least 1".to_owned()));
+        }
+        if self.attempt_max >= self.lease || self.attempt_max.is_zero() {
+            return Err(OutboxError::Options(format!(
+                "attempt_max ({:?}) must be more than nothing and less than the lease ({:?})",
+                self.attempt_max, self.lease
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("workers", &self.workers)
+            .field("in_flight_max", &self.in_flight_max)
+            .field("lease", &self.lease)
+            .field("attempt_max", &self.attempt_max)
+            .field("retry", &self.retry)
+            .field("poll_every", &self.poll_every)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! The outbox and the inbox of a store on a log.
+
+use super::{Inner, LogStore, lock};
+use crate::Timestamp;
+use crate::outbox::{InboxStore, OutboxStore};
+use crate::store::Store;
+use crate::store::message::{
+    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    OutboxMessage,
+};
+use crate::store::record::Settlement;
+use crate::store::types::{StoreError, Ticket};
+use std::time::Duration;
+
+impl LogStore {
+    fn settle_dead(
+        &self,
+        message: MessageNumber,
+        settlement: Settlement,
+    ) -> Result<bool, StoreError> {
+        let found =
+            self.change(|Inner { state, groups }| state.settle_dead(groups, message, settlement))?;
+        self.commit_messages()?;
+        Ok(found)
+    }
+}
+
+impl OutboxStore for LogStore {
+    fn post(&self, messages: Vec<OutboxMessage>) -> Result<(), StoreError> {
+        self.accept(Vec::new(), messages).map(drop)
+    }
+
+    fn claim_messages(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        max: usize,
+    ) -> Result<Vec<ClaimedMessage>, StoreError> {
+        let claimed = self.change(|inner| Ok(inner.state.messages.claim(now, lease, max)))?;
+        // What leaves before the step that sends it is sure to survive may have had no cause in the
+        // end. Flows have mostly confirmed it already.
+        if !claimed.is_empty() {
+            self.commit_messages()?;
+        }
+        Ok(claimed)
+    }
+
+    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError> {
+        self.change(|Inner { state, groups }| state.settle(groups, claim, delivery))
+    }
+
+    fn commit_messages(&self) -> Result<(), StoreError> {
+        let last = lock(&self.inner).groups.next_seq() - 1;
+        self.commit(Ticket(last))
+    }
+
+    fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.read(|state| state.messages.next_due())
+    }
+
+    fn backlog(&self) -> Result<Backlog, StoreError> {
+        self.read(|state| state.messages.backlog())
+    }
+
+    fn dead_letters(
+        &self,
+        after: Option<MessageNumber>,
+        max: usize,
+    ) -> Result<Vec<DeadLetter>, StoreError> {
+        self.read(|state| state.messages.dead_letters(after, max))
+    }
+
+    fn requeue(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        self.settle_dead(message, Settlement::Requeued)
+    }
+
+    fn discard(&self, message: MessageNumber) -> Result<bool, StoreError> {
+        self.settle_dead(message, Settlement::Gone)
+    }
+
+    fn maintain_messages(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.maintain(now)
+    }
+}
+
+impl InboxStore for LogStore {
+    fn accept(
+        &self,
+        marks: Vec<InboxMark>,
+        then: Vec<OutboxMessage>,
+    ) -> Result<Accepted, StoreError> {
+        let accepted = self.change(|Inner { state, groups }| state.accept(groups, marks, then))?;
+        // A duplicate too: its sender takes the answer for a promise, and the mark may be as new as
+        // that of a write that is still under way.
+        self.commit_messages()?;
+        Ok(accepted)
+    }
+
+    fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError> {
+        self.read(|state| state.messages.is_marked(from, key))
+    }
+}
