@@ -10,6 +10,8 @@ use std::process::ExitCode;
 const FLOORS: &[(&str, u32)] = &[
     // Runs in the compiler only: the macros of `bus`, on which its room stands.
     ("rialto-bus-macros", 0),
+    // The derive of `flow`.
+    ("rialto-flow-macros", 0),
     ("rialto-model", 1),
     ("rialto-disk", 1),
     ("rialto-ident", 1),

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use rialto_flow::recorder::{Bounds, Capture, Fields, Recorder, Sampling, Subject};
+use rialto_flow::recorder::{Bounds, Capture, Fields, Recorder, Sampling, Subject, TickClock};
 use rialto_flow::{Clock, ManualClock, SystemClock, Timestamp};
 use std::hint::black_box;
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn main() {
             move |which| measure(which, bounds, sampling, steps, captures)
         };
         let header = format!("nanoseconds each, {records_max} records kept");
-        println!("{header:<44} {:>10} {:>10}", "system", "standing");
+        println!("{header:<44} {:>10} {:>10} {:>10}", "system", "ticks", "standing");
         row("read the clock", clock_cost);
         row("begin and end", cost(Sampling::All, 0, false));
         row("begin and end, left out by sampling", cost(Sampling::Nothing, 0, false));
@@ -53,16 +53,23 @@ fn main() {
 #[derive(Clone, Copy)]
 enum Which {
     System,
+    Ticks,
     Standing,
 }
 
 fn row(name: &str, cost: impl Fn(Which) -> f64) {
-    println!("{name:<44} {:>10.1} {:>10.1}", cost(Which::System), cost(Which::Standing));
+    println!(
+        "{name:<44} {:>10.1} {:>10.1} {:>10.1}",
+        cost(Which::System),
+        cost(Which::Ticks),
+        cost(Which::Standing)
+    );
 }
 
 fn clock_cost(which: Which) -> f64 {
     match which {
         Which::System => clock_rounds(SystemClock),
+        Which::Ticks => clock_rounds(TickClock::new()),
         Which::Standing => clock_rounds(ManualClock::new(Timestamp(1))),
     }
 }
@@ -79,6 +86,7 @@ fn clock_rounds(clock: impl Clock) -> f64 {
 fn measure(which: Which, bounds: Bounds, sampling: Sampling, steps: u32, captures: bool) -> f64 {
     match which {
         Which::System => rounds(SystemClock, bounds, sampling, steps, captures),
+        Which::Ticks => rounds(TickClock::new(), bounds, sampling, steps, captures),
         Which::Standing => {
             rounds(ManualClock::new(Timestamp(1)), bounds, sampling, steps, captures)
         }

@@ -47,7 +47,7 @@ fn a_cursor_steps_forward_and_back_and_tells_what_changed() {
     assert!(cursor.back());
     assert_eq!(tell(&cursor), expected[1]);
     assert!(cursor.back());
-    assert_eq!(cursor.variables().keys().collect::<Vec<_>>(), ["amount"]);
+    assert_eq!(cursor.variables().into_keys().collect::<Vec<_>>(), ["amount"]);
     assert!(!cursor.back());
 }
 

@@ -21,25 +21,24 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 pub struct Lifecycle {
     pub(crate) operations: Operations,
     /// What is worked with, held for as long as a start or a restart takes.
-    pub(crate) parts: Mutex<Vec<Part>>,
+    pub(crate) parts: Mutex<Vec<Box<Part>>>,
     /// What is known of them, at the same positions, held only to look or to write: a health page
     /// never waits for a component.
     board: Mutex<Vec<Status>>,
 }
 
-/// A component, and what was said about it.
-pub(crate) struct Part {
+/// A component, and what was said about it, in one piece of memory.
+pub(crate) struct Part<C: ?Sized = dyn Component> {
     pub(crate) name: Cow<'static, str>,
     needs: Vec<Cow<'static, str>>,
     restart: Restart,
     pub(crate) stop_within: Duration,
-    pub(crate) component: Box<dyn Component>,
     /// Where it stands on the board; starting puts parts into another order.
     pub(crate) place: usize,
-    needed: Vec<usize>,
     attempts: u32,
     due: Option<Instant>,
     well_since: Option<Instant>,
+    pub(crate) component: C,
 }
 
 impl std::fmt::Debug for Part {
@@ -101,14 +100,13 @@ impl Lifecycle {
             needs: Vec::new(),
             restart: Restart::default(),
             stop_within: STOP_WITHIN,
-            component: Box::new(component),
             place,
-            needed: Vec::new(),
             attempts: 0,
             due: None,
             well_since: None,
+            component,
         };
-        parts.push(part);
+        parts.push(Box::new(part));
         Registration(parts.last_mut().expect("it was just pushed"))
     }
 
@@ -206,7 +204,7 @@ impl Lifecycle {
     fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> State {
         let is_due = part.due.is_none_or(|due| now >= due);
         // It could not start without what it needs, and that would cost it an attempt.
-        let can_start = part.needed.iter().all(|&place| self.state(place).is_running());
+        let can_start = part.needs.iter().all(|need| self.is_running(need));
         if !is_due || !can_start {
             return State::Restarting { attempt, reason: reason.to_string() };
         }
@@ -222,7 +220,7 @@ impl Lifecycle {
         }
     }
 
-    pub(crate) fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+    pub(crate) fn parts(&self) -> MutexGuard<'_, Vec<Box<Part>>> {
         // Panics of components are caught before they get here.
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -234,6 +232,10 @@ impl Lifecycle {
 
     pub(crate) fn state(&self, place: usize) -> State {
         self.board()[place].state.clone()
+    }
+
+    fn is_running(&self, name: &str) -> bool {
+        self.board().iter().any(|status| status.name == name && status.state.is_running())
     }
 
     pub(crate) fn set(&self, place: usize, state: State) {
@@ -261,21 +263,13 @@ pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> State {
     }
 }
 
-fn put_in_order(parts: &mut [Part]) -> Result<(), StartError> {
+fn put_in_order(parts: &mut [Box<Part>]) -> Result<(), StartError> {
     let nodes: Vec<_> =
         parts.iter().map(|part| Node { name: &part.name, needs: &part.needs }).collect();
     let order = start_order(&nodes)?;
-    let place_of = |name: &str| parts.iter().position(|part| part.name == name);
-    let needed: Vec<Vec<usize>> = parts
-        .iter()
-        .map(|part| part.needs.iter().filter_map(|need| place_of(need)).collect())
-        .collect();
     let mut rank = vec![0; parts.len()];
     for (position, &place) in order.iter().enumerate() {
         rank[place] = position;
-    }
-    for (part, needed) in parts.iter_mut().zip(needed) {
-        part.needed = needed;
     }
     parts.sort_by_key(|part| rank[part.place]);
     Ok(())

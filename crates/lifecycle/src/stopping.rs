@@ -37,14 +37,14 @@ impl Lifecycle {
         Report { drained_in, still_running, stopped }
     }
 
-    fn stop_part(&self, part: Part) -> Stopped {
-        let Part { name, mut component, stop_within, place, .. } = part;
+    fn stop_part(&self, mut part: Box<Part>) -> Stopped {
+        let (name, stop_within, place) = (part.name.clone(), part.stop_within, part.place);
         self.set(place, State::Stopping);
         let began = Instant::now();
         let (tell, told) = mpsc::sync_channel(1);
         let stopping = thread::Builder::new().name(format!("stop {name}")).spawn(move || {
-            let stopped = guarded(|| component.stop());
-            drop(component);
+            let stopped = guarded(|| part.component.stop());
+            drop(part);
             // Nobody listens any more if it took too long.
             let _ = tell.send(stopped);
         });

@@ -1,10 +1,11 @@
 //! What goes over a bus is recorded.
 
 use super::capture::Capture;
+use super::clock::TickClock;
 use super::record::{RecordId, Subject};
 use super::recording::Recording;
 use super::records::Recorder;
-use crate::{Clock, SystemClock};
+use crate::Clock;
 use rialto_bus::{Behaviour, BehaviourNow, Context, Handler, HandlerNow, Request, Result};
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use std::sync::Arc;
 ///
 /// Stand it before what may refuse a request, and behind what isolates panics.
 #[derive(Debug)]
-pub struct RecordRequests<C = SystemClock>(pub Arc<Recorder<C>>);
+pub struct RecordRequests<C = TickClock>(pub Arc<Recorder<C>>);
 
 /// Records each request as [`RecordRequests`] does, and with it the fields that the request
 /// [captures](Capture).
 #[derive(Debug)]
-pub struct RecordVariables<C = SystemClock>(pub Arc<Recorder<C>>);
+pub struct RecordVariables<C = TickClock>(pub Arc<Recorder<C>>);
 
 impl<C> Clone for RecordRequests<C> {
     fn clone(&self) -> RecordRequests<C> {

@@ -17,11 +17,11 @@ pub struct Cursor<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change<'a> {
     /// Its name.
-    pub path: String,
+    pub path: &'a str,
     /// What it was before; nothing if it was not there.
-    pub before: Option<Value<'a>>,
+    pub before: Option<&'a Value>,
     /// What it is from this step on.
-    pub after: Value<'a>,
+    pub after: &'a Value,
 }
 
 impl<'a> Cursor<'a> {
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
 
     /// Every variable as it was last told up to here, by name.
     #[must_use]
-    pub fn variables(&self) -> BTreeMap<String, Value<'a>> {
+    pub fn variables(&self) -> BTreeMap<&'a str, &'a Value> {
         self.state_at(self.at)
     }
 
@@ -73,18 +73,18 @@ impl<'a> Cursor<'a> {
             None => BTreeMap::new(),
         };
         let changed = self.variables().into_iter().filter_map(|(path, after)| {
-            let before = before.get(&path).copied();
+            let before = before.get(path).copied();
             (before != Some(after)).then_some(Change { path, before, after })
         });
         changed.collect()
     }
 
-    fn state_at(&self, at: usize) -> BTreeMap<String, Value<'a>> {
+    fn state_at(&self, at: usize) -> BTreeMap<&'a str, &'a Value> {
         // Branches that run side by side tell variables of steps out of their order.
-        let mut told: Vec<_> =
-            self.record.variables.each().filter(|(step, _)| *step as usize <= at).collect();
-        told.sort_by_key(|(step, _)| *step);
-        told.into_iter().map(|(_, variable)| (variable.path, variable.value)).collect()
+        let told = self.record.variables().iter().filter(|told| told.step.0 as usize <= at);
+        let mut told: Vec<_> = told.collect();
+        told.sort_by_key(|told| told.step);
+        told.into_iter().map(|told| (told.path.as_str(), &told.value)).collect()
     }
 }
 

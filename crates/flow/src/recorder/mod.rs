@@ -28,7 +28,9 @@
 mod behaviour;
 mod bounds;
 mod capture;
+mod clock;
 mod cursor;
+mod live;
 mod record;
 mod recording;
 mod records;
@@ -39,10 +41,13 @@ mod variables;
 pub use behaviour::{RecordRequests, RecordVariables};
 pub use bounds::Bounds;
 pub use capture::{Capture, Fields};
+pub use clock::TickClock;
 pub use cursor::{Change, Cursor};
-pub use record::{Ending, Record, RecordId, Step, StepId, Subject};
+pub use record::{Ending, Record, RecordId, Step, StepId, Subject, Variable};
 pub use recording::Recording;
 pub use records::{Recorder, Statistics};
+/// Derives [`Capture`](trait@Capture).
+pub use rialto_flow_macros::Capture;
 pub use sampling::Sampling;
 pub use tree::Tree;
-pub use variables::{Value, Variable};
+pub use variables::Value;

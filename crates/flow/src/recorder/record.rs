@@ -1,17 +1,19 @@
-//! One record: what one flow or request did.
+//! One record, to be looked at.
 
-use super::bounds::Bounds;
 use super::cursor::Cursor;
-use super::variables::{Bounded, Fields, Variable, Variables, grow};
+use super::variables::Value;
 use crate::{FlowId, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
-use std::fmt::Write as _;
 
-/// The longest sentence that is kept of a failure, in bytes.
-pub(crate) const FAILURE_BYTES_MAX: usize = 256;
+/// A name: of the program while it runs, or read from a file.
+pub(crate) type Name = Cow<'static, str>;
 
 /// The number of a record, unique within its recorder and in the order in which they began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct RecordId(pub u64);
 
 impl RecordId {
@@ -34,7 +36,7 @@ impl fmt::Display for RecordId {
 }
 
 /// What a record is about, beside its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// The run, if it is one.
     pub flow: Option<FlowId>,
@@ -68,7 +70,7 @@ pub enum Ending<'a> {
     /// It failed.
     Failed {
         /// The stable code.
-        code: &'static str,
+        code: &'a str,
         /// The sentence, cut at 256 bytes.
         message: &'a str,
     },
@@ -78,17 +80,16 @@ pub enum Ending<'a> {
     Panicked,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Ended {
     Succeeded,
-    /// The sentence stands in the record.
-    Failed(&'static str),
+    Failed { code: Name, message: String },
     Abandoned,
     Panicked,
 }
 
 /// The number of a step within its record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StepId(pub(crate) u32);
 
 impl StepId {
@@ -99,14 +100,13 @@ impl StepId {
 }
 
 /// One step of a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     pub(crate) id: StepId,
     pub(crate) parent: StepId,
-    pub(crate) name: &'static str,
+    pub(crate) name: Name,
     pub(crate) at: Timestamp,
-    /// [`Timestamp::NEVER`] unless it was told.
-    pub(crate) finished: Timestamp,
+    pub(crate) finished: Option<Timestamp>,
 }
 
 impl Step {
@@ -124,8 +124,8 @@ impl Step {
 
     /// Its name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// When it was reached.
@@ -137,124 +137,38 @@ impl Step {
     /// When it was finished, if that was told.
     #[must_use]
     pub fn finished(&self) -> Option<Timestamp> {
-        (self.finished != Timestamp::NEVER).then_some(self.finished)
+        self.finished
     }
 }
 
-/// What one flow or request did: a copy, as it was when the recorder was asked.
-#[derive(Clone, Debug)]
+/// A variable as it was told at a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    pub(crate) step: StepId,
+    /// Its name; that of a part has those of the whole before it: `order.price`.
+    pub path: String,
+    /// What it was.
+    pub value: Value,
+}
+
+/// What one flow or request did: a copy, as it was when the recorder was asked, or as it was stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub(crate) id: RecordId,
-    pub(crate) name: &'static str,
+    pub(crate) name: Name,
     pub(crate) subject: Subject,
     pub(crate) began: Timestamp,
-    pub(crate) ended: Timestamp,
-    /// Nothing while it is under way.
-    outcome: Option<Outcome>,
-    failure: String,
-    steps: Vec<Step>,
-    steps_max: u32,
-    steps_lost: u32,
-    pub(crate) variables: Variables,
-    /// The step that was told last.
-    current: StepId,
+    /// When and how; nothing while it is under way.
+    pub(crate) ended: Option<(Timestamp, Ended)>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) steps_lost: u32,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) variable_bytes: u32,
+    pub(crate) variables_lost: u32,
+    pub(crate) variables_cut: u32,
 }
 
 impl Record {
-    pub(crate) fn empty() -> Record {
-        Record {
-            id: RecordId::NONE,
-            name: "",
-            subject: Subject::default(),
-            began: Timestamp(0),
-            ended: Timestamp::NEVER,
-            outcome: None,
-            failure: String::new(),
-            steps: Vec::new(),
-            steps_max: 0,
-            steps_lost: 0,
-            variables: Variables::default(),
-            current: StepId::BEGIN,
-        }
-    }
-
-    pub(crate) fn begin(
-        &mut self,
-        id: RecordId,
-        name: &'static str,
-        subject: Subject,
-        now: Timestamp,
-        bounds: &Bounds,
-    ) {
-        self.id = id;
-        self.name = name;
-        self.subject = subject;
-        self.began = now;
-        self.ended = Timestamp::NEVER;
-        self.outcome = None;
-        self.failure.clear();
-        self.steps.clear();
-        self.steps_max = bounds.steps_max;
-        self.steps_lost = 0;
-        self.variables.clear(bounds.variable_bytes_max);
-        self.current = StepId::BEGIN;
-    }
-
-    /// The record is of nothing any more, but keeps its memory.
-    pub(crate) fn forget(&mut self) {
-        self.id = RecordId::NONE;
-    }
-
-    #[inline]
-    pub(crate) fn step(&mut self, parent: StepId, name: &'static str, now: Timestamp) -> StepId {
-        let number = self.steps.len() as u32;
-        if number >= self.steps_max {
-            self.steps_lost += 1;
-            // What is told from now on belongs to no step that is kept.
-            self.current = StepId::LOST;
-            return StepId::LOST;
-        }
-        if self.steps.len() == self.steps.capacity() {
-            grow(&mut self.steps, self.steps_max as usize);
-        }
-        let id = StepId(number + 1);
-        // The number of a step of another record would hang this one on nothing.
-        let parent = if parent < id { parent } else { StepId::BEGIN };
-        self.steps.push(Step { id, parent, name, at: now, finished: Timestamp::NEVER });
-        self.current = id;
-        id
-    }
-
-    pub(crate) fn finish(&mut self, step: StepId, now: Timestamp) {
-        let at = (step.0 as usize).wrapping_sub(1);
-        if let Some(step) = self.steps.get_mut(at) {
-            step.finished = now;
-        }
-    }
-
-    #[inline]
-    pub(crate) fn write(&mut self, step: Option<StepId>, write: impl FnOnce(&mut Fields<'_>)) {
-        let step = step.unwrap_or(self.current);
-        if step.0 as usize > self.steps.len() {
-            self.variables.lost += 1;
-            return;
-        }
-        write(&mut Fields::new(&mut self.variables, step.0));
-    }
-
-    pub(crate) fn end(&mut self, outcome: Outcome, message: &str, now: Timestamp) {
-        self.ended = now;
-        self.outcome = Some(outcome);
-        // A sentence that is too long is cut, which is what the error says.
-        let _ = Bounded { text: &mut self.failure, room: FAILURE_BYTES_MAX }.write_str(message);
-    }
-
-    pub(crate) fn allocated(&self) -> usize {
-        self.steps.capacity() * size_of::<Step>()
-            + self.variables.allocated()
-            + self.failure.capacity()
-    }
-
     /// Its number.
     #[must_use]
     pub fn id(&self) -> RecordId {
@@ -263,8 +177,8 @@ impl Record {
 
     /// The name of the flow or request.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// What it is about.
@@ -282,17 +196,17 @@ impl Record {
     /// When it ended; nothing while it is under way.
     #[must_use]
     pub fn ended(&self) -> Option<Timestamp> {
-        self.outcome.map(|_| self.ended)
+        self.ended.as_ref().map(|(at, _)| *at)
     }
 
     /// How it ended; nothing while it is under way.
     #[must_use]
     pub fn ending(&self) -> Option<Ending<'_>> {
-        Some(match self.outcome? {
-            Outcome::Succeeded => Ending::Succeeded,
-            Outcome::Failed(code) => Ending::Failed { code, message: &self.failure },
-            Outcome::Abandoned => Ending::Abandoned,
-            Outcome::Panicked => Ending::Panicked,
+        Some(match &self.ended.as_ref()?.1 {
+            Ended::Succeeded => Ending::Succeeded,
+            Ended::Failed { code, message } => Ending::Failed { code, message },
+            Ended::Abandoned => Ending::Abandoned,
+            Ended::Panicked => Ending::Panicked,
         })
     }
 
@@ -302,15 +216,21 @@ impl Record {
         &self.steps
     }
 
-    /// The variables that were told at a step, in the order in which they were.
-    pub fn variables_at(&self, step: StepId) -> impl Iterator<Item = Variable<'_>> {
-        self.variables.each().filter(move |(of, _)| *of == step.0).map(|(_, told)| told)
+    /// All variables, in the order in which they were told.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
     }
 
-    /// How many bytes its variables take, as [`Bounds`] count them.
+    /// The variables that were told at a step, in the order in which they were.
+    pub fn variables_at(&self, step: StepId) -> impl Iterator<Item = &Variable> {
+        self.variables.iter().filter(move |told| told.step == step)
+    }
+
+    /// How many bytes its variables took, as [`Bounds`](super::Bounds) count them.
     #[must_use]
     pub fn variable_bytes(&self) -> usize {
-        self.variables.bytes()
+        self.variable_bytes as usize
     }
 
     /// How many steps did not fit.
@@ -322,13 +242,13 @@ impl Record {
     /// How many variables did not fit, or came at a step that did not.
     #[must_use]
     pub fn variables_lost(&self) -> u32 {
-        self.variables.lost
+        self.variables_lost
     }
 
     /// How many texts among the variables were cut.
     #[must_use]
     pub fn variables_cut(&self) -> u32 {
-        self.variables.cut
+        self.variables_cut
     }
 
     /// How long a step took: until it was finished or else until the next part of the same whole

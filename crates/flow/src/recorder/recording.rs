@@ -1,7 +1,8 @@
 //! What is being recorded.
 
 use super::capture::{Capture, Fields};
-use super::record::{Outcome, Record, RecordId, StepId};
+use super::live::{Live, Outcome};
+use super::record::{RecordId, StepId};
 use super::records::Recorder;
 use crate::Clock;
 use rialto_bus::Trail;
@@ -59,7 +60,7 @@ impl<'a, C: Clock> Recording<'a, C> {
     }
 
     #[inline]
-    fn record(&self) -> Option<MutexGuard<'_, Record>> {
+    fn record(&self) -> Option<MutexGuard<'_, Live>> {
         self.is_recorded().then(|| self.recorder.slot(self.slot))
     }
 

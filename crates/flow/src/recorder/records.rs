@@ -1,11 +1,13 @@
 //! All records of one recorder.
 
 use super::bounds::Bounds;
-use super::record::{Outcome, Record, RecordId, Subject};
+use super::clock::TickClock;
+use super::live::{Live, Outcome};
+use super::record::{Record, RecordId, Subject};
 use super::recording::{Held, Recording};
 use super::sampling::{Sampler, Sampling};
 use super::tree::Tree;
-use crate::{Clock, SystemClock, Timestamp};
+use crate::{Clock, Timestamp};
 use rialto_bus::behaviour::SplitMix;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,16 +15,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Records what flows and requests do, within bounds. See the [module](self).
 #[derive(Debug)]
-pub struct Recorder<C = SystemClock> {
+pub struct Recorder<C = TickClock> {
     bounds: Bounds,
     clock: C,
     sampler: Sampler,
     /// Every record has a lock of its own, for which only its recording and whoever looks at it
     /// ever meet.
-    slots: Box<[Mutex<Record>]>,
+    slots: Box<[Mutex<Live>]>,
     /// Slot `n` belongs to shard `n % shards.len()`.
     shards: Box<[Mutex<Shard>]>,
     begun: AtomicU64,
+    /// The number of the last record before the first of this recorder.
+    before: u64,
     counts: Counts,
 }
 
@@ -41,6 +45,7 @@ struct Counts {
     left_out: AtomicU64,
     refused: AtomicU64,
     evicted: AtomicU64,
+    untaken: AtomicU64,
     forgotten: AtomicU64,
     steps_lost: AtomicU64,
     variables_lost: AtomicU64,
@@ -59,6 +64,8 @@ pub struct Statistics {
     pub refused: u64,
     /// Finished records that made room for others.
     pub evicted: u64,
+    /// Those among them that nobody had [taken](Recorder::take_finished) before.
+    pub untaken: u64,
     /// Records that were forgotten because they succeeded, where only failures are kept.
     pub forgotten: u64,
     /// Steps that did not fit into records that have ended.
@@ -96,11 +103,21 @@ impl<C: Clock> Recorder<C> {
             bounds,
             clock,
             sampler: Sampler::new(sampling, chance),
-            slots: (0..records_max).map(|_| Mutex::new(Record::empty())).collect(),
+            slots: (0..records_max).map(|_| Mutex::new(Live::empty())).collect(),
             shards: (0..shards).map(shard).collect(),
             begun: AtomicU64::new(0),
+            before: 0,
             counts: Counts::default(),
         }
+    }
+
+    /// The same recorder, whose records are numbered from behind `last` on, as if there had been
+    /// others before.
+    #[must_use]
+    pub fn numbered_after(mut self, last: RecordId) -> Recorder<C> {
+        self.before = last.0;
+        *self.begun.get_mut() = last.0;
+        self
     }
 
     /// Begins to record something of this name, if the sampling wants it and there is room.
@@ -126,7 +143,7 @@ impl<C: Clock> Recorder<C> {
     }
 
     #[inline]
-    pub(crate) fn slot(&self, slot: u32) -> MutexGuard<'_, Record> {
+    pub(crate) fn slot(&self, slot: u32) -> MutexGuard<'_, Live> {
         // A field that panics while it is written leaves a record that is short of it, and sound.
         self.slots[slot as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,7 +174,9 @@ impl<C: Clock> Recorder<C> {
             return (RecordId::LEFT_OUT, 0);
         };
         let id = RecordId(number);
-        self.slot(slot).begin(id, name, subject, now, &self.bounds);
+        if self.slot(slot).begin(id, name, subject, now, &self.bounds) {
+            self.counts.untaken.fetch_add(1, Ordering::Relaxed);
+        }
         (id, slot)
     }
 
@@ -201,11 +220,11 @@ impl<C: Clock> Recorder<C> {
     }
 
     #[inline]
-    fn count_losses(&self, record: &Record) {
+    fn count_losses(&self, record: &Live) {
         let losses = [
-            (&self.counts.steps_lost, record.steps_lost()),
-            (&self.counts.variables_lost, record.variables_lost()),
-            (&self.counts.variables_cut, record.variables_cut()),
+            (&self.counts.steps_lost, record.steps_lost),
+            (&self.counts.variables_lost, record.variables.lost),
+            (&self.counts.variables_cut, record.variables.cut),
         ];
         for (count, lost) in losses {
             if lost > 0 {
@@ -227,10 +246,11 @@ impl<C: Clock> Recorder<C> {
         let refused = read(&self.counts.refused);
         Statistics {
             // The numbers of those that were refused are not used again.
-            begun: read(&self.begun).saturating_sub(refused),
+            begun: read(&self.begun).saturating_sub(refused + self.before),
             left_out: read(&self.counts.left_out),
             refused,
             evicted: read(&self.counts.evicted),
+            untaken: read(&self.counts.untaken),
             forgotten: read(&self.counts.forgotten),
             steps_lost: read(&self.counts.steps_lost),
             variables_lost: read(&self.counts.variables_lost),
@@ -242,37 +262,58 @@ impl<C: Clock> Recorder<C> {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let records = (0..self.slots.len() as u32).map(|slot| self.slot(slot).allocated() as u64);
-        records.sum::<u64>() + (self.slots.len() * size_of::<Mutex<Record>>()) as u64
+        records.sum::<u64>() + (self.slots.len() * size_of::<Mutex<Live>>()) as u64
     }
 
     /// Copies of the records that this wants, in the order in which they began.
     #[must_use]
     pub fn find(&self, wanted: impl Fn(&Record) -> bool) -> Vec<Record> {
+        let mut found = self.copies(|_| true);
+        found.retain(wanted);
+        found
+    }
+
+    /// Copies of the records whose numbers this wants, in the order in which they began.
+    fn copies(&self, wanted: impl Fn(RecordId) -> bool) -> Vec<Record> {
         let mut found: Vec<Record> = (0..self.slots.len() as u32)
             .filter_map(|slot| {
-                let record = self.slot(slot);
-                (record.id().is_record() && wanted(&record)).then(|| record.clone())
+                let live = self.slot(slot);
+                (live.id().is_record() && wanted(live.id())).then(|| live.copy())
             })
             .collect();
         found.sort_by_key(Record::id);
         found
     }
 
+    /// Copies of the records that have ended and were not taken before, in the order in which they
+    /// began: for whoever stores them. They stay in the recorder until they make room for others.
+    #[must_use]
+    pub fn take_finished(&self) -> Vec<Record> {
+        let mut taken = Vec::new();
+        for shard in 0..self.shards.len() as u64 {
+            let finished: Vec<u32> = self.shard(shard).finished.iter().copied().collect();
+            // One that has made room meanwhile is under way, and not taken.
+            taken.extend(finished.into_iter().filter_map(|slot| self.slot(slot).take()));
+        }
+        taken.sort_by_key(Record::id);
+        taken
+    }
+
     /// Copies of all records, those under way included, in the order in which they began.
     #[must_use]
     pub fn list(&self) -> Vec<Record> {
-        self.find(|_| true)
+        self.copies(|_| true)
     }
 
     /// A copy of one record.
     #[must_use]
     pub fn get(&self, id: RecordId) -> Option<Record> {
-        self.find(|record| record.id() == id).pop()
+        self.copies(|held| held == id).pop()
     }
 
     /// A record with all that it has started or asked, as a tree.
     #[must_use]
     pub fn show(&self, id: RecordId) -> Option<Tree> {
-        Tree::of(self, id)
+        Tree::of(self.copies(|held| held >= id), id)
     }
 }

@@ -1,8 +1,7 @@
 //! A record and all that it has started, drawn.
 
 use super::record::{Ending, Record, RecordId, Step, StepId};
-use super::records::Recorder;
-use crate::{Clock, Timestamp};
+use crate::Timestamp;
 use std::fmt;
 
 /// A record with the records of what it has started or asked in turn. Its text form is a tree with
@@ -14,13 +13,11 @@ pub struct Tree {
 }
 
 impl Tree {
-    pub(crate) fn of<C: Clock>(recorder: &Recorder<C>, id: RecordId) -> Option<Tree> {
-        // All at once, or the tree of many records would look at all of them for each.
-        let mut trees: Vec<Tree> = recorder
-            .find(|record| record.id() >= id)
-            .into_iter()
-            .map(|record| Tree { record, children: Vec::new() })
-            .collect();
+    /// The tree of the record of this number among these, which stand in the order of their numbers.
+    #[must_use]
+    pub fn of(records: Vec<Record>, id: RecordId) -> Option<Tree> {
+        let tree = |record| Tree { record, children: Vec::new() };
+        let mut trees: Vec<Tree> = records.into_iter().map(tree).collect();
         // A child began after its parent, so that from the last to the first, all children of a
         // record have theirs when they are put in place.
         while let Some(mut last) = trees.pop() {

@@ -1,10 +1,12 @@
 //! The variables of one record: named values, packed.
 
+use super::record::{StepId, Variable};
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 
 /// What a variable was.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Value {
     /// Yes or no.
     Bool(bool),
     /// A whole number.
@@ -14,14 +16,14 @@ pub enum Value<'a> {
     /// A number with a fraction.
     Float(f64),
     /// A text, or whatever has a text form.
-    Text(&'a str),
+    Text(String),
     /// The beginning of a text that did not fit.
-    Cut(&'a str),
+    Cut(String),
     /// A secret: it was there, and that is all that is known.
     Hidden,
 }
 
-impl fmt::Display for Value<'_> {
+impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Bool(value) => value.fmt(f),
@@ -35,20 +37,11 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// A variable as it was told at a step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variable<'a> {
-    /// Its name; that of a part has those of the whole before it: `order.price`.
-    pub path: String,
-    /// What it was.
-    pub value: Value<'a>,
-}
-
 /// One variable in its place in the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     name: &'static str,
-    pub(crate) step: u32,
+    step: u32,
     /// How many groups it is inside of.
     depth: u16,
     packed: Packed,
@@ -129,8 +122,9 @@ impl Variables {
         }
     }
 
-    fn value(&self, packed: Packed) -> Option<Value<'_>> {
-        let text = |start: u32, end: u32| self.text.get(start as usize..end as usize);
+    fn value(&self, packed: Packed) -> Option<Value> {
+        let text =
+            |start: u32, end: u32| self.text.get(start as usize..end as usize).map(str::to_owned);
         Some(match packed {
             Packed::Bool(value) => Value::Bool(value),
             Packed::Signed(value) => Value::Signed(value),
@@ -143,8 +137,8 @@ impl Variables {
         })
     }
 
-    /// Every variable with the number of its step, in the order in which they were told.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, Variable<'_>)> {
+    /// Every variable, in the order in which they were told.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Variable> {
         let mut whole: Vec<&'static str> = Vec::new();
         self.entries.iter().filter_map(move |entry| {
             whole.truncate(usize::from(entry.depth));
@@ -157,7 +151,7 @@ impl Variables {
                 path.push_str(if path.is_empty() { "" } else { "." });
                 path.push_str(part);
             }
-            Some((entry.step, Variable { path, value }))
+            Some(Variable { step: StepId(entry.step), path, value })
         })
     }
 }
@@ -291,7 +285,7 @@ mod tests {
     }
 
     fn paths(variables: &Variables) -> Vec<String> {
-        variables.each().map(|(_, told)| format!("{}={}", told.path, told.value)).collect()
+        variables.each().map(|told| format!("{}={}", told.path, told.value)).collect()
     }
 
     #[test]

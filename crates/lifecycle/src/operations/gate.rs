@@ -1,55 +1,112 @@
-//! The one word that says how many operations of a kind are under way, and whether more may begin.
+//! How many operations of a kind are under way, and whether more may begin.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use super::fence;
+use super::lane::LANES;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// An atomic word. The real one is [`AtomicU64`]; the model test puts in one whose every
-/// interleaving is tried out.
-pub(super) trait Word {
-    fn load(&self) -> u64;
-    fn fetch_add(&self, value: u64) -> u64;
-    fn fetch_sub(&self, value: u64) -> u64;
-    fn fetch_or(&self, value: u64) -> u64;
+/// The words and fences that a gate is made of. The real ones are of the [`Machine`]; the model
+/// test puts in some whose every interleaving is tried out.
+pub(super) trait Memory {
+    type Count: Count;
+    type Flag: Flag;
+
+    /// Orders what comes before and after it, but only against a heavy fence.
+    fn light_fence();
+    fn full_fence();
+    /// Orders everything against every other fence.
+    fn heavy_fence();
 }
 
-impl Word for AtomicU64 {
+/// A number that is only ever added to.
+pub(super) trait Count: Default {
+    fn load(&self) -> u64;
+    /// For a number that no other thread adds to meanwhile.
+    fn add_alone(&self);
+    fn add_shared(&self);
+}
+
+/// Something that becomes true once.
+pub(super) trait Flag {
+    fn new(is_set: bool) -> Self;
+    fn is_set(&self) -> bool;
+    fn set(&self);
+}
+
+/// What the processor has.
+#[derive(Debug)]
+pub(super) struct Machine;
+
+impl Memory for Machine {
+    type Count = AtomicU64;
+    type Flag = AtomicBool;
+
     #[inline]
+    fn light_fence() {
+        fence::light();
+    }
+
+    fn full_fence() {
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    fn heavy_fence() {
+        fence::heavy();
+    }
+}
+
+impl Count for AtomicU64 {
     fn load(&self) -> u64 {
         self.load(Ordering::Acquire)
     }
 
     #[inline]
-    fn fetch_add(&self, value: u64) -> u64 {
-        self.fetch_add(value, Ordering::Acquire)
+    fn add_alone(&self) {
+        // Released, so that whoever sees that nothing is under way sees what was done by what was.
+        self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    #[inline]
-    fn fetch_sub(&self, value: u64) -> u64 {
-        // Whoever sees that nothing is under way sees what was done by what was.
-        self.fetch_sub(value, Ordering::Release)
-    }
-
-    #[inline]
-    fn fetch_or(&self, value: u64) -> u64 {
-        self.fetch_or(value, Ordering::AcqRel)
+    fn add_shared(&self) {
+        self.fetch_add(1, Ordering::AcqRel);
     }
 }
 
-/// Set for good when nothing more may begin; the bits below count.
-const CLOSED: u64 = 1 << 63;
+impl Flag for AtomicBool {
+    fn new(is_set: bool) -> AtomicBool {
+        AtomicBool::new(is_set)
+    }
+
+    #[inline]
+    fn is_set(&self) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How often somebody went in and out by one lane. They may go in by one and out by another.
+#[derive(Debug, Default)]
+// Two lines each, because the processor fetches the neighbour of a line with it.
+#[repr(align(128))]
+struct Lane<C> {
+    entered: C,
+    left: C,
+}
 
 /// Counts what goes in and out, and lets nothing in once it is closed.
 ///
-/// Both are one word, so that closing and going in have an order: whoever came first is counted
-/// and waited for, whoever came later is turned away. A caller who is turned away is counted for a
-/// moment; that can delay the report that all is empty, and never brings it about too early.
+/// Each thread counts in a lane of its own, without a locked instruction. Going in is counting and
+/// then looking whether it is closed; closing is the mark, a fence and then looking at the counts.
+/// With the fences of both sides, either whoever goes in sees the mark, or whoever closes sees the
+/// count. A caller who is turned away is counted for a moment; that can delay the report that all is
+/// empty, and never brings it about too early.
 #[derive(Debug)]
-#[repr(align(128))]
-pub(super) struct Gate<W = AtomicU64>(W);
-
-impl Gate {
-    pub(super) fn new(is_closed: bool) -> Gate {
-        Gate(AtomicU64::new(if is_closed { CLOSED } else { 0 }))
-    }
+pub(super) struct Gate<M: Memory = Machine, const N: usize = LANES> {
+    is_closed: M::Flag,
+    lanes: [Lane<M::Count>; N],
+    /// For the threads that have no lane of their own.
+    shared: Lane<M::Count>,
 }
 
 /// What leaving through a gate has brought about.
@@ -58,36 +115,81 @@ impl Gate {
 pub(super) enum Left {
     /// Nothing that anybody waits for.
     Quietly,
-    /// The gate is closed, and nobody is inside any more.
+    /// The gate is closed, and nobody was inside any more for a moment.
     Empty,
 }
 
-impl<W: Word> Gate<W> {
-    /// Goes in, unless the gate is closed.
-    #[inline]
-    pub(super) fn enter(&self) -> Result<(), Left> {
-        if self.0.fetch_add(1) & CLOSED == 0 { Ok(()) } else { Err(self.leave()) }
+impl Gate {
+    pub(super) fn new(is_closed: bool) -> Gate {
+        fence::prepare();
+        Gate::of_lanes(is_closed)
+    }
+}
+
+impl<M: Memory, const N: usize> Gate<M, N> {
+    fn of_lanes(is_closed: bool) -> Gate<M, N> {
+        Gate {
+            is_closed: M::Flag::new(is_closed),
+            lanes: std::array::from_fn(|_| Lane::default()),
+            shared: Lane::default(),
+        }
     }
 
-    /// Goes out.
+    /// Goes in by a lane that is this thread's own, or that does not exist, unless the gate is
+    /// closed.
     #[inline]
-    pub(super) fn leave(&self) -> Left {
-        if self.0.fetch_sub(1) == CLOSED | 1 { Left::Empty } else { Left::Quietly }
+    pub(super) fn enter(&self, lane: usize) -> Result<(), Left> {
+        match self.lanes.get(lane) {
+            Some(own) => own.entered.add_alone(),
+            None => self.shared.entered.add_shared(),
+        }
+        M::light_fence();
+        if self.is_closed.is_set() { Err(self.leave(lane)) } else { Ok(()) }
     }
 
-    /// Lets nobody in from now on.
+    /// Goes out by a lane as [`Gate::enter`] takes it.
+    #[inline]
+    pub(super) fn leave(&self, lane: usize) -> Left {
+        match self.lanes.get(lane) {
+            Some(own) => own.left.add_alone(),
+            None => self.shared.left.add_shared(),
+        }
+        M::light_fence();
+        if self.is_closed.is_set() { self.look_behind() } else { Left::Quietly }
+    }
+
+    #[cold]
+    fn look_behind(&self) -> Left {
+        // Of two who leave last, the full fence makes one see the other's count. Whoever leaves
+        // without having seen the mark is seen by whoever closes, who looks after the heavy one.
+        M::full_fence();
+        if self.inside() == 0 { Left::Empty } else { Left::Quietly }
+    }
+
+    /// Lets nobody in from now on. Others must not ask whether it is empty before
+    /// [`Gate::after_closing`], which serves for any number of gates.
     pub(super) fn close(&self) {
-        self.0.fetch_or(CLOSED);
+        self.is_closed.set();
+    }
+
+    /// Makes certain that what went in before is seen by whoever counts after this.
+    pub(super) fn after_closing() {
+        M::heavy_fence();
     }
 
     /// How many are inside.
     pub(super) fn inside(&self) -> u64 {
-        self.0.load() & !CLOSED
+        // Those who left first: whoever is seen to have left is then also seen to have entered, so
+        // this may come out too high while somebody passes, and is never too low.
+        let lanes = || self.lanes.iter().chain([&self.shared]);
+        let left = lanes().fold(0, |sum: u64, lane| sum.wrapping_add(lane.left.load()));
+        let entered = lanes().fold(0, |sum: u64, lane| sum.wrapping_add(lane.entered.load()));
+        entered.wrapping_sub(left)
     }
 
     /// Whether it is closed and nobody is inside, which then stays so.
     pub(super) fn is_empty_for_good(&self) -> bool {
-        self.0.load() == CLOSED
+        self.is_closed.is_set() && self.inside() == 0
     }
 }
 
@@ -96,58 +198,90 @@ mod tests {
     use super::*;
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
-    use loom::sync::atomic::AtomicU64 as LoomWord;
+    use loom::sync::atomic::{AtomicBool as LoomFlag, AtomicU64 as LoomCount};
 
-    impl Word for LoomWord {
+    struct Model;
+
+    impl Memory for Model {
+        type Count = LoomCount;
+        type Flag = LoomFlag;
+
+        // What the pair of them promises is what two full ones do.
+        fn light_fence() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+
+        fn full_fence() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+
+        fn heavy_fence() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+    }
+
+    impl Count for LoomCount {
         fn load(&self) -> u64 {
             self.load(Ordering::Acquire)
         }
 
-        fn fetch_add(&self, value: u64) -> u64 {
-            self.fetch_add(value, Ordering::Acquire)
+        fn add_alone(&self) {
+            self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
         }
 
-        fn fetch_sub(&self, value: u64) -> u64 {
-            self.fetch_sub(value, Ordering::Release)
+        fn add_shared(&self) {
+            self.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    impl Flag for LoomFlag {
+        fn new(is_set: bool) -> LoomFlag {
+            LoomFlag::new(is_set)
         }
 
-        fn fetch_or(&self, value: u64) -> u64 {
-            self.fetch_or(value, Ordering::AcqRel)
+        fn is_set(&self) -> bool {
+            self.load(Ordering::Relaxed)
+        }
+
+        fn set(&self) {
+            self.store(true, Ordering::Relaxed);
         }
     }
 
     /// What operations use and shutdown takes away. The checker fails if an operation looks at it
     /// while, or without order after, it is taken away.
     struct Venue {
-        gate: Gate<LoomWord>,
+        gate: Gate<Model, 2>,
         is_gone: UnsafeCell<bool>,
         is_written: [UnsafeCell<bool>; 2],
     }
 
-    #[test]
-    fn nothing_is_inside_or_goes_in_after_the_gate_was_said_to_be_empty() {
+    /// Two operations that go in and out by these lanes, while the gate is closed.
+    fn nothing_is_inside_after_the_gate_was_said_to_be_empty(ways: [(usize, usize); 2]) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);
-        builder.check(|| {
+        builder.check(move || {
             let venue = Arc::new(Venue {
-                gate: Gate(LoomWord::new(0)),
+                gate: Gate::of_lanes(false),
                 is_gone: UnsafeCell::new(false),
                 is_written: [UnsafeCell::new(false), UnsafeCell::new(false)],
             });
             let operations: Vec<_> = (0..2)
                 .map(|thread| {
                     let venue = Arc::clone(&venue);
-                    loom::thread::spawn(move || match venue.gate.enter() {
+                    let (way_in, way_out) = ways[thread];
+                    loom::thread::spawn(move || match venue.gate.enter(way_in) {
                         Ok(()) => {
                             assert!(!venue.is_gone.with(|gone| unsafe { *gone }));
                             venue.is_written[thread].with_mut(|done| unsafe { *done = true });
-                            (true, venue.gate.leave())
+                            (true, venue.gate.leave(way_out))
                         }
                         Err(left) => (false, left),
                     })
                 })
                 .collect();
             venue.gate.close();
+            Gate::<Model, 2>::after_closing();
             let was_empty = venue.gate.is_empty_for_good();
             if was_empty {
                 // The checker also sees to it that this comes after all that was done inside.
@@ -162,5 +296,20 @@ mod tests {
             // Somebody who would wait now was woken by whoever left last.
             assert!(was_empty || left.iter().any(|&(_, left)| left == Left::Empty));
         });
+    }
+
+    #[test]
+    fn with_a_lane_for_each_nothing_is_inside_after_it_was_said_to_be_empty() {
+        nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn with_a_shared_lane_nothing_is_inside_after_it_was_said_to_be_empty() {
+        nothing_is_inside_after_the_gate_was_said_to_be_empty([(2, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn with_one_lane_in_and_another_out_nothing_is_inside_after_it_was_said_to_be_empty() {
+        nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 2), (2, 2)]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Shared;
 use super::gate::{Gate, Left};
+use super::lane;
 use crate::error::Stopping;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ impl KindState {
 
     #[inline]
     fn enter(&self) -> Result<(), Stopping> {
-        self.gate.enter().map_err(|left| {
+        self.gate.enter(lane::of_this_thread()).map_err(|left| {
             self.after(left);
             Stopping
         })
@@ -49,7 +50,7 @@ impl KindState {
 
     #[inline]
     fn leave(&self) {
-        let left = self.gate.leave();
+        let left = self.gate.leave(lane::of_this_thread());
         self.after(left);
     }
 
@@ -90,8 +91,8 @@ impl Kind {
         self.0.gate.inside()
     }
 
-    /// Begins one, which ends when what is returned is dropped: one atomic addition, and one
-    /// subtraction at the end.
+    /// Begins one, which ends when what is returned is dropped. Either counts in memory of the
+    /// thread's own, without a locked instruction.
     ///
     /// # Errors
     /// Nothing begins any more.

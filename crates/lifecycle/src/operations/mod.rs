@@ -1,11 +1,14 @@
 //! What is under way, and waiting until nothing is.
 
+mod fence;
 mod gate;
 mod kind;
+mod lane;
 
 pub use kind::{Kind, Operation, OwnedOperation, TimedOperation};
 
 use crate::report::StillRunning;
+use gate::Gate;
 use kind::KindState;
 use std::borrow::Cow;
 use std::future::Future;
@@ -90,6 +93,8 @@ impl Operations {
         for kind in &table.kinds {
             kind.gate.close();
         }
+        // Under the lock, so that nobody says that all is empty before.
+        <Gate>::after_closing();
         drop(table);
         self.0.emptied();
     }
