@@ -4,6 +4,7 @@ use crate::component::{Component, Failure, Health, guarded};
 use crate::error::StartError;
 use crate::operations::Operations;
 use crate::order::{Node, start_order};
+use crate::overview::Overview;
 use crate::restart::Restart;
 use crate::status::{Change, State, Status};
 use std::borrow::Cow;
@@ -19,12 +20,10 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// begins operations. Dropping it stops nothing: call [`Lifecycle::shutdown`].
 #[derive(Debug, Default)]
 pub struct Lifecycle {
-    pub(crate) operations: Operations,
+    /// What is under way, and what is known of the parts, at their places.
+    pub(crate) overview: Overview,
     /// What is worked with, held for as long as a start or a restart takes.
     pub(crate) parts: Mutex<Vec<Box<Part>>>,
-    /// What is known of them, at the same positions, held only to look or to write: a health page
-    /// never waits for a component.
-    board: Mutex<Vec<Status>>,
 }
 
 /// A component, and what was said about it, in one piece of memory.
@@ -81,7 +80,14 @@ impl Lifecycle {
     /// The operations that a shutdown lets end.
     #[must_use]
     pub fn operations(&self) -> &Operations {
-        &self.operations
+        self.overview.operations()
+    }
+
+    /// What can be seen of it from outside, for a component that shows it, or that begins
+    /// operations: it holds no component, so a component may hold it.
+    #[must_use]
+    pub fn overview(&self) -> Overview {
+        self.overview.clone()
     }
 
     /// Adds a component under a name of its own, which [`Lifecycle::start`] checks.
@@ -91,10 +97,8 @@ impl Lifecycle {
         component: impl Component + 'static,
     ) -> Registration<'_> {
         let name = name.into();
-        let board = self.board.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let place = self.overview.add(name.clone());
         let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let place = board.len();
-        board.push(Status { name: name.clone(), state: State::New, since: None, restarts: 0 });
         let part = Part {
             name,
             needs: Vec::new(),
@@ -117,8 +121,8 @@ impl Lifecycle {
     /// stopped again.
     pub fn start(&self) -> Result<(), StartError> {
         let mut parts = self.parts();
-        let is_new = self.board().iter().all(|status| status.state == State::New);
-        if !is_new || self.operations.is_stopping() {
+        let is_new = self.overview.board().iter().all(|status| status.state == State::New);
+        if !is_new || self.operations().is_stopping() {
             return Err(StartError::NotNew);
         }
         put_in_order(&mut parts)?;
@@ -147,7 +151,7 @@ impl Lifecycle {
     pub fn tend(&self, now: Instant) -> Vec<Change> {
         let mut changes = Vec::new();
         for part in self.parts().iter_mut() {
-            if self.operations.is_stopping() {
+            if self.operations().is_stopping() {
                 break;
             }
             let before = self.state(part.place);
@@ -167,21 +171,20 @@ impl Lifecycle {
     /// Whether requests should come here: every component is up, and it is not stopping.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.operations.is_stopping()
-            && self.board().iter().all(|status| status.state == State::Up)
+        self.overview.is_ready()
     }
 
     /// Whether it can still become ready by itself. Once a component has been given up, only a new
     /// process helps.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.board().iter().any(|status| matches!(status.state, State::GivenUp(_)))
+        self.overview.is_alive()
     }
 
     /// Every component, in the order of registration. Never waits for one.
     #[must_use]
     pub fn status(&self) -> Vec<Status> {
-        self.board().clone()
+        self.overview.status()
     }
 
     fn look(&self, part: &mut Part, now: Instant) -> State {
@@ -213,7 +216,7 @@ impl Lifecycle {
         match guarded(|| part.component.start()) {
             Ok(()) => {
                 part.well_since = Some(now);
-                self.board()[part.place].restarts += 1;
+                self.overview.board()[part.place].restarts += 1;
                 State::Up
             }
             Err(failure) => fail(part, failure.to_string(), now),
@@ -225,23 +228,16 @@ impl Lifecycle {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn board(&self) -> MutexGuard<'_, Vec<Status>> {
-        // Each change is one assignment.
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn state(&self, place: usize) -> State {
-        self.board()[place].state.clone()
+        self.overview.board()[place].state.clone()
     }
 
     fn is_running(&self, name: &str) -> bool {
-        self.board().iter().any(|status| status.name == name && status.state.is_running())
+        self.overview.board().iter().any(|status| status.name == name && status.state.is_running())
     }
 
     pub(crate) fn set(&self, place: usize, state: State) {
-        let status = &mut self.board()[place];
-        status.state = state;
-        status.since = Some(Instant::now());
+        self.overview.set(place, state);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// Where a component is in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub struct Status {
     pub state: State,
     /// Since when; `None` so long as it is [`State::New`].
     pub since: Option<Instant>,
+    /// The same by the clock on the wall, as far as that could be trusted then.
+    pub since_time: Option<SystemTime>,
     /// How many times it was started again with success.
     pub restarts: u64,
 }

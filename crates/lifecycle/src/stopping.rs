@@ -16,12 +16,12 @@ impl Lifecycle {
     /// A second call finds nothing left to stop.
     pub fn shutdown(&self, drain_at_most: Duration) -> Report {
         let began = Instant::now();
-        self.operations.stop();
-        let is_drained = self.operations.wait_drained(drain_at_most);
+        self.operations().stop();
+        let is_drained = self.operations().wait_drained(drain_at_most);
         let drained_in = began.elapsed();
         let still_running = match is_drained {
             true => Vec::new(),
-            false => self.operations.still_running(),
+            false => self.operations().still_running(),
         };
         // Taken out only now, so that a restart that is under way ends first.
         let parts = std::mem::take(&mut *self.parts());

@@ -31,7 +31,7 @@ impl Lifecycle {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&is_stopped);
         let thread = thread::Builder::new().name("supervisor".to_string()).spawn(move || {
-            while !told.load(Ordering::Relaxed) && !lifecycle.operations.is_stopping() {
+            while !told.load(Ordering::Relaxed) && !lifecycle.operations().is_stopping() {
                 lifecycle.tend(Instant::now()).iter().for_each(&mut on_change);
                 thread::park_timeout(every);
             }

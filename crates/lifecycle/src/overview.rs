@@ -1,0 +1,64 @@
+//! What can be seen of a process from outside its components.
+
+use crate::operations::Operations;
+use crate::status::{State, Status};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime};
+
+/// What is known of the components of a process, and the operations under way.
+///
+/// A clone shows the same process. It holds no component and waits for none, so a component may
+/// hold one: that is how a gateway shows the health of the process that it is a part of.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    operations: Operations,
+    /// By the places of the components, held only to look or to write.
+    board: Arc<Mutex<Vec<Status>>>,
+}
+
+impl Overview {
+    /// The operations that a shutdown lets end.
+    #[must_use]
+    pub fn operations(&self) -> &Operations {
+        &self.operations
+    }
+
+    /// As [`Lifecycle::is_ready`](crate::Lifecycle::is_ready).
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.operations.is_stopping()
+            && self.board().iter().all(|status| status.state == State::Up)
+    }
+
+    /// As [`Lifecycle::is_alive`](crate::Lifecycle::is_alive).
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.board().iter().any(|status| matches!(status.state, State::GivenUp(_)))
+    }
+
+    /// Every component, in the order of registration.
+    #[must_use]
+    pub fn status(&self) -> Vec<Status> {
+        self.board().clone()
+    }
+
+    /// Adds a component, and returns its place.
+    pub(crate) fn add(&self, name: Cow<'static, str>) -> usize {
+        let mut board = self.board();
+        board.push(Status { name, state: State::New, since: None, since_time: None, restarts: 0 });
+        board.len() - 1
+    }
+
+    pub(crate) fn set(&self, place: usize, state: State) {
+        let status = &mut self.board()[place];
+        status.state = state;
+        status.since = Some(Instant::now());
+        status.since_time = Some(SystemTime::now());
+    }
+
+    pub(crate) fn board(&self) -> MutexGuard<'_, Vec<Status>> {
+        // Each change is one assignment.
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
