@@ -15,7 +15,7 @@ use crate::venue::Venue;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use rialto_model::Seq;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A running engine: one collateral pool with its journal, its event log and its snapshots.
@@ -30,8 +30,10 @@ pub struct Engine {
     pub(crate) events: Segments,
     pub(crate) store: SnapshotStore,
     pub(crate) sources: Sources,
-    threads: Option<Threads>,
-    _lock: Arc<dyn DirLock>,
+    /// Taken out by whoever waits for them.
+    threads: Mutex<Option<Threads>>,
+    /// Of the data directory. Given back when nothing more is written to it.
+    lock: Mutex<Option<Box<dyn DirLock>>>,
 }
 
 impl Engine {
@@ -55,8 +57,9 @@ impl Engine {
         disk: Arc<dyn Disk>,
         sources: Sources,
     ) -> Result<(Engine, RecoveryReport), StartError> {
-        let (mut engine, parts, report) = Self::assemble(config, disk, &sources)?;
-        engine.threads = Some(Threads::spawn(parts, &engine.venue).map_err(StartError::Thread)?);
+        let (engine, parts, report) = Self::assemble(config, disk, &sources)?;
+        let threads = Threads::spawn(parts, &engine.venue).map_err(StartError::Thread)?;
+        *engine.threads() = Some(threads);
         Ok((engine, report))
     }
 
@@ -74,8 +77,8 @@ impl Engine {
             events: assembled.event_segments,
             store: assembled.store,
             sources: sources.clone(),
-            threads: None,
-            _lock: Arc::from(assembled.lock),
+            threads: Mutex::new(None),
+            lock: Mutex::new(Some(assembled.lock)),
         };
         Ok((engine, assembled.parts, assembled.report))
     }
@@ -140,19 +143,32 @@ impl Engine {
 
     /// Takes no more commands, finishes what was taken, confirms and closes the logs and makes a
     /// snapshot. Loses nothing. What is not done by the deadline goes on in the background for as
-    /// long as the process lives.
-    pub fn shutdown(mut self, deadline: Duration) -> ShutdownReport {
+    /// long as the process lives. Only the first call waits; another one tells how the engine is.
+    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
         self.close_intake();
-        match self.threads.take() {
-            Some(threads) => shutdown::finish(&self, threads, deadline),
-            None => ShutdownReport::new(&self, false, None),
+        let threads = self.threads().take();
+        match threads {
+            Some(threads) => {
+                let report = shutdown::finish(self, threads, deadline);
+                if report.finished {
+                    *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                }
+                report
+            }
+            None => ShutdownReport::new(self, matches!(self.health(), Health::Stopped), None),
         }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Option<Threads>> {
+        // Nothing is done under the lock but to put them in or take them out.
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        if let Some(threads) = self.threads.take() {
+        let threads = self.threads().take();
+        if let Some(threads) = threads {
             self.close_intake();
             drop(threads.join());
         }
