@@ -2,6 +2,7 @@
 
 use crate::auth::Gatekeeper;
 use crate::call::Call;
+use crate::intake::Intake;
 use crate::listings::Listings;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -24,6 +25,7 @@ pub(crate) struct Gate {
     pub(crate) live: Arc<Live>,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) listings: Listings,
+    pub(crate) intake: Intake,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) streams: Streams,
 }

@@ -14,6 +14,7 @@ mod decimal;
 mod dto;
 mod error;
 mod gate;
+mod intake;
 mod json;
 mod limits;
 mod listings;

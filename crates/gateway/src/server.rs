@@ -3,6 +3,7 @@
 use crate::auth::{Gatekeeper, KeyStore};
 use crate::call::Arrival;
 use crate::gate::Gate;
+use crate::intake::Intake;
 use crate::listings::Listings;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -15,12 +16,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rialto_desk::{DeskBus, Live};
 use rialto_engine::Engine;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
+use rialto_lifecycle::Overview;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
@@ -65,11 +68,26 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Listens and serves.
+    /// Listens and serves, as a process of its own.
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
     pub fn start(
+        config: GatewayConfig,
+        engine: Arc<Engine>,
+        live: Arc<Live>,
+        keys: Arc<KeyStore>,
+    ) -> Result<Gateway, GatewayError> {
+        Gateway::start_in(Overview::default(), config, engine, live, keys)
+    }
+
+    /// Listens and serves as a part of this process: its health is shown, each request is one of
+    /// its operations, and once it is stopping, requests are refused (`stopped`, 503).
+    ///
+    /// # Errors
+    /// The address may not or cannot be listened on.
+    pub fn start_in(
+        process: Overview,
         config: GatewayConfig,
         engine: Arc<Engine>,
         live: Arc<Live>,
@@ -107,6 +125,7 @@ impl Gateway {
             engine,
             live,
             listings: Listings::default(),
+            intake: Intake::new(process),
             traffic: Arc::new(Traffic::new()),
             streams: Streams::new(&config.stream, stopped.clone(), &working),
             config,
@@ -121,8 +140,9 @@ impl Gateway {
         self.local_addr
     }
 
-    /// Takes no more connections, finishes the requests that are being answered, and ends. What
-    /// is not finished after `deadline` is broken off. Returns whether all was finished.
+    /// Takes no more connections, answers what clients have sent, and ends. A connection is closed
+    /// when nothing has come on it for a moment; what is not finished after `deadline` is broken
+    /// off. Returns whether all was finished.
     ///
     /// It lets go of the engine, so that the engine can be shut down next.
     pub fn shutdown(mut self, deadline: Duration) -> bool {
@@ -142,11 +162,20 @@ async fn accept(
     working: mpsc::Sender<()>,
 ) {
     let router = routes::router(Arc::clone(&gate));
+    let mut last = LAST_CONNECTIONS_MAX;
     loop {
+        // Connections that were made before the stop are taken: clients have sent requests on them.
         let accepted = tokio::select! {
+            biased;
             accepted = listener.accept() => accepted,
             () = told_to_stop(&mut stopped) => return,
         };
+        if *stopped.borrow() {
+            last -= 1;
+            if last == 0 {
+                return;
+            }
+        }
         let Ok((stream, peer)) = accepted else {
             // Out of file descriptors, most likely: trying at once would only burn the processor.
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -178,12 +207,15 @@ async fn serve(
     router: Router,
     mut stopped: watch::Receiver<bool>,
 ) {
+    let (begun, answered) = (&AtomicU64::new(0), &AtomicU64::new(0));
     let service = hyper::service::service_fn(|mut request: hyper::Request<Incoming>| {
+        begun.fetch_add(1, Ordering::Relaxed);
         let request_id = gate.ids.next().ok();
         request.extensions_mut().insert(Arrival { peer: peer.ip(), request_id });
         let answering = router.clone().call(request.map(Body::new));
         async move {
             let mut response = answering.await?;
+            answered.fetch_add(1, Ordering::Relaxed);
             if let Some(id) = request_id {
                 let id = HeaderValue::from_str(id.base32().as_str());
                 let id = id.expect("capital letters and digits may stand in a header");
@@ -203,11 +235,39 @@ async fn serve(
     tokio::select! {
         _ = connection.as_mut() => {}
         () = told_to_stop(&mut stopped) => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                () = fall_quiet(begun, answered) => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = connection.await;
+                }
+            }
         }
     }
 }
+
+/// Waits until no request has begun for [`QUIET`] and all are answered, but no longer than
+/// [`LINGER_MAX`]: what a client sent before it could know of the stop gets an answer, even if it
+/// sent several requests at once.
+async fn fall_quiet(begun: &AtomicU64, answered: &AtomicU64) {
+    let end = Instant::now() + LINGER_MAX;
+    let mut before = None;
+    loop {
+        let now = (begun.load(Ordering::Relaxed), answered.load(Ordering::Relaxed));
+        if (now.0 == now.1 && before == Some(now)) || Instant::now() >= end {
+            return;
+        }
+        before = Some(now);
+        tokio::time::sleep(QUIET).await;
+    }
+}
+
+/// How long nothing comes on a connection until it is closed at the stop.
+const QUIET: Duration = Duration::from_millis(25);
+/// How long a client that goes on sending is answered at the stop.
+const LINGER_MAX: Duration = Duration::from_secs(1);
+/// How many connections are still taken at the stop: as many as the system keeps waiting.
+const LAST_CONNECTIONS_MAX: u32 = 1_024;
 
 /// Names the request that an answer answers.
 const HEADER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

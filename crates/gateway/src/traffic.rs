@@ -41,6 +41,7 @@ routes! {
     Time "GET /v1/time",
     Health "GET /v1/health",
     Ready "GET /v1/ready",
+    Alive "GET /v1/live",
     Metrics "GET /metrics",
     Stream "GET /v1/stream",
     AdminMembers "POST /v1/admin/members",

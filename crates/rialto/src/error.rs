@@ -30,6 +30,18 @@ pub enum Error {
          again. Callers who were told `outcome_unknown` can repeat their requests then"
     )]
     EngineFailed(String),
+    /// A component of the venue failed, and nobody can start it again while the process lives.
+    #[error(
+        "component {name} failed and was given up: {reason}. What was acknowledged is on disk; \
+         mend the cause and start again. Callers who were told `outcome_unknown` can repeat their \
+         requests then"
+    )]
+    GivenUp {
+        /// Which.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// The venue could not finish what it had taken before the deadline.
     #[error("{0}")]
     NotDrained(String),
@@ -69,7 +81,7 @@ impl Error {
             Error::Failed(_) | Error::File { .. } => 1,
             Error::Usage(_) | Error::Config(_) => 2,
             Error::Start(_) | Error::Assemble(_) => 3,
-            Error::EngineFailed(_) => 4,
+            Error::EngineFailed(_) | Error::GivenUp { .. } => 4,
             Error::NotDrained(_) => 5,
             Error::Refused { .. } => 6,
             Error::Unreachable(_) => 7,

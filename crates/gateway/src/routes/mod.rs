@@ -1,6 +1,7 @@
 //! Every route, with its handler.
 
 mod batch;
+mod health;
 mod keys;
 mod market;
 mod operations;
@@ -24,11 +25,15 @@ use std::sync::Arc;
 /// What a handler comes to.
 pub(crate) type Handled = Result<Response, ApiError>;
 
-/// A handler on its route: what it comes to is counted and, if it is an error, told in one form.
+/// A handler on its route: it is under way until it is done, or turned away; what it comes to is
+/// counted and, if it is an error, told in one form.
 macro_rules! on {
     ($route:ident, $handler:path) => {
         |State(gate): State<Arc<Gate>>, request: Request| async move {
-            let handled = $handler(&gate, request).await;
+            let handled = match gate.intake.begin(Route::$route) {
+                Ok(_under_way) => $handler(&gate, request).await,
+                Err(stopped) => Err(stopped),
+            };
             let response = handled.unwrap_or_else(IntoResponse::into_response);
             gate.traffic.count(Route::$route, response.status());
             response
@@ -62,8 +67,9 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/trades/{symbol}", get(on!(Trades, market::trades)))
         .route("/v1/ticker/{symbol}", get(on!(Ticker, market::ticker)))
         .route("/v1/time", get(on!(Time, operations::time)))
-        .route("/v1/health", get(on!(Health, operations::health)))
-        .route("/v1/ready", get(on!(Ready, operations::ready)))
+        .route("/v1/health", get(on!(Health, health::health)))
+        .route("/v1/ready", get(on!(Ready, health::ready)))
+        .route("/v1/live", get(on!(Alive, health::alive)))
         .route("/metrics", get(on!(Metrics, crate::metrics::export)))
         .route("/v1/stream", get(on!(Stream, crate::stream::upgrade)))
         .route("/v1/admin/members", post(on!(AdminMembers, venue::member)))

@@ -1,4 +1,4 @@
-//! Time, health, and what operators do while the venue runs.
+//! Time, and what operators do while the venue runs.
 
 use super::{Handled, respond};
 use crate::ApiError;
@@ -9,7 +9,7 @@ use crate::json::{JsonOut, Str};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_desk::Scope;
-use rialto_engine::{BackupError, Health};
+use rialto_engine::BackupError;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,49 +25,6 @@ pub(super) async fn time(gate: &Gate, request: Request) -> Handled {
     out.key("time_us").quoted(now_us());
     out.close_object();
     Ok(respond(StatusCode::OK, out))
-}
-
-/// `GET /v1/health`: whether the process answers. It is not limited, because whoever watches over
-/// a venue must not be turned away when it is busiest.
-pub(super) async fn health(gate: &Gate, _: Request) -> Handled {
-    let mut out = JsonOut::with_capacity(128);
-    out.open_object();
-    out.key("engine").text(engine_state(gate).0);
-    out.key("durability").text(gate.engine.config().level.name());
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
-}
-
-/// `GET /v1/ready`: whether commands are taken and queries answered.
-pub(super) async fn ready(gate: &Gate, _: Request) -> Handled {
-    let (state, takes_commands) = engine_state(gate);
-    let marks = gate.engine.marks();
-    let fault = gate.live.fault();
-    let is_ready = takes_commands && fault.is_none();
-    let mut out = JsonOut::with_capacity(256);
-    out.open_object();
-    out.key("ready").flag(is_ready);
-    out.key("engine").text(state);
-    out.key("reason");
-    match (&fault, takes_commands) {
-        (Some(fault), _) => out.text(&fault.to_string()),
-        (None, false) => out.text(&gate.engine.health().to_string()),
-        (None, true) => out.null(),
-    }
-    out.key("released_seq").quoted(marks.released.0);
-    out.key("feed_seq").quoted(gate.live.seq().0);
-    out.close_object();
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    Ok(respond(status, out))
-}
-
-fn engine_state(gate: &Gate) -> (&'static str, bool) {
-    match gate.engine.health() {
-        Health::Running => ("running", true),
-        Health::Draining => ("draining", false),
-        Health::Stopped => ("stopped", false),
-        Health::Failed(_) => ("failed", false),
-    }
 }
 
 /// `POST /v1/admin/snapshot`

@@ -199,7 +199,11 @@ impl Connection {
     }
 
     async fn obey(&mut self, text: &str) -> Result<(), Refused> {
-        let (op, done) = match Request::read(text)? {
+        let request = Request::read(text)?;
+        let gate = Arc::clone(&self.gate);
+        let _under_way =
+            gate.intake.begin_message().map_err(|error| Refused { op: None, error })?;
+        let (op, done) = match request {
             Request::Auth { key, timestamp, nonce, signature, cancel_on_disconnect } => {
                 let (key, timestamp) = (key.as_str(), timestamp.as_str());
                 let credentials =

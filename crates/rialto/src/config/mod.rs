@@ -29,6 +29,8 @@ pub struct Config {
     pub gateway: GatewayConfig,
     /// What queries and streams are answered from.
     pub live: LiveConfig,
+    /// How many commands the feed may be behind the engine while the venue is ready.
+    pub feed_lag_max: u64,
     /// How long a shutdown may take to finish what was taken.
     pub drain: Duration,
 }
@@ -40,6 +42,7 @@ impl Default for Config {
             engine,
             gateway: GatewayConfig::default(),
             live: LiveConfig::default(),
+            feed_lag_max: 250_000,
             drain: Duration::from_secs(30),
         }
     }

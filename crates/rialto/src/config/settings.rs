@@ -78,9 +78,10 @@ pub const SETTINGS: &[Setting] = &[
         "Where everything lives that the venue writes: journal, event log, snapshots, and the \
          sealed API keys. It is made if it does not exist. One process at a time uses it."),
     millis!("venue", "drain_ms", 100, 3_600_000, drain,
-        "How long a shutdown (SIGTERM or SIGINT) may take to answer the requests in flight, to \
-         confirm the journal and to make a last snapshot. What was acknowledged is on disk in any \
-         case; a snapshot only makes the next start quicker."),
+        "How long a shutdown (SIGTERM or SIGINT) may take: at most half of it to answer the \
+         requests in flight, and the rest to close connections, to confirm the journal and to make \
+         a last snapshot. What was acknowledged is on disk in any case; a snapshot only makes the \
+         next start quicker."),
     other!("engine", "level", Level, engine.level,
         "What an acknowledgement promises. memory: the command was applied, and is lost with the \
          process. buffered: it was written, survives the end of the process, and a power failure \
@@ -151,6 +152,9 @@ pub const SETTINGS: &[Setting] = &[
     number!("feed", "replay", 0, 1_000_000_000, "commands", live.replay as u64,
         "How many commands a private stream may be resumed behind the present; further back is \
          `too_far_back`."),
+    number!("feed", "lag_max", 1, 1_000_000_000, "commands", feed_lag_max as u64,
+        "How many commands the feed may be behind the engine; when it is further behind, the \
+         venue is not ready (`/v1/ready`) until it is down to half of this."),
     other!("gateway", "listen", Address, gateway.listen,
         "Where to listen for HTTP and WebSocket. Port 0 lets the system choose."),
     other!("gateway", "allow_remote", Switch, gateway.allow_remote,

@@ -1,0 +1,109 @@
+//! Whether the venue lives, is ready, and how its parts are.
+//!
+//! Nothing here is limited or signed, because whoever watches over a venue must not be turned away
+//! when it is busiest, and all is answered until the very end of a shutdown.
+
+use super::{Handled, respond};
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use rialto_engine::Health;
+use rialto_lifecycle::Status;
+use std::time::UNIX_EPOCH;
+
+/// `GET /v1/health`: every part of the process. 200 as long as somebody answers.
+pub(super) async fn health(gate: &Gate, _: Request) -> Handled {
+    let process = &gate.intake.process;
+    let mut out = JsonOut::with_capacity(1_024);
+    out.open_object();
+    out.key("alive").flag(process.is_alive());
+    out.key("ready").flag(reason_against(gate).is_none());
+    out.key("stopping").flag(process.operations().is_stopping());
+    out.key("engine").text(engine_state(gate).0);
+    out.key("durability").text(gate.engine.config().level.name());
+    out.key("components").open_array();
+    for status in process.status() {
+        component(&mut out, &status);
+    }
+    out.close_array();
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+fn component(out: &mut JsonOut, status: &Status) {
+    out.open_object();
+    out.key("name").text(&status.name);
+    out.key("state").text(status.state.word());
+    out.key("since");
+    match status.since_time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
+        Some(time) => out.quoted(time.as_micros() as u64),
+        None => out.null(),
+    }
+    out.key("restarts").number(u32::try_from(status.restarts).unwrap_or(u32::MAX));
+    out.key("reason");
+    match status.state.reason() {
+        Some(reason) => out.text(reason),
+        None => out.null(),
+    }
+    out.close_object();
+}
+
+/// `GET /v1/ready`: whether commands are taken and queries answered from the present.
+pub(super) async fn ready(gate: &Gate, _: Request) -> Handled {
+    let reason = reason_against(gate);
+    let mut out = JsonOut::with_capacity(256);
+    out.open_object();
+    out.key("ready").flag(reason.is_none());
+    out.key("engine").text(engine_state(gate).0);
+    out.key("reason");
+    match &reason {
+        Some(reason) => out.text(reason),
+        None => out.null(),
+    }
+    out.key("released_seq").quoted(gate.engine.marks().released.0);
+    out.key("feed_seq").quoted(gate.live.seq().0);
+    out.close_object();
+    Ok(respond(status_if(reason.is_none()), out))
+}
+
+/// `GET /v1/live`: whether the process can still do its work, or only a new one helps.
+pub(super) async fn alive(gate: &Gate, _: Request) -> Handled {
+    let is_alive = gate.intake.process.is_alive();
+    let mut out = JsonOut::with_capacity(32);
+    out.open_object();
+    out.key("alive").flag(is_alive);
+    out.close_object();
+    Ok(respond(status_if(is_alive), out))
+}
+
+fn status_if(is_well: bool) -> StatusCode {
+    if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
+}
+
+/// Why the venue should get no requests, if so. Engine and feed are asked themselves, because
+/// supervision looks at them only now and then.
+fn reason_against(gate: &Gate) -> Option<String> {
+    let process = &gate.intake.process;
+    if process.operations().is_stopping() {
+        return Some("it is stopping".to_owned());
+    }
+    if !engine_state(gate).1 {
+        return Some(gate.engine.health().to_string());
+    }
+    if let Some(fault) = gate.live.fault() {
+        return Some(fault.to_string());
+    }
+    let status = process.status();
+    let not_up = status.iter().find(|status| status.state.word() != "up")?;
+    Some(format!("{} is {}", not_up.name, not_up.state))
+}
+
+fn engine_state(gate: &Gate) -> (&'static str, bool) {
+    match gate.engine.health() {
+        Health::Running => ("running", true),
+        Health::Draining => ("draining", false),
+        Health::Stopped => ("stopped", false),
+        Health::Failed(_) => ("failed", false),
+    }
+}

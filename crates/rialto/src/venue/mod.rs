@@ -1,0 +1,233 @@
+//! Assembles a venue: disk, engine, feed, keys, gateway. Nothing else knows all of them.
+//!
+//! They are components of a [`Lifecycle`]: it starts them from the inside out, watches over them,
+//! and stops them from the outside in. The gateway answers what has come, the feed ends, and the
+//! engine finishes what it has taken, confirms the journal and makes a snapshot.
+
+mod closing;
+mod engine;
+mod feed;
+mod gateway;
+mod journal;
+mod made;
+
+pub use closing::Closing;
+
+use crate::config::Config;
+use crate::terminal::note;
+use crate::{Error, tell_all};
+use closing::Deadline;
+use made::Made;
+use rialto_disk::Disk;
+use rialto_engine::{Engine, RecoveryReport};
+use rialto_gateway::{AdminKey, KeyStore, Live};
+use rialto_lifecycle::{Lifecycle, Restart, StartError, State, Supervisor};
+use rialto_model::Seq;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Where the sealed API keys live: beside the journal and never in it.
+const AUTH_DIR: &str = "auth";
+/// How often something that has no way to call back is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// How often the health of every component is looked at.
+const SUPERVISE_EVERY: Duration = Duration::from_millis(50);
+/// How much longer than it may a component can take to stop before it is left behind.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A venue that runs.
+pub struct Venue {
+    lifecycle: Arc<Lifecycle>,
+    supervisor: Supervisor,
+    deadline: Deadline,
+    engine: Arc<Engine>,
+    ended: engine::Ended,
+    live: Arc<Live>,
+    keys: Arc<KeyStore>,
+    local_addr: SocketAddr,
+}
+
+/// What a start has to tell.
+#[derive(Debug)]
+pub struct Opening {
+    /// What recovery did, in one line.
+    pub recovery: RecoveryReport,
+    /// The admin key, if it was made just now. It cannot be shown again.
+    pub new_admin_key: Option<AdminKey>,
+}
+
+impl Venue {
+    /// Recovers what is on disk, brings the feed up to date and opens the door.
+    ///
+    /// # Errors
+    /// Something refuses to start; the error says what, and what to do.
+    pub fn open(config: &Config, disk: Arc<dyn Disk>) -> Result<(Venue, Opening), Error> {
+        let mut lifecycle = Lifecycle::new();
+        let process = lifecycle.overview();
+        let deadline = Deadline::default();
+        let stop_within = config.drain + GRACE;
+
+        let engine = engine::Part::new(config.engine.clone(), disk, deadline.clone());
+        let (running, recovery, ended) = (engine.made(), engine.recovery(), engine.ended());
+        // It has told callers that it does not know what came of their commands: only a new
+        // process, which recovers, does.
+        lifecycle.register("engine", engine).restart(Restart::NEVER).stop_within(stop_within);
+
+        let journal = journal::Part::new(running.clone());
+        lifecycle.register("journal", journal).needs("engine").restart(Restart::NEVER);
+
+        let feed = feed::Part::new(
+            config.live.clone(),
+            config.feed_lag_max,
+            running.clone(),
+            process.clone(),
+        );
+        let live = feed.made();
+        lifecycle.register("feed", feed).needs("engine").restart(Restart::NEVER);
+
+        let gateway = gateway::Part {
+            config: config.gateway.clone(),
+            auth_dir: auth_dir(config.data_dir()),
+            engine: running.clone(),
+            live: live.clone(),
+            process,
+            deadline: deadline.clone(),
+            made: Made::new("gateway"),
+            running: None,
+        };
+        let door = gateway.made.clone();
+        lifecycle
+            .register("gateway", gateway)
+            .needs("journal")
+            .needs("feed")
+            .restart(Restart::NEVER)
+            .stop_within(stop_within);
+
+        lifecycle.start().map_err(not_started)?;
+        let lifecycle = Arc::new(lifecycle);
+        let supervisor = lifecycle
+            .supervise(SUPERVISE_EVERY, |change| note(format_args!("{change}")))
+            .map_err(|error| Error::Assemble(format!("no thread to supervise with: {error}")))?;
+        let started = |failure: rialto_lifecycle::Failure| Error::Assemble(failure.to_string());
+        let door = door.get().map_err(started)?;
+        let venue = Venue {
+            lifecycle,
+            supervisor,
+            deadline,
+            engine: running.get().map_err(started)?,
+            ended,
+            live: live.get().map_err(started)?,
+            keys: Arc::clone(&door.keys),
+            local_addr: door.local_addr,
+        };
+        let recovery = recovery.get().map_err(started)?;
+        let opening = Opening {
+            recovery: RecoveryReport::clone(&recovery),
+            new_admin_key: door.new_admin_key.clone(),
+        };
+        Ok((venue, opening))
+    }
+
+    /// The engine.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The feed that queries are answered from.
+    #[must_use]
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    /// The API keys.
+    #[must_use]
+    pub fn keys(&self) -> &KeyStore {
+        &self.keys
+    }
+
+    /// The address that the gateway listens on.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Waits until queries know of `seq`.
+    ///
+    /// # Errors
+    /// They do not within `timeout`, or never will.
+    pub fn wait_visible(&self, seq: Seq, timeout: Duration) -> Result<(), Error> {
+        let end = Instant::now() + timeout;
+        while self.live.seq() < seq {
+            self.check()?;
+            if Instant::now() >= end {
+                return Err(Error::Assemble(format!(
+                    "the feed has not reached sequence {seq} within {} s",
+                    timeout.as_secs()
+                )));
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Ok(())
+    }
+
+    /// Whether everything runs, or may do so again by itself.
+    ///
+    /// # Errors
+    /// A component was given up; the error says which, why, and what to do.
+    pub fn check(&self) -> Result<(), Error> {
+        given_up(&self.lifecycle).map_or(Ok(()), Err)
+    }
+
+    /// Ends the venue: answers what is in flight, loses nothing, and says how it went. Requests
+    /// have half of the time; what is not finished by the deadline is broken off. What was
+    /// acknowledged is on disk in any case.
+    ///
+    /// # Errors
+    /// Something was not finished, or a component had been given up.
+    pub fn close(self, deadline: Duration) -> Result<Closing, Error> {
+        let failed = given_up(&self.lifecycle);
+        self.deadline.begin(deadline);
+        let report = self.lifecycle.shutdown(deadline / 2);
+        drop(self.supervisor);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match self.ended.get() {
+            Ok(engine) if report.is_clean() => Ok(Closing { report, engine: (*engine).clone() }),
+            _ => Err(Error::NotDrained(format!(
+                "not everything was finished by the deadline; the journal has everything that was \
+                 acknowledged, and the next start replays it\n{report}"
+            ))),
+        }
+    }
+}
+
+/// The first component that was given up.
+fn given_up(lifecycle: &Lifecycle) -> Option<Error> {
+    lifecycle.status().into_iter().find_map(|status| match status.state {
+        State::GivenUp(reason) => Some(Error::GivenUp { name: status.name.into_owned(), reason }),
+        _ => None,
+    })
+}
+
+/// Why the venue has not started, with the exit code of what the engine itself says.
+fn not_started(error: StartError) -> Error {
+    match error {
+        StartError::Component { name, source } => {
+            match source.downcast::<rialto_engine::StartError>() {
+                Ok(refusal) => Error::Start(refusal),
+                Err(source) => Error::Assemble(format!("{name}: {}", tell_all(&*source))),
+            }
+        }
+        error => Error::Assemble(tell_all(&error)),
+    }
+}
+
+/// Where the API keys of a data directory live.
+#[must_use]
+pub fn auth_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join(AUTH_DIR)
+}
