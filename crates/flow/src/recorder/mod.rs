@@ -3,7 +3,8 @@
 //! A [`Recorder`] begins a [`Recording`] for a run of a flow or a request; steps and variables go
 //! into it until it ends. What it keeps is bounded in every direction ([`Bounds`]) and chosen by a
 //! [`Sampling`]; what did not fit is counted ([`Statistics`]). Nothing of it is durable: it is for
-//! the engineer who wants to know what just happened, and the history of a run is the truth.
+//! the engineer who wants to know what just happened, and the history of a run is the truth. A
+//! [`Keeper`] stores what has ended in a bounded ring of files, for those who look later.
 //!
 //! ```
 //! use rialto_flow::recorder::{Bounds, Recorder, Sampling, Subject};
@@ -35,6 +36,7 @@ mod record;
 mod recording;
 mod records;
 mod sampling;
+mod store;
 mod tree;
 mod variables;
 
@@ -49,5 +51,6 @@ pub use records::{Recorder, Statistics};
 /// Derives [`Capture`](trait@Capture).
 pub use rialto_flow_macros::Capture;
 pub use sampling::Sampling;
+pub use store::{Keeper, RecordingError, RecordingWriter, Recordings, RingBounds, Unreadable};
 pub use tree::Tree;
 pub use variables::Value;

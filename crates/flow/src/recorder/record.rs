@@ -169,6 +169,13 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the numbers of its steps are such as a recorder gives.
+    pub(crate) fn is_sound(&self) -> bool {
+        let mut steps = self.steps.iter().zip(1..);
+        steps.all(|(step, number)| step.id == StepId(number) && step.parent < step.id)
+            && self.variables.iter().all(|told| told.step.0 as usize <= self.steps.len())
+    }
+
     /// Its number.
     #[must_use]
     pub fn id(&self) -> RecordId {

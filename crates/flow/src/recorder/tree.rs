@@ -13,9 +13,10 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of the record of this number among these, which stand in the order of their numbers.
+    /// The tree of the record of this number among these, in any order.
     #[must_use]
-    pub fn of(records: Vec<Record>, id: RecordId) -> Option<Tree> {
+    pub fn of(mut records: Vec<Record>, id: RecordId) -> Option<Tree> {
+        records.sort_by_key(Record::id);
         let tree = |record| Tree { record, children: Vec::new() };
         let mut trees: Vec<Tree> = records.into_iter().map(tree).collect();
         // A child began after its parent, so that from the last to the first, all children of a
