@@ -288,9 +288,22 @@ pub enum FlowsError {
     /// No run of this id is under way.
     #[error("no run {0} is under way here")]
     NotRunning(FlowId),
+    /// The run does not stand so that this can be done with it.
+    #[error("run {id} is {standing}; {advice}")]
+    Standing {
+        /// The run.
+        id: FlowId,
+        /// How it stands.
+        standing: &'static str,
+        /// What can be done with it instead.
+        advice: &'static str,
+    },
+    /// There is no run of this id.
+    #[error("the store has no run {0}")]
+    Unknown(FlowId),
     /// The flow was not registered.
     #[error("flow `{0}` is not registered")]
-    NotRegistered(&'static str),
+    NotRegistered(String),
     /// Two flows have one name.
     #[error("two flows are called `{0}`")]
     DuplicateName(&'static str),

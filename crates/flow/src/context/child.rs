@@ -69,6 +69,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
             }
             // Nothing else is recorded of a child.
             Met::Recorded(..) | Met::Changed => std::future::pending().await,
+            Met::Refused(error) => return Err(error),
             Met::Fresh => {}
         }
         cx.observe(Observed::StepBegan { kind: Kind::Child, name, attempt: 1 });

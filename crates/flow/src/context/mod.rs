@@ -190,7 +190,7 @@ impl<'a> FlowContext<'a> {
             return Met::Changed;
         }
         let run = &self.run;
-        if !run.is_resumed {
+        if !run.is_resumed() {
             return Met::Fresh;
         }
         run.state().meet((run.id, run.flow, run.version), place, kind, name)
@@ -279,7 +279,7 @@ impl<'a> FlowContext<'a> {
     pub(crate) async fn conclude<T: Serialize>(&self, result: Result<T, FlowError>) -> Ending {
         let run = &*self.run;
         let mut failing = None;
-        if run.is_resumed {
+        if run.is_resumed() {
             if !run.state().played_whole((run.id, run.flow, run.version)) {
                 std::future::pending::<()>().await;
             }

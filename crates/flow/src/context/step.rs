@@ -150,6 +150,7 @@ where
             }
             // Nothing else is recorded of a step.
             Met::Recorded(..) | Met::Changed => std::future::pending().await,
+            Met::Refused(error) => return Err(error),
             Met::Fresh => self.check_may_begin()?,
         }
         match self.attempt().await {
@@ -177,7 +178,7 @@ where
         // undone it is executed once more, so that there is something to undo.
         let branch = self.place.branch;
         let can_undo = self.extras.as_ref().is_some_and(|extras| extras.undo.is_some());
-        let in_doubt = self.cx.run.is_resumed && can_undo;
+        let in_doubt = self.cx.run.is_resumed() && can_undo;
         if in_doubt && !state.in_doubt_done.contains(&branch) {
             state.in_doubt_done.push(branch);
             return Ok(());

@@ -48,7 +48,7 @@ where
     /// Begins, if nothing forbids it.
     fn begin(mut step: Step<'c, 'a, T, F>) -> Result<Stage<'c, 'a, T, F, Fut>, FlowError> {
         let services = &step.cx.run.services;
-        let is_plain = step.extras.is_none() && !step.cx.run.is_resumed;
+        let is_plain = step.extras.is_none() && !step.cx.run.is_resumed();
         let is_watched = services.observer.is_some() || services.stopped.load(Ordering::Acquire);
         if !is_plain || is_watched {
             return Ok(Stage::Whole(Box::pin(step.execute())));

@@ -118,6 +118,7 @@ async fn wait(
         Met::Recorded(Recorded::Waiting { until }, _) => Some(until),
         // Nothing else is recorded of a wait.
         Met::Recorded(..) | Met::Changed => std::future::pending().await,
+        Met::Refused(error) => return Err(error),
         Met::Fresh => {
             if run.state().history_bytes >= run.services.history_bytes_max {
                 return Err(FlowError::HistoryFull { name: name.to_owned() });

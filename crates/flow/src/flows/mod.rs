@@ -1,31 +1,31 @@
 //! Running flows.
 
+mod builder;
 mod handle;
 mod live;
+mod operate;
 mod options;
+mod outside;
 pub(crate) mod ready;
 mod work;
 
+pub use builder::Builder;
 pub use handle::{Confirmation, Handle};
 pub use options::Options;
 
 use crate::error::{FlowsError, Parked};
-use crate::flow::{AnyFlow, Flow, execute};
+use crate::flow::{AnyFlow, Execution, Flow, execute};
 use crate::history::{self, Ending, Entry};
 use crate::observe::Observed;
 use crate::run::{Run, RunState, Services, is_polling};
-use crate::store::{
-    Begun, Fence, Level, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket, Write,
-};
+use crate::store::{Begun, Fence, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket};
 use crate::{FlowId, Timestamp};
 use live::Live;
-use options::RUN_BYTES_MAX;
-use ready::Ready;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::thread::JoinHandle;
 use work::Worker;
 
@@ -35,13 +35,6 @@ use work::Worker;
 pub struct Flows {
     /// Ends the runtime when the last clone goes.
     threads: Arc<Threads>,
-}
-
-/// Which flows there are, and how they are to be run.
-pub struct Builder {
-    store: Arc<dyn Store>,
-    options: Options,
-    flows: Vec<Arc<dyn AnyFlow>>,
 }
 
 /// A run that somebody asked for.
@@ -76,77 +69,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Builder {
-    /// Adds a flow.
-    #[must_use]
-    pub fn register(mut self, flow: impl Flow) -> Self {
-        self.flows.push(Arc::new(flow));
-        self
-    }
-
-    /// Sets how flows are run.
-    #[must_use]
-    pub fn options(mut self, options: Options) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// Begins to run flows, those first that an earlier runtime has left unfinished. A run that the
-    /// code does not fit is left alone: [`Flows::parked`] tells which, and why.
-    pub fn open(self) -> Result<Flows, FlowsError> {
-        let Self { store, options, flows } = self;
-        let names = flows.iter().enumerate();
-        for (nth, flow) in names {
-            if flows[..nth].iter().any(|other| other.name() == flow.name()) {
-                return Err(FlowsError::DuplicateName(flow.name()));
-            }
-        }
-        let run_bytes = options.history_bytes_max + 3 * options.payload_bytes_max;
-        if run_bytes > RUN_BYTES_MAX {
-            return Err(FlowsError::Options(format!(
-                "history_bytes_max and three times payload_bytes_max come to {run_bytes} bytes; \
-                 together they may be {RUN_BYTES_MAX}"
-            )));
-        }
-        let now = options.clock.now();
-        let fence = store.join(now, options.lease)?;
-        let inner = Arc::new_cyclic(|inner| Inner {
-            fence,
-            services: Arc::new(Services {
-                at_once: store.level() == Level::Memory,
-                payload_bytes_max: options.payload_bytes_max,
-                history_bytes_max: options.history_bytes_max,
-                observer: options.observer.clone(),
-                random: AtomicU64::new(options.seed),
-                stopped: AtomicBool::new(false),
-                ready: Ready::default(),
-                flows: inner.clone(),
-            }),
-            store,
-            flows,
-            live: Mutex::default(),
-            timers: Mutex::default(),
-            taken: AtomicU64::new(0),
-            confirmations: Mutex::default(),
-            renewed: AtomicU64::new(now.0),
-            stopping: AtomicBool::new(false),
-            failed: OnceLock::new(),
-            options,
-        });
-        let threads = Arc::new(Threads { inner: inner.clone(), handles: Mutex::default() });
-        inner.claim(now)?;
-        for _ in 0..inner.options.workers {
-            let inner = inner.clone();
-            let work = std::thread::Builder::new().name("flow".to_owned());
-            let handle = work
-                .spawn(move || Worker::new(inner).work())
-                .map_err(|error| FlowsError::Options(format!("cannot start a worker: {error}")))?;
-            lock(&threads.handles).push(handle);
-        }
-        Ok(Flows { threads })
-    }
-}
-
 impl Flows {
     fn inner(&self) -> &Arc<Inner> {
         &self.threads.inner
@@ -154,7 +76,7 @@ impl Flows {
 
     /// Begins to say which flows there are.
     pub fn builder(store: Arc<dyn Store>) -> Builder {
-        Builder { store, options: Options::default(), flows: Vec::new() }
+        Builder::new(store)
     }
 
     /// Starts a run. If there is one of this id already, with the same flow and input, that one is
@@ -202,27 +124,10 @@ impl Flows {
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// The runs that stand still in this process, and why.
-    #[must_use]
-    pub fn parked(&self) -> Vec<Parked> {
-        let live = lock(&self.inner().live);
-        let mut parked: Vec<_> = live
-            .iter()
-            .filter_map(|run| Some((run.number, *run.state().parked.clone()?)))
-            .collect();
-        parked.sort_by_key(|(number, _)| *number);
-        parked.into_iter().map(|(_, parked)| parked).collect()
-    }
-
     /// How many runs are under way here.
     #[must_use]
     pub fn live(&self) -> usize {
         lock(&self.inner().live).len()
-    }
-
-    /// What is known of a run: its input and its history.
-    pub fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
-        self.inner().store.find(id)
     }
 
     /// The store below.
@@ -305,7 +210,7 @@ impl Inner {
     fn registered<F: Flow>(&self) -> Result<Arc<F>, FlowsError> {
         let flow = self.flows.iter().find(|flow| flow.name() == F::NAME);
         flow.and_then(|flow| flow.clone().into_any().downcast().ok())
-            .ok_or(FlowsError::NotRegistered(F::NAME))
+            .ok_or_else(|| FlowsError::NotRegistered(F::NAME.to_owned()))
     }
 
     pub(crate) fn begin_child<F: Flow>(
@@ -323,25 +228,43 @@ impl Inner {
         input: F::Input,
         parent: Option<RunNumber>,
     ) -> Result<Target, FlowsError> {
+        let flow = self.registered::<F>()?;
+        let encoded = self.encode(&input)?;
+        self.begin_encoded(id, (F::NAME, F::VERSION), &encoded, parent, |run| {
+            Ok(execute(flow, run, input))
+        })
+    }
+
+    fn begin_encoded(
+        &self,
+        id: FlowId,
+        code: (&'static str, u32),
+        encoded: &[u8],
+        parent: Option<RunNumber>,
+        execute: impl FnOnce(Arc<Run>) -> Result<Execution, String>,
+    ) -> Result<Target, FlowsError> {
         if let Some(failure) = self.failure() {
             return Err(failure.into());
         }
-        let flow = self.registered::<F>()?;
-        let encoded = self.encode(&input)?;
         let at = self.options.clock.now();
-        let new = NewRun { id, flow: F::NAME, version: F::VERSION, parent, at, input: &encoded };
+        let (flow, version) = code;
+        let new = NewRun { id, flow, version, parent, at, input: encoded };
         // A run must be among the live ones before anybody else can learn from the store that it
         // is there.
         let mut live = lock(&self.live);
         match self.store.begin(self.fence, new)? {
             Begun::New { run, ticket } => {
                 let state = RunState::new(at, encoded.len());
-                let code = (F::NAME, F::VERSION);
                 let run = Run::new(run, id, code, self.services.clone(), state);
                 live.insert(run.clone());
                 drop(live);
                 self.took(ticket);
-                run.install(execute(flow, run.clone(), input));
+                match execute(run.clone()) {
+                    Ok(execution) => run.install(execution),
+                    Err(reason) => {
+                        run.park(Parked::Unreadable { id, flow: flow.to_owned(), reason });
+                    }
+                }
                 self.observe_beginning(&run, at, false);
                 if self.services.at_once
                     && self.options.start_inline
@@ -355,7 +278,7 @@ impl Inner {
                 Ok(Target::Live(run))
             }
             Begun::Known(stored) => {
-                let what = if *stored.flow != *F::NAME {
+                let what = if *stored.flow != *flow {
                     Some(format!("of flow `{}`", stored.flow))
                 } else if stored.input != encoded {
                     Some("with another input".to_owned())
@@ -416,16 +339,21 @@ impl Inner {
     }
 
     fn resume(&self, stored: &StoredRun, now: Timestamp) -> Arc<Run> {
+        let flow = self.flows.iter().find(|flow| *flow.name() == *stored.flow);
+        let code = flow.map_or(("", 0), |flow| (flow.name(), flow.version()));
+        let state = RunState::new(now, 0);
+        let run = Run::new(stored.run, stored.id, code, self.services.clone(), state);
+        self.load(&run, stored);
+        run
+    }
+
+    /// Puts a run where its history says that it stands, or parks it if the code does not fit.
+    fn load(&self, run: &Arc<Run>, stored: &StoredRun) {
         let id = stored.id;
         let flow = self.flows.iter().find(|flow| *flow.name() == *stored.flow);
         let name = || stored.flow.to_string();
         let state = RunState::resumed(stored.started, stored.input.len(), &stored.history);
-        let (state, unreadable) = match state {
-            Ok(state) => (state, None),
-            Err(reason) => (RunState::new(now, 0), Some(reason)),
-        };
-        let code = flow.map_or(("", 0), |flow| (flow.name(), flow.version()));
-        let run = Run::new(stored.run, id, code, self.services.clone(), state);
+        let unreadable = state.map(|state| run.resume(state)).err();
         let parked = match (flow, unreadable) {
             (None, _) => Some(Parked::UnknownFlow { id, flow: name() }),
             (_, Some(reason)) => Some(Parked::Unreadable { id, flow: name(), reason }),
@@ -446,82 +374,5 @@ impl Inner {
         if let Some(parked) = parked {
             run.park(parked);
         }
-        run
-    }
-
-    fn running(&self, id: &FlowId) -> Result<Arc<Run>, FlowsError> {
-        if let Some(failure) = self.failure() {
-            return Err(failure.into());
-        }
-        let number = self.store.number_of(id)?;
-        let run = number.and_then(|number| lock(&self.live).get(number).cloned());
-        run.ok_or(FlowsError::NotRunning(*id))
-    }
-
-    /// Stores an entry that comes from outside of a run.
-    fn append(&self, run: &Run, entry: &Entry<'_>) -> Result<(Ticket, usize), FlowsError> {
-        let entries = postcard::to_extend(entry, Vec::with_capacity(64))
-            .map_err(|error| FlowsError::Codec(error.to_string()))?;
-        let bytes = entries.len();
-        let (messages, marks) = (Vec::new(), Vec::new());
-        let write = Write { run: run.number, ended: None, entries, messages, marks };
-        let appended = self.store.append(self.fence, std::slice::from_ref(&write))?;
-        if !appended.fenced.is_empty() {
-            return Err(FlowsError::NotRunning(run.id));
-        }
-        self.took(appended.ticket);
-        Ok((appended.ticket, bytes))
-    }
-
-    fn deliver<T: Serialize>(
-        &self,
-        id: &FlowId,
-        event: &str,
-        payload: &T,
-    ) -> Result<Ticket, FlowsError> {
-        let payload = self.encode(payload)?;
-        let run = self.running(id)?;
-        let at = self.options.clock.now();
-        // Under the lock, so that events are numbered here in the order in which they are stored.
-        let mut state = run.state();
-        if state.ending.is_some() {
-            return Err(FlowsError::NotRunning(*id));
-        }
-        let limit = self.options.events_max;
-        if state.events.iter().filter(|event| !event.taken).count() >= limit {
-            return Err(FlowsError::EventsFull { id: *id, limit });
-        }
-        let bytes = state.history_bytes + payload.len() + event.len();
-        let limit = self.services.history_bytes_end();
-        if bytes > limit {
-            return Err(FlowsError::TooLarge { bytes, limit });
-        }
-        let (ticket, bytes) =
-            self.append(&run, &Entry::Event { name: event, at, payload: &payload })?;
-        state.count(bytes);
-        state.arrive(event, payload);
-        run.watch_history(&state);
-        drop(state);
-        run.wake();
-        Ok(ticket)
-    }
-
-    pub(crate) fn cancel(&self, id: &FlowId) -> Result<Ticket, FlowsError> {
-        let run = self.running(id)?;
-        let at = self.options.clock.now();
-        let mut state = run.state();
-        if state.ending.is_some() {
-            return Err(FlowsError::NotRunning(*id));
-        }
-        if state.cancelled {
-            return Ok(Ticket(self.taken.load(Ordering::Acquire)));
-        }
-        let (ticket, bytes) = self.append(&run, &Entry::Cancelled { at })?;
-        state.count(bytes);
-        state.cancelled = true;
-        run.beware.store(true, Ordering::Release);
-        drop(state);
-        run.wake();
-        Ok(ticket)
     }
 }

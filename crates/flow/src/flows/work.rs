@@ -127,7 +127,14 @@ impl Worker {
     }
 
     fn poll(&mut self, run: Arc<Run>, now: Timestamp) {
-        let sleepers = run.state().begin_poll(now);
+        let mut state = run.state();
+        if state.retried {
+            drop(state);
+            self.inner.revive(&run);
+            state = run.state();
+        }
+        let sleepers = state.begin_poll(now);
+        drop(state);
         sleepers.into_iter().for_each(Waker::wake);
         let over = run.poll();
         let mut state = run.state();
@@ -223,11 +230,14 @@ impl Inner {
         if !over || state.parked.is_some() {
             return false;
         }
-        state.is_over = true;
-        let waiters = std::mem::take(&mut state.waiters);
         let timer = state.timer.take();
         drop(state);
+        // Before anybody learns that it has ended: they might let it go on.
         self.forget(run, timer);
+        let mut state = run.state();
+        state.is_over = true;
+        let waiters = std::mem::take(&mut state.waiters);
+        drop(state);
         waiters.into_iter().for_each(Waker::wake);
         true
     }

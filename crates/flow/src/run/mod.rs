@@ -42,7 +42,7 @@ pub(crate) struct Run {
     pub(crate) version: u32,
     pub(crate) services: Arc<Services>,
     /// Whether there was a history when the execution began.
-    pub(crate) is_resumed: bool,
+    is_resumed: AtomicBool,
     flag: AtomicU8,
     /// Set with `cancelled` in the state, or when the history has reached its limit: a step must then
     /// look before it begins.
@@ -67,9 +67,9 @@ impl Run {
             flow: flow.0,
             version: flow.1,
             services,
-            is_resumed: state.is_resumed(),
+            is_resumed: AtomicBool::new(false),
             flag: AtomicU8::new(RUNNING),
-            beware: AtomicBool::new(state.is_resumed()),
+            beware: AtomicBool::new(false),
             execution: Mutex::new(None),
             state: Mutex::new(state),
         })
@@ -78,6 +78,23 @@ impl Run {
     pub(crate) fn state(&self) -> MutexGuard<'_, RunState> {
         // Code of the user never runs under this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there was a history when the execution began.
+    pub(crate) fn is_resumed(&self) -> bool {
+        // It changes only between two executions.
+        self.is_resumed.load(Ordering::Relaxed)
+    }
+
+    /// Goes on from a history. Whoever waits for the end waits on.
+    pub(crate) fn resume(&self, mut resumed: RunState) {
+        let mut state = self.state();
+        resumed.waiters = std::mem::take(&mut state.waiters);
+        resumed.timer = state.timer;
+        *state = resumed;
+        drop(state);
+        self.is_resumed.store(true, Ordering::Relaxed);
+        self.beware.store(true, Ordering::Release);
     }
 
     /// Sees to it that the next step looks at the limit of the history, if that is near.

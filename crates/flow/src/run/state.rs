@@ -80,6 +80,8 @@ pub(crate) enum Met {
     Fresh,
     /// It was done before, as this entry among all of the run.
     Recorded(Recorded, u32),
+    /// Nothing is recorded, and the flow has failed: it is not to be done any more.
+    Refused(FlowError),
     /// The code has changed; the run is parked and must not go on.
     Changed,
 }
@@ -97,6 +99,8 @@ pub(crate) struct RunState {
     /// Branches that have, after a restart, finished what may have been begun before a cancel.
     pub(crate) in_doubt_done: Vec<u64>,
     pub(crate) parked: Option<Box<Parked>>,
+    /// Whether the parked run is to go on from its history.
+    pub(crate) retried: bool,
     /// How it ended; told to nobody before it is confirmed.
     pub(crate) ending: Option<Ending>,
     /// Whether the ending is confirmed.
@@ -152,11 +156,6 @@ impl RunState {
         })
     }
 
-    /// Whether there was a history when the execution began.
-    pub(crate) fn is_resumed(&self) -> bool {
-        self.replay.is_some()
-    }
-
     /// Prepares a poll: what is due is no longer waited for, and whoever sleeps is woken.
     pub(crate) fn begin_poll(&mut self, now: Timestamp) -> Vec<Waker> {
         self.polled_at = now;
@@ -207,6 +206,10 @@ impl RunState {
         }
         let Some(replay) = &mut self.replay else { return Met::Fresh };
         let recorded = match replay.play(place, kind, name) {
+            // The flow had failed before this wait had an end.
+            Ok(Some((Recorded::Waiting { .. }, _))) if replay.failing.is_some() => {
+                return self.refused();
+            }
             Ok(Some((what, order))) => {
                 if let Recorded::Finished { at, .. }
                 | Recorded::Failed { at, .. }
@@ -217,16 +220,17 @@ impl RunState {
                 }
                 return Met::Recorded(what, order);
             }
-            Ok(None) => match &replay.failing {
-                None => return Met::Fresh,
-                Some(error) => {
-                    format!("its failure ({})", FlowError::from_stored(error))
-                }
-            },
+            Ok(None) if replay.failing.is_some() => return self.refused(),
+            Ok(None) => return Met::Fresh,
             Err(recorded) => recorded,
         };
         self.changed(run, recorded, describe(place, kind, name));
         Met::Changed
+    }
+
+    /// Whatever the flow does after its failure was refused then and is refused now.
+    fn refused(&self) -> Met {
+        Met::Refused(self.failing().unwrap_or(FlowError::Cancelled))
     }
 
     fn changed(&mut self, run: (FlowId, &str, u32), recorded: String, present: String) {

@@ -2,6 +2,7 @@
 
 use super::message::{InboxMark, OutboxMessage};
 use super::record::RunNumber;
+use crate::history::{self, Entry, HistoryError};
 use crate::{FlowId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -213,6 +214,13 @@ pub struct StoredRun {
     pub input: Vec<u8>,
     /// The entries of its history, encoded; see [`history::entries`](crate::history::entries).
     pub history: Vec<u8>,
+}
+
+impl StoredRun {
+    /// Reads the history, entry by entry.
+    pub fn entries(&self) -> impl Iterator<Item = Result<Entry<'_>, HistoryError>> {
+        history::entries(&self.history)
+    }
 }
 
 /// Something that happened to a run and must be stored in one piece.
