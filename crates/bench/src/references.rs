@@ -6,7 +6,7 @@
 
 mod catga;
 
-pub use catga::{BusWork, CodecWork, IdWork, LifecycleWork};
+pub use catga::{BusWork, CodecWork, FlowWork, IdWork, LifecycleWork};
 
 use crate::report::{Reference, Unit};
 
@@ -44,6 +44,8 @@ pub enum Work {
     Id(IdWork),
     /// Starting, ending and stopping.
     Lifecycle(LifecycleWork),
+    /// Flows of steps.
+    Flow(FlowWork),
 }
 
 /// Which figure of it.

@@ -60,6 +60,7 @@ pub fn all() -> Vec<Box<dyn Suite>> {
         Box::new(suites::Cqrs),
         Box::new(suites::Serialization),
         Box::new(suites::Ident),
+        Box::new(suites::Flow),
         Box::new(suites::Lifecycle),
     ]
 }

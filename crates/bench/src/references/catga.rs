@@ -91,6 +91,13 @@ pub enum LifecycleWork {
     Shutdown100Ms,
 }
 
+/// Flows of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowWork {
+    /// A flow of three steps, from its start to its end, in memory.
+    ThreeSteps,
+}
+
 const SEED: &str = "seed 000 Catga";
 const HEAD: &str = "Catga, later pages";
 const MEDIATR: &str = "MediatR, as Catga measured it";
@@ -163,6 +170,11 @@ const fn life_ns(
     caveat: Option<&'static str>,
 ) -> Figure {
     figure(name, Work::Lifecycle(work), Metric::Mean, value, Unit::Nanoseconds, source, caveat)
+}
+
+const fn flows_a_second(name: &'static str, value: f64) -> Figure {
+    let (work, unit) = (Work::Flow(FlowWork::ThreeSteps), Unit::FlowsPerSecond);
+    figure(name, work, Metric::Throughput, value, unit, CATGA_RS, None)
 }
 
 const fn life_bytes(work: LifecycleWork, value: f64) -> Figure {
@@ -257,6 +269,8 @@ pub(super) static FIGURES: &[Figure] = &[
     life_ns(HEAD, LifecycleWork::Register, 223.0, CATGA_PAGES, None),
     life_ns(SEED, LifecycleWork::Recover, 3_400.0, SEED_000, Some(NOT_SAID)),
     life_bytes(LifecycleWork::Recover, 856.0),
+    flows_a_second("catga-rs, DSL", 0.69e6),
+    flows_a_second("catga-rs, flow", 2.48e6),
     life_ns(SEED, LifecycleWork::Shutdown10Ms, 10_200_000.0, SEED_000, Some(SLEEPS)),
     life_bytes(LifecycleWork::Shutdown10Ms, 2.1 * 1024.0),
     life_ns(SEED, LifecycleWork::Shutdown100Ms, 100_500_000.0, SEED_000, Some(SLEEPS)),

@@ -22,6 +22,8 @@ pub enum Unit {
     CommandsPerSecond,
     /// Requests over a network a second.
     RequestsPerSecond,
+    /// Durable flows a second.
+    FlowsPerSecond,
     /// Bytes a second.
     BytesPerSecond,
     /// Nanoseconds of latency.
@@ -47,6 +49,7 @@ impl Unit {
             Unit::OrdersPerSecond => "orders/s",
             Unit::CommandsPerSecond => "commands/s",
             Unit::RequestsPerSecond => "req/s",
+            Unit::FlowsPerSecond => "flows/s",
             Unit::BytesPerSecond => "B/s",
             Unit::Nanoseconds => "ns",
             Unit::Seconds => "s",
@@ -65,6 +68,7 @@ impl Unit {
             | Unit::OrdersPerSecond
             | Unit::CommandsPerSecond
             | Unit::RequestsPerSecond
+            | Unit::FlowsPerSecond
             | Unit::BytesPerSecond
             | Unit::Ratio => Better::Higher,
             Unit::Nanoseconds

@@ -2,6 +2,7 @@
 
 mod cqrs;
 mod durability;
+mod flow;
 mod http;
 mod ident;
 mod lifecycle;
@@ -11,6 +12,7 @@ mod serialization;
 
 pub(crate) use cqrs::Cqrs;
 pub(crate) use durability::Durability;
+pub(crate) use flow::Flow;
 pub(crate) use http::Http;
 pub(crate) use ident::Ident;
 pub(crate) use lifecycle::Lifecycle;
