@@ -1,4 +1,4 @@
-//! A thousand commands, or events, at once: a task each.
+//! A thousand commands, or events, at once: started by one task, in shares, and a task each.
 
 use super::case;
 use super::work::{Charge, Charged, Pool, RATE_PPM, fee};
@@ -7,6 +7,7 @@ use crate::error::{BenchError, broken};
 use crate::references::{BusWork, Work};
 use crate::suite::{Context as Bench, Outcome};
 use rialto_bus::{Context, Dispatch, EventHandler, Handler, Result, behaviours, bus};
+use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::{Builder, Runtime};
@@ -42,12 +43,18 @@ bus! {
     }
 }
 
+const STARTED: &str = "A call is the whole thousand: one tokio task starts them all and then awaits \
+    all answers, which is what the seed's `Select(SendAsync)` and `WhenAll` do. There too a command \
+    that need not wait is done where it is started, without a task of its own; none here has to.";
 const TASKS: &str = "A call is the whole thousand: a tokio task each, on two worker threads, and \
-    every answer awaited. Most of it is the making and waking of tasks.";
+    every answer awaited. The seed makes no tasks; the row of the same tasks without commands says \
+    what those alone take.";
+const BARE: &str = "The same tasks with nothing sent in them, and nothing of the bus: what is left \
+    for the bus to save is the difference.";
 const SHARES: &str = "A call is the whole thousand: two tokio tasks on two worker threads, each of \
     which sends a batch of 500 that may all be in flight at once.";
-const ONE_THREAD: &str = "A call is the whole thousand: the same tasks on the calling thread alone, \
-    where all that they allocate is counted.";
+const ONE_THREAD: &str = "A call is the whole thousand: the same on the calling thread alone, where \
+    all that is allocated is counted.";
 
 pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
     let calls = context.sized(100, 2);
@@ -67,11 +74,24 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
         let fees = pool.fees(AT_ONCE) * calls;
         Sums { answers: fees, effects: fees }
     };
+    let nothing = |calls| Sums { answers: pool.told(AT_ONCE) * calls, effects: 0 };
     let told = |calls| Sums { answers: AT_ONCE * calls, effects: pool.told(AT_ONCE) * calls };
     let measured = measure(
         context,
         "a thousand at once",
         vec![
+            Arm::new(
+                case("1000 concurrent commands, started by one task, 2 threads"),
+                calls,
+                |calls| charged(bus, || rounds(two, calls, bus, pool, start_all)),
+                fees,
+            ),
+            Arm::new(
+                case("1000 concurrent commands, started by one task, 1 thread"),
+                calls,
+                |calls| charged(bus, || rounds(one, calls, bus, pool, start_all)),
+                fees,
+            ),
             Arm::new(
                 case("1000 concurrent commands, a task each, 2 threads"),
                 calls,
@@ -83,6 +103,18 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
                 calls,
                 |calls| charged(bus, || rounds(one, calls, bus, pool, send_all)),
                 fees,
+            ),
+            Arm::new(
+                case("1000 tasks without commands, 2 threads"),
+                calls,
+                |calls| charged(bus, || rounds(two, calls, bus, pool, send_nothing)),
+                nothing,
+            ),
+            Arm::new(
+                case("1000 tasks without commands, 1 thread"),
+                calls,
+                |calls| charged(bus, || rounds(one, calls, bus, pool, send_nothing)),
+                nothing,
             ),
             Arm::new(
                 case("1000 concurrent commands, 500 in flight in each of two tasks, 2 threads"),
@@ -112,12 +144,15 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
     )?;
     let mut outcome = Outcome::default();
     let commands = Targets::time(200_000.0);
+    let sent = Some(Work::Bus(BusWork::SendThousandAtOnce));
+    let published = Some(Work::Bus(BusWork::PublishThousandAtOnce));
     for (first, work, targets, note) in [
-        (0, BusWork::SendThousandAtOnce, commands, TASKS),
-        (2, BusWork::SendThousandAtOnce, commands, SHARES),
-        (4, BusWork::PublishThousandAtOnce, Targets::default(), TASKS),
+        (0, sent, commands, STARTED),
+        (2, sent, Targets::default(), TASKS),
+        (4, None, Targets::default(), BARE),
+        (6, sent, commands, SHARES),
+        (8, published, Targets::default(), TASKS),
     ] {
-        let work = Some(Work::Bus(work));
         // What tasks on other threads allocate is not counted, so that there is no row of it.
         let time = measured.rows(first, work, targets).into_iter().take(1);
         outcome.rows.extend(time.map(|row| row.footnote(note)));
@@ -160,6 +195,24 @@ fn rounds<F: Future<Output = u64> + Send + 'static>(
     });
     // A task that panicked has no answers, which then are not what they must be.
     runtime.block_on(root).unwrap_or(0)
+}
+
+/// One task has them all in flight.
+async fn start_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
+    let commands = (0..AT_ONCE).map(|call| pool.charge(call));
+    let cx = Context::new();
+    let answers = bus.send_batch(commands, &cx, AT_ONCE as usize).await;
+    answers.into_iter().fold(0, |sum, answer| sum.wrapping_add(answer.unwrap_or(u64::MAX / 3)))
+}
+
+/// What tasks cost by themselves: each answers with what it was given.
+async fn send_nothing(_: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
+    let tasks = (0..AT_ONCE).map(|call| {
+        let charge = pool.charge(call);
+        // Through the black box, so that the task is not seen to be nothing.
+        tokio::spawn(async move { black_box(charge).price })
+    });
+    sum(tasks.collect()).await
 }
 
 async fn send_all(bus: Arc<SharedBus>, pool: Arc<Pool>) -> u64 {
