@@ -19,7 +19,7 @@
 //!
 //! Where to go next: [`Layout`] has the presets and their ceilings, [`Policy`] says what happens
 //! when the clock steps back or a millisecond's ids are used up, [`CachedClock`] takes the clock
-//! out of the cost of an id, [`Lease`] shares out worker ids between the processes of one host.
+//! out of the cost of an id, [`LocalGenerator`] takes the other threads out of it, [`Lease`] shares out worker ids between the processes of one host.
 //! What is promised and what is not stands in `docs/ident.md`.
 
 mod clock;
@@ -27,6 +27,7 @@ mod error;
 mod generator;
 mod id;
 mod layout;
+mod local;
 mod policy;
 mod sequence;
 mod text;
@@ -37,6 +38,7 @@ pub use error::{IdError, TextError};
 pub use generator::{Config, Generator, Reserved};
 pub use id::Id;
 pub use layout::{Epoch, Layout, LayoutError, Part, Parts};
+pub use local::LocalGenerator;
 pub use policy::{Exhausted, Policy, SteppedBack};
 pub use text::Base32;
 pub use worker::{Lease, Worker, WorkerError};
