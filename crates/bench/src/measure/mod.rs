@@ -6,6 +6,7 @@ mod clock;
 mod core_wait;
 mod latency;
 mod pace;
+mod processor_time;
 mod spread;
 
 pub use arms::{SideBySide, side_by_side};
@@ -13,4 +14,5 @@ pub use clock::Clock;
 pub use core_wait::CoreWait;
 pub use latency::{Latencies, Percentiles};
 pub use pace::Pace;
+pub use processor_time::processor_time_ns;
 pub use spread::Spread;
