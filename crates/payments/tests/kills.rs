@@ -1,0 +1,239 @@
+//! The power goes at each change of the disk: afterwards every withdrawal comes to its end, once.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{ALICE, EXPIRES_AFTER, FUNDS, House, id, transfer};
+use rialto_bus::Error;
+use rialto_desk::HoldWithdrawal;
+use rialto_disk::SimDisk;
+use rialto_flow::store::MemoryStore;
+use rialto_flow::{ManualClock, Timestamp};
+use rialto_payments::{State, WithdrawalId};
+use std::sync::Arc;
+use std::time::Duration;
+
+const AMOUNT: i128 = 30;
+
+/// How a withdrawal is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    Approved,
+    Rejected,
+    Cancelled,
+    Expired,
+}
+
+impl Path {
+    const ALL: [Path; 4] = [Path::Approved, Path::Rejected, Path::Cancelled, Path::Expired];
+
+    fn end(self) -> State {
+        match self {
+            Path::Approved => State::Settled,
+            Path::Rejected => State::Rejected,
+            Path::Cancelled => State::Cancelled,
+            Path::Expired => State::Expired,
+        }
+    }
+
+    /// What owner and operator do, and do again if they do not know what came of it. Notes the last
+    /// state that they were told.
+    async fn walk(self, house: &House, told: &mut Option<State>) -> Result<(), Error> {
+        let asked = house.request(transfer(ALICE, AMOUNT, "w")).await?;
+        *told = Some(asked.withdrawal.state);
+        let id = the_one();
+        let ended = match self {
+            Path::Approved => house.approve(id, "tx-1").await?,
+            Path::Rejected => house.reject(id, "no").await?,
+            Path::Cancelled => house.cancel(id).await?,
+            Path::Expired => {
+                house.clock.advance(EXPIRES_AFTER);
+                house.wait_for(id, State::Expired).await
+            }
+        };
+        *told = Some(ended.state);
+        Ok(())
+    }
+}
+
+fn the_one() -> WithdrawalId {
+    id(ALICE, "w")
+}
+
+/// Goes the way until its end or until the disk is gone.
+async fn walk_until_gone(path: Path, house: &House, disk: &SimDisk, told: &mut Option<State>) {
+    let gone = async {
+        while !disk.is_down() {
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+    };
+    tokio::select! {
+        walked = path.walk(house, told) => {
+            assert!(walked.is_ok() || disk.is_down(), "{path:?}: {walked:?}");
+        }
+        () = gone => {}
+    }
+}
+
+/// Opens the house once more, as often as it takes.
+fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> House {
+    loop {
+        *life += 1;
+        match House::try_open(disk, clock, *life) {
+            Ok(house) => return house,
+            Err(error) => {
+                assert!(disk.is_down(), "it does not open, but the disk is there: {error}");
+                disk.restart();
+            }
+        }
+    }
+}
+
+/// What holds at the end, whatever happened on the way.
+fn check(path: Path, house: &House, case: &str) {
+    let (held, settled, released) = house.effects("w");
+    let is_settled = path == Path::Approved;
+    let expected = (1, usize::from(is_settled), usize::from(!is_settled));
+    assert_eq!((held, settled, released), expected, "{case}");
+    let left = if is_settled { FUNDS - AMOUNT } else { FUNDS };
+    assert_eq!(house.balance(ALICE), (left, 0), "{case}");
+    assert_eq!(house.bus.office().open_count(), 0, "{case}");
+}
+
+/// Goes the way with these crashes, each after so many changes of the disk.
+async fn survive(path: Path, seed: u64, crashes: &[u64]) {
+    let case = format!("{path:?}, seed {seed}, crashes after {crashes:?}");
+    let disk = SimDisk::new(seed);
+    let mut house = House::furnished(&disk).await;
+    let clock = house.clock.clone();
+    let mut life = 1;
+    let mut told = None;
+    for after in crashes {
+        disk.crash_after(*after);
+        walk_until_gone(path, &house, &disk, &mut told).await;
+        drop(house);
+        disk.restart();
+        house = open(&disk, &clock, &mut life);
+        if told.is_some_and(|told| told != State::Requested) {
+            let known = house.get(the_one()).await;
+            assert!(known.is_ok(), "what was told is forgotten: {case}");
+        }
+        if told == Some(path.end()) {
+            let stands = house.wait_for(the_one(), path.end()).await;
+            assert_eq!(stands.transfer.amount.0, AMOUNT, "{case}");
+        }
+    }
+    path.walk(&house, &mut told).await.expect(&case);
+    check(path, &house, &case);
+    drop(house);
+    let house = open(&disk, &clock, &mut life);
+    assert_eq!(house.get(the_one()).await.unwrap().state, path.end(), "{case}");
+    check(path, &house, &case);
+}
+
+/// How often the disk changes on the way.
+async fn changes(path: Path) -> u64 {
+    let disk = SimDisk::new(1);
+    let house = House::furnished(&disk).await;
+    let before = disk.operations();
+    path.walk(&house, &mut None).await.unwrap();
+    drop(house);
+    disk.operations() - before
+}
+
+async fn survive_each(path: Path) {
+    let changes = changes(path).await;
+    assert!(changes > 8, "hold, decision, end and their journal are written: {changes}");
+    for after in 0..=changes {
+        survive(path, after + 1, &[after]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approval_survives_the_loss_of_power_at_each_write() {
+    survive_each(Path::Approved).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejection_survives_the_loss_of_power_at_each_write() {
+    survive_each(Path::Rejected).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_survives_the_loss_of_power_at_each_write() {
+    survive_each(Path::Cancelled).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_expiry_survives_the_loss_of_power_at_each_write() {
+    survive_each(Path::Expired).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crash_after_crash_changes_nothing() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |bound| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % bound
+    };
+    for seed in 0..12 {
+        let path = Path::ALL[seed % 4];
+        let crashes: Vec<u64> = (0..3).map(|_| below(40)).collect();
+        survive(path, seed as u64, &crashes).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_takes_no_more_is_asked_again_after_the_restart() {
+    let disk = SimDisk::new(1);
+    let house = House::furnished(&disk).await;
+    house.engine.close_intake();
+    let asked = house.request(transfer(ALICE, AMOUNT, "w"));
+    let asked_again = async {
+        while house.desk.counters().of::<HoldWithdrawal>().failed() < 2 {
+            // The pause between the attempts is over when the clock says so.
+            house.clock.advance(Duration::from_millis(10));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        asked = asked => panic!("nobody can answer: {asked:?}"),
+        () = asked_again => {}
+    }
+    let (clock, mut life) = (house.clock.clone(), 1);
+    drop(house);
+    disk.kill();
+    let house = open(&disk, &clock, &mut life);
+    house.wait_for(the_one(), State::Pending).await;
+    assert_eq!(house.effects("w"), (1, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_engine_holds_and_no_flow_knows_is_taken_up() {
+    let disk = SimDisk::new(1);
+    let house = House::furnished(&disk).await;
+    for reference in ["open", "ended"] {
+        house.request(transfer(ALICE, 3, reference)).await.unwrap();
+    }
+    house.cancel(id(ALICE, "ended")).await.unwrap();
+    let clock = ManualClock::new(Timestamp(1_000_000_000));
+    let House { bus, desk, engine, .. } = house;
+    drop(bus);
+    let office = House::office(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
+    let bus = rialto_payments::PaymentsBus::new(office);
+    let house = House { bus, desk, engine, clock };
+    let held = || {
+        let core = house.engine.settled_state(house.engine.released()).unwrap();
+        core.withdrawals().into_iter().map(|held| held.transfer).collect::<Vec<_>>()
+    };
+    assert_eq!(house.bus.office().adopt(held()).unwrap(), 1);
+    house.wait_for(id(ALICE, "open"), State::Pending).await;
+    assert_eq!(house.bus.office().adopt(held()).unwrap(), 0, "it is known now");
+    assert_eq!(house.approve(id(ALICE, "open"), "tx").await.unwrap().state, State::Settled);
+    assert_eq!(house.effects("open"), (1, 1, 0));
+    let again = house.request(transfer(ALICE, 3, "ended")).await.unwrap_err();
+    assert_eq!(again.code(), "withdrawal_released", "a forgotten reference is not held again");
+    assert_eq!(house.balance(ALICE), (FUNDS - 3, 0));
+}
