@@ -19,6 +19,14 @@ impl Feed {
         held
     }
 
+    /// All withdrawals that are held, by account and reference.
+    pub fn held_withdrawals(&self) -> impl Iterator<Item = Transfer> + '_ {
+        self.withdrawals.values().map(|held| {
+            let WithdrawalView { account, currency, amount, reference, .. } = *held;
+            Transfer { account, currency, amount, reference }
+        })
+    }
+
     /// The account's withdrawal that is held under this reference.
     #[must_use]
     pub fn withdrawal(&self, account: AccountId, reference: Reference) -> Option<WithdrawalView> {

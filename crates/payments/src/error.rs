@@ -5,6 +5,7 @@ use rialto_bus::{Error, ErrorKind};
 use rialto_flow::store::StoreError;
 use rialto_flow::{FlowsError, IdError};
 use rialto_model::RejectReason;
+use std::io;
 
 /// Why the withdrawals cannot be taken up.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,15 @@ pub enum OpenError {
         /// What is wrong.
         reason: String,
     },
+    /// The flows under way do not come to where they stood.
+    #[error("withdrawals under way were not taken up within {seconds} s; see what the disk does")]
+    Slow {
+        /// How long they were waited for.
+        seconds: u64,
+    },
+    /// No thread could be started.
+    #[error("no thread can be started for withdrawals")]
+    Thread(#[source] io::Error),
 }
 
 /// Why a decision about a withdrawal was not taken: another had been.
@@ -50,16 +60,28 @@ pub(crate) fn decided(withdrawal: &Withdrawal) -> Error {
     Decided { id: withdrawal.id(), state: withdrawal.state }.into()
 }
 
+/// Why a request cannot be: the engine would say so too, but was not asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.sentence())]
+pub struct Unfit(pub RejectReason);
+
+impl From<Unfit> for Error {
+    fn from(unfit: Unfit) -> Error {
+        let kind = match unfit.0 {
+            RejectReason::UnknownWithdrawal => ErrorKind::NotFound,
+            RejectReason::ReferenceConflict => ErrorKind::Conflict,
+            _ => ErrorKind::Invalid,
+        };
+        Error::new(kind, unfit.0.code(), unfit.0.sentence()).with_source(unfit)
+    }
+}
+
 pub(crate) fn unknown() -> Error {
-    refused(ErrorKind::NotFound, RejectReason::UnknownWithdrawal)
+    Unfit(RejectReason::UnknownWithdrawal).into()
 }
 
 pub(crate) fn conflict() -> Error {
-    refused(ErrorKind::Conflict, RejectReason::ReferenceConflict)
-}
-
-fn refused(kind: ErrorKind, reason: RejectReason) -> Error {
-    Error::new(kind, reason.code(), reason.sentence())
+    Unfit(RejectReason::ReferenceConflict).into()
 }
 
 pub(crate) fn stopped() -> Error {

@@ -9,12 +9,14 @@ mod bus;
 mod error;
 mod flow;
 mod office;
+mod payments;
 mod request;
 mod withdrawal;
 
 pub use bus::PaymentsBus;
-pub use error::{Decided, OpenError};
+pub use error::{Decided, OpenError, Unfit};
 pub use office::{Office, Settings};
+pub use payments::Payments;
 pub use request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX,
     REASON_BYTES_MAX, RejectWithdrawal, RequestWithdrawal, Requested, Withdrawals,

@@ -8,7 +8,7 @@ use crate::withdrawal::{Decision, State, Trouble, Withdrawal, WithdrawalId};
 use rialto_bus::Result;
 use rialto_desk::{DeskBus, Refused};
 use rialto_flow::history::{self, Ending, Entry};
-use rialto_flow::store::{RunFilter, Store, StoredRun};
+use rialto_flow::store::{RunFilter, Store, StoreError, StoredRun};
 use rialto_flow::{Flow, FlowError, Flows, FlowsError, Options, Parked};
 use rialto_model::{Timestamp, Transfer};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,6 +114,12 @@ impl Office {
     #[must_use]
     pub fn parked(&self) -> Vec<Parked> {
         self.flows.parked()
+    }
+
+    /// Why no withdrawal comes any further, if that is so.
+    #[must_use]
+    pub fn fault(&self) -> Option<StoreError> {
+        self.flows.failure()
     }
 
     /// How many withdrawals have not ended.

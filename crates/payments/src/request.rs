@@ -1,9 +1,10 @@
 //! What can be asked about withdrawals.
 
+use crate::error::Unfit;
 use crate::withdrawal::{Receipt, Withdrawal, WithdrawalId};
 use rialto_bus::{Command, Error, ErrorKind, Query, Request, Result};
 use rialto_desk::{Grant, Needs, Scope};
-use rialto_model::{AccountId, Transfer};
+use rialto_model::{AccountId, RejectReason, Transfer};
 
 /// The longest reason of a rejection, in bytes.
 pub const REASON_BYTES_MAX: usize = 200;
@@ -112,8 +113,11 @@ fn invalid(message: &'static str) -> Error {
 impl Needs for RequestWithdrawal {
     fn check(&self, grant: &Grant) -> Result<()> {
         grant.permit(Scope::Transfer, self.transfer.account)?;
+        if self.transfer.amount.0 <= 0 {
+            return Err(Unfit(RejectReason::AmountNotPositive).into());
+        }
         if self.transfer.reference.is_empty() {
-            return Err(invalid("A withdrawal needs a reference."));
+            return Err(Unfit(RejectReason::ReferenceMissing).into());
         }
         Ok(())
     }

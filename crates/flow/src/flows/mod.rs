@@ -124,6 +124,13 @@ impl Flows {
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
+    /// Why nothing is done any more, if that is so: the store has failed, or another worker has
+    /// taken over.
+    #[must_use]
+    pub fn failure(&self) -> Option<StoreError> {
+        self.inner().failure()
+    }
+
     /// How many runs are under way here.
     #[must_use]
     pub fn live(&self) -> usize {

@@ -1,0 +1,92 @@
+//! Withdrawals as a part of a venue: everything that they need, opened and closed in order.
+
+use crate::bus::PaymentsBus;
+use crate::error::OpenError;
+use crate::office::{Office, Settings};
+use rialto_desk::{DeskBus, Live};
+use rialto_engine::Engine;
+use rialto_flow::store::{Store, StoreError};
+use rialto_flow::{Options, Parked};
+use rialto_model::Transfer;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+
+/// How long the flows of an earlier life may take to come to where they stood.
+const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
+/// How often that is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The withdrawals of a venue: the bus, and the thread that brings the engine's answers to the
+/// flows.
+///
+/// Open it when the feed has caught up, from a thread that is not inside an async runtime; and drop
+/// it, and everything that holds its bus, before the engine is shut down.
+pub struct Payments {
+    bus: Option<Arc<PaymentsBus>>,
+    runtime: Option<Runtime>,
+    /// How many withdrawals were taken up that the engine held and no flow knew of.
+    pub adopted: usize,
+    /// The flows that this program cannot go on with, and why.
+    pub parked: Vec<Parked>,
+}
+
+impl Payments {
+    /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows
+    /// of.
+    ///
+    /// # Errors
+    /// The store cannot be read, or its flows cannot be run.
+    pub fn open(
+        engine: &Arc<Engine>,
+        live: &Arc<Live>,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        options: Options,
+    ) -> Result<Payments, OpenError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("withdrawals")
+            .build()
+            .map_err(OpenError::Thread)?;
+        let desk = {
+            let _inside = runtime.enter();
+            Arc::new(DeskBus::open(engine, 1))
+        };
+        let office = Office::open(store, desk, settings, options)?;
+        let begun = Instant::now();
+        while !office.is_taken_up() {
+            if begun.elapsed() > TAKEN_UP_WITHIN {
+                return Err(OpenError::Slow { seconds: TAKEN_UP_WITHIN.as_secs() });
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        let held: Vec<Transfer> = live.read().held_withdrawals().collect();
+        let adopted = office.adopt(held)?;
+        let parked = office.parked();
+        let bus = Some(Arc::new(PaymentsBus::new(office)));
+        Ok(Payments { bus, runtime: Some(runtime), adopted, parked })
+    }
+
+    /// The bus.
+    #[must_use]
+    pub fn bus(&self) -> Arc<PaymentsBus> {
+        Arc::clone(self.bus.as_ref().expect("it is there until this is dropped"))
+    }
+
+    /// Why no withdrawal comes any further, if that is so.
+    #[must_use]
+    pub fn fault(&self) -> Option<StoreError> {
+        self.bus.as_ref()?.office().fault()
+    }
+}
+
+impl Drop for Payments {
+    fn drop(&mut self) {
+        // The flows first: they ask by way of what the thread of the runtime brings.
+        self.bus = None;
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
