@@ -11,6 +11,7 @@ use axum::http::{Extensions, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
+use rialto_bus::Context;
 use rialto_engine::Level;
 use rialto_ident::Id;
 use serde::Deserialize;
@@ -69,6 +70,13 @@ impl Call {
         }
         let message = "This takes no body; parameters stand in the query.";
         Err(ApiError::new(StatusCode::BAD_REQUEST, "unexpected_body", message).of("body"))
+    }
+
+    /// What goes along with it on the bus.
+    pub(crate) fn cx(&self) -> Context<'_> {
+        let mut cx = Context::new().with_principal(self.caller.grant());
+        cx.request_id = self.request_id.map_or(0, Id::get);
+        cx
     }
 
     /// The body as JSON.

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use rialto_bus::ErrorKind;
 use rialto_desk::{DeskError, Forbidden, Refused};
 use rialto_model::{RejectReason, Seq};
+use rialto_payments::Unfit;
 use std::borrow::Cow;
 
 /// An error as a client sees it:
@@ -165,6 +166,9 @@ impl From<rialto_bus::Error> for ApiError {
         }
         if let Some(forbidden) = error.source_as::<Forbidden>() {
             return ApiError::from(*forbidden);
+        }
+        if let Some(Unfit(reason)) = error.source_as() {
+            return ApiError::unknown(*reason);
         }
         match error.source_as() {
             Some(DeskError::Busy) => ApiError::busy(),

@@ -8,12 +8,13 @@ use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
 use axum::http::StatusCode;
-use rialto_bus::{Command, Context, Dispatch, Serves};
+use rialto_bus::{Command, Dispatch, Serves};
 use rialto_desk::{DeskBus, Listing, Live};
 use rialto_engine::{Engine, Level};
 use rialto_feed::Feed;
-use rialto_ident::{Generator, Id, SystemClock};
-use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
+use rialto_ident::{Generator, SystemClock};
+use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Seq, Symbol};
+use rialto_payments::PaymentsBus;
 use std::sync::{Arc, RwLockReadGuard};
 
 /// The state that all connections share.
@@ -21,6 +22,8 @@ pub(crate) struct Gate {
     pub(crate) config: GatewayConfig,
     pub(crate) engine: Arc<Engine>,
     pub(crate) desk: DeskBus,
+    /// Where withdrawals are dealt with, if they are.
+    pub(crate) payments: Option<Arc<PaymentsBus>>,
     pub(crate) ids: Generator<SystemClock>,
     pub(crate) live: Arc<Live>,
     pub(crate) gatekeeper: Gatekeeper,
@@ -81,6 +84,12 @@ impl Gate {
         self.listings.currency(&code).ok_or_else(unknown)
     }
 
+    /// The currency with this number.
+    pub(crate) fn currency_of(&self, currency: CurrencyId) -> Result<Currency, ApiError> {
+        let known = self.live.read().currency(currency);
+        known.ok_or_else(|| ApiError::unknown(RejectReason::UnknownCurrency))
+    }
+
     /// Sends a command on the bus.
     pub(crate) async fn send<R: Command>(
         &self,
@@ -90,9 +99,7 @@ impl Gate {
     where
         DeskBus: Serves<R>,
     {
-        let mut cx = Context::new().with_principal(call.caller.grant());
-        cx.request_id = call.request_id.map_or(0, Id::get);
-        Ok(self.desk.send(command, &cx).await?)
+        Ok(self.desk.send(command, &call.cx()).await?)
     }
 
     /// A level that a request asks for: at least the venue's.

@@ -17,6 +17,7 @@ use rialto_desk::{DeskBus, Live};
 use rialto_engine::Engine;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
+use rialto_payments::PaymentsBus;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -78,11 +79,12 @@ impl Gateway {
         live: Arc<Live>,
         keys: Arc<KeyStore>,
     ) -> Result<Gateway, GatewayError> {
-        Gateway::start_in(Overview::default(), config, engine, live, keys)
+        Gateway::start_in(Overview::default(), config, engine, live, keys, None)
     }
 
     /// Listens and serves as a part of this process: its health is shown, each request is one of
-    /// its operations, and once it is stopping, requests are refused (`stopped`, 503).
+    /// its operations, and once it is stopping, requests are refused (`stopped`, 503). Withdrawals
+    /// are dealt with only where there is a bus for them.
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
@@ -92,6 +94,7 @@ impl Gateway {
         engine: Arc<Engine>,
         live: Arc<Live>,
         keys: Arc<KeyStore>,
+        payments: Option<Arc<PaymentsBus>>,
     ) -> Result<Gateway, GatewayError> {
         let address = config.listen;
         if !address.ip().is_loopback() && !config.allow_remote {
@@ -122,6 +125,7 @@ impl Gateway {
             ids,
             gatekeeper: Gatekeeper::new(keys, &config),
             desk,
+            payments,
             engine,
             live,
             listings: Listings::default(),

@@ -33,6 +33,9 @@ routes! {
     Balances "GET /v1/balances",
     DeadMan "PUT /v1/dead-man",
     Withdraw "POST /v1/withdrawals",
+    Withdrawals "GET /v1/withdrawals",
+    Withdrawal "GET /v1/withdrawals/{id}",
+    WithdrawalCancel "DELETE /v1/withdrawals/{id}",
     Instruments "GET /v1/instruments",
     Instrument "GET /v1/instruments/{symbol}",
     Book "GET /v1/book/{symbol}",
@@ -51,7 +54,10 @@ routes! {
     AdminRules "PATCH /v1/admin/instruments/{symbol}",
     AdminState "POST /v1/admin/{halt,resume,close}",
     AdminDeposits "POST /v1/admin/deposits",
-    AdminWithdrawals "POST /v1/admin/withdrawals",
+    AdminPayOut "POST /v1/admin/withdrawals",
+    AdminWithdrawals "GET /v1/admin/withdrawals",
+    AdminWithdrawalApprove "POST /v1/admin/withdrawals/{id}/approve",
+    AdminWithdrawalReject "POST /v1/admin/withdrawals/{id}/reject",
     AdminKeys "GET /v1/admin/keys",
     AdminKeyCreate "POST /v1/admin/keys",
     AdminKeyRotate "POST /v1/admin/keys/{id}/rotate",
@@ -62,8 +68,8 @@ routes! {
 }
 
 /// The statuses that the gateway answers with; any other is counted as the last.
-const STATUSES: [u16; 18] =
-    [101, 200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 0];
+const STATUSES: [u16; 19] =
+    [101, 200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503, 0];
 
 /// What the gateway counts about itself.
 pub(crate) struct Traffic {

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
-const PATHS: [&str; 31] = [
+const PATHS: [&str; 34] = [
     "/v1/orders",
     "/v1/orders/batch",
     "/v1/orders/1",
@@ -18,6 +18,7 @@ const PATHS: [&str; 31] = [
     "/v1/balances",
     "/v1/dead-man",
     "/v1/withdrawals",
+    "/v1/withdrawals/1-a",
     "/v1/instruments",
     "/v1/instruments/BTC-USD",
     "/v1/book/BTC-USD",
@@ -34,6 +35,8 @@ const PATHS: [&str; 31] = [
     "/v1/admin/resume",
     "/v1/admin/deposits",
     "/v1/admin/withdrawals",
+    "/v1/admin/withdrawals/1-a/approve",
+    "/v1/admin/withdrawals/1-a/reject",
     "/v1/admin/keys",
     "/v1/admin/keys/rk_1/rotate",
     "/v1/admin/keys/rk_1",
@@ -42,7 +45,7 @@ const PATHS: [&str; 31] = [
     "/v1/stream",
     "/",
 ];
-const FIELDS: [&str; 32] = [
+const FIELDS: [&str; 34] = [
     "account",
     "instrument",
     "side",
@@ -74,6 +77,8 @@ const FIELDS: [&str; 32] = [
     "base",
     "quote",
     "scopes",
+    "receipt",
+    "reason",
     "accounts",
 ];
 const TEXTS: [&str; 20] = [

@@ -102,8 +102,8 @@ fn a_transfer_takes_effect_once() {
         deposit(&house::with(body.clone(), change)).refuses(status, code);
     }
 
-    let body = json!({"currency": "USD", "amount": "999999", "reference": "out"});
-    let out = house.ask(&alice, "POST", "/v1/withdrawals", body).expect(201);
+    let body = json!({"account": 1, "currency": "USD", "amount": "999999", "reference": "out"});
+    let out = house.operate("POST", "/v1/admin/withdrawals", body).expect(201);
     let balances = house.see(&alice, "/v1/balances", &out["seq"]);
     assert_eq!(balances["balances"][1]["available"], "6.000000");
     let body = json!({"account": 1, "currency": "USD", "amount": "7", "reference": "out-2"});

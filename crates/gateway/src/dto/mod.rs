@@ -3,6 +3,7 @@
 mod market;
 mod order;
 mod venue;
+mod withdrawal;
 
 pub(crate) use market::{write_book, write_depth, write_instrument, write_ticker, write_trade};
 pub(crate) use order::{
@@ -13,3 +14,4 @@ pub(crate) use venue::{
     AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
     TransferRequest, write_balance,
 };
+pub(crate) use withdrawal::{ApproveRequest, RejectRequest, WithdrawalRequest, write_withdrawal};

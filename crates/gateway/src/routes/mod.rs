@@ -8,6 +8,7 @@ mod operations;
 mod orders;
 mod own;
 mod venue;
+mod withdrawals;
 
 use crate::ApiError;
 use crate::call::Arrival;
@@ -60,7 +61,15 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/fills", get(on!(Fills, own::fills)))
         .route("/v1/balances", get(on!(Balances, own::balances)))
         .route("/v1/dead-man", put(on!(DeadMan, orders::dead_man)))
-        .route("/v1/withdrawals", post(on!(Withdraw, own::withdraw)))
+        .route(
+            "/v1/withdrawals",
+            post(on!(Withdraw, withdrawals::request)).get(on!(Withdrawals, withdrawals::list)),
+        )
+        .route(
+            "/v1/withdrawals/{id}",
+            get(on!(Withdrawal, withdrawals::get))
+                .delete(on!(WithdrawalCancel, withdrawals::cancel)),
+        )
         .route("/v1/instruments", get(on!(Instruments, market::instruments)))
         .route("/v1/instruments/{symbol}", get(on!(Instrument, market::instrument)))
         .route("/v1/book/{symbol}", get(on!(Book, market::book)))
@@ -81,7 +90,19 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/admin/resume", post(on!(AdminState, venue::resume)))
         .route("/v1/admin/close", post(on!(AdminState, venue::close)))
         .route("/v1/admin/deposits", post(on!(AdminDeposits, venue::deposit)))
-        .route("/v1/admin/withdrawals", post(on!(AdminWithdrawals, venue::withdrawal)))
+        .route(
+            "/v1/admin/withdrawals",
+            post(on!(AdminPayOut, venue::withdrawal))
+                .get(on!(AdminWithdrawals, withdrawals::list_all)),
+        )
+        .route(
+            "/v1/admin/withdrawals/{id}/approve",
+            post(on!(AdminWithdrawalApprove, withdrawals::approve)),
+        )
+        .route(
+            "/v1/admin/withdrawals/{id}/reject",
+            post(on!(AdminWithdrawalReject, withdrawals::reject)),
+        )
         .route(
             "/v1/admin/keys",
             get(on!(AdminKeys, keys::list)).post(on!(AdminKeyCreate, keys::create)),

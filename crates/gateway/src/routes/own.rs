@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_bus::{Command, Serves};
 use rialto_desk::Listing;
-use rialto_desk::{Answer, DeskBus, Scope, Withdraw};
+use rialto_desk::{Answer, DeskBus, Scope};
 use rialto_engine::Level;
 use rialto_feed::{Fill, OrderView, Role};
 use rialto_model::{AccountId, OrderId, OrderRef, Outcome, RejectReason, Transfer};
@@ -168,15 +168,6 @@ pub(super) async fn balances(gate: &Gate, request: Request) -> Handled {
     out.close_array();
     out.close_object();
     Ok(respond(StatusCode::OK, out))
-}
-
-/// `POST /v1/withdrawals`
-pub(super) async fn withdraw(gate: &Gate, request: Request) -> Handled {
-    let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
-    let body: TransferRequest<'_> = call.json()?;
-    let account = call.caller.account(body.account, Scope::Transfer)?;
-    transfer(gate, &call, &body, account, |transfer, level| Withdraw { transfer, level }).await
 }
 
 /// Moves value and says whether that had been done before.

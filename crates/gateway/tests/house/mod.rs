@@ -5,9 +5,13 @@
 
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
+use rialto_flow::Options;
+use rialto_flow::store::MemoryStore;
 use rialto_gateway::{
     AdminKey, Gateway, GatewayConfig, KeyStore, Live, LiveConfig, MasterKey, Secret, now_us, sign,
 };
+use rialto_lifecycle::Overview;
+use rialto_payments::{Payments, Settings};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -156,6 +160,7 @@ pub fn signed_at(
 /// The venue.
 pub struct House {
     pub gateway: Option<Gateway>,
+    pub payments: Option<Payments>,
     pub live: Arc<Live>,
     pub engine: Option<Arc<Engine>>,
     pub keys: Arc<KeyStore>,
@@ -192,11 +197,21 @@ impl House {
         let auth = dir.path().join("data/auth");
         let opened = KeyStore::open(&auth, &MasterKey::Given([9; 32])).unwrap();
         let keys = Arc::new(opened.keys);
-        let gateway =
-            Gateway::start(config, Arc::clone(&engine), Arc::clone(&live), Arc::clone(&keys))
-                .unwrap();
+        let store = Arc::new(MemoryStore::default());
+        let (settings, flows) = (Settings::default(), Options::default());
+        let payments = Payments::open(&engine, &live, store, settings, flows).unwrap();
+        let gateway = Gateway::start_in(
+            Overview::default(),
+            config,
+            Arc::clone(&engine),
+            Arc::clone(&live),
+            Arc::clone(&keys),
+            Some(payments.bus()),
+        )
+        .unwrap();
         House {
             address: gateway.local_addr(),
+            payments: Some(payments),
             gateway: Some(gateway),
             live,
             engine: Some(engine),
@@ -316,6 +331,7 @@ impl Drop for House {
         if let Some(gateway) = self.gateway.take() {
             gateway.shutdown(Duration::from_secs(5));
         }
+        self.payments = None;
         self.live.stop();
         if let Some(engine) = self.engine.take().and_then(Arc::into_inner) {
             engine.shutdown(Duration::from_secs(5));

@@ -3,6 +3,7 @@
 use super::connection::{Operator, escape};
 use super::order::fields;
 use super::show::{self, Align, Column, text};
+use super::withdrawal::OperatorAction;
 use crate::Error;
 use crate::terminal::say;
 use crate::venue::auth_dir;
@@ -50,8 +51,13 @@ enum Action {
     },
     /// Put value into an account.
     Deposit(Transfer),
-    /// Take value out of an account.
+    /// Take value out of an account at once.
     Withdraw(Transfer),
+    /// Withdrawals that members have asked for.
+    Withdrawals {
+        #[command(subcommand)]
+        action: OperatorAction,
+    },
     /// List an instrument.
     Instrument(Box<Instrument>),
     /// Change rules of an instrument; what is not named stays as it is.
@@ -238,6 +244,7 @@ impl Action {
             }
             Action::Deposit(transfer) => post("deposits", transfer.body()),
             Action::Withdraw(transfer) => post("withdrawals", transfer.body()),
+            Action::Withdrawals { action } => action.request(),
             Action::Instrument(instrument) => post("instruments", instrument.body()),
             Action::Rules { symbol, rules } => {
                 let path = format!("/v1/admin/instruments/{}", escape(symbol));
@@ -254,6 +261,7 @@ impl Action {
 
     fn tell(&self, answer: &Value) {
         match self {
+            Action::Withdrawals { action } => action.tell(answer),
             Action::Key { action: KeyAction::List } => {
                 let columns = [
                     Column("KEY", "id", Align::Left),

@@ -9,6 +9,7 @@ mod order;
 mod serve;
 pub(crate) use serve::tell_opening;
 mod show;
+mod withdrawal;
 
 use crate::Error;
 use crate::terminal::note;
@@ -44,6 +45,10 @@ enum Command {
     Fills(order::Fills),
     /// List the balances of an account.
     Balances(order::Balances),
+    /// Ask for a withdrawal.
+    Withdraw(withdrawal::Withdraw),
+    /// List, show and cancel the withdrawals of an account.
+    Withdrawals(withdrawal::Withdrawals),
     /// Show a book.
     Book(market::Book),
     /// Show the last trades of a market.
@@ -100,6 +105,8 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Orders(args) => args.run(),
         Command::Fills(args) => args.run(),
         Command::Balances(args) => args.run(),
+        Command::Withdraw(args) => args.run(),
+        Command::Withdrawals(args) => args.run(),
         Command::Book(args) => args.run(),
         Command::Trades(args) => args.run(),
         Command::Instruments(args) => args.run(),

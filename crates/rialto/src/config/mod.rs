@@ -29,6 +29,8 @@ pub struct Config {
     pub gateway: GatewayConfig,
     /// What queries and streams are answered from.
     pub live: LiveConfig,
+    /// How withdrawals are dealt with.
+    pub withdrawals: rialto_payments::Settings,
     /// How many commands the feed may be behind the engine while the venue is ready.
     pub feed_lag_max: u64,
     /// How long a shutdown may take to finish what was taken.
@@ -42,6 +44,7 @@ impl Default for Config {
             engine,
             gateway: GatewayConfig::default(),
             live: LiveConfig::default(),
+            withdrawals: rialto_payments::Settings::default(),
             feed_lag_max: 250_000,
             drain: Duration::from_secs(30),
         }

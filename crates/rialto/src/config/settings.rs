@@ -14,6 +14,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     ("feed", "What queries and streams are answered from."),
     ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
+    ("withdrawals", "What is held until the operator decides."),
     ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
 ];
 
@@ -32,6 +33,24 @@ macro_rules! number {
                 get: |config| config.$($field).+ as u64,
                 // Every range here lies within its field's type.
                 set: |config, value| config.$($field).+ = value as $type,
+            },
+        }
+    };
+}
+
+/// A length of time in seconds.
+macro_rules! seconds {
+    ($section:literal, $key:literal, $min:expr, $max:expr, $($field:tt).+, $meaning:expr) => {
+        Setting {
+            section: $section,
+            key: $key,
+            meaning: $meaning,
+            kind: Kind::Number {
+                min: $min,
+                max: $max,
+                unit: "seconds",
+                get: |config| config.$($field).+.as_secs(),
+                set: |config, value| config.$($field).+ = Duration::from_secs(value),
             },
         }
     };
@@ -128,6 +147,11 @@ pub const SETTINGS: &[Setting] = &[
     number!("limits", "transfers_max", 1, 67_108_864, "", engine.limits.transfers_max as u32,
         "Deposits and withdrawals that are remembered by their references, so that none takes \
          effect twice; the oldest is forgotten."),
+    number!("limits", "withdrawals_max", 1, 65_536, "", engine.limits.withdrawals_max as u32,
+        "Withdrawals that are held, over all accounts."),
+    number!("limits", "account_withdrawals_max", 1, 65_536, "",
+        engine.limits.account_withdrawals_max as u32,
+        "Withdrawals of one account that are held."),
     number!("limits", "client_ids_max", 1, 65_536, "", engine.limits.client_ids_max as u32,
         "Orders of one account that are remembered by their client order ids, beside those that \
          are open; the oldest is forgotten."),
@@ -203,6 +227,12 @@ pub const SETTINGS: &[Setting] = &[
     other!("gateway", "backup_dir", OptionalPath, gateway.backup_dir,
         "Where `rialto backup` may have the venue write: each backup becomes a new directory in \
          it. None means that the venue makes no backups."),
+    seconds!("withdrawals", "expires_after_s", 1, 31_536_000, withdrawals.expires_after,
+        "How long a withdrawal may wait for a decision before it is given back. It counts for \
+         those that are held from now on."),
+    number!("withdrawals", "ended_max", 1, 1_000_000, "", withdrawals.ended_max as usize,
+        "Withdrawals that have ended and are still shown, and known by their references, for at \
+         most 90 days; the oldest is forgotten. About 1 KB each."),
     number!("stream", "connections_max", 1, 1_000_000, "", gateway.stream.connections_max as usize,
         "Streams at a time; one more is told `too_many_streams`."),
     number!("stream", "subscriptions_max", 1, 10_000, "", gateway.stream.subscriptions_max as usize,

@@ -6,9 +6,10 @@ use crate::terminal::note;
 use rialto_engine::Engine;
 use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, Live, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
+use rialto_payments::PaymentsBus;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// What the gateway has when it is open.
 pub(super) struct Door {
@@ -22,6 +23,7 @@ pub(super) struct Part {
     pub(super) auth_dir: PathBuf,
     pub(super) engine: Made<Engine>,
     pub(super) live: Made<Live>,
+    pub(super) payments: Made<Weak<PaymentsBus>>,
     pub(super) process: Overview,
     pub(super) deadline: Deadline,
     pub(super) made: Made<Door>,
@@ -34,7 +36,8 @@ impl Component for Part {
         let opened = KeyStore::open(&self.auth_dir, &MasterKey::Find)?;
         let keys = Arc::new(opened.keys);
         let (process, config) = (self.process.clone(), self.config.clone());
-        let gateway = Gateway::start_in(process, config, engine, live, Arc::clone(&keys));
+        let payments = self.payments.get()?.upgrade();
+        let gateway = Gateway::start_in(process, config, engine, live, Arc::clone(&keys), payments);
         let gateway = gateway.inspect_err(|_| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &opened.new_admin_key {

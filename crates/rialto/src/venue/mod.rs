@@ -1,4 +1,4 @@
-//! Assembles a venue: disk, engine, feed, keys, gateway. Nothing else knows all of them.
+//! Assembles a venue: disk, engine, feed, withdrawals, keys, gateway. Nothing else knows all of them.
 //!
 //! They are components of a [`Lifecycle`]: it starts them from the inside out, watches over them,
 //! and stops them from the outside in. The gateway answers what has come, the feed ends, and the
@@ -10,6 +10,7 @@ mod feed;
 mod gateway;
 mod journal;
 mod made;
+mod withdrawals;
 
 pub use closing::Closing;
 
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// Where the sealed API keys live: beside the journal and never in it.
 const AUTH_DIR: &str = "auth";
+/// Where the flows of withdrawals live.
+const FLOWS_DIR: &str = "flows";
 /// How often something that has no way to call back is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// How often the health of every component is looked at.
@@ -69,7 +72,7 @@ impl Venue {
         let deadline = Deadline::default();
         let stop_within = config.drain + GRACE;
 
-        let engine = engine::Part::new(config.engine.clone(), disk, deadline.clone());
+        let engine = engine::Part::new(config.engine.clone(), Arc::clone(&disk), deadline.clone());
         let (running, recovery, ended) = (engine.made(), engine.recovery(), engine.ended());
         // It has told callers that it does not know what came of their commands: only a new
         // process, which recovers, does.
@@ -87,11 +90,26 @@ impl Venue {
         let live = feed.made();
         lifecycle.register("feed", feed).needs("engine").restart(Restart::NEVER);
 
+        let withdrawals = withdrawals::Part::new(
+            config.withdrawals.clone(),
+            config.data_dir().join(FLOWS_DIR),
+            disk,
+            running.clone(),
+            live.clone(),
+        );
+        let payments = withdrawals.made();
+        lifecycle
+            .register("withdrawals", withdrawals)
+            .needs("journal")
+            .needs("feed")
+            .restart(Restart::NEVER);
+
         let gateway = gateway::Part {
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
             engine: running.clone(),
             live: live.clone(),
+            payments,
             process,
             deadline: deadline.clone(),
             made: Made::new("gateway"),
@@ -102,6 +120,7 @@ impl Venue {
             .register("gateway", gateway)
             .needs("journal")
             .needs("feed")
+            .needs("withdrawals")
             .restart(Restart::NEVER)
             .stop_within(stop_within);
 

@@ -1,0 +1,170 @@
+//! Withdrawals: asked for by their owners, decided by the operator.
+
+use super::{Handled, respond};
+use crate::call::Call;
+use crate::dto::{ApproveRequest, RejectRequest, WithdrawalRequest, write_withdrawal};
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use crate::{ApiError, decimal};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::Response;
+use rialto_bus::{Request as BusRequest, Serves};
+use rialto_desk::Scope;
+use rialto_model::{AccountId, RejectReason, Transfer};
+use rialto_payments::{
+    ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX, PaymentsBus,
+    RejectWithdrawal, RequestWithdrawal, Requested, Withdrawal, WithdrawalId,
+};
+
+/// `POST /v1/withdrawals`
+pub(super) async fn request(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    let body: WithdrawalRequest<'_> = call.json()?;
+    let account = call.caller.account(body.account, Scope::Transfer)?;
+    let currency = gate.currency(&body.currency, "currency").await?;
+    let amount = decimal::amount("amount", &body.amount, &currency)?;
+    let reference = decimal::short("reference", &body.reference)?;
+    let transfer = Transfer { account, currency: currency.id, amount, reference };
+    let Requested { withdrawal, repeated } =
+        serve(gate, &call, RequestWithdrawal { transfer }).await?;
+    let status = match () {
+        () if withdrawal.state == rialto_payments::State::Requested => StatusCode::ACCEPTED,
+        () if repeated => StatusCode::OK,
+        () => StatusCode::CREATED,
+    };
+    tell(gate, status, &withdrawal, Some(repeated))
+}
+
+/// `GET /v1/withdrawals`
+pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    page(gate, &call, true).await
+}
+
+/// `GET /v1/admin/withdrawals`
+pub(super) async fn list_all(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.caller.require(Scope::Admin)?;
+    page(gate, &call, false).await
+}
+
+async fn page(gate: &Gate, call: &Call, of_one_account: bool) -> Handled {
+    let mut query = call.query()?;
+    let account = query.account()?;
+    let limit = query.count("limit", 100, gate.config.page_max.min(PAGE_MAX))?;
+    let after: Option<WithdrawalId> = query.parse("after", "the id of a withdrawal")?;
+    let ended = match query.text("status").as_deref() {
+        None | Some("open") => false,
+        Some("ended") => true,
+        Some(_) => {
+            let message = "The parameter status is open or ended.";
+            return Err(ApiError::invalid("status", message));
+        }
+    };
+    query.finish()?;
+    let account: Option<AccountId> = match of_one_account {
+        true => Some(call.caller.account(account, Scope::Read)?),
+        false => account,
+    };
+    let listed = serve(gate, call, ListWithdrawals { account, ended, after, limit }).await?;
+    let mut out = JsonOut::with_capacity(64 + 384 * listed.withdrawals.len());
+    out.open_object();
+    out.key("withdrawals").open_array();
+    for withdrawal in &listed.withdrawals {
+        write(gate, &mut out, withdrawal)?;
+    }
+    out.close_array();
+    out.key("next");
+    match listed.withdrawals.last().filter(|_| listed.more) {
+        Some(last) => out.text(&last.id().to_string()),
+        None => out.null(),
+    }
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `GET /v1/withdrawals/{id}`
+pub(super) async fn get(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let id = named(&call, "/v1/withdrawals/", "")?;
+    let withdrawal = serve(gate, &call, GetWithdrawal { id }).await?;
+    tell(gate, StatusCode::OK, &withdrawal, None)
+}
+
+/// `DELETE /v1/withdrawals/{id}`
+pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let id = named(&call, "/v1/withdrawals/", "")?;
+    decided(gate, &serve(gate, &call, CancelWithdrawal { id }).await?)
+}
+
+/// `POST /v1/admin/withdrawals/{id}/approve`
+pub(super) async fn approve(gate: &Gate, request: Request) -> Handled {
+    let call = super::venue::operator(gate, request).await?;
+    let body: ApproveRequest<'_> = call.json()?;
+    let receipt = decimal::short("receipt", &body.receipt)?;
+    let id = named(&call, "/v1/admin/withdrawals/", "/approve")?;
+    decided(gate, &serve(gate, &call, ApproveWithdrawal { id, receipt }).await?)
+}
+
+/// `POST /v1/admin/withdrawals/{id}/reject`
+pub(super) async fn reject(gate: &Gate, request: Request) -> Handled {
+    let call = super::venue::operator(gate, request).await?;
+    let body: RejectRequest<'_> = call.json()?;
+    let reason = body.reason.as_deref().unwrap_or_default().to_owned();
+    let id = named(&call, "/v1/admin/withdrawals/", "/reject")?;
+    decided(gate, &serve(gate, &call, RejectWithdrawal { id, reason }).await?)
+}
+
+/// The withdrawal that the path names.
+fn named(call: &Call, before: &str, behind: &str) -> Result<WithdrawalId, ApiError> {
+    let name = call.name_after(before)?;
+    let name = name.strip_suffix(behind).unwrap_or(&name);
+    name.parse().map_err(|_| ApiError::unknown(RejectReason::UnknownWithdrawal))
+}
+
+/// Asks the office for withdrawals.
+async fn serve<R: BusRequest>(gate: &Gate, call: &Call, request: R) -> Result<R::Response, ApiError>
+where
+    PaymentsBus: Serves<R>,
+{
+    let Some(payments) = &gate.payments else {
+        let message = "This venue deals with no withdrawals.";
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_route", message));
+    };
+    Ok(payments.serve(request, &call.cx()).await?)
+}
+
+/// What came of a decision: it is done, or it will be.
+fn decided(gate: &Gate, withdrawal: &Withdrawal) -> Handled {
+    let is_done = withdrawal.state.is_ended();
+    let status = if is_done { StatusCode::OK } else { StatusCode::ACCEPTED };
+    tell(gate, status, withdrawal, None)
+}
+
+fn tell(
+    gate: &Gate,
+    status: StatusCode,
+    withdrawal: &Withdrawal,
+    repeated: Option<bool>,
+) -> Result<Response, ApiError> {
+    let mut out = JsonOut::with_capacity(512);
+    out.open_object();
+    out.key("withdrawal");
+    write(gate, &mut out, withdrawal)?;
+    if let Some(repeated) = repeated {
+        out.key("repeated").flag(repeated);
+    }
+    out.close_object();
+    Ok(respond(status, out))
+}
+
+fn write(gate: &Gate, out: &mut JsonOut, withdrawal: &Withdrawal) -> Result<(), ApiError> {
+    let currency = gate.currency_of(withdrawal.transfer.currency)?;
+    write_withdrawal(out, withdrawal, &currency);
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Withdrawals as a component: their flows, and the store that these live in.
+
+use super::made::Made;
+use crate::terminal::note;
+use rialto_disk::Disk;
+use rialto_engine::Engine;
+use rialto_flow::Options;
+use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
+use rialto_gateway::Live;
+use rialto_lifecycle::{Component, Failure, Health};
+use rialto_payments::{Payments, PaymentsBus, Settings};
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// The length of a file of the log of flows. A venue has few withdrawals, and a new file is written
+/// out in full when it is begun.
+const SEGMENT_BYTES: u64 = 4 << 20;
+/// The log of flows is written anew when it has grown by this much.
+const CHECKPOINT_BYTES: u64 = 32 << 20;
+/// For how long a withdrawal that has ended is known by its reference.
+const RETENTION: Duration = Duration::from_secs(90 * 24 * 3_600);
+
+pub(super) struct Part {
+    settings: Settings,
+    dir: PathBuf,
+    disk: Arc<dyn Disk>,
+    engine: Made<Engine>,
+    live: Made<Live>,
+    made: Made<Weak<PaymentsBus>>,
+    running: Option<Payments>,
+}
+
+impl Part {
+    pub(super) fn new(
+        settings: Settings,
+        dir: PathBuf,
+        disk: Arc<dyn Disk>,
+        engine: Made<Engine>,
+        live: Made<Live>,
+    ) -> Part {
+        let made = Made::new("withdrawals");
+        Part { settings, dir, disk, engine, live, made, running: None }
+    }
+
+    /// The bus, as long as the withdrawals are dealt with: whoever keeps it keeps them from ending.
+    pub(super) fn made(&self) -> Made<Weak<PaymentsBus>> {
+        self.made.clone()
+    }
+}
+
+impl Component for Part {
+    fn start(&mut self) -> Result<(), Failure> {
+        let (engine, live) = (self.engine.get()?, self.live.get()?);
+        let limits = Limits {
+            ended_runs_max: self.settings.ended_max,
+            retention: RETENTION,
+            ..Limits::default()
+        };
+        let options = LogOptions {
+            limits,
+            segment_bytes: SEGMENT_BYTES,
+            checkpoint_bytes: CHECKPOINT_BYTES,
+            ..LogOptions::new(Level::Synced)
+        };
+        let store = LogStore::open_on(Arc::clone(&self.disk), &self.dir, options)?;
+        let settings = self.settings.clone();
+        let payments =
+            Payments::open(&engine, &live, Arc::new(store), settings, Options::default())?;
+        if payments.adopted > 0 {
+            note(format_args!(
+                "{} withdrawals are held that no record told of; they are pending once more",
+                payments.adopted
+            ));
+        }
+        for parked in &payments.parked {
+            note(format_args!("warning: a withdrawal stands still: {parked}"));
+        }
+        self.made.put(Arc::downgrade(&payments.bus()));
+        self.running = Some(payments);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Failure> {
+        self.running = None;
+        Ok(())
+    }
+
+    fn health(&mut self) -> Health {
+        let Some(payments) = &self.running else {
+            return Health::Failed("it was not started".to_string());
+        };
+        match payments.fault() {
+            None => Health::Up,
+            Some(fault) => Health::Failed(fault.to_string()),
+        }
+    }
+}
