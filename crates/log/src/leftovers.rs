@@ -49,7 +49,16 @@ pub(crate) fn superfluous(
         }
         // What is left can only be a segment that was made but that HEAD did not come to name. No
         // group is stored before HEAD names its segment, so that it must be empty.
-        let segment = Segment::load(disk, dir, *name, &path, 0)?;
+        let segment = match Segment::load(disk, dir, *name, &path, 0) {
+            Ok(segment) => segment,
+            // It was made in full before it got its name. There is nothing to bring back from a
+            // copy: this log has never used it.
+            Err(OpenError::Corrupt { .. } | OpenError::Unsupported { .. }) => {
+                let why = "HEAD does not name it, and its header is none of this log's";
+                return Err(OpenError::ExtraSegment { file: path, why });
+            }
+            Err(error) => return Err(error),
+        };
         if holds_a_group(disk, &segment)? {
             let why = "it holds groups, but HEAD does not name it and no segment replaces it";
             return Err(OpenError::ExtraSegment { file: path, why });

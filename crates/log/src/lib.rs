@@ -42,6 +42,7 @@ mod position;
 mod prepare;
 mod reader;
 mod recover;
+mod sealed;
 mod segments;
 mod tail;
 mod verify;

@@ -7,6 +7,7 @@ use crate::head::{self, Head, LeastEnd, LoadedHead};
 use crate::leftovers::{self, Listing};
 use crate::position::Position;
 use crate::prepare::{Directory, SegmentPreparer};
+use crate::sealed;
 use crate::segments::{Segment, Segments};
 use crate::tail;
 use crate::verify::verify;
@@ -24,7 +25,8 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// How much of a log is read when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verify {
-    /// The newest segment whole, and the headers of all others.
+    /// The newest segment whole, and of all others the header and, where they are shorter than
+    /// they were made, the header of the last group.
     Newest,
     /// Every byte of every segment.
     Whole,
@@ -190,6 +192,7 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
     }
     let mut leftovers = leftovers::superfluous(&*disk, dir, &listing, &live)?;
     leftovers.extend(listing.unfinished);
+    sealed::check(&*disk, &live)?;
 
     let (ending, cut) = find_ending(&*disk, dir, &options, head.as_ref(), &live)?;
     let segments = Segments::new(disk.clone(), live, ending.last_seq);

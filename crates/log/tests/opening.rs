@@ -127,8 +127,33 @@ fn a_segment_that_does_not_belong_is_refused_by_name() {
     let disk = with_groups(2);
     let other = "/log/00000000000000000009-0000000001.log";
     disk.put_bytes(Path::new(other), disk.bytes_of(Path::new(FIRST)).unwrap());
-    let error = reopen(&disk, 2).err().unwrap();
-    assert!(error.to_string().contains(other), "{error}");
+    let told = reopen(&disk, 2).err().unwrap().to_string();
+    assert!(told.contains(other) && told.contains("move it away"), "{told}");
+    assert!(!told.contains("restore"), "there is nothing to restore: {told}");
+}
+
+#[test]
+fn an_older_segment_that_was_cut_short_is_refused_at_the_next_opening() {
+    // One that the next opening has shortened to its last group, and one that was written full.
+    for (groups, cuts) in [(2, [2 * 4096, 3 * 4096 - 100]), (9, [7 * 4096, 4096])] {
+        for cut in cuts {
+            let disk = with_groups(groups);
+            drop(reopen(&disk, 2).unwrap());
+            let mut before = 0;
+            patch(&disk, FIRST, |bytes| {
+                before = bytes.len();
+                bytes.truncate(cut);
+            });
+            assert!(cut < before);
+            let error = reopen(&disk, 3).err().unwrap();
+            match &error {
+                OpenError::Corrupt { file, offset, proof: Proof::NextSegment { .. }, .. } => {
+                    assert_eq!((file.as_path(), *offset), (Path::new(FIRST), cut as u64));
+                }
+                other => panic!("{other}"),
+            }
+        }
+    }
 }
 
 #[test]
