@@ -4,6 +4,7 @@
 //! state has one form. `docs/formats/snapshot.md` describes it byte by byte.
 
 mod read;
+mod reader;
 mod write;
 
 use crate::Core;

@@ -1,6 +1,7 @@
 //! The state from bytes.
 
 use super::SnapshotError;
+use super::reader::Reader;
 use crate::Core;
 use crate::book::Book;
 use crate::instruments::{Market, instrument_on};
@@ -12,10 +13,9 @@ use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use crate::work::{CancelMany, Work};
 use rialto_model::{
-    AccountId, Amount, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize,
-    OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Scale, SelfTrade, Seq, Side,
-    Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome,
+    PostOnly, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 
 type Result<T> = std::result::Result<T, SnapshotError>;
@@ -57,85 +57,6 @@ const ENDED: &[Ended] = &[Ended::Withdrawn, Ended::Deposited, Ended::Settled, En
 
 /// The format version that first knew withdrawals which are held.
 const WITH_WITHDRAWALS: u32 = 2;
-
-/// Bytes that are taken apart from the front.
-struct Reader<'a> {
-    format: u32,
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn wrong(&self, what: &'static str) -> SnapshotError {
-        SnapshotError::Malformed { offset: self.at, what }
-    }
-
-    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-        let taken = *rest.first_chunk().ok_or_else(|| self.wrong("the content ends early"))?;
-        self.at += N;
-        Ok(taken)
-    }
-
-    fn u8(&mut self) -> Result<u8> {
-        self.take::<1>().map(|[byte]| byte)
-    }
-    fn u16(&mut self) -> Result<u16> {
-        self.take().map(u16::from_le_bytes)
-    }
-    fn u32(&mut self) -> Result<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-    fn u64(&mut self) -> Result<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-    fn i32(&mut self) -> Result<i32> {
-        self.take().map(i32::from_le_bytes)
-    }
-    fn amount(&mut self) -> Result<Amount> {
-        self.take().map(i128::from_le_bytes).map(Amount)
-    }
-    fn price(&mut self) -> Result<Price> {
-        self.take().map(i64::from_le_bytes).map(Price)
-    }
-    fn quantity(&mut self) -> Result<Quantity> {
-        self.take().map(i64::from_le_bytes).map(Quantity)
-    }
-    fn time(&mut self) -> Result<Timestamp> {
-        self.u64().map(Timestamp)
-    }
-    fn bool(&mut self) -> Result<bool> {
-        self.choice(&[false, true])
-    }
-    fn scale(&mut self) -> Result<Scale> {
-        let places = self.u8()?;
-        Scale::new(places).ok_or_else(|| self.wrong("a scale is at most 18"))
-    }
-
-    fn choice<T: Copy>(&mut self, all: &[T]) -> Result<T> {
-        let number = self.u8()?;
-        let chosen = all.get(usize::from(number)).copied();
-        chosen.ok_or_else(|| self.wrong("a number stands for nothing in its list"))
-    }
-
-    fn text<const N: usize>(&mut self) -> Result<Text<N>> {
-        let len = usize::from(self.u8()?);
-        let bytes = self.bytes.get(self.at..self.at + len);
-        let text = bytes.and_then(|bytes| Text::new(bytes).ok());
-        let text = text.ok_or_else(|| self.wrong("a text is too long or not printable"))?;
-        self.at += len;
-        Ok(text)
-    }
-
-    /// Says that what was just read does not fit the rest of the state.
-    fn needs<T>(&self, found: Option<T>, what: &'static str) -> Result<T> {
-        found.ok_or_else(|| self.wrong(what))
-    }
-
-    fn refuse_unless(&self, fine: bool, what: &'static str) -> Result<()> {
-        if fine { Ok(()) } else { Err(self.wrong(what)) }
-    }
-}
 
 /// Reads the canonical content.
 pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
