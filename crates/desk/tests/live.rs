@@ -1,12 +1,13 @@
 //! The live feed: however far behind the end it begins, it comes to the same.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-use rialto_desk::{Live, LiveConfig};
+use rialto_desk::{Listener, Live, LiveConfig, News, Subscription};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
 use rialto_feed::PublicTrade;
 use rialto_model::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -163,4 +164,86 @@ fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
     assert!(!waiter.join().unwrap());
     assert!(live.fault().is_none());
     assert_eq!(live.lag(), 0);
+}
+
+/// Ends the folding thread with the first it hears, as a defect would.
+struct Breaks(AtomicBool);
+
+impl Listener for Breaks {
+    fn joined(&self, _: Subscription, _: Seq) {}
+
+    fn hear(&self, _: &News<'_>) {
+        panic!("a test breaks the feed");
+    }
+
+    fn over(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Notes from where on it hears, and what.
+#[derive(Default)]
+struct Hears {
+    joined: AtomicU64,
+    heard: AtomicU64,
+}
+
+impl Listener for Hears {
+    fn joined(&self, _: Subscription, seq: Seq) {
+        self.joined.store(seq.0, Ordering::Release);
+    }
+
+    fn hear(&self, news: &News<'_>) {
+        self.heard.store(news.seq.0, Ordering::Release);
+    }
+
+    fn over(&self) {}
+}
+
+#[test]
+fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().to_owned(),
+        level: Level::Buffered,
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let live = Live::start(&engine, LiveConfig::default()).unwrap();
+    let mut producer = engine.producer();
+    let last = send(&mut producer, setting().into_iter());
+    wait(&live, last);
+
+    let book = Subscription::Book(InstrumentId(1));
+    let breaks = Arc::new(Breaks(AtomicBool::new(false)));
+    live.join(book, Arc::clone(&breaks) as Arc<dyn Listener>);
+    send(&mut producer, (0..1_000).map(order));
+    while live.fault().is_none() {
+        std::thread::yield_now();
+    }
+    assert!(breaks.0.load(Ordering::Acquire), "its listeners are told that it is over");
+    let too_early = Arc::new(Hears::default());
+    live.join(book, Arc::clone(&too_early) as Arc<dyn Listener>);
+
+    let last = send(&mut producer, (1_000..2_000).map(order));
+    let other = live.another(&engine).unwrap();
+    wait(&other, last);
+    live.take_over(&other).unwrap();
+    assert!(live.fault().is_none());
+    assert_eq!(live.seq(), last);
+    let hears = Arc::new(Hears::default());
+    live.join(book, Arc::clone(&hears) as Arc<dyn Listener>);
+    let last = send(&mut producer, (2_000..3_000).map(order));
+    wait(&live, last);
+
+    assert!(hears.joined.load(Ordering::Acquire) < hears.heard.load(Ordering::Acquire));
+    assert_eq!(too_early.heard.load(Ordering::Acquire), 0, "it was cut off, not served with a gap");
+    let whole = Live::start(&engine, LiveConfig { history: u64::MAX, ..LiveConfig::default() });
+    let whole = whole.unwrap();
+    wait(&whole, last);
+    let (feed, whole) = (live.read(), whole.read());
+    assert_eq!(feed.depth(InstrumentId(1), usize::MAX), whole.depth(InstrumentId(1), usize::MAX),);
+    assert_eq!(feed.ticker(InstrumentId(1)), whole.ticker(InstrumentId(1)));
+    assert_eq!(live.counts().commands(), last.0, "each command counts once");
 }

@@ -48,6 +48,15 @@ impl FoldCounts {
         counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
     }
 
+    /// Counts in what another thread has counted, when neither counts any more.
+    pub(super) fn add_all(&self, others: &FoldCounts) {
+        let own = [&self.commands, &self.orders, &self.trades].into_iter().chain(&self.rejects);
+        let other = [&others.commands, &others.orders, &others.trades].into_iter();
+        for (counter, other) in own.zip(other.chain(&others.rejects)) {
+            Self::add(counter, other.load(Ordering::Relaxed));
+        }
+    }
+
     pub(super) fn count_command(&self) {
         Self::add(&self.commands, 1);
     }

@@ -65,6 +65,15 @@ impl Table {
     }
 }
 
+/// Whoever is subscribed when a table ends hears no more: also when the thread that has it panics.
+impl Drop for Table {
+    fn drop(&mut self) {
+        for listener in self.subscribers.values().flatten() {
+            listener.over();
+        }
+    }
+}
+
 /// The table, or what is to be done to it when it comes back.
 pub(super) struct Hub {
     state: Mutex<State>,
@@ -136,12 +145,16 @@ impl Hub {
     /// Nothing more will be told.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let table = self.take();
-        for listener in table.subscribers.values().flatten() {
-            listener.over();
-        }
-        let told = self.told();
-        self.put_back(table, told);
+        drop(self.take());
+        self.put_back(Table::default(), self.told());
+    }
+
+    /// Begins anew after it was closed, with everything through `told` told. Whoever has joined
+    /// since then is cut off, because nobody has told them what happened in between.
+    pub(super) fn reopen(&self, told: Seq) {
+        drop(self.take());
+        self.closed.store(false, Ordering::Release);
+        self.put_back(Table::default(), told);
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -12,6 +12,7 @@ mod fold;
 mod hub;
 mod news;
 mod private;
+mod restart;
 
 pub use baseline::{baseline_of, baseline_order};
 pub use counts::FoldCounts;
@@ -120,6 +121,15 @@ impl Live {
     /// # Errors
     /// The state to begin with cannot be made; the error says why.
     pub fn start(engine: &Engine, config: LiveConfig) -> Result<Arc<Live>, LiveError> {
+        Live::start_counting(engine, config, engine.released())
+    }
+
+    /// As [`Live::start`]; commands after `count_after` are counted.
+    fn start_counting(
+        engine: &Engine,
+        config: LiveConfig,
+        count_after: Seq,
+    ) -> Result<Arc<Live>, LiveError> {
         let feed = begin::begin(engine, &config)?;
         let seq = feed.seq();
         let shared = Arc::new(Shared {
@@ -132,12 +142,20 @@ impl Live {
             fault: Mutex::new(None),
         });
         let events = engine.events(seq.next());
-        let folder = Folder::new(Arc::clone(&shared), events.again(seq.next()), engine.released());
+        let live = Live { shared, events, config, thread: Mutex::new(None) };
+        live.follow_from(seq.next(), count_after)?;
+        Ok(Arc::new(live))
+    }
+
+    /// Folds from `from` on, on a thread of its own; commands after `count_after` are counted.
+    fn follow_from(&self, from: Seq, count_after: Seq) -> Result<(), LiveError> {
+        let folder = Folder::new(Arc::clone(&self.shared), self.events.again(from), count_after);
         let thread = std::thread::Builder::new()
             .name("live-feed".to_owned())
             .spawn(move || folder.run())
             .map_err(LiveError::Thread)?;
-        Ok(Arc::new(Live { shared, events, config, thread: Mutex::new(Some(thread)) }))
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(())
     }
 
     /// The feed as it is now. Whoever holds the guard holds the feed back: take what is needed and
