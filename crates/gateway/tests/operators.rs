@@ -6,6 +6,7 @@ mod house;
 use house::{House, config, key_of, limit};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
+use rialto_gateway::Gateway;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -146,8 +147,10 @@ fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
     house.operate("POST", "/v1/admin/snapshot", Value::Null).expect(201);
     let backup = |name: &str| house.operate("POST", "/v1/admin/backup", json!({"name": name}));
     let made = backup("first").expect(201);
+    assert_eq!(made["directory"], house.dir.path().join("backups/first").to_str().unwrap());
     backup("first").refuses(409, "backup_exists");
-    for name in ["", "..", "a/b", "/tmp", &"x".repeat(65)] {
+    backup("before-0.2").expect(201);
+    for name in ["", "..", ".hidden", "a/b", "/tmp", &"x".repeat(65)] {
         backup(name).refuses(400, "invalid_field");
     }
     let config = EngineConfig {
@@ -158,4 +161,22 @@ fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
     let (engine, report) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
     assert_eq!(report.last.to_string(), made["seq"].as_str().unwrap());
     drop(engine);
+}
+
+#[test]
+fn a_venue_without_a_directory_for_backups_says_which_setting_it_wants() {
+    let house = House::empty(config());
+    let engine = Arc::clone(house.engine.as_ref().unwrap());
+    let (live, keys) = (Arc::clone(&house.live), Arc::clone(&house.keys));
+    let other = Gateway::start(config(), engine, live, keys).ok().unwrap();
+    let headers = [
+        ("Authorization", format!("Bearer {}", house.admin.reveal())),
+        ("Content-Type", "application/json".to_owned()),
+    ];
+    let mut client = house::Client::connect(other.local_addr());
+    let reply = client.send("POST", "/v1/admin/backup", &headers, br#"{"name":"monday"}"#);
+    let told = reply.refuses(409, "no_backup_dir").body["error"]["message"].to_string();
+    assert!(told.contains("backup_dir under [gateway]"), "{told}");
+    drop(client);
+    assert!(other.shutdown(std::time::Duration::from_secs(5)));
 }

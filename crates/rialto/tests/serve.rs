@@ -211,6 +211,7 @@ fn what_makes_no_sense_on_the_command_line_says_what_would() {
     for (arguments, told) in [
         (&["order", "buy", "BTC-USD", "--price", "1", "--key", "k", "--secret", "s"][..], "64 hex"),
         (&["order", "buy", "0.1", "BTC-USD", "--price", "1"], "--key-file FILE"),
+        (&["backup", "/mnt/backup", "--admin-key", "k"], "gateway.backup_dir"),
         (&["admin", "halt", "BTC-USD"], "RIALTO_ADMIN_KEY"),
         (&["admin-key", "--reset", "/nowhere"], "no data directory"),
         (&["bench", "no-such-suite", "--data", "/tmp"], "no-such-suite"),

@@ -60,16 +60,22 @@ pub(super) async fn backup(gate: &Gate, request: Request) -> Handled {
     let call = super::venue::operator(gate, request).await?;
     let body: BackupRequest<'_> = call.json()?;
     let Some(parent) = &gate.config.backup_dir else {
-        let message = "This venue has no directory for backups; set backup_dir.";
+        let message = "This venue has no directory for backups: set backup_dir under [gateway] in \
+                       its configuration, as in backup_dir = \"/var/backups/rialto\", and start it \
+                       again.";
         return Err(ApiError::new(StatusCode::CONFLICT, "no_backup_dir", message));
     };
     // A name and not a path: whoever has the admin key shall not write anywhere on the disk.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    if body.name.is_empty() || body.name.len() > 64 || !body.name.bytes().all(is_plain) {
-        let message = "A backup's name is 1 to 64 letters, digits, dashes and underscores.";
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_name = |name: &str| !name.starts_with('.') && name.bytes().all(is_plain);
+    if body.name.is_empty() || body.name.len() > 64 || !is_name(&body.name) {
+        let message = "A backup's name is 1 to 64 letters, digits, dashes, underscores and dots, and \
+                       does not begin with a dot; it is no path.";
         return Err(ApiError::invalid("name", message));
     }
     let dir = parent.join(&*body.name);
+    // Whoever asks does not know where the venue was started.
+    let dir = std::path::absolute(&dir).unwrap_or(dir);
     let (engine, target) = (Arc::clone(&gate.engine), dir.clone());
     let made = tokio::task::spawn_blocking(move || engine.backup(&target)).await;
     let failed =

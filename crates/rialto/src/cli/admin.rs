@@ -389,8 +389,9 @@ impl Snapshot {
 /// Has a running venue copy itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Backup {
-    /// The name of the new directory. The venue makes it where its setting gateway.backup_dir
-    /// says: whoever has the admin key shall not write anywhere on the venue's disk.
+    /// The name of the new directory, not a path: the venue writes it, on its own machine, into
+    /// the directory of its setting gateway.backup_dir, because whoever has the admin key shall
+    /// not write anywhere on the venue's disk.
     name: String,
     #[command(flatten)]
     operator: Operator,
@@ -398,6 +399,13 @@ pub(super) struct Backup {
 
 impl Backup {
     pub(super) fn run(self) -> Result<(), Error> {
+        if self.name.contains('/') {
+            return Err(Error::Usage(format!(
+                "{} is a path; a backup is called by a name, such as `rialto backup monday`. The \
+                 venue writes it into the directory that its setting gateway.backup_dir names",
+                self.name
+            )));
+        }
         Args { action: Action::Backup { name: self.name }, operator: self.operator }.run()
     }
 }

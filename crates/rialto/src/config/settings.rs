@@ -225,8 +225,9 @@ pub const SETTINGS: &[Setting] = &[
     millis!("gateway", "min_seq_wait_ms", 0, 60_000, gateway.min_seq_wait,
         "How long a request with `min_seq` waits for that sequence to become visible."),
     other!("gateway", "backup_dir", OptionalPath, gateway.backup_dir,
-        "Where `rialto backup` may have the venue write: each backup becomes a new directory in \
-         it. None means that the venue makes no backups."),
+        "Where `rialto backup NAME` has the venue write: each backup becomes a new directory of \
+         that name in it, and it is made if it does not exist. None means that the venue makes no \
+         backups."),
     seconds!("withdrawals", "expires_after_s", 1, 31_536_000, withdrawals.expires_after,
         "How long a withdrawal may wait for a decision before it is given back. It counts for \
          those that are held from now on."),
