@@ -53,14 +53,26 @@ impl Part {
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
         let engine = self.engine.get()?;
-        let live = Live::start(&engine, self.config.clone())?;
-        self.catch_up(&engine, &live)?;
-        self.made.put(live);
+        match self.made.get() {
+            Err(_) => {
+                let live = Live::start(&engine, self.config.clone())?;
+                self.catch_up(&engine, &live)?;
+                self.made.put(live);
+            }
+            // Others know the one that has failed, so that one goes on.
+            Ok(failed) => {
+                let live = failed.another(&engine)?;
+                self.catch_up(&engine, &live)?;
+                failed.take_over(&live)?;
+            }
+        }
         Ok(())
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        self.made.get()?.stop();
+        if let Ok(live) = self.made.get() {
+            live.stop();
+        }
         Ok(())
     }
 

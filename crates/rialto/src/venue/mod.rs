@@ -37,6 +37,14 @@ const FLOWS_DIR: &str = "flows";
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// How often the health of every component is looked at.
 const SUPERVISE_EVERY: Duration = Duration::from_millis(50);
+/// A feed that has failed is made again from the event log. What fails for good, such as damage,
+/// fails again each time, so that there is no point in many attempts.
+const FEED_RESTART: Restart = Restart {
+    attempts: 3,
+    first: Duration::from_millis(100),
+    longest: Duration::from_secs(5),
+    forgotten_after: Duration::from_secs(60),
+};
 /// How much longer than it may a component can take to stop before it is left behind.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -88,7 +96,7 @@ impl Venue {
             process.clone(),
         );
         let live = feed.made();
-        lifecycle.register("feed", feed).needs("engine").restart(Restart::NEVER);
+        lifecycle.register("feed", feed).needs("engine").restart(FEED_RESTART);
 
         let withdrawals = withdrawals::Part::new(
             config.withdrawals.clone(),

@@ -1,0 +1,284 @@
+//! A venue that is told to stop while a thousand requests are on their way: each is answered, either
+//! with what the journal says too, or with a refusal that says that nothing was done.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod running;
+
+use rialto::client::{Client, Credentials, secret};
+use rialto::config::Config;
+use rialto::venue::Venue;
+use rialto_disk::RealDisk;
+use rialto_gateway::{Secret, now_us, sign};
+use running::Running;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+const CONNECTIONS: usize = 100;
+/// Sent one behind the other, without waiting for answers.
+const ON_EACH: usize = 10;
+/// Answers after which the venue is told to stop.
+const FIRST_ANSWERS: usize = 50;
+/// Long enough for any machine; a test that waits this long has failed.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A member's way into the venue.
+#[derive(Clone)]
+struct Member {
+    address: SocketAddr,
+    key: String,
+    secret: Secret,
+}
+
+/// What came back.
+#[derive(Debug)]
+struct Answer {
+    order: String,
+    status: u16,
+    retry_after: bool,
+    code: Option<String>,
+}
+
+impl Member {
+    /// A request for an order of this name, ready to be sent.
+    fn order(&self, name: &str) -> Vec<u8> {
+        let body = json!({
+            "instrument": "BTC-USD", "side": "buy", "price": "100", "quantity": "0.01",
+            "client_order_id": name,
+        });
+        let body = body.to_string();
+        let (time, path) = (now_us(), "/v1/orders");
+        let signature = sign(self.secret.as_bytes(), time, name, "POST", path, body.as_bytes());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\
+             x-rialto-key: {}\r\nx-rialto-timestamp: {time}\r\nx-rialto-nonce: {name}\r\n\
+             x-rialto-signature: {signature}\r\ncontent-length: {}\r\n\r\n",
+            self.key,
+            body.len(),
+        );
+        format!("{head}{body}").into_bytes()
+    }
+
+    fn connect(&self) -> Connection {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        Connection { stream, left: Vec::new() }
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    left: Vec<u8>,
+}
+
+impl Connection {
+    fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// Reads one answer; which order it is for, the sender knows.
+    fn read(&mut self, order: &str) -> Answer {
+        let end = loop {
+            match self.left.windows(4).position(|four| four == b"\r\n\r\n") {
+                Some(at) => break at + 4,
+                None => self.more(order),
+            }
+        };
+        let head = String::from_utf8(self.left.drain(..end).collect()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let length = head.split("content-length: ").nth(1).unwrap();
+        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+        while self.left.len() < length {
+            self.more(order);
+        }
+        let body: Vec<u8> = self.left.drain(..length).collect();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let code = body["error"]["code"].as_str().map(str::to_owned);
+        let retry_after = head.contains("retry-after: 1\r\n");
+        Answer { order: order.to_owned(), status, retry_after, code }
+    }
+
+    fn more(&mut self, order: &str) {
+        let mut buffer = [0; 4_096];
+        let read = self.stream.read(&mut buffer).unwrap_or_else(|error| panic!("{order}: {error}"));
+        assert!(read > 0, "the connection was closed before {order} was answered");
+        self.left.extend_from_slice(&buffer[..read]);
+    }
+}
+
+impl Answer {
+    /// Whether the order was taken; if not, the refusal says all it should.
+    fn is_taken(&self) -> bool {
+        match (self.status, self.code.as_deref()) {
+            (200 | 201, None) => true,
+            (503, Some("stopped")) if self.retry_after => false,
+            _ => panic!("{self:?}"),
+        }
+    }
+}
+
+/// A market, and a member with money.
+fn furnish(address: SocketAddr, admin_key: &str) -> Member {
+    let admin = Client::new(&format!("http://{address}"), Credentials::Admin(admin_key.to_owned()));
+    let admin = |path: &str, body: Value| {
+        admin.call("POST", &format!("/v1/admin/{path}"), Some(&body)).unwrap()
+    };
+    for code in ["BTC", "USD"] {
+        admin("currencies", json!({"code": code, "scale": 8}));
+    }
+    admin(
+        "instruments",
+        json!({
+            "symbol": "BTC-USD", "base": "BTC", "quote": "USD", "price_scale": 2,
+            "quantity_scale": 6, "tick": "0.01", "lot": "0.000001", "open_orders_max": 5_000,
+        }),
+    );
+    let member = admin("members", json!({"name": "first"}))["member"].clone();
+    let account = admin("accounts", json!({"member": member, "name": "main"}))["account"].clone();
+    let deposit =
+        json!({"account": account, "currency": "USD", "amount": "1000000", "reference": "wire"});
+    admin("deposits", deposit);
+    let key = admin("keys", json!({"member": member, "scopes": ["read", "trade"]}));
+    Member {
+        address,
+        key: key["id"].as_str().unwrap().to_owned(),
+        secret: secret(key["secret"].as_str().unwrap()).unwrap(),
+    }
+}
+
+/// Sends a thousand orders on a hundred connections at once, has `stop` stop the venue when the
+/// first were answered, and returns every answer.
+fn storm(member: &Member, stop: impl FnOnce()) -> Vec<Answer> {
+    let all_connected = Arc::new(Barrier::new(CONNECTIONS));
+    let (tell, answered) = channel();
+    let clients: Vec<_> = (0..CONNECTIONS)
+        .map(|connection| {
+            let (member, ready) = (member.clone(), Arc::clone(&all_connected));
+            let tell: Sender<()> = tell.clone();
+            std::thread::spawn(move || {
+                let names: Vec<_> = (0..ON_EACH).map(|at| format!("c{connection}-{at}")).collect();
+                let mut orders = Vec::new();
+                for name in &names {
+                    orders.extend(member.order(name));
+                }
+                let mut connection = member.connect();
+                ready.wait();
+                connection.send(&orders);
+                let answer = |name: &String| {
+                    let answer = connection.read(name);
+                    let _ = tell.send(());
+                    answer
+                };
+                names.iter().map(answer).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    for _ in 0..FIRST_ANSWERS {
+        answered.recv_timeout(LONG).unwrap();
+    }
+    stop();
+    clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+}
+
+/// The orders that the venue in this directory knows of, when it is started again.
+fn orders_in(data: &Path) -> BTreeSet<String> {
+    let venue = open(data).0;
+    let orders = {
+        let feed = venue.live().read();
+        let account = feed.accounts().next().unwrap();
+        let orders = feed.open_orders(account.account);
+        orders.map(|order| order.terms.client_order_id.to_string()).collect()
+    };
+    venue.close(LONG).unwrap();
+    orders
+}
+
+fn open(data: &Path) -> (Venue, Option<String>) {
+    let mut config = Config::default();
+    config.engine.data_dir = data.to_path_buf();
+    config.engine.segment_bytes = 4 << 20;
+    config.gateway.listen = "127.0.0.1:0".parse().unwrap();
+    (config.gateway.key_rate, config.gateway.key_burst) = (1_000_000, 1_000_000);
+    let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new())).unwrap();
+    (venue, opening.new_admin_key.map(|key| key.reveal().to_string()))
+}
+
+fn check(answers: &[Answer], data: &Path) {
+    assert_eq!(answers.len(), CONNECTIONS * ON_EACH);
+    let taken: BTreeSet<String> = answers
+        .iter()
+        .filter(|answer| answer.is_taken())
+        .map(|answer| answer.order.clone())
+        .collect();
+    assert!(taken.len() >= FIRST_ANSWERS);
+    assert_eq!(taken, orders_in(data), "the journal knows just those that were acknowledged");
+}
+
+#[test]
+fn a_thousand_requests_during_a_shutdown_get_a_thousand_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (venue, admin_key) = open(dir.path());
+    let member = furnish(venue.local_addr(), &admin_key.unwrap());
+    let mut closing = None;
+    let answers = storm(&member, || closing = Some(venue.close(LONG).unwrap()));
+    let closing = closing.unwrap();
+    assert!(closing.report.is_clean(), "{closing}");
+    check(&answers, dir.path());
+}
+
+#[test]
+fn a_process_that_is_told_to_stop_answers_a_thousand_requests() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut process = Running::serve(dir.path(), "synced");
+    let address = process.url().replace("http://", "").parse().unwrap();
+    let member = furnish(address, &process.admin_key());
+    let answers = storm(&member, || process.signal("TERM"));
+    let status = process.wait();
+    assert!(status.success(), "{status}:\n{}", process.said.join("\n"));
+    process.line("everything that had begun ended in");
+    check(&answers, &dir.path().join("data"));
+}
+
+#[test]
+fn what_began_before_the_stop_is_waited_for_and_what_comes_after_it_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut process = Running::serve(dir.path(), "synced");
+    let address = process.url().replace("http://", "").parse().unwrap();
+    let member = furnish(address, &process.admin_key());
+    // Its body comes after the stop. That it is asked for shows that the request is under way.
+    let request = String::from_utf8(member.order("slow")).unwrap();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let mut slow = member.connect();
+    slow.send(format!("{head}\r\nexpect: 100-continue\r\n\r\n").as_bytes());
+    while !slow.left.ends_with(b"\r\n\r\n") {
+        slow.more("slow");
+    }
+    assert!(slow.left.starts_with(b"HTTP/1.1 100 "));
+    slow.left.clear();
+    let mut kept = member.connect();
+    kept.send(&member.order("before"));
+    assert!(kept.read("before").is_taken());
+
+    process.signal("TERM");
+    let watch = Client::new(&process.url(), Credentials::None);
+    let end = Instant::now() + LONG;
+    while watch.call("GET", "/v1/health", None).unwrap()["stopping"] != true {
+        assert!(Instant::now() < end, "it was told to stop");
+    }
+    kept.send(&member.order("after"));
+    assert!(!kept.read("after").is_taken());
+    let ready = watch.send("GET", "/v1/ready", None).unwrap();
+    assert_eq!((ready.status, &ready.body["reason"]), (503, &json!("it is stopping")));
+    slow.send(body.as_bytes());
+    assert!(slow.read("slow").is_taken());
+
+    let status = process.wait();
+    assert!(status.success(), "{status}:\n{}", process.said.join("\n"));
+    let known = orders_in(&dir.path().join("data"));
+    assert_eq!(known, ["before", "slow"].map(str::to_owned).into());
+}
