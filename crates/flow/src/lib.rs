@@ -1,4 +1,54 @@
 //! Durable workflows: plain async Rust whose finished steps survive the process.
+//!
+//! A [`Flow`] is code that goes through steps and waits. Each finished step is stored, so that whoever
+//! resumes a run, after a crash or a restart, goes on at the next one. [`Flows`] runs them over a
+//! [`store`]: a directory, or memory.
+//!
+//! ```
+//! use rialto_flow::store::{Level, LogOptions, LogStore};
+//! use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows};
+//! use std::sync::Arc;
+//!
+//! struct Sale;
+//!
+//! impl Flow for Sale {
+//!     const NAME: &'static str = "sale";
+//!     type Input = String;
+//!     type Output = String;
+//!
+//!     async fn run<'a>(&'a self, cx: &FlowContext<'a>, item: &'a String) -> Result<String, FlowError> {
+//!         let shelf: u32 = cx
+//!             .step("reserve", async || Ok(7))
+//!             .compensate(async |shelf: u32| {
+//!                 println!("back to shelf {shelf}"); // when a later step fails
+//!                 Ok(())
+//!             })
+//!             .await?;
+//!         let paid: u32 = cx.wait_for("payment").await?;
+//!         cx.step("ship", async || Ok(format!("{item} from shelf {shelf} for {paid}"))).await
+//!     }
+//! }
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let open = || {
+//!     let store = LogStore::open(directory, LogOptions::new(Level::Synced)).map(Arc::new)?;
+//!     Flows::builder(store).register(Sale).open()
+//! };
+//! let id = FlowId::new("sale-1")?;
+//! open()?.start::<Sale>(id, "a lamp".to_owned())?.confirmed().wait()?;
+//!
+//! // The program has ended. The next one finds the sale where it stands.
+//! let flows = open()?;
+//! flows.deliver(id, "payment", &40_u32)?.wait()?;
+//! let sale = flows.start::<Sale>(id, "a lamp".to_owned())?;
+//! assert_eq!(sale.wait()?, "a lamp from shelf 7 for 40");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Next: what steps can do is said at [`FlowContext`] and [`Step`], what is promised and what is not in
+//! `docs/flow.md`, what lies on the disk in `docs/formats/flow.md`. Messages that must leave exactly
+//! once are for the [`outbox`], and [`recorder`] writes down what flows and requests did.
 
 mod context;
 mod error;

@@ -232,11 +232,11 @@ impl<'a> FlowContext<'a> {
         let ptr = self.ptr();
         let whole = poll_fn(|cx| {
             let mut state = self.run.state();
-            if state.polled_at >= until {
-                return Poll::Ready(true);
-            }
             if heeds_cancel && state.cancelled {
                 return Poll::Ready(false);
+            }
+            if state.polled_at >= until {
+                return Poll::Ready(true);
             }
             state.sleep(ptr, cx.waker());
             Poll::Pending

@@ -155,11 +155,9 @@ where
         }
         match self.attempt().await {
             Ok(value) => self.finish(value).await,
-            Err(error) => {
-                let message = error.message().to_owned();
-                let error = FlowError::Step { name: name.to_owned(), message };
-                fail(cx, place, Kind::Step, name, error).await
-            }
+            // It was cut short and has no result.
+            Err(FlowError::Cancelled) => Err(FlowError::Cancelled),
+            Err(error) => fail(cx, place, Kind::Step, name, error).await,
         }
     }
 
@@ -186,8 +184,8 @@ where
         Err(FlowError::Cancelled)
     }
 
-    /// Executes the body until it succeeds or is not to be tried again.
-    async fn attempt(&mut self) -> Result<T, StepError> {
+    /// Executes the body until it succeeds, is not to be tried again, or the run is cancelled.
+    async fn attempt(&mut self) -> Result<T, FlowError> {
         let (cx, name, kind) = (self.cx, self.name, Kind::Step);
         let key = self.key();
         let (retry, timeout) =
@@ -208,13 +206,17 @@ where
             };
             failed += 1;
             let pause = retry.pause(failed, cx.run.services.random());
-            let pause = pause.filter(|_| error.is_retryable() && !cx.run.state().cancelled);
+            let pause = pause.filter(|_| error.is_retryable());
             let message = error.message();
             let for_good = pause.is_none();
             cx.observe(Observed::StepFailed { kind, name, message, for_good });
             match pause {
                 Some(pause) if cx.pause(pause, true).await => {}
-                _ => return Err(error),
+                Some(_) => return Err(FlowError::Cancelled),
+                None => {
+                    let message = message.to_owned();
+                    return Err(FlowError::Step { name: name.to_owned(), message });
+                }
             }
         }
     }

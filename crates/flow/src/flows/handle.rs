@@ -51,7 +51,7 @@ impl<T: DeserializeOwned> Handle<T> {
         let state = run.state();
         match (&state.ending, &state.parked) {
             (Some(ending), _) if state.is_over => Some(read(ending)),
-            (_, Some(parked)) => Some(Err(RunError::Parked(parked.clone()))),
+            (_, Some(parked)) if !state.retried => Some(Err(RunError::Parked(parked.clone()))),
             _ => self.flows.inner().failure().map(|failure| Err(failure.into())),
         }
     }

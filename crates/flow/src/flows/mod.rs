@@ -17,7 +17,7 @@ use crate::error::{FlowsError, Parked};
 use crate::flow::{AnyFlow, Execution, Flow, execute};
 use crate::history::{self, Ending, Entry};
 use crate::observe::Observed;
-use crate::run::{Run, RunState, Services, is_polling};
+use crate::run::{Run, RunState, Services, is_polling, put};
 use crate::store::{Begun, Fence, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket};
 use crate::{FlowId, Timestamp};
 use live::Live;
@@ -321,8 +321,8 @@ impl Inner {
     }
 
     fn encode(&self, value: &impl Serialize) -> Result<Vec<u8>, FlowsError> {
-        let encoded = postcard::to_extend(value, Vec::with_capacity(64))
-            .map_err(|error| FlowsError::Codec(error.to_string()))?;
+        let mut encoded = Vec::with_capacity(64);
+        put(value, &mut encoded).map_err(|error| FlowsError::Codec(error.to_string()))?;
         let limit = self.options.payload_bytes_max;
         let bytes = encoded.len();
         if bytes > limit { Err(FlowsError::TooLarge { bytes, limit }) } else { Ok(encoded) }

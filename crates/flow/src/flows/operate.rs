@@ -4,7 +4,7 @@ use super::{Confirmation, Flows, Inner, lock};
 use crate::FlowId;
 use crate::error::{FlowsError, Parked};
 use crate::history::{Ending, Entry};
-use crate::run::Run;
+use crate::run::{Run, put};
 use crate::store::{
     Outcome, RunFilter, RunNumber, RunSummary, StoreError, StoredRun, Ticket, Write,
 };
@@ -95,11 +95,11 @@ impl Inner {
     /// Puts a parked run, which the caller has, back to where its history ends.
     pub(super) fn revive(&self, run: &Arc<Run>) {
         run.uninstall();
-        match self.store.find(&run.id) {
-            Ok(Some(stored)) => self.load(run, &stored),
-            // The next use of the store says what is wrong with it.
-            Ok(None) | Err(_) => run.state().retried = false,
+        // If the store fails here, its next use says why.
+        if let Ok(Some(stored)) = self.store.find(&run.id) {
+            self.load(run, &stored);
         }
+        run.state().retried = false;
     }
 
     /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone
@@ -180,5 +180,7 @@ impl Inner {
 }
 
 fn encode(entry: &Entry<'_>) -> Result<Vec<u8>, FlowsError> {
-    postcard::to_extend(entry, Vec::new()).map_err(|error| FlowsError::Codec(error.to_string()))
+    let mut encoded = Vec::new();
+    put(entry, &mut encoded).map_err(|error| FlowsError::Codec(error.to_string()))?;
+    Ok(encoded)
 }

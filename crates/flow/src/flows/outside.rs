@@ -4,7 +4,7 @@ use super::{Inner, lock};
 use crate::FlowId;
 use crate::error::FlowsError;
 use crate::history::Entry;
-use crate::run::Run;
+use crate::run::{Run, put};
 use crate::store::{Ticket, Write};
 use serde::Serialize;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ impl Inner {
         run: &Run,
         entry: &Entry<'_>,
     ) -> Result<(Ticket, usize), FlowsError> {
-        let entries = postcard::to_extend(entry, Vec::with_capacity(64))
-            .map_err(|error| FlowsError::Codec(error.to_string()))?;
+        let mut entries = Vec::with_capacity(64);
+        put(entry, &mut entries).map_err(|error| FlowsError::Codec(error.to_string()))?;
         let bytes = entries.len();
         let (messages, marks) = (Vec::new(), Vec::new());
         let write = Write { run: run.number, ended: None, entries, messages, marks };

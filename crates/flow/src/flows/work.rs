@@ -14,6 +14,8 @@ use std::time::Duration;
 const BATCH_MAX: usize = 4096;
 /// The same where nothing waits for a write: small enough to stay in the cache.
 const BATCH_AT_ONCE_MAX: usize = 64;
+/// How many writes the store takes at once: those who begin runs have to wait meanwhile.
+const APPEND_MAX: usize = 256;
 /// Housekeeping is done after so many rounds of work, and whenever there is nothing else to do.
 const ROUNDS_PER_MAINTENANCE: u32 = 16;
 /// How long an idle worker sleeps at most: the lease is renewed and the store kept meanwhile.
@@ -164,21 +166,25 @@ impl Worker {
         if self.writes.is_empty() {
             return Ok(());
         }
-        let appended = self.inner.store.append(self.inner.fence, &self.writes)?;
-        self.inner.took(appended.ticket);
+        let mut fenced = Vec::new();
+        for writes in self.writes.chunks(APPEND_MAX) {
+            let appended = self.inner.store.append(self.inner.fence, writes)?;
+            self.inner.took(appended.ticket);
+            fenced.extend(appended.fenced);
+        }
         for mut write in self.writes.drain(..) {
             if self.spare.len() < SPARE_MAX {
                 write.entries.clear();
                 self.spare.push(write.entries);
             }
         }
-        if !appended.fenced.is_empty() {
+        if !fenced.is_empty() {
             self.written.retain(|(run, ..)| {
-                let fenced = appended.fenced.contains(&run.number);
-                if fenced {
+                let is_fenced = fenced.contains(&run.number);
+                if is_fenced {
                     self.inner.disown(run);
                 }
-                !fenced
+                !is_fenced
             });
         }
         Ok(())

@@ -1,9 +1,11 @@
 //! One run in memory: its execution, and what the runtime and the code of the flow share.
 
+mod encoding;
 pub(crate) mod replay;
 mod state;
 
-pub(crate) use state::{Met, RunState, Services, encode, mix};
+pub(crate) use encoding::{encode, put};
+pub(crate) use state::{Met, RunState, Services, mix};
 
 use crate::FlowId;
 use crate::error::Parked;

@@ -1,5 +1,6 @@
 //! What the runtime and the code of a flow share about a run.
 
+use super::encoding::{put, put_finished, put_length};
 use super::replay::{Arrived, Recorded, Replay, describe};
 use crate::error::{FlowError, Parked};
 use crate::flows::Inner;
@@ -48,30 +49,6 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// Adds bytes behind what is in a buffer, which stays if the encoding fails half way.
-struct Behind<'a>(&'a mut Vec<u8>);
-
-impl Extend<u8> for Behind<'_> {
-    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
-        self.0.extend(bytes);
-    }
-}
-
-/// Encodes a value.
-pub(crate) fn encode(
-    name: &str,
-    value: &impl Serialize,
-    bytes_max: usize,
-) -> Result<Vec<u8>, FlowError> {
-    let encoded = postcard::to_extend(value, Vec::new())
-        .map_err(|error| FlowError::Codec { name: name.to_owned(), reason: error.to_string() })?;
-    if encoded.len() > bytes_max {
-        let bytes = encoded.len();
-        return Err(FlowError::TooLarge { name: name.to_owned(), bytes, limit: bytes_max });
-    }
-    Ok(encoded)
 }
 
 /// What the code of a flow meets at a place.
@@ -261,8 +238,12 @@ impl RunState {
     /// Adds an entry to what is to be stored, and returns how many there are then.
     pub(crate) fn record(&mut self, entry: &Entry<'_>) -> u32 {
         let before = self.out.len();
-        postcard::to_extend(entry, Behind(&mut self.out))
+        put(entry, &mut self.out)
             .expect("an entry is made of numbers, texts and bytes, and memory takes them all");
+        self.recorded(before)
+    }
+
+    fn recorded(&mut self, before: usize) -> u32 {
         self.history_bytes += self.out.len() - before;
         self.entries += 1;
         self.told_time = self.polled_at;
@@ -280,12 +261,12 @@ impl RunState {
     ) -> Result<u32, FlowError> {
         let at = self.polled_at;
         let (before, history_before) = (self.out.len(), self.history_bytes);
-        let output: &[u8] = &[];
-        let mark = self.record(&Entry::Finished { place, kind, name, at, output });
+        put_finished(&mut self.out, place, kind, name, at);
+        let mark = self.recorded(before);
         // The value is the last field, and an empty one ends in the byte of its length.
         let begin = self.out.len();
-        let refused = match postcard::to_extend(value, Behind(&mut self.out)) {
-            Ok(_) => {
+        let refused = match put(value, &mut self.out) {
+            Ok(()) => {
                 let bytes = self.out.len() - begin;
                 let limit = services.payload_bytes_max;
                 self.history_bytes += bytes;
@@ -308,28 +289,10 @@ impl RunState {
             self.entries -= 1;
             return Err(error);
         }
-        self.last_value = begin + self.set_length(begin);
+        let moved = put_length(&mut self.out, begin);
+        self.history_bytes += moved;
+        self.last_value = begin + moved;
         Ok(mark)
-    }
-
-    /// Writes the length of everything from `begin` on in front of it, where there is one byte of a
-    /// length of zero. Returns by how much that has moved it.
-    fn set_length(&mut self, begin: usize) -> usize {
-        let len = self.out.len() - begin;
-        let mut varint = [0; 10];
-        let mut digits = 0;
-        let mut rest = len;
-        loop {
-            varint[digits] = (rest & 0x7f) as u8 | if rest > 0x7f { 0x80 } else { 0 };
-            digits += 1;
-            rest >>= 7;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.out.splice(begin - 1..begin, varint[..digits].iter().copied());
-        self.history_bytes += digits - 1;
-        digits - 1
     }
 
     /// The value that was recorded last, encoded.
