@@ -3,6 +3,8 @@
 
 pub(crate) mod postman;
 
+pub(crate) mod journey;
+
 use rialto_disk::SimDisk;
 use rialto_flow::store::{Level, LogOptions, LogStore, MemoryStore, Store};
 use rialto_flow::{
@@ -14,29 +16,49 @@ use std::sync::{Arc, Mutex};
 
 /// What lies outside of the flows: it does not forget when they crash.
 #[derive(Clone, Default)]
-pub(crate) struct World(Arc<Mutex<Vec<String>>>);
+pub(crate) struct World {
+    acts: Arc<Mutex<Vec<String>>>,
+    /// After how many acts the process is killed, and on which disk it runs.
+    end: Arc<Mutex<Option<(usize, SimDisk)>>>,
+}
 
 impl World {
     /// An effect, each time that it is carried out.
     pub(crate) fn act(&self, what: impl Into<String>) {
-        self.0.lock().unwrap().push(what.into());
+        self.acts.lock().unwrap().push(what.into());
+        self.end_if_due();
+    }
+
+    /// Kills the process as soon as so much has been done, between this act and what follows.
+    pub(crate) fn kill_after(&self, acts: usize, disk: &SimDisk) {
+        *self.end.lock().unwrap() = Some((acts, disk.clone()));
+    }
+
+    fn end_if_due(&self) {
+        let mut end = self.end.lock().unwrap();
+        if let Some((_, disk)) = end.take_if(|(at, _)| self.acts.lock().unwrap().len() >= *at) {
+            // Open files are gone with it, so nothing of this life is written any more.
+            disk.kill();
+        }
     }
 
     /// An effect that is told apart by its key: carried out once, however often it is asked for.
     pub(crate) fn act_once(&self, what: &str, key: StepKey) {
         let what = format!("{what} [{key}]");
-        let mut acts = self.0.lock().unwrap();
+        let mut acts = self.acts.lock().unwrap();
         if !acts.contains(&what) {
             acts.push(what);
         }
+        drop(acts);
+        self.end_if_due();
     }
 
     pub(crate) fn acts(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.acts.lock().unwrap().clone()
     }
 
     pub(crate) fn count(&self, what: &str) -> usize {
-        self.0.lock().unwrap().iter().filter(|act| act.starts_with(what)).count()
+        self.acts.lock().unwrap().iter().filter(|act| act.starts_with(what)).count()
     }
 }
 

@@ -1,0 +1,135 @@
+//! What a store keeps, what it forgets, and that its log stays short.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod support;
+
+use rialto_disk::{Disk, SimDisk};
+use rialto_flow::store::{
+    Level, Limits, LogOptions, LogStore, Outcome, RunFilter, RunStanding, StoreError,
+};
+use rialto_flow::{Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{clock, id, manual};
+
+const KEPT: usize = 100;
+const WAITING: u64 = 5;
+
+/// Returns what it is given, some of it after an event.
+struct Echo;
+
+impl Flow for Echo {
+    const NAME: &'static str = "echo";
+    type Input = (String, bool);
+    type Output = String;
+
+    async fn run(
+        &self,
+        cx: &FlowContext<'_>,
+        (text, waits): &(String, bool),
+    ) -> Result<String, FlowError> {
+        let text: String = cx.step("hear", async || Ok(text.clone())).await?;
+        if *waits {
+            let () = cx.wait_for("go").await?;
+        }
+        Ok(text)
+    }
+}
+
+fn open(disk: &SimDisk, life: u8, clock: &ManualClock) -> Result<Flows, FlowsError> {
+    let limits =
+        Limits { ended_runs_max: KEPT, retention: Duration::from_secs(3600), ..Limits::default() };
+    let options = LogOptions {
+        limits,
+        segment_bytes: 2 << 20,
+        checkpoint_bytes: 1 << 20,
+        salt: [life; 16],
+        ..LogOptions::new(Level::Synced)
+    };
+    let store = LogStore::open_on(Arc::new(disk.clone()), Path::new("/flows"), options)?;
+    Flows::builder(Arc::new(store)).register(Echo).options(manual(clock)).open()
+}
+
+/// A text of some length that says which run it is of.
+fn text(run: u64) -> String {
+    format!("{run:->6000}")
+}
+
+/// Starts runs from the number on, a few at once; the first ones wait.
+fn work(flows: &Flows, runs: std::ops::Range<u64>) -> Result<(), FlowsError> {
+    for run in runs {
+        let _ = flows.start::<Echo>(run.into(), (text(run), run < WAITING))?;
+        if run % 10 == 9 {
+            flows.run_until_idle()?;
+        }
+    }
+    Ok(())
+}
+
+fn ended(flows: &Flows) -> Result<Vec<u64>, StoreError> {
+    let completed = Some(RunStanding::Ended(Outcome::Completed));
+    let filter = RunFilter { standing: completed, ..RunFilter::default() };
+    let listed = flows.list(&filter, None, usize::MAX)?;
+    Ok(listed.iter().map(|run| run.id.as_str().parse().unwrap()).collect())
+}
+
+fn check(flows: &Flows, until: u64) {
+    let ended = ended(flows).unwrap();
+    assert!((KEPT..KEPT + 64).contains(&ended.len()), "{} ended runs are kept", ended.len());
+    let oldest = until - ended.len() as u64;
+    assert!(ended.iter().copied().eq(oldest..until), "not the youngest: {ended:?}");
+    assert_eq!(flows.live(), WAITING as usize);
+    for run in 0..WAITING {
+        flows.deliver(run.into(), "go", &()).unwrap().wait().unwrap();
+        let echo = flows.handle::<Echo>(run.into()).unwrap().unwrap();
+        assert_eq!(echo.wait(), Ok(text(run)));
+    }
+}
+
+#[test]
+fn the_log_is_written_anew_and_what_waits_is_kept() {
+    let (disk, clock) = (SimDisk::new(1), clock());
+    let flows = open(&disk, 1, &clock).unwrap();
+    work(&flows, 0..1_500).unwrap();
+    let segments = || {
+        let names = disk.list(Path::new("/flows")).unwrap();
+        names.iter().filter(|name| name.ends_with(".log")).count()
+    };
+    // About 18 MB of inputs and outputs went through it.
+    assert!(segments() <= 5, "{} segments of 2 MiB", segments());
+    drop(flows);
+    check(&open(&disk, 2, &clock).unwrap(), 1_500);
+}
+
+#[test]
+fn a_power_failure_while_the_log_is_written_anew_loses_nothing() {
+    let (disk, clock) = (SimDisk::new(1), clock());
+    work(&open(&disk, 1, &clock).unwrap(), 0..1_000).unwrap();
+    let writes = disk.operations();
+    for seed in 0..12_u64 {
+        let disk = SimDisk::new(seed);
+        // Past the first checkpoint, and at another place each time.
+        disk.crash_after(writes / 2 + seed * (writes / 2) / 12);
+        assert!(open(&disk, 1, &clock).and_then(|flows| work(&flows, 0..1_000)).is_err());
+        disk.restart();
+        let flows = open(&disk, 2, &clock).unwrap();
+        let from = ended(&flows).unwrap().last().map_or(WAITING, |run| run + 1);
+        assert!(from > 300, "seed {seed}: only {from} runs were stored");
+        work(&flows, from..1_100).unwrap();
+        check(&flows, 1_100);
+    }
+}
+
+#[test]
+fn what_ended_long_ago_is_forgotten_and_can_be_started_anew() {
+    let (disk, clock) = (SimDisk::new(1), clock());
+    let flows = open(&disk, 1, &clock).unwrap();
+    assert_eq!(flows.start::<Echo>(id("a"), (text(1), false)).unwrap().wait(), Ok(text(1)));
+    clock.advance(Duration::from_secs(3599));
+    flows.run_until_idle().unwrap();
+    assert!(flows.start::<Echo>(id("a"), (text(2), false)).is_err(), "it is still known");
+    clock.advance(Duration::from_secs(2));
+    flows.run_until_idle().unwrap();
+    assert_eq!(flows.start::<Echo>(id("a"), (text(2), false)).unwrap().wait(), Ok(text(2)));
+}
