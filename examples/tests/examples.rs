@@ -14,3 +14,15 @@ fn printed(program: &str) -> String {
 fn bus_hello_greets_and_is_heard() {
     assert_eq!(printed(env!("CARGO_BIN_EXE_bus_hello")), "Somebody said: Hello, Ada!\n");
 }
+
+#[test]
+fn flow_hello_goes_on_after_a_restart_and_undoes_what_failed() {
+    let expected = "\
+life 1: seat 12 is reserved for Ada
+life 1: seat 13 is reserved for Ben
+ticket for Ada, seat 12
+life 2: seat 13 is free again
+no ticket for Ben: step `ticket` failed: 4 is not the price
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_flow_hello")), expected);
+}
