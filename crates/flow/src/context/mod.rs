@@ -221,6 +221,20 @@ impl<'a> FlowContext<'a> {
         Poll::Pending
     }
 
+    /// Returns when the next write has room for so many bytes of messages and marks. Branches that
+    /// end at once share a write.
+    async fn room_to_send(&self, bytes: usize) {
+        poll_fn(|cx| {
+            if self.run.state().can_send(bytes) {
+                return Poll::Ready(());
+            }
+            // What is there already is written after this poll.
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
     /// Pauses in memory. False if it may be, and was, cut short by a cancel.
     async fn pause(&self, pause: Duration, heeds_cancel: bool) -> bool {
         let until = {

@@ -120,7 +120,7 @@ where
 
     /// Makes messages of what the step returned. They are stored in one atomic write with it, so they
     /// leave if and only if the step has finished. One without a key gets the key of the step and
-    /// its number.
+    /// its number. Together they are as long as a payload may be, at most.
     pub fn send(mut self, messages: impl FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c) -> Self {
         self.extras().send = Some(Box::new(messages));
         self
@@ -230,9 +230,13 @@ where
         for (nth, message) in messages.iter_mut().enumerate().filter(|(_, it)| it.key.is_empty()) {
             message.key = format!("{key}#{nth}");
         }
+        let sent = messages.iter().map(OutboxMessage::stored_bytes).sum::<usize>()
+            + marks.iter().map(InboxMark::stored_bytes).sum::<usize>();
+        if sent > 0 {
+            cx.room_to_send(sent).await;
+        }
         let recorded = {
             let limit = run.services.payload_bytes_max;
-            let sent: usize = messages.iter().map(|message| message.payload.len()).sum();
             let mut state = run.state();
             let recorded = if sent > limit {
                 Err(FlowError::TooLarge { name: name.to_owned(), bytes: sent, limit })
@@ -241,7 +245,7 @@ where
             };
             run.watch_history(&state);
             if let Ok(mark) = recorded {
-                state.send(messages, marks);
+                state.send(messages, marks, sent);
                 if let Some(undo) = undo {
                     let output = state.last_value().to_vec();
                     cx.undo_list().push(mark - 1, undo, output);

@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 
+/// How many bytes of messages and marks one write of a run takes, beside what it adds to the history.
+const SENT_BYTES_MAX: usize = 256 << 10;
+
 /// What all runs of a runtime share.
 pub(crate) struct Services {
     /// Whether what is stored counts as confirmed at once.
@@ -91,6 +94,8 @@ pub(crate) struct RunState {
     last_value: usize,
     messages: Vec<OutboxMessage>,
     marks: Vec<InboxMark>,
+    /// How many bytes of the next write the messages and marks take.
+    sent_bytes: usize,
     ended: Option<End>,
     /// How many entries there are, those in `out` included.
     entries: u32,
@@ -311,9 +316,21 @@ impl RunState {
         self.events.push(Arrived { name: name.to_owned(), payload, taken: false });
     }
 
-    pub(crate) fn send(&mut self, messages: Vec<OutboxMessage>, marks: Vec<InboxMark>) {
+    /// Whether the next write has room for so many bytes of messages and marks. An empty one has:
+    /// what is too long for it is refused in other ways.
+    pub(crate) fn can_send(&self, bytes: usize) -> bool {
+        self.sent_bytes == 0 || self.sent_bytes + bytes <= SENT_BYTES_MAX
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        messages: Vec<OutboxMessage>,
+        marks: Vec<InboxMark>,
+        bytes: usize,
+    ) {
         self.messages.extend(messages);
         self.marks.extend(marks);
+        self.sent_bytes += bytes;
     }
 
     /// Ends the run.
@@ -339,6 +356,7 @@ impl RunState {
             messages: std::mem::take(&mut self.messages),
             marks: std::mem::take(&mut self.marks),
         };
+        self.sent_bytes = 0;
         Some((write, self.entries))
     }
 }

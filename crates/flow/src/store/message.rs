@@ -11,6 +11,9 @@ pub const MESSAGE_BYTES_MAX: usize = 512 << 10;
 /// What the texts of one mark may come to in bytes.
 pub const MARK_BYTES_MAX: usize = 2 << 10;
 
+/// What the lengths of its parts take beside them, at most.
+const OVERHEAD_BYTES: usize = 50;
+
 /// A message that must leave exactly once: stored in one atomic write with the step that sends it,
 /// forwarded later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +54,11 @@ impl OutboxMessage {
         let lane = self.lane.as_ref().map_or(0, String::len);
         self.to.len() + self.key.len() + lane + self.payload.len()
     }
+
+    /// How many bytes of a write it takes, at most.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.bytes() + OVERHEAD_BYTES
+    }
 }
 
 /// The mark that a message of others has been dealt with, stored in one atomic write with what was
@@ -69,6 +77,11 @@ impl InboxMark {
     /// How many bytes its texts are.
     pub(crate) fn bytes(&self) -> usize {
         self.from.len() + self.key.len()
+    }
+
+    /// How many bytes of a write it takes, at most.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.bytes() + OVERHEAD_BYTES
     }
 }
 

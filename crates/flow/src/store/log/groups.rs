@@ -84,10 +84,9 @@ fn bound(record: &Record<'_>) -> usize {
     /// A varint of 64 bits.
     const NUMBER: usize = 10;
     let messages = |messages: &[OutboxMessage]| -> usize {
-        messages.iter().map(|message| message.bytes() + 5 * NUMBER).sum()
+        messages.iter().map(OutboxMessage::stored_bytes).sum()
     };
-    let marks =
-        |marks: &[InboxMark]| -> usize { marks.iter().map(|mark| mark.bytes() + 3 * NUMBER).sum() };
+    let marks = |marks: &[InboxMark]| -> usize { marks.iter().map(InboxMark::stored_bytes).sum() };
     let held = match record {
         Record::Started(beginning) => beginning.flow.len() + beginning.input.len(),
         Record::Advanced(advance) => {
