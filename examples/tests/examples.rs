@@ -26,3 +26,27 @@ no ticket for Ben: step `ticket` failed: 4 is not the price
 ";
     assert_eq!(printed(env!("CARGO_BIN_EXE_flow_hello")), expected);
 }
+
+#[test]
+fn order_system_undoes_what_fails_and_sends_what_succeeds_once() {
+    let expected = "\
+order 1: ada wants 2 books
+  stock: 2 of books reserved
+  bank: busy
+  bank: ada charged 3000 cents
+order 1: confirmed
+order 2: bob wants 1 books
+  stock: 1 of books reserved
+  stock: 1 of books put back
+order 2: step `charge` failed: not_enough: bob has 0 cents and needs 1500
+order 3: ada wants 100 books
+order 3: step `reserve` failed: out_of_stock: 100 of books were asked for and 8 are left
+order 1: ada wants 2 books
+order 1: confirmed
+messages: 1 to forward
+  carrier: takes 2 of books for ada
+  carrier: has 2 of books for ada already
+in the end: 8 books in stock, 7000 cents with ada, 1 parcel in the van, 0 to forward
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_order_system")), expected);
+}

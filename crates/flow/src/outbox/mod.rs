@@ -240,3 +240,8 @@ impl Drop for Outbox {
         self.stop();
     }
 }
+
+/// The example of the page about the outbox compiles and runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/outbox.md")]
+mod page {}
