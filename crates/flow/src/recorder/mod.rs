@@ -35,6 +35,7 @@ mod live;
 mod record;
 mod recording;
 mod records;
+mod runs;
 mod sampling;
 mod store;
 mod tree;
@@ -50,6 +51,7 @@ pub use recording::Recording;
 pub use records::{Recorder, Statistics};
 /// Derives [`Capture`](trait@Capture).
 pub use rialto_flow_macros::Capture;
+pub use runs::RecordRuns;
 pub use sampling::Sampling;
 pub use store::{Keeper, RecordingError, RecordingWriter, Recordings, RingBounds, Unreadable};
 pub use tree::Tree;

@@ -101,9 +101,7 @@ impl<'a, C: Clock> Recording<'a, C> {
     /// Writes the fields of a value at a step.
     #[inline]
     pub fn capture_at(&self, step: StepId, value: &(impl Capture + ?Sized)) {
-        if let Some(mut record) = self.record() {
-            record.write(Some(step), |fields| value.capture(fields));
-        }
+        self.fields_at(step, |fields| value.capture(fields));
     }
 
     /// Writes variables at the step that was told last. The record is locked meanwhile: what
@@ -112,6 +110,14 @@ impl<'a, C: Clock> Recording<'a, C> {
     pub fn fields(&self, write: impl FnOnce(&mut Fields<'_>)) {
         if let Some(mut record) = self.record() {
             record.write(None, write);
+        }
+    }
+
+    /// Writes variables at a step. The record is locked meanwhile, as by [`Recording::fields`].
+    #[inline]
+    pub fn fields_at(&self, step: StepId, write: impl FnOnce(&mut Fields<'_>)) {
+        if let Some(mut record) = self.record() {
+            record.write(Some(step), write);
         }
     }
 
