@@ -97,6 +97,12 @@ impl StepId {
     pub const BEGIN: StepId = StepId(0);
     /// A step that did not fit, or of something that is not recorded.
     pub(crate) const LOST: StepId = StepId(u32::MAX);
+
+    /// The number, from 1; 0 is the beginning.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// One step of a record.

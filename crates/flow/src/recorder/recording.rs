@@ -1,6 +1,7 @@
 //! What is being recorded.
 
 use super::capture::{Capture, Fields};
+use super::clock::TickClock;
 use super::live::{Live, Outcome};
 use super::record::{RecordId, StepId};
 use super::records::Recorder;
@@ -16,7 +17,7 @@ use std::sync::{Arc, MutexGuard};
 /// room. It may be shared: branches that run side by side name the step of which theirs are parts.
 ///
 /// [abandoned]: super::Ending::Abandoned
-pub struct Recording<'a, C: Clock> {
+pub struct Recording<'a, C: Clock = TickClock> {
     recorder: Held<'a, C>,
     id: RecordId,
     /// Of no meaning unless `id` is that of a record.

@@ -137,6 +137,13 @@ impl<C: Clock> Recorder<C> {
         Recording::new(Held::Shared(Arc::clone(self)), id, slot)
     }
 
+    /// A recording of nothing, whatever the sampling says: for what is not to be recorded, nor what
+    /// it starts or asks in turn.
+    #[must_use]
+    pub fn leave_out(self: &Arc<Self>) -> Recording<'static, C> {
+        Recording::new(Held::Shared(Arc::clone(self)), RecordId::LEFT_OUT, 0)
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()

@@ -109,7 +109,8 @@ impl Tree {
     }
 
     /// The step at which a child began: the last that was reached by then.
-    fn step_of(&self, child: &Tree) -> StepId {
+    #[must_use]
+    pub fn step_of(&self, child: &Tree) -> StepId {
         let reached = |step: &&Step| step.at() <= child.record.began();
         self.record.steps().iter().rfind(reached).map_or(StepId::BEGIN, Step::id)
     }

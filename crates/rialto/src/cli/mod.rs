@@ -71,6 +71,8 @@ enum Command {
     At(crate::inspect::AtArgs),
     /// List commands and their events of a venue that does not run.
     Journal(crate::inspect::JournalArgs),
+    /// Look at what requests and flows of a venue did, step by step.
+    Flow(crate::inspect::FlowArgs),
     /// Measure disk, clock and limits, and say what they mean.
     Doctor(crate::inspect::DoctorArgs),
     /// Run benchmarks, with the figures of others beside ours.
@@ -118,6 +120,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Verify(args) => crate::inspect::verify(&args),
         Command::At(args) => crate::inspect::at(&args),
         Command::Journal(args) => crate::inspect::journal(&args),
+        Command::Flow(args) => crate::inspect::flow(&args),
         Command::Doctor(args) => crate::inspect::doctor(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => {

@@ -16,10 +16,22 @@ pub(super) const EVENTS_DIR: &str = "events";
 /// tidy up or repair, whatever it tries.
 struct ReadOnlyDisk {
     real: RealDisk,
+    /// Whether an engine may hold the directory meanwhile.
+    is_beside: bool,
 }
 
 /// A disk for looking at `data_dir`, which must hold a venue.
 pub(super) fn open(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
+    open_disk(data_dir, false)
+}
+
+/// The same, beside an engine that may hold the directory. What is released never changes, but what
+/// is read at the end may be half written, and old files may go away meanwhile.
+pub(super) fn open_beside(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
+    open_disk(data_dir, true)
+}
+
+fn open_disk(data_dir: &Path, is_beside: bool) -> Result<Arc<dyn Disk>, Error> {
     if !data_dir.is_dir() {
         return Err(Error::Usage(format!("{} is no directory", data_dir.display())));
     }
@@ -27,7 +39,7 @@ pub(super) fn open(data_dir: &Path) -> Result<Arc<dyn Disk>, Error> {
         let reason = "holds no venue: there is no directory `journal` in it";
         return Err(Error::Usage(format!("{} {reason}", data_dir.display())));
     }
-    Ok(Arc::new(ReadOnlyDisk { real: RealDisk::new() }))
+    Ok(Arc::new(ReadOnlyDisk { real: RealDisk::new(), is_beside }))
 }
 
 struct SharedLock {
@@ -36,7 +48,8 @@ struct SharedLock {
 
 impl DirLock for SharedLock {}
 
-/// A directory that was never opened has no lock file, and then nobody holds it.
+/// A directory that was never opened has no lock file, and then nobody holds it; one that is read
+/// beside an engine is not locked.
 struct NoLock;
 
 impl DirLock for NoLock {}
@@ -81,6 +94,9 @@ impl Disk for ReadOnlyDisk {
     /// Refuses while an engine holds the directory, and keeps one from starting; others may look at
     /// the same time.
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
+        if self.is_beside {
+            return Ok(Box::new(NoLock));
+        }
         let path = dir.join("LOCK");
         let failed = |errno: rustix::io::Errno| DiskError::Io {
             operation: Operation::Lock,

@@ -1,0 +1,92 @@
+//! A record and all that it asked, as one row of moments.
+
+use rialto_flow::Timestamp;
+use rialto_flow::recorder::{Record, Step, StepId, Tree, Value};
+use rialto_model::Seq;
+use std::collections::BTreeMap;
+
+/// What happened at a moment.
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    /// A record began.
+    Began,
+    /// A step was reached.
+    Reached(&'a Step),
+    /// A record ended.
+    Ended,
+}
+
+/// Something that happened in a record.
+pub(super) struct Moment<'a> {
+    pub(super) record: &'a Record,
+    /// How many records it is inside of.
+    pub(super) depth: usize,
+    pub(super) what: What<'a>,
+    pub(super) at: Timestamp,
+}
+
+/// All moments, in the order in which they came.
+pub(super) fn moments(tree: &Tree) -> Vec<Moment<'_>> {
+    let mut moments = Vec::new();
+    walk(tree, 0, &mut moments);
+    // What ran side by side is told in the order of its time; at the same time, in that of the tree.
+    moments.sort_by_key(|moment| moment.at);
+    moments
+}
+
+fn walk<'a>(tree: &'a Tree, depth: usize, moments: &mut Vec<Moment<'a>>) {
+    let record = tree.record();
+    let tell = |moments: &mut Vec<Moment<'a>>, what, at| {
+        moments.push(Moment { record, depth, what, at });
+    };
+    let asked_at =
+        |step: StepId| tree.children().iter().filter(move |child| tree.step_of(child) == step);
+    tell(moments, What::Began, record.began());
+    asked_at(StepId::BEGIN).for_each(|child| walk(child, depth + 1, moments));
+    for step in record.steps() {
+        tell(moments, What::Reached(step), step.at());
+        asked_at(step.id()).for_each(|child| walk(child, depth + 1, moments));
+    }
+    if let Some(ended) = record.ended() {
+        tell(moments, What::Ended, ended);
+    }
+}
+
+impl<'a> Moment<'a> {
+    /// The step of the record where it is.
+    fn step(&self) -> StepId {
+        match self.what {
+            What::Began => StepId::BEGIN,
+            What::Reached(step) => step.id(),
+            What::Ended => self.record.steps().last().map_or(StepId::BEGIN, Step::id),
+        }
+    }
+
+    /// What was told here: names, what they were before, what they are now. At its end a record
+    /// tells nothing more.
+    pub(super) fn changes(&self) -> Vec<String> {
+        if matches!(self.what, What::Ended) {
+            return Vec::new();
+        }
+        let mut cursor = self.record.cursor();
+        cursor.jump(self.step());
+        cursor.changes().iter().map(ToString::to_string).collect()
+    }
+
+    /// All variables of the record as they were here.
+    pub(super) fn variables(&self) -> BTreeMap<&'a str, &'a Value> {
+        let mut cursor = self.record.cursor();
+        cursor.jump(self.step());
+        cursor.variables()
+    }
+
+    /// The sequences in the venue's journal of which it was told here.
+    pub(super) fn seqs(&self) -> Vec<Seq> {
+        if matches!(self.what, What::Ended) {
+            return Vec::new();
+        }
+        let told = self.record.variables_at(self.step());
+        let told = told.filter(|told| told.path == "seq" || told.path.ends_with(".seq"));
+        told.filter_map(|told| told.value.to_string().parse().ok().map(Seq)).collect()
+    }
+}

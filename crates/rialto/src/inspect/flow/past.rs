@@ -1,0 +1,226 @@
+//! The venue around one command: before it, what it did, and after it.
+
+use crate::inspect::read_only::{self, JOURNAL_DIR};
+use crate::inspect::{shown, utc};
+use crate::tell_all;
+use rialto_engine::{At, Core};
+use rialto_log::{Reader, Verify};
+use rialto_model::{
+    AccountId, Command, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side, decode_command,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A venue that goes on while it is read may do away with a file that is about to be read.
+const ATTEMPTS: u32 = 3;
+/// The most that is told of what one command did.
+const EVENTS_MAX: usize = 20;
+
+/// The past of a venue, as its journal has it. Every command is looked up once.
+pub(super) struct Past {
+    data: PathBuf,
+    known: BTreeMap<Seq, Vec<String>>,
+}
+
+impl Past {
+    pub(super) fn new(data: &Path) -> Past {
+        Past { data: data.to_owned(), known: BTreeMap::new() }
+    }
+
+    /// The venue around a command, in lines; why not, if that cannot be told.
+    pub(super) fn around(&mut self, seq: Seq) -> &[String] {
+        let data = &self.data;
+        self.known.entry(seq).or_insert_with(|| {
+            let mut told = Err(String::new());
+            for _ in 0..ATTEMPTS {
+                told = around(data, seq);
+                if told.is_ok() {
+                    break;
+                }
+            }
+            told.unwrap_or_else(|why| vec![format!("the venue at sequence {seq}: {why}")])
+        })
+    }
+}
+
+fn around(data: &Path, seq: Seq) -> Result<Vec<String>, String> {
+    let failed = |error: &dyn std::error::Error| tell_all(error);
+    if seq.0 == 0 {
+        return Err("there is no such sequence".to_owned());
+    }
+    let disk = read_only::open_beside(data).map_err(|error| failed(&error))?;
+    let at = At::Seq(Seq(seq.0 - 1));
+    let before = rialto_engine::replay_to(&disk, data, at).map_err(|error| failed(&error))?;
+    let (segments, _) =
+        rialto_log::inspect(Arc::clone(&disk), &data.join(JOURNAL_DIR), Verify::Newest)
+            .map_err(|error| failed(&error))?;
+    let mut reader = Reader::open(&segments, seq.0).map_err(|error| failed(&error))?;
+    let group = reader.next_group().map_err(|error| failed(&error))?;
+    let record = group.and_then(|group| group.into_iter().find(|(at, _)| *at == seq.0));
+    let Some((_, record)) = record else {
+        return Err("the journal does not reach it yet".to_owned());
+    };
+    let (time, command) = decode_command(record).map_err(|error| failed(&error))?;
+
+    // Whom it concerned is known only afterwards, when what was before is gone: hence two of them.
+    let mut after = rialto_engine::replay_to(&disk, data, at).map_err(|error| failed(&error))?;
+    let mut events: Vec<Event> = Vec::new();
+    after.apply(seq, time, &command, &mut events);
+    let concerns = Concerns::of(&command, &events);
+    let (was, is) = (concerns.facts(&before), concerns.facts(&after));
+    let mut lines = vec![format!("the venue at sequence {seq}, {}", utc::show(time))];
+    for (name, is) in &is {
+        match was.iter().find(|(other, _)| other == name) {
+            Some((_, was)) if was != is => lines.push(format!("  {name}: {was} → {is}")),
+            Some(_) => lines.push(format!("  {name}: {is}")),
+            None => lines.push(format!("  {name}: - → {is}")),
+        }
+    }
+    for (name, was) in was.iter().filter(|(name, _)| is.iter().all(|(other, _)| other != name)) {
+        lines.push(format!("  {name}: {was} → -"));
+    }
+    let told = events.iter().take(EVENTS_MAX).map(|event| format!("  {}", in_words(&after, event)));
+    lines.extend(told);
+    if events.len() > EVENTS_MAX {
+        lines.push(format!("  … and {} more events", events.len() - EVENTS_MAX));
+    }
+    Ok(lines)
+}
+
+/// Whose state is worth seeing around a command.
+#[derive(Default)]
+struct Concerns {
+    account: Option<AccountId>,
+    instrument: Option<InstrumentId>,
+    order: Option<OrderId>,
+}
+
+impl Concerns {
+    fn of(command: &Command, events: &[Event]) -> Concerns {
+        let account = match command {
+            Command::Place(order) => Some(order.account),
+            Command::Amend(amend) => Some(amend.account),
+            Command::MassCancel(which) => Some(which.account),
+            Command::Deposit(transfer)
+            | Command::Withdraw(transfer)
+            | Command::HoldWithdrawal(transfer) => Some(transfer.account),
+            Command::Cancel { account, .. }
+            | Command::Disconnect { account }
+            | Command::SetDeadMan { account, .. }
+            | Command::SettleWithdrawal { account, .. }
+            | Command::ReleaseWithdrawal { account, .. } => Some(*account),
+            _ => None,
+        };
+        let mut concerns = Concerns { account, ..Concerns::default() };
+        if let Command::Place(order) = command {
+            concerns.instrument = Some(order.instrument);
+        }
+        for event in events {
+            let (instrument, order) = match event {
+                Event::Accepted(it) => (it.terms.instrument, it.order),
+                Event::Trade(it) => (it.instrument, it.taker_order),
+                Event::Done(it) => (it.instrument, it.order),
+                Event::Amended(it) => (it.instrument, it.order),
+                Event::Reduced(it) => (it.instrument, it.order),
+                _ => continue,
+            };
+            concerns.instrument.get_or_insert(instrument);
+            concerns.order.get_or_insert(order);
+        }
+        concerns
+    }
+
+    /// What is so at a moment, by name.
+    fn facts(&self, core: &Core) -> Vec<(String, String)> {
+        let mut facts = Vec::new();
+        let account = self.account.and_then(|id| shown::account(core, id));
+        if let (Some(id), Some(account)) = (self.account, account) {
+            for balance in account["balances"].as_array().into_iter().flatten() {
+                let text = |key: &str| plain(&balance[key]);
+                let worth = |amount: &str| amount.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+                let (available, reserved) = (text("available"), text("reserved"));
+                // An account that never held a currency is not worth a line for it.
+                if worth(&available) || worth(&reserved) {
+                    let name = format!("account {id}, {}", text("currency"));
+                    facts.push((name, format!("{available} available, {reserved} reserved")));
+                }
+            }
+            let open = plain(&account["open_orders"]);
+            facts.push((format!("account {id}, open orders"), open));
+        }
+        let market = self.instrument.and_then(|id| core.instrument(id));
+        if let Some(market) = market {
+            let book = shown::book(core, market.instrument, 1);
+            for (side, best) in [("bids", "best bid"), ("asks", "best ask")] {
+                let level = &book[side][0];
+                let best_level = match level.is_null() {
+                    true => "none".to_owned(),
+                    false => format!("{} × {}", plain(&level["price"]), plain(&level["quantity"])),
+                };
+                facts.push((format!("{}, {best}", plain(&book["symbol"])), best_level));
+            }
+        }
+        if let Some((id, view)) = self.order.and_then(|id| Some((id, core.order(id)?))) {
+            let order = shown::order(core, &view);
+            let (left, of) = (plain(&order["remaining"]), plain(&order["quantity"]));
+            facts.push((format!("order {id}"), format!("{left} of {of} open")));
+        }
+        facts
+    }
+}
+
+/// An event in a line: orders and trades in words, the rest as the journal shows it.
+fn in_words(core: &Core, event: &Event) -> String {
+    let scales = |id: InstrumentId| core.instrument(id).map(|market| &market.instrument.spec);
+    let at = |id: InstrumentId, price: Price| match scales(id) {
+        Some(spec) => price.decimal(spec.price_scale).to_string(),
+        None => price.0.to_string(),
+    };
+    let of = |id: InstrumentId, quantity: Quantity| match scales(id) {
+        Some(spec) => quantity.decimal(spec.quantity_scale).to_string(),
+        None => quantity.0.to_string(),
+    };
+    let side = |side: Side| match side {
+        Side::Buy => "buy",
+        Side::Sell => "sell",
+    };
+    match event {
+        Event::Accepted(it) => {
+            let terms = &it.terms;
+            let on = terms.instrument;
+            let (price, side) = (at(on, terms.price), side(terms.side));
+            format!("accepted: order {}, {side} at {price}", it.order)
+        }
+        Event::Trade(it) => {
+            let (price, quantity) = (at(it.instrument, it.price), of(it.instrument, it.quantity));
+            let (taker, maker) = (it.taker_order, it.maker_order);
+            let left = of(it.instrument, it.maker_remaining);
+            format!(
+                "fill: {quantity} at {price}, order {taker} took from order {maker}, which has {left} left"
+            )
+        }
+        Event::Rested(it) => {
+            format!("rested: order {} in the book at {}", it.order, at(it.instrument, it.price))
+        }
+        Event::Done(it) => {
+            let left = of(it.instrument, it.remaining);
+            format!("ended: order {} with {left} left ({})", it.order, word(&it.reason))
+        }
+        Event::Rejected(it) => format!("refused: {}", word(&it.reason)),
+        other => serde_json::json!(other).to_string(),
+    }
+}
+
+fn word(reason: &impl serde::Serialize) -> String {
+    plain(&serde_json::json!(reason)).replace('_', " ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
