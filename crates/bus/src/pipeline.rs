@@ -52,6 +52,37 @@ impl<R: Request, B: BehaviourNow<R>> BehaviourNow<R> for std::sync::Arc<B> {
     }
 }
 
+/// A behaviour that is there or not, as is decided when the bus is built.
+impl<R: Request, B: Behaviour<R>> Behaviour<R> for Option<B> {
+    #[inline]
+    async fn call<N: Handler<R> + Copy>(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+        next: N,
+    ) -> Result<R::Response> {
+        match self {
+            Some(behaviour) => behaviour.call(request, cx, next).await,
+            None => next.handle(request, cx).await,
+        }
+    }
+}
+
+impl<R: Request, B: BehaviourNow<R>> BehaviourNow<R> for Option<B> {
+    #[inline]
+    fn call_now<N: HandlerNow<R> + Copy>(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+        next: N,
+    ) -> Result<R::Response> {
+        match self {
+            Some(behaviour) => behaviour.call_now(request, cx, next),
+            None => next.handle_now(request, cx),
+        }
+    }
+}
+
 /// Behaviours in the order in which a request meets them, as nested pairs: `(first, (second, ()))`.
 /// [`behaviours!`](crate::behaviours) writes the pairs.
 pub trait Pipeline<R: Request>: Send + Sync {

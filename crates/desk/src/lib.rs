@@ -36,6 +36,7 @@ mod grant;
 mod listing;
 mod live;
 mod names;
+mod notes;
 mod request;
 mod slots;
 

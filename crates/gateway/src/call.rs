@@ -3,6 +3,7 @@
 use crate::auth::Caller;
 use crate::gate::Gate;
 use crate::query::{Query, unescape};
+use crate::recorded::Notes;
 use crate::{ApiError, json};
 use axum::body::Body;
 use axum::extract::Request;
@@ -54,7 +55,10 @@ impl Call {
     /// Reads a request and checks who sent it.
     pub(crate) async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
         let (head, body) = request.into_parts();
+        Notes::step(&head.extensions, "read");
         let body = read_body(gate, body).await?;
+        Notes::body(&head.extensions, body.len());
+        Notes::step(&head.extensions, "authenticate");
         let path = head.uri.path_and_query().map_or("", |path| path.as_str());
         let Arrival { peer, request_id } = Arrival::of(&head.extensions);
         let caller =
@@ -76,7 +80,7 @@ impl Call {
     pub(crate) fn cx(&self) -> Context<'_> {
         let mut cx = Context::new().with_principal(self.caller.grant());
         cx.request_id = self.request_id.map_or(0, Id::get);
-        cx
+        Notes::follow(&self.head.extensions, cx)
     }
 
     /// The body as JSON.
@@ -89,6 +93,7 @@ impl Call {
             let error = ApiError::new(status, "unsupported_media_type", message);
             return Err(error.of("content-type"));
         }
+        Notes::step(&self.head.extensions, "decode");
         json::read(&self.body)
     }
 

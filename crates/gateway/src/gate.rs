@@ -4,6 +4,7 @@ use crate::auth::Gatekeeper;
 use crate::call::Call;
 use crate::intake::Intake;
 use crate::listings::Listings;
+use crate::recorded::{Notes, Recorded};
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
@@ -30,6 +31,7 @@ pub(crate) struct Gate {
     pub(crate) listings: Listings,
     pub(crate) intake: Intake,
     pub(crate) traffic: Arc<Traffic>,
+    pub(crate) recorded: Recorded,
     pub(crate) streams: Streams,
 }
 
@@ -99,7 +101,10 @@ impl Gate {
     where
         DeskBus: Serves<R>,
     {
-        Ok(self.desk.send(command, &call.cx()).await?)
+        Notes::step(&call.head.extensions, "send");
+        let answer = self.desk.send(command, &call.cx()).await?;
+        Notes::step(&call.head.extensions, "answer");
+        Ok(answer)
     }
 
     /// A level that a request asks for: at least the venue's.

@@ -20,6 +20,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod query;
+mod recorded;
 mod routes;
 mod server;
 mod stream;

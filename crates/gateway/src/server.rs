@@ -5,6 +5,7 @@ use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::intake::Intake;
 use crate::listings::Listings;
+use crate::recorded::Recorded;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig, routes};
@@ -15,6 +16,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rialto_desk::{DeskBus, Live};
 use rialto_engine::Engine;
+use rialto_flow::recorder::Recorder;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_payments::PaymentsBus;
@@ -79,17 +81,19 @@ impl Gateway {
         live: Arc<Live>,
         keys: Arc<KeyStore>,
     ) -> Result<Gateway, GatewayError> {
-        Gateway::start_in(Overview::default(), config, engine, live, keys, None)
+        Gateway::start_in(Overview::default(), None, config, engine, live, keys, None)
     }
 
     /// Listens and serves as a part of this process: its health is shown, each request is one of
     /// its operations, and once it is stopping, requests are refused (`stopped`, 503). Withdrawals
-    /// are dealt with only where there is a bus for them.
+    /// are dealt with only where there is a bus for them, and what requests do is recorded only if
+    /// there is a recorder.
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
     pub fn start_in(
         process: Overview,
+        recorder: Option<Arc<Recorder>>,
         config: GatewayConfig,
         engine: Arc<Engine>,
         live: Arc<Live>,
@@ -116,7 +120,7 @@ impl Gateway {
         let (working, finished) = mpsc::channel(1);
         let desk = {
             let _inside = runtime.enter();
-            DeskBus::open(&engine, config.lanes)
+            DeskBus::open(&engine, config.lanes).recorded_by(recorder.clone())
         };
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
@@ -131,6 +135,7 @@ impl Gateway {
             listings: Listings::default(),
             intake: Intake::new(process),
             traffic: Arc::new(Traffic::new()),
+            recorded: Recorded::by(recorder),
             streams: Streams::new(&config.stream, stopped.clone(), &working),
             config,
         });

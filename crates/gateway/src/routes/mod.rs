@@ -30,11 +30,15 @@ pub(crate) type Handled = Result<Response, ApiError>;
 /// counted and, if it is an error, told in one form.
 macro_rules! on {
     ($route:ident, $handler:path) => {
-        |State(gate): State<Arc<Gate>>, request: Request| async move {
+        |State(gate): State<Arc<Gate>>, mut request: Request| async move {
+            let notes = gate.recorded.begin(Route::$route, &mut request);
             let handled = match gate.intake.begin(Route::$route) {
                 Ok(_under_way) => $handler(&gate, request).await,
                 Err(stopped) => Err(stopped),
             };
+            if let Some(notes) = notes {
+                notes.end(&handled);
+            }
             let response = handled.unwrap_or_else(IntoResponse::into_response);
             gate.traffic.count(Route::$route, response.status());
             response

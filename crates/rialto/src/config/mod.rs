@@ -33,8 +33,34 @@ pub struct Config {
     pub withdrawals: rialto_payments::Settings,
     /// How many commands the feed may be behind the engine while the venue is ready.
     pub feed_lag_max: u64,
+    /// What requests do, step by step, is kept for a while.
+    pub recorder: RecorderConfig,
     /// How long a shutdown may take to finish what was taken.
     pub drain: Duration,
+}
+
+/// Which requests the venue's recorder keeps, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecorderConfig {
+    /// Requests recorded in a second at most; 0 records none.
+    pub per_second: u32,
+    /// Whether all requests are recorded while they are under way and only failed ones are kept.
+    pub only_failures: bool,
+    /// Records in memory at most.
+    pub records_max: u32,
+    /// How much is stored in the data directory at most, in bytes; 0 stores nothing.
+    pub bytes_max: u64,
+}
+
+impl Default for RecorderConfig {
+    fn default() -> RecorderConfig {
+        RecorderConfig {
+            per_second: 10,
+            only_failures: false,
+            records_max: 1_000,
+            bytes_max: 16 << 20,
+        }
+    }
 }
 
 impl Default for Config {
@@ -46,6 +72,7 @@ impl Default for Config {
             live: LiveConfig::default(),
             withdrawals: rialto_payments::Settings::default(),
             feed_lag_max: 250_000,
+            recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),
         }
     }

@@ -15,6 +15,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("feed", "What queries and streams are answered from."),
     ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
     ("withdrawals", "What is held until the operator decides."),
+    ("recorder", "What requests that change something do, step by step: `rialto flow` shows it."),
     ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
 ];
 
@@ -234,6 +235,21 @@ pub const SETTINGS: &[Setting] = &[
     number!("withdrawals", "ended_max", 1, 1_000_000, "", withdrawals.ended_max as usize,
         "Withdrawals that have ended and are still shown, and known by their references, for at \
          most 90 days; the oldest is forgotten. About 1 KB each."),
+    number!("recorder", "per_second", 0, 1_000_000, "requests per second",
+        recorder.per_second as u32,
+        "How many requests are recorded in one second at most, by chance; with what each asks in \
+         turn. The default costs next to nothing and lets one see what a request does here; 0 \
+         records none."),
+    other!("recorder", "only_failures", Switch, recorder.only_failures,
+        "Whether, instead, every request is recorded while it is under way and only those that \
+         fail are kept. It costs each request some microseconds."),
+    number!("recorder", "records_max", 16, 1_000_000, "records", recorder.records_max as u32,
+        "How many records are in memory at most, each of up to 100 steps and 8 KiB of variables; \
+         the oldest makes room."),
+    number!("recorder", "bytes_max", 0, 1_099_511_627_776, "bytes", recorder.bytes_max as u64,
+        "How much of the records is stored in the data directory at most, a few times a second and \
+         without being waited for; the oldest are removed. At least 65_536 is taken; 0 stores none, \
+         so that `rialto flow` has nothing to show."),
     number!("stream", "connections_max", 1, 1_000_000, "", gateway.stream.connections_max as usize,
         "Streams at a time; one more is told `too_many_streams`."),
     number!("stream", "subscriptions_max", 1, 10_000, "", gateway.stream.subscriptions_max as usize,

@@ -4,6 +4,7 @@ use super::closing::Deadline;
 use super::made::Made;
 use crate::terminal::note;
 use rialto_engine::Engine;
+use rialto_flow::recorder::Recorder;
 use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, Live, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
@@ -25,6 +26,7 @@ pub(super) struct Part {
     pub(super) live: Made<Live>,
     pub(super) payments: Made<Weak<PaymentsBus>>,
     pub(super) process: Overview,
+    pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) deadline: Deadline,
     pub(super) made: Made<Door>,
     pub(super) running: Option<Gateway>,
@@ -37,7 +39,9 @@ impl Component for Part {
         let keys = Arc::new(opened.keys);
         let (process, config) = (self.process.clone(), self.config.clone());
         let payments = self.payments.get()?.upgrade();
-        let gateway = Gateway::start_in(process, config, engine, live, Arc::clone(&keys), payments);
+        let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
+        let gateway =
+            Gateway::start_in(process, recorder, config, engine, live, keys_too, payments);
         let gateway = gateway.inspect_err(|_| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &opened.new_admin_key {

@@ -10,6 +10,7 @@ mod feed;
 mod gateway;
 mod journal;
 mod made;
+mod recorder;
 mod withdrawals;
 
 pub use closing::Closing;
@@ -112,7 +113,14 @@ impl Venue {
             .needs("feed")
             .restart(Restart::NEVER);
 
+        let recorder = recorder::Part::open(config, disk);
+        let records = recorder.as_ref().map(recorder::Part::recorder);
+        if let Some(recorder) = recorder {
+            lifecycle.register("recorder", recorder).needs("engine").restart(Restart::NEVER);
+        }
+
         let gateway = gateway::Part {
+            recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
             engine: running.clone(),
@@ -124,13 +132,17 @@ impl Venue {
             running: None,
         };
         let door = gateway.made.clone();
-        lifecycle
-            .register("gateway", gateway)
+        let has_recorder = gateway.recorder.is_some();
+        let mut gateway = lifecycle.register("gateway", gateway);
+        gateway
             .needs("journal")
             .needs("feed")
             .needs("withdrawals")
             .restart(Restart::NEVER)
             .stop_within(stop_within);
+        if has_recorder {
+            gateway.needs("recorder");
+        }
 
         lifecycle.start().map_err(not_started)?;
         let lifecycle = Arc::new(lifecycle);

@@ -1,0 +1,62 @@
+//! What the desk notes of commands and answers, for whoever takes notes of a request.
+
+use crate::Answer;
+use rialto_bus::Context;
+use rialto_model::{Command, Outcome};
+
+/// Whom and what a command is about. Prices and quantities are noted in units of the instrument's
+/// scale, which the desk does not know.
+pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
+    if cx.trail_id() == 0 {
+        return;
+    }
+    match command {
+        Command::Place(order) => {
+            cx.note("account", &order.account.0);
+            cx.note("instrument", &order.instrument.0);
+            cx.note("side", &order.side);
+            cx.note("price_units", &order.price.0);
+            cx.note("size_units", &order.size);
+            cx.note("time_in_force", &order.time_in_force);
+        }
+        Command::Amend(amend) => cx.note("account", &amend.account.0),
+        Command::MassCancel(which) => cx.note("account", &which.account.0),
+        Command::Cancel { account, .. }
+        | Command::Disconnect { account }
+        | Command::SetDeadMan { account, .. }
+        | Command::SettleWithdrawal { account, .. }
+        | Command::ReleaseWithdrawal { account, .. } => cx.note("account", &account.0),
+        Command::Deposit(transfer)
+        | Command::Withdraw(transfer)
+        | Command::HoldWithdrawal(transfer) => {
+            cx.note("account", &transfer.account.0);
+            cx.note("currency", &transfer.currency.0);
+            cx.note("amount_units", &transfer.amount.0);
+        }
+        _ => {}
+    }
+}
+
+/// What the engine answered.
+pub(crate) fn note_answer(answer: &Answer, cx: &Context<'_>) {
+    if cx.trail_id() == 0 {
+        return;
+    }
+    cx.step("answered");
+    cx.note("seq", &answer.seq.0);
+    match &answer.outcome {
+        Outcome::Order { order, status, filled, remaining, .. } => {
+            cx.note("order", &order.0);
+            cx.note("status", status);
+            cx.note("filled_units", &filled.0);
+            cx.note("remaining_units", &remaining.0);
+        }
+        Outcome::Cancelling { cancelled, pending } => {
+            cx.note("cancelled", cancelled);
+            cx.note("pending", pending);
+        }
+        Outcome::Created { number } => cx.note("number", number),
+        Outcome::Rejected { reason } => cx.note("refused", reason),
+        Outcome::Done | Outcome::Repeated => {}
+    }
+}

@@ -1,0 +1,99 @@
+//! What is told of a request to the recorder.
+
+use crate::traffic::Route;
+use crate::{ApiError, call::Arrival};
+use axum::extract::Request;
+use axum::http::{Extensions, Method};
+use axum::response::Response;
+use rialto_bus::Context;
+use rialto_flow::recorder::{Recorder, Recording, Subject};
+use rialto_ident::Id;
+use std::sync::Arc;
+
+/// Records requests that may change something, if the venue has a recorder.
+///
+/// Of what comes over HTTP, the route, the length of the body and the status are told, and nothing
+/// that a client sends: no headers, no keys, no signatures.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded(Option<With>);
+
+#[derive(Debug)]
+struct With {
+    recorder: Arc<Recorder>,
+    /// For requests that only look, so that what they ask on the bus is left out too.
+    left_out: Notes,
+}
+
+/// Takes notes of one request, wherever it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Notes(Arc<Recording<'static>>);
+
+impl Recorded {
+    pub(crate) fn by(recorder: Option<Arc<Recorder>>) -> Recorded {
+        Recorded(recorder.map(|recorder| {
+            let left_out = Notes(Arc::new(recorder.leave_out()));
+            With { recorder, left_out }
+        }))
+    }
+
+    /// A request has come: takes notes of it from now on.
+    pub(crate) fn begin(&self, route: Route, request: &mut Request) -> Option<Notes> {
+        let With { recorder, left_out } = self.0.as_ref()?;
+        let notes = match *request.method() {
+            Method::GET | Method::HEAD => left_out.clone(),
+            _ => {
+                let request_id = Arrival::of(request.extensions()).request_id;
+                let request_id = request_id.map_or(0, Id::get);
+                let subject = Subject { request_id, ..Subject::default() };
+                Notes(Arc::new(recorder.begin_shared(route.name(), subject)))
+            }
+        };
+        request.extensions_mut().insert(notes.clone());
+        Some(notes)
+    }
+}
+
+impl Notes {
+    /// Those of a request, if any are taken.
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Notes> {
+        extensions.get()
+    }
+
+    /// The request has come to this step.
+    pub(crate) fn step(extensions: &Extensions, name: &'static str) {
+        if let Some(Notes(recording)) = Notes::of(extensions) {
+            recording.step(name);
+        }
+    }
+
+    /// So long is its body.
+    pub(crate) fn body(extensions: &Extensions, bytes: usize) {
+        if let Some(Notes(recording)) = Notes::of(extensions) {
+            recording.fields(|fields| fields.unsigned("body_bytes", bytes as u64));
+        }
+    }
+
+    /// The context with whoever takes these notes.
+    pub(crate) fn follow<'a>(extensions: &'a Extensions, cx: Context<'a>) -> Context<'a> {
+        match Notes::of(extensions) {
+            Some(Notes(recording)) => cx.with_trail(&**recording),
+            None => cx,
+        }
+    }
+
+    /// It has been handled, and came to this.
+    pub(crate) fn end(self, handled: &Result<Response, ApiError>) {
+        let Notes(recording) = self;
+        let status = match handled {
+            Ok(response) => response.status(),
+            Err(error) => error.status,
+        };
+        recording.fields(|fields| fields.unsigned("status", u64::from(status.as_u16())));
+        // Whoever handled it has let go of it.
+        let Some(recording) = Arc::into_inner(recording) else { return };
+        match handled {
+            Ok(_) => recording.succeed(),
+            Err(error) => recording.fail(error.code, &error.message),
+        }
+    }
+}

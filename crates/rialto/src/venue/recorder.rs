@@ -1,0 +1,78 @@
+//! The recorder as a component: it records while the venue runs, and stores what it has at the end.
+
+use crate::config::Config;
+use crate::inspect::RECORDINGS_DIR;
+use crate::tell_all;
+use crate::terminal::note;
+use rialto_disk::Disk;
+use rialto_flow::recorder::{
+    Bounds, Keeper, Recorder, RecordingError, RecordingWriter, RingBounds, Sampling, TickClock,
+};
+use rialto_lifecycle::{Component, Failure, Health};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often what has ended is stored.
+const STORE_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) struct Part {
+    recorder: Arc<Recorder>,
+    /// Until it starts.
+    writer: Option<RecordingWriter>,
+    keeper: Option<Keeper>,
+}
+
+impl Part {
+    /// The recorder that the configuration wants, if it wants one. One that cannot store its records
+    /// says so and keeps them in memory: a venue does not stay closed for that.
+    pub(super) fn open(config: &Config, disk: Arc<dyn Disk>) -> Option<Part> {
+        let wanted = &config.recorder;
+        let sampling = match (wanted.only_failures, wanted.per_second) {
+            (true, _) => Sampling::Failures,
+            (false, 0) => return None,
+            (false, per_second) => Sampling::Adaptive { per_second },
+        };
+        let bounds = Bounds { records_max: wanted.records_max, ..Bounds::default() };
+        let recorder = Recorder::new(bounds, sampling, TickClock::new());
+        let ring = RingBounds { bytes_max: wanted.bytes_max, ..RingBounds::default() };
+        let dir = config.data_dir().join(RECORDINGS_DIR);
+        let writer = (wanted.bytes_max > 0).then(|| RecordingWriter::open(disk, &dir, ring));
+        let writer = writer.transpose().unwrap_or_else(|error| {
+            note(format_args!("requests are not recorded on disk: {}", tell_all(&error)));
+            None
+        });
+        let recorder = match &writer {
+            Some(writer) => recorder.numbered_after(writer.last()),
+            None => recorder,
+        };
+        Some(Part { recorder: Arc::new(recorder), writer, keeper: None })
+    }
+
+    pub(super) fn recorder(&self) -> Arc<Recorder> {
+        Arc::clone(&self.recorder)
+    }
+}
+
+impl Component for Part {
+    fn start(&mut self) -> Result<(), Failure> {
+        if let Some(writer) = self.writer.take() {
+            let tell = |error: &RecordingError| {
+                note(format_args!("records of requests are lost: {}", tell_all(error)));
+            };
+            let recorder = self.recorder();
+            self.keeper = Some(Keeper::start(recorder, writer, STORE_EVERY, tell)?);
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Failure> {
+        // It stores what is there first.
+        self.keeper = None;
+        Ok(())
+    }
+
+    fn health(&mut self) -> Health {
+        // Records that cannot be stored are told on the standard error; requests are served.
+        Health::Up
+    }
+}
