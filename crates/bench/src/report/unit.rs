@@ -38,6 +38,8 @@ pub enum Unit {
     AllocationsPerOrder,
     /// Bytes of memory allocated for one call.
     BytesPerCall,
+    /// Bytes of memory in use.
+    Bytes,
 }
 
 impl Unit {
@@ -57,6 +59,7 @@ impl Unit {
             Unit::DiskSyncs => "disk syncs",
             Unit::AllocationsPerOrder => "allocations/order",
             Unit::BytesPerCall => "B/call",
+            Unit::Bytes => "B",
         }
     }
 
@@ -75,7 +78,8 @@ impl Unit {
             | Unit::Seconds
             | Unit::DiskSyncs
             | Unit::AllocationsPerOrder
-            | Unit::BytesPerCall => Better::Lower,
+            | Unit::BytesPerCall
+            | Unit::Bytes => Better::Lower,
         }
     }
 

@@ -1,5 +1,6 @@
-//! `flow`: what a durable flow costs.
+//! `flow`: what a durable flow costs, and what recording it does.
 
+mod recorder;
 mod steps;
 
 use crate::error::BenchError;
@@ -16,12 +17,13 @@ impl Suite for Flow {
     }
 
     fn about(&self) -> &'static str {
-        "durable flows of three steps, at every level of durability"
+        "durable flows of three steps, at every level of durability, and the recorder"
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.rows.extend(steps::rows(context)?);
+        outcome.rows.extend(recorder::rows(context)?);
         Ok(outcome)
     }
 }
