@@ -41,7 +41,7 @@ impl Stage {
         let secrets = vec![admin_key.clone()];
         let mut stage = Stage { venue, dir, admin_key, key_files: Vec::new(), secrets };
         stage.admin(&["currency", "BTC", "--scale", "8"]);
-        stage.admin(&["currency", "USD", "--scale", "2"]);
+        stage.admin(&["currency", "USD", "--scale", "8"]);
         let scales =
             ["--price-scale", "2", "--quantity-scale", "4", "--tick", "0.5", "--lot", "0.0001"];
         let instrument = ["instrument", "BTC-USD", "--base", "BTC", "--quote", "USD"];
@@ -149,7 +149,7 @@ fn the_path_of_an_order_is_recorded_and_can_be_replayed_with_the_venue_around_it
         "fill: 0.2000 at 30000.00",
         "which has 0.3000 left",
         "account 2, BTC: - → 0.20000000 available",
-        "account 2, USD: 50000.00 available, 0.00 reserved → 44000.00 available",
+        "account 2, USD: 50000.00000000 available, 0.00000000 reserved → 44000.00000000 available",
         "BTC-USD, best ask: 30000.00 × 0.5000 → 30000.00 × 0.3000",
         "POST /v1/orders #",
     ] {
