@@ -102,7 +102,7 @@ impl Venue {
         let withdrawals = withdrawals::Part::new(
             config.withdrawals.clone(),
             config.data_dir().join(FLOWS_DIR),
-            disk,
+            Arc::clone(&disk),
             running.clone(),
             live.clone(),
         );
