@@ -60,7 +60,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     dependencies_point_down(&manifests, &mut wrong);
     deterministic_rooms_are_pure(&rust, &mut wrong);
     money_is_never_floating(&rust, &mut wrong);
-    gateways_ask_the_desk(&rust, &mut wrong);
+    gateways_ask_the_desk(&manifests, &rust, &mut wrong);
     no_file_is_too_long(&rust, &mut wrong);
     no_file_is_dead(&rust, &mut wrong);
     ignored_tests_say_why(&rust, &mut wrong);
@@ -149,7 +149,15 @@ fn money_is_never_floating(rust: &[Source], wrong: &mut Vec<String>) {
 
 /// The bus is the only way into an engine: a gateway that had a producer of its own, or a desk beside
 /// the bus, could pass by authorisation.
-fn gateways_ask_the_desk(rust: &[Source], wrong: &mut Vec<String>) {
+fn gateways_ask_the_desk(manifests: &[Source], rust: &[Source], wrong: &mut Vec<String>) {
+    for manifest in manifests.iter().filter(|it| it.path == "crates/gateway/Cargo.toml") {
+        // Tests may start an engine themselves.
+        let built_in = manifest.lines().take_while(|(_, line)| *line != "[dev-dependencies]");
+        for (at, _) in built_in.filter(|(_, line)| line.starts_with("rialto-engine")) {
+            let path = &manifest.path;
+            wrong.push(format!("{path}:{at}: a gateway knows the engine by the desk only"));
+        }
+    }
     for source in rust.iter().filter(|source| source.path.starts_with("crates/gateway/src/")) {
         for (at, line) in source.product_lines() {
             let code = line.split("//").next().unwrap_or_default();

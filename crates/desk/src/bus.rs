@@ -1,25 +1,35 @@
-//! The bus: the only way into the engine.
+//! The bus: the only way to the engine, and to what is known of it.
 
 use crate::notes::{note_answer, note_command};
-use crate::{
-    AmendOrder, Answer, Authorisation, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal, PayOut, PlaceOrder,
-    Refused, ReleaseWithdrawal, SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal,
-    SubmitBatch, ToEngine, Withdraw,
+use crate::query::{
+    FindCurrency, FindInstrument, FindOrder, GetBalances, GetBook, GetInstrument, GetOrderBook,
+    GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades, IdentifyOrder, Known,
+    ListAccounts, ListFills, ListInstruments, ListOrders,
 };
-use rialto_bus::behaviour::{Counters, IsolatePanics};
+use crate::{
+    AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker, CreateAccount,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
+    Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume, SetDeadMan,
+    SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup,
+    TakeSnapshot, ToEngine, Withdraw,
+};
+use rialto_bus::behaviour::{Counters, IsolatePanics, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
-use rialto_engine::Engine;
+use rialto_engine::{Engine, Level};
 use rialto_flow::recorder::{RecordRequests, Recorder};
-use rialto_model::Outcome;
+use rialto_model::{Outcome, Symbol};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 bus! {
-    /// Everything that can be asked of the engine, as typed requests.
+    /// Everything that can be asked of the venue, as typed requests.
     ///
     /// The [`Context`] of each names a [`Grant`](crate::Grant) as its principal.
     pub struct DeskBus {
-        commands through [Counters, IsolatePanics, Option<RecordRequests>, Authorisation] {
+        requests through
+            [Counters, IsolatePanics, Option<RecordRequests>, Authorisation, Validation]
+        {
             desk: Desk =>
                 later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
                 later SetDeadMan, later Disconnect, later SubmitBatch,
@@ -27,32 +37,96 @@ bus! {
                 later HoldWithdrawal, later SettleWithdrawal, later ReleaseWithdrawal,
                 later CreateMember, later CreateAccount, later CreateCurrency,
                 later CreateInstrument, later SetRules, later SetInstrumentState;
+            known: Known =>
+                later Ask<ListInstruments>, later Ask<GetInstrument>, later Ask<GetBook>,
+                later Ask<GetOrderBook>, later Ask<GetTrades>, later Ask<GetTicker>,
+                later Ask<FindOrder>, later Ask<ListOrders>, later Ask<ListFills>,
+                later Ask<GetBalances>, later Ask<ListAccounts>, later IdentifyOrder,
+                later FindInstrument, later FindCurrency,
+                later GetTime, later GetTold, later GetStatus, later GetReport,
+                later Subscribe, later Resume;
+            caretaker: Caretaker => later TakeSnapshot, later TakeBackup;
         }
     }
 }
 
+/// The parts of a venue that a desk stands before. They can be shared by several.
+#[derive(Clone)]
+pub struct VenueParts {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// The feed that follows it.
+    pub live: Arc<Live>,
+}
+
+/// How a desk works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeskConfig {
+    /// Ways into the engine, at least one; each has its own bound on commands in flight.
+    pub lanes: usize,
+    /// How long a question may wait for the feed to come to a sequence.
+    pub patience: Duration,
+    /// Where backups are put; without it, none are made.
+    pub backup_dir: Option<PathBuf>,
+}
+
+impl Default for DeskConfig {
+    fn default() -> DeskConfig {
+        DeskConfig { lanes: 1, patience: Duration::from_secs(2), backup_dir: None }
+    }
+}
+
 impl DeskBus {
-    /// A bus into this engine by this many lanes, at least one. It must be opened, and used,
-    /// within one Tokio runtime.
+    /// A bus before this venue. It must be opened, and used, within one Tokio runtime that has a
+    /// timer.
     #[must_use]
-    pub fn open(engine: &Engine, lanes: usize) -> DeskBus {
+    pub fn open(venue: VenueParts, config: &DeskConfig) -> DeskBus {
+        let VenueParts { engine, live } = venue;
+        let caretaker =
+            Caretaker { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
         DeskBus {
-            commands: behaviours![Counters::default(), IsolatePanics, None, Authorisation],
-            desk: Desk::open(engine, lanes),
+            requests: behaviours![
+                Counters::default(),
+                IsolatePanics,
+                None,
+                Authorisation,
+                Validation
+            ],
+            desk: Desk::open(&engine, config.lanes),
+            known: Known { engine, live, patience: config.patience },
+            caretaker,
         }
     }
 
     /// The same, with a recorder of what requests do, forbidden ones included.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> DeskBus {
-        self.commands.1.1.0 = recorder.map(RecordRequests);
+        self.requests.1.1.0 = recorder.map(RecordRequests);
         self
     }
 
     /// How often what was asked, and what came of it: what was forbidden included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.commands.0
+        &self.requests.0
+    }
+
+    /// The instrument with this symbol, if it is known already; [`FindInstrument`] waits for it.
+    #[must_use]
+    pub fn listing(&self, symbol: &Symbol) -> Option<Listing> {
+        self.known.live.listing(symbol)
+    }
+
+    /// The names of the instruments and currencies that are known already.
+    #[must_use]
+    pub fn names(&self) -> Arc<Names> {
+        self.known.live.names()
+    }
+
+    /// The venue's level of durability.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.known.engine.config().level
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::{DeskError, Scope};
 use rialto_bus::{Error, ErrorKind};
 use rialto_model::{RejectReason, Seq};
+use std::borrow::Cow;
 
 /// The caller may not do this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +26,19 @@ impl From<Forbidden> for Error {
             Forbidden::Scope(_) | Forbidden::Account => ErrorKind::Forbidden,
         };
         Error::new(kind, "forbidden", forbidden.to_string()).with_source(forbidden)
+    }
+}
+
+/// The part of a request that is at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the field {0} is at fault")]
+pub struct AtField(pub &'static str);
+
+impl AtField {
+    /// It holds what it may not.
+    #[must_use]
+    pub fn invalid(self, message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(ErrorKind::Invalid, "invalid_field", message).with_source(self)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Forbidden;
 use rialto_model::AccountId;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// Something that a caller may be allowed to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,6 +79,13 @@ impl Grant {
     #[must_use]
     pub fn new(scopes: Scopes, accounts: impl Into<Box<[AccountId]>>) -> Grant {
         Grant { scopes, accounts: accounts.into() }
+    }
+
+    /// Whoever has not said who they are: they may ask for what is public.
+    #[must_use]
+    pub fn nobody() -> &'static Grant {
+        static NOBODY: LazyLock<Grant> = LazyLock::new(|| Grant::new(Scopes::NONE, []));
+        &NOBODY
     }
 
     /// What it lets its holder do.

@@ -8,7 +8,10 @@
 //!
 //! ```
 //! use rialto_bus::{Context, Dispatch};
-//! use rialto_desk::{CreateMember, DeskBus, Grant, Scope, Scopes};
+//! use rialto_desk::{
+//!     CreateMember, DeskBus, DeskConfig, FindInstrument, Grant, Live, LiveConfig, Scope, Scopes,
+//!     VenueParts,
+//! };
 //! use rialto_disk::SimDisk;
 //! use rialto_engine::{Engine, EngineConfig};
 //! use rialto_model::MemberId;
@@ -17,13 +20,16 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
-//! let (engine, _) = Engine::start(config, Arc::new(SimDisk::new(1)))?;
-//! let bus = DeskBus::open(&engine, 1);
+//! let engine = Arc::new(Engine::start(config, Arc::new(SimDisk::new(1)))?.0);
+//! let live = Live::start(&engine, LiveConfig::default())?;
+//! let bus = DeskBus::open(VenueParts { engine, live }, &DeskConfig::default());
 //! let operator = Grant::new(Scopes::NONE.with(Scope::Admin), []);
 //! let cx = Context::new().with_principal(&operator);
 //! let request = CreateMember { member: MemberId(0), name: "Acme".parse()?, level: None };
 //! let answer = bus.send(request, &cx).await?;
 //! assert_eq!(answer.seq.0, 1);
+//! let unknown = bus.query(FindInstrument { symbol: "BTC-USD".parse()? }, &cx).await;
+//! assert!(unknown.is_err_and(|error| error.code() == "unknown_instrument"));
 //! # Ok(())
 //! # }
 //! ```
@@ -37,13 +43,17 @@ mod listing;
 mod live;
 mod names;
 mod notes;
+mod operate;
+mod query;
 mod request;
 mod slots;
+mod subscribe;
+mod validation;
 
 pub use authorisation::{Authorisation, Needs};
-pub use bus::DeskBus;
+pub use bus::{DeskBus, DeskConfig, VenueParts};
 pub use desk::{Answer, Desk, DeskError};
-pub use error::{Forbidden, Refused};
+pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;
 pub use live::{
@@ -51,8 +61,19 @@ pub use live::{
     baseline_of, baseline_order, fills_of, owners,
 };
 pub use names::Names;
+pub use operate::{Backup, Caretaker, TakeBackup, TakeSnapshot};
+pub use query::{
+    AsOf, Ask, FillCursor, FindCurrency, FindInstrument, FindOrder, Fresh, GetBalances, GetBook,
+    GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades,
+    IdentifyOrder, Known, ListAccounts, ListFills, ListInstruments, ListOrders, Page, Question,
+    Report, Status, Tape, Unanswered,
+};
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
     CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,
     SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, ToEngine, Withdraw,
 };
+pub use rialto_engine::{
+    Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Submission, UnknownLevel,
+};
+pub use subscribe::{Past, Resume, Subscribe, Subscribed};

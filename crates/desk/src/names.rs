@@ -2,14 +2,17 @@
 
 use crate::Listing;
 use rialto_feed::Feed;
-use rialto_model::{Currency, CurrencyId, InstrumentId};
+use rialto_model::{Currency, CurrencyCode, CurrencyId, InstrumentId, Symbol};
+use std::collections::HashMap;
 
-/// All instruments and currencies by number. Neither is ever removed, nor do symbols, codes and
+/// All instruments and currencies by number and by name. Neither is ever removed, nor do symbols, codes and
 /// scales change.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     listings: Vec<Listing>,
     currencies: Vec<Currency>,
+    symbols: HashMap<Symbol, InstrumentId>,
+    codes: HashMap<CurrencyCode, CurrencyId>,
 }
 
 impl Names {
@@ -23,13 +26,35 @@ impl Names {
 
     /// Takes over what was listed since.
     pub fn update(&mut self, feed: &Feed) {
-        let known = self.currencies.len();
-        self.currencies.extend_from_slice(feed.currencies().get(known..).unwrap_or_default());
+        for currency in feed.currencies().get(self.currencies.len()..).unwrap_or_default() {
+            self.codes.insert(currency.code, currency.id);
+            self.currencies.push(*currency);
+        }
         while let Some(instrument) = feed.instrument(InstrumentId(self.listings.len() as u32 + 1))
             && let Some(listing) = Listing::of(feed, instrument)
         {
+            self.symbols.insert(listing.symbol, listing.id);
             self.listings.push(listing);
         }
+    }
+
+    /// Whether the feed knows of more.
+    #[must_use]
+    pub fn are_behind(&self, feed: &Feed) -> bool {
+        self.currencies.len() < feed.currencies().len()
+            || feed.instrument(InstrumentId(self.listings.len() as u32 + 1)).is_some()
+    }
+
+    /// The instrument with this symbol.
+    #[must_use]
+    pub fn by_symbol(&self, symbol: &Symbol) -> Option<&Listing> {
+        self.instrument(*self.symbols.get(symbol)?)
+    }
+
+    /// The currency with this code.
+    #[must_use]
+    pub fn by_code(&self, code: &CurrencyCode) -> Option<&Currency> {
+        self.currency(*self.codes.get(code)?)
     }
 
     /// The instrument with this number.

@@ -1,51 +1,18 @@
 //! Nothing comes to the engine but by the bus, and the bus asks who wants it.
 
+mod stage;
+
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    CancelOrders, CreateAccount, CreateCurrency, CreateMember, Deposit, DeskBus, Disconnect,
-    Forbidden, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SettleWithdrawal,
-    SubmitBatch,
+    CancelOrders, CreateCurrency, CreateMember, Deposit, Disconnect, Forbidden, Grant,
+    HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SettleWithdrawal, SubmitBatch,
 };
-use rialto_disk::SimDisk;
-use rialto_engine::{Engine, EngineConfig, Submission};
+use rialto_engine::Submission;
 use rialto_model::{
-    AccountId, Amount, Command, CurrencyId, MassCancel, MemberId, Name, Outcome, RejectReason,
-    Scale, Seq, Transfer,
+    AccountId, Amount, Command, CurrencyId, MassCancel, MemberId, Outcome, RejectReason, Scale,
+    Seq, Transfer,
 };
-use std::sync::Arc;
-
-const ALICE: AccountId = AccountId(1);
-const BOB: AccountId = AccountId(2);
-
-struct Stage {
-    engine: Engine,
-    bus: DeskBus,
-}
-
-fn name(text: &str) -> Name {
-    text.parse().expect("a short name")
-}
-
-fn grant(scopes: &[Scope], accounts: &[AccountId]) -> Grant {
-    Grant::new(scopes.iter().copied().collect(), accounts)
-}
-
-/// An engine with one member and two accounts.
-async fn stage() -> Stage {
-    let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
-    let (engine, _) = Engine::start(config, Arc::new(SimDisk::new(1))).expect("an empty disk");
-    let bus = DeskBus::open(&engine, 1);
-    let operator = grant(&[Scope::Admin], &[]);
-    let cx = Context::new().with_principal(&operator);
-    let member = CreateMember { member: MemberId(1), name: name("acme"), level: None };
-    bus.send(member, &cx).await.expect("the first member");
-    for account in [ALICE, BOB] {
-        let (member, name) = (MemberId(1), name("main"));
-        let account = CreateAccount { account, member, name, level: None };
-        bus.send(account, &cx).await.expect("an account of the member");
-    }
-    Stage { engine, bus }
-}
+use stage::{ALICE, BOB, Stage, grant, name};
 
 fn cancel_all(account: AccountId) -> CancelOrders {
     let which = MassCancel { account, instrument: None, side: None };
@@ -58,14 +25,14 @@ fn forbidden(error: &Error) -> Option<Forbidden> {
 
 #[tokio::test]
 async fn who_is_not_named_may_nothing() {
-    let Stage { engine: _engine, bus } = stage().await;
+    let Stage { bus, .. } = Stage::empty().await;
     let error = bus.send(cancel_all(ALICE), &Context::new()).await.expect_err("nobody asks");
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unauthenticated, "forbidden"));
 }
 
 #[tokio::test]
 async fn a_grant_without_the_scope_is_refused_before_the_engine_hears_of_it() {
-    let Stage { engine, bus } = stage().await;
+    let Stage { engine, bus, .. } = Stage::empty().await;
     let before = engine.released();
     let reader = grant(&[Scope::Read, Scope::Admin], &[ALICE]);
     let cx = Context::new().with_principal(&reader);
@@ -76,7 +43,7 @@ async fn a_grant_without_the_scope_is_refused_before_the_engine_hears_of_it() {
 
 #[tokio::test]
 async fn a_grant_is_for_its_own_accounts() {
-    let Stage { engine: _engine, bus } = stage().await;
+    let Stage { bus, .. } = Stage::empty().await;
     let alice = grant(&[Scope::Trade], &[ALICE]);
     let cx = Context::new().with_principal(&alice);
     bus.send(cancel_all(ALICE), &cx).await.expect("her own orders");
@@ -88,7 +55,7 @@ async fn a_grant_is_for_its_own_accounts() {
 
 #[tokio::test]
 async fn only_operators_run_the_venue() {
-    let Stage { engine: _engine, bus } = stage().await;
+    let Stage { bus, .. } = Stage::empty().await;
     let trader = grant(&[Scope::Read, Scope::Trade, Scope::Transfer], &[ALICE]);
     let cx = Context::new().with_principal(&trader);
     let request = CreateMember { member: MemberId(0), name: name("more"), level: None };
@@ -98,7 +65,7 @@ async fn only_operators_run_the_venue() {
 
 #[tokio::test]
 async fn a_held_withdrawal_is_settled_once_by_an_operator() {
-    let Stage { engine: _engine, bus } = stage().await;
+    let Stage { bus, .. } = Stage::empty().await;
     let operator = grant(&[Scope::Admin], &[]);
     let alice = grant(&[Scope::Transfer], &[ALICE]);
     let (by_operator, by_alice) =
@@ -137,7 +104,7 @@ fn submission(command: Command) -> Submission {
 
 #[tokio::test]
 async fn one_row_that_may_not_be_holds_back_its_whole_batch() {
-    let Stage { engine, bus } = stage().await;
+    let Stage { engine, bus, .. } = Stage::empty().await;
     let before = engine.released();
     let alice = grant(&[Scope::Trade], &[ALICE]);
     let cx = Context::new().with_principal(&alice);
@@ -153,7 +120,7 @@ async fn one_row_that_may_not_be_holds_back_its_whole_batch() {
 
 #[tokio::test]
 async fn a_batch_is_no_way_around_the_operator() {
-    let Stage { engine: _engine, bus } = stage().await;
+    let Stage { bus, .. } = Stage::empty().await;
     let everything = Grant::new(Scope::ALL.into_iter().collect::<Scopes>(), [ALICE]);
     let cx = Context::new().with_principal(&everything);
     let command = Command::CreateMember { member: MemberId(0), name: name("more") };
@@ -164,7 +131,7 @@ async fn a_batch_is_no_way_around_the_operator() {
 
 #[tokio::test]
 async fn a_refusal_of_the_engine_names_its_place_in_the_journal() {
-    let Stage { engine, bus } = stage().await;
+    let Stage { engine, bus, .. } = Stage::empty().await;
     let operator = grant(&[Scope::Admin], &[]);
     let cx = Context::new().with_principal(&operator);
     let request = CreateMember { member: MemberId(1), name: name("again"), level: None };
@@ -177,7 +144,7 @@ async fn a_refusal_of_the_engine_names_its_place_in_the_journal() {
 
 #[tokio::test]
 async fn an_engine_that_takes_no_more_says_so() {
-    let Stage { engine, bus } = stage().await;
+    let Stage { engine, bus, .. } = Stage::empty().await;
     engine.close_intake();
     let alice = grant(&[Scope::Trade], &[ALICE]);
     let cx = Context::new().with_principal(&alice);

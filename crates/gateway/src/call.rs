@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use rialto_bus::Context;
-use rialto_engine::Level;
+use rialto_desk::{Grant, Level};
 use rialto_ident::Id;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -43,10 +43,45 @@ pub(crate) fn peer(head: &Parts) -> IpAddr {
     Arrival::of(&head.extensions).peer
 }
 
+/// What goes along with a request on the bus that whoever has this grant makes.
+pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
+    let mut cx = Context::new().with_principal(grant);
+    cx.request_id = Arrival::of(&head.extensions).request_id.map_or(0, Id::get);
+    Notes::follow(&head.extensions, cx)
+}
+
+/// A request that anybody may make.
+pub(crate) struct Visit {
+    pub(crate) head: Parts,
+}
+
+impl Visit {
+    /// Lets a request pass if its caller has an allowance.
+    pub(crate) fn admit(gate: &Gate, request: Request) -> Result<Visit, ApiError> {
+        let (head, _) = request.into_parts();
+        let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+        gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer(&head))?;
+        Ok(Visit { head })
+    }
+
+    /// What goes along with it on the bus.
+    pub(crate) fn cx(&self) -> Context<'_> {
+        context(&self.head, Grant::nobody())
+    }
+
+    pub(crate) fn query(&self) -> Result<Query<'_>, ApiError> {
+        Query::of(&self.head.uri)
+    }
+
+    /// What stands in the path behind `prefix`.
+    pub(crate) fn name_after(&self, prefix: &str) -> Result<Cow<'_, str>, ApiError> {
+        name_after(&self.head, prefix)
+    }
+}
+
 /// A request from a known caller, read whole.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
-    pub(crate) request_id: Option<Id>,
     pub(crate) head: Parts,
     body: Bytes,
 }
@@ -60,10 +95,9 @@ impl Call {
         Notes::body(&head.extensions, body.len());
         Notes::step(&head.extensions, "authenticate");
         let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-        let Arrival { peer, request_id } = Arrival::of(&head.extensions);
-        let caller =
-            gate.gatekeeper.check(&head.headers, head.method.as_str(), path, &body, peer)?;
-        Ok(Call { caller, request_id, head, body })
+        let (method, peer) = (head.method.as_str(), peer(&head));
+        let caller = gate.gatekeeper.check(&head.headers, method, path, &body, peer)?;
+        Ok(Call { caller, head, body })
     }
 
     /// As [`Call::read`], for a route without a body.
@@ -78,9 +112,7 @@ impl Call {
 
     /// What goes along with it on the bus.
     pub(crate) fn cx(&self) -> Context<'_> {
-        let mut cx = Context::new().with_principal(self.caller.grant());
-        cx.request_id = self.request_id.map_or(0, Id::get);
-        Notes::follow(&self.head.extensions, cx)
+        context(&self.head, self.caller.grant())
     }
 
     /// The body as JSON.
@@ -124,7 +156,7 @@ impl Call {
 }
 
 /// What stands in the path behind `prefix`, without percent-encoding.
-pub(crate) fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiError> {
+fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiError> {
     let name = head.uri.path().strip_prefix(prefix).unwrap_or_default();
     unescape(name)
         .ok_or_else(|| ApiError::invalid("path", "The path is not well-formed percent-encoding."))

@@ -4,7 +4,7 @@ use crate::json::JsonOut;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rialto_bus::ErrorKind;
-use rialto_desk::{DeskError, Forbidden, Refused};
+use rialto_desk::{AtField, DeskError, Forbidden, Refused, Unanswered};
 use rialto_model::{RejectReason, Seq};
 use rialto_payments::Unfit;
 use std::borrow::Cow;
@@ -170,18 +170,30 @@ impl From<rialto_bus::Error> for ApiError {
         if let Some(Unfit(reason)) = error.source_as() {
             return ApiError::unknown(*reason);
         }
+        if let Some(error) = error.source_as::<DeskError>() {
+            return match error {
+                DeskError::Busy => ApiError::busy(),
+                DeskError::Stopped => ApiError::stopped(),
+                DeskError::OutcomeUnknown(_) => ApiError::outcome_unknown(),
+            };
+        }
+        let status = status_of_kind(error.kind());
+        let told = ApiError {
+            retry: error.is_retryable(),
+            ..ApiError::new(status, error.code(), error.message().to_owned())
+        };
+        if let Some(AtField(field)) = error.source_as() {
+            return told.of(*field);
+        }
         match error.source_as() {
-            Some(DeskError::Busy) => ApiError::busy(),
-            Some(DeskError::Stopped) => ApiError::stopped(),
-            Some(DeskError::OutcomeUnknown(_)) => ApiError::outcome_unknown(),
-            None => ApiError {
-                retry: error.is_retryable(),
-                ..ApiError::new(
-                    status_of_kind(error.kind()),
-                    error.code(),
-                    error.message().to_owned(),
-                )
-            },
+            Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),
+            Some(Unanswered::Behind(_)) => told.of("min_seq"),
+            Some(Unanswered::FillForgotten) => ApiError::invalid("before", told.message),
+            Some(Unanswered::NotYet(_)) => ApiError::invalid("from_seq", told.message),
+            Some(Unanswered::TooFarBack(oldest)) => {
+                ApiError { seq: Some(*oldest), ..told.of("from_seq") }
+            }
+            None => told,
         }
     }
 }

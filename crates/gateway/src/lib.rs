@@ -2,8 +2,7 @@
 //!
 //! A [`Gateway`] is the door of a venue for everybody who is not inside its process. It checks who
 //! asks and how often ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed
-//! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and answers queries from the [`Live`]
-//! feed. It knows no matching rules.
+//! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and encodes the answers. It knows no matching rules.
 //!
 //! `docs/api.md` describes every endpoint. Requests are signed; see [`sign`].
 
@@ -17,7 +16,6 @@ mod gate;
 mod intake;
 mod json;
 mod limits;
-mod listings;
 mod metrics;
 mod query;
 mod recorded;
@@ -32,6 +30,6 @@ pub use auth::{
 };
 pub use config::GatewayConfig;
 pub use error::{ApiError, status_of};
-pub use rialto_desk::{FoldCounts, Live, LiveConfig, LiveError, Scope, Scopes};
+pub use rialto_desk::{Scope, Scopes, VenueParts};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

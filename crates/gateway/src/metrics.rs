@@ -1,12 +1,12 @@
 //! What the venue counts, in the text format of Prometheus. `docs/metrics.md` lists it all.
 
 use crate::ApiError;
-use crate::call::peer;
+use crate::call::Visit;
 use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use rialto_engine::{Health, Stats};
+use rialto_desk::{GetReport, Report, Stats};
 use rialto_model::RejectReason;
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +22,9 @@ const TIMES_US: [u64; 16] = [
 
 /// `GET /metrics`
 pub(crate) async fn export(gate: &Gate, request: Request) -> Result<Response, ApiError> {
-    let (head, _) = request.into_parts();
-    let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer(&head))?;
-    let mut response = Response::new(render(gate).into());
+    let visit = Visit::admit(gate, request)?;
+    let report = gate.query(&visit.cx(), GetReport).await?;
+    let mut response = Response::new(render(gate, &report).into());
     response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
     Ok(response)
 }
@@ -103,21 +102,20 @@ impl Metric<'_> {
     }
 }
 
-fn render(gate: &Gate) -> String {
+fn render(gate: &Gate, report: &Report) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
-    engine(&mut page, gate);
-    latency(&mut page, &gate.engine.stats());
-    feed(&mut page, gate);
+    engine(&mut page, report);
+    latency(&mut page, &report.stats);
+    feed(&mut page, report);
     gateway(&mut page, gate);
     page.0
 }
 
-fn engine(page: &mut Page, gate: &Gate) {
-    let (stats, marks) = (gate.engine.stats(), gate.engine.marks());
-    let level = gate.engine.config().level;
+fn engine(page: &mut Page, report: &Report) {
+    let Report { stats, marks, level, .. } = report;
     page.metric("rialto_build_info", Kind::Gauge, "Version and durability level; always 1.")
-        .with(&[("version", &env!("CARGO_PKG_VERSION")), ("durability", &level)], 1);
-    let is_up = matches!(gate.engine.health(), Health::Running);
+        .with(&[("version", &env!("CARGO_PKG_VERSION")), ("durability", level)], 1);
+    let is_up = report.status.takes_commands();
     page.gauge("rialto_up", "Whether the engine takes commands.", is_up.into());
     page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
     page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
@@ -128,7 +126,7 @@ fn engine(page: &mut Page, gate: &Gate) {
         page.metric("rialto_snapshots_total", Kind::Counter, "Snapshots attempted, by result.");
     snapshots.with(&[("result", &"made")], stats.snapshots);
     snapshots.with(&[("result", &"failed")], stats.snapshots_failed);
-    let since = marks.applied.0.saturating_sub(gate.engine.last_snapshot().0);
+    let since = marks.applied.0.saturating_sub(report.last_snapshot.0);
     page.gauge("rialto_commands_since_snapshot", "Commands that a restart would replay.", since);
     let mut mark = page.metric("rialto_mark_seq", Kind::Gauge, "How far the engine has come.");
     for (name, seq) in [
@@ -169,11 +167,11 @@ fn latency(page: &mut Page, stats: &Stats) {
     );
 }
 
-fn feed(page: &mut Page, gate: &Gate) {
-    let counts = gate.live.counts();
-    page.gauge("rialto_feed_seq", "The last command that queries know of.", gate.live.seq().0);
-    page.gauge("rialto_feed_lag_commands", "Commands yet to be folded.", gate.live.lag());
-    let is_up = gate.live.fault().is_none();
+fn feed(page: &mut Page, report: &Report) {
+    let Report { status, counts, .. } = report;
+    page.gauge("rialto_feed_seq", "The last command that queries know of.", status.feed.0);
+    page.gauge("rialto_feed_lag_commands", "Commands yet to be folded.", report.lag);
+    let is_up = status.fault.is_none();
     page.gauge("rialto_feed_up", "Whether the live feed follows.", is_up.into());
     page.counter("rialto_folded_commands_total", "Commands folded.", counts.commands());
     page.counter("rialto_orders_accepted_total", "Orders accepted.", counts.orders());
@@ -198,9 +196,9 @@ fn gateway(page: &mut Page, gate: &Gate) {
     let mut asked = page.metric(
         "rialto_bus_requests_total",
         Kind::Counter,
-        "Commands on the bus into the engine, by what they came to.",
+        "Requests on the bus, by what they came to.",
     );
-    for (request, counts) in gate.desk.counters().each() {
+    for (request, counts) in gate.desk.counters().each().chain(gate.keys.counters().each()) {
         asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
         for (kind, count) in counts.failures() {
             asked.with(&[("request", &request), ("outcome", &kind.name())], count);

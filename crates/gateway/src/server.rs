@@ -1,10 +1,9 @@
 //! Listens, serves connections, and stops in an orderly way.
 
-use crate::auth::{Gatekeeper, KeyStore};
+use crate::auth::{Gatekeeper, KeyBus, KeyStore};
 use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::intake::Intake;
-use crate::listings::Listings;
 use crate::recorded::Recorded;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -14,8 +13,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rialto_desk::{DeskBus, Live};
-use rialto_engine::Engine;
+use rialto_desk::{DeskBus, DeskConfig, VenueParts};
 use rialto_flow::recorder::Recorder;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
@@ -77,11 +75,10 @@ impl Gateway {
     /// The address may not or cannot be listened on.
     pub fn start(
         config: GatewayConfig,
-        engine: Arc<Engine>,
-        live: Arc<Live>,
+        venue: VenueParts,
         keys: Arc<KeyStore>,
     ) -> Result<Gateway, GatewayError> {
-        Gateway::start_in(Overview::default(), None, config, engine, live, keys, None)
+        Gateway::start_in(Overview::default(), None, config, venue, keys, None)
     }
 
     /// Listens and serves as a part of this process: its health is shown, each request is one of
@@ -95,8 +92,7 @@ impl Gateway {
         process: Overview,
         recorder: Option<Arc<Recorder>>,
         config: GatewayConfig,
-        engine: Arc<Engine>,
-        live: Arc<Live>,
+        venue: VenueParts,
         keys: Arc<KeyStore>,
         payments: Option<Arc<PaymentsBus>>,
     ) -> Result<Gateway, GatewayError> {
@@ -120,20 +116,23 @@ impl Gateway {
         let (working, finished) = mpsc::channel(1);
         let desk = {
             let _inside = runtime.enter();
-            DeskBus::open(&engine, config.lanes).recorded_by(recorder.clone())
+            let settings = DeskConfig {
+                lanes: config.lanes,
+                patience: config.min_seq_wait,
+                backup_dir: config.backup_dir.clone(),
+            };
+            DeskBus::open(venue, &settings).recorded_by(recorder.clone())
         };
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
         let gate = Arc::new(Gate {
             ids,
-            gatekeeper: Gatekeeper::new(keys, &config),
+            gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config),
             desk,
             payments,
-            engine,
-            live,
-            listings: Listings::default(),
             intake: Intake::new(process),
+            keys: KeyBus::new(keys),
             traffic: Arc::new(Traffic::new()),
             recorded: Recorded::by(recorder),
             streams: Streams::new(&config.stream, stopped.clone(), &working),

@@ -211,7 +211,8 @@ fn an_address_of_the_network_is_listened_on_only_when_that_is_allowed() {
     let open = GatewayConfig { listen: ([0, 0, 0, 0], 0).into(), ..config() };
     let start = |config| {
         let engine = std::sync::Arc::clone(house.engine.as_ref().unwrap());
-        rialto_gateway::Gateway::start(config, engine, house.live.clone(), house.keys.clone())
+        let venue = rialto_desk::VenueParts { engine, live: house.live.clone() };
+        rialto_gateway::Gateway::start(config, venue, house.keys.clone())
     };
     let told = start(open.clone()).err().unwrap().to_string();
     assert!(told.contains("0.0.0.0:0") && told.contains("allow_remote"), "{told}");

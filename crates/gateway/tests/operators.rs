@@ -4,6 +4,7 @@
 mod house;
 
 use house::{House, config, key_of, limit};
+use rialto_desk::VenueParts;
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_gateway::Gateway;
@@ -168,7 +169,8 @@ fn a_venue_without_a_directory_for_backups_says_which_setting_it_wants() {
     let house = House::empty(config());
     let engine = Arc::clone(house.engine.as_ref().unwrap());
     let (live, keys) = (Arc::clone(&house.live), Arc::clone(&house.keys));
-    let other = Gateway::start(config(), engine, live, keys).ok().unwrap();
+    let venue = VenueParts { engine, live };
+    let other = Gateway::start(config(), venue, keys).ok().unwrap();
     let headers = [
         ("Authorization", format!("Bearer {}", house.admin.reveal())),
         ("Content-Type", "application/json".to_owned()),

@@ -5,9 +5,10 @@ mod house;
 mod wire;
 
 use house::{House, Key, config, limit, with};
+use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
-use rialto_gateway::{Gateway, Live, LiveConfig};
+use rialto_gateway::Gateway;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,8 +64,8 @@ fn restart(house: &mut House) {
     let (engine, _) = Engine::start(settings, Arc::new(RealDisk::new())).unwrap();
     let engine = Arc::new(engine);
     house.live = Live::start(&engine, LiveConfig::default()).unwrap();
-    let (live, keys) = (Arc::clone(&house.live), Arc::clone(&house.keys));
-    let gateway = Gateway::start(config(), Arc::clone(&engine), live, keys).unwrap();
+    let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&house.live) };
+    let gateway = Gateway::start(config(), venue, Arc::clone(&house.keys)).unwrap();
     house.address = gateway.local_addr();
     (house.gateway, house.engine) = (Some(gateway), Some(engine));
 }

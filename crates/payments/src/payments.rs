@@ -3,7 +3,7 @@
 use crate::bus::PaymentsBus;
 use crate::error::OpenError;
 use crate::office::{Office, Settings};
-use rialto_desk::{DeskBus, Live};
+use rialto_desk::{DeskBus, DeskConfig, Live, VenueParts};
 use rialto_engine::Engine;
 use rialto_flow::store::{Store, StoreError};
 use rialto_flow::{Options, Parked};
@@ -47,11 +47,13 @@ impl Payments {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("withdrawals")
+            .enable_time()
             .build()
             .map_err(OpenError::Thread)?;
         let desk = {
             let _inside = runtime.enter();
-            Arc::new(DeskBus::open(engine, 1))
+            let venue = VenueParts { engine: Arc::clone(engine), live: Arc::clone(live) };
+            Arc::new(DeskBus::open(venue, &DeskConfig::default()))
         };
         let office = Office::open(store, desk, settings, options)?;
         let begun = Instant::now();

@@ -22,6 +22,19 @@ impl Default for FoldCounts {
     }
 }
 
+impl Clone for FoldCounts {
+    /// What has been counted by now, each for itself.
+    fn clone(&self) -> Self {
+        let by_now = |counter: &AtomicU64| AtomicU64::new(counter.load(Ordering::Relaxed));
+        FoldCounts {
+            commands: by_now(&self.commands),
+            orders: by_now(&self.orders),
+            trades: by_now(&self.trades),
+            rejects: std::array::from_fn(|at| by_now(&self.rejects[at])),
+        }
+    }
+}
+
 impl FoldCounts {
     /// Commands.
     pub fn commands(&self) -> u64 {

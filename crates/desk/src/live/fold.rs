@@ -25,7 +25,6 @@ const COURTESY: Duration = Duration::from_micros(200);
 pub(super) struct Folder {
     shared: Arc<Shared>,
     reader: EventReader,
-    names: Names,
     /// Commands after this one are counted.
     count_after: Seq,
 }
@@ -48,8 +47,7 @@ struct Round<'a> {
 
 impl Folder {
     pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
-        let names = Names::of(&shared.read());
-        Folder { shared, reader, names, count_after }
+        Folder { shared, reader, count_after }
     }
 
     pub(super) fn run(mut self) {
@@ -89,7 +87,8 @@ impl Folder {
         let folded = {
             let mut feed = shared.feed.write().unwrap_or_else(PoisonError::into_inner);
             let folded = self.fold(&mut feed, records, &table);
-            self.names.update(&feed);
+            // Before queries can see it, so that names are never behind what they name.
+            shared.learn_names(&feed);
             folded
         };
         let told = folded.as_ref().map_or(shared.hub.told(), |round| round.last);
@@ -150,7 +149,7 @@ impl Folder {
 
     /// Tells subscribers.
     fn tell(&self, round: &Round<'_>, table: &Table) {
-        let tell = Telling { table, names: &self.names };
+        let tell = Telling { table, names: &self.shared.names() };
         // Whoever is cut off at something public has then been told all of their own.
         for record in &round.own {
             // It was decoded while it was folded, so that it decodes again.

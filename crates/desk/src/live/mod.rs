@@ -20,11 +20,12 @@ pub use hub::Subscription;
 pub use news::{Listener, News, What};
 pub use private::{PrivateChannel, fills_of, owners};
 
+use crate::{Listing, Names};
 use fold::Folder;
 use hub::Hub;
 use rialto_engine::{Engine, EventReader, ReadEventsError, ReplayError};
 use rialto_feed::{Feed, FeedConfig, FoldError};
-use rialto_model::{DecodeError, Seq};
+use rialto_model::{DecodeError, Seq, Symbol};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
@@ -103,6 +104,8 @@ pub struct Live {
 /// What the folding thread shares with everyone else.
 struct Shared {
     feed: RwLock<Feed>,
+    /// The names of all that the feed knows; never behind it.
+    names: RwLock<Arc<Names>>,
     /// Readers that wait for the feed; the folding thread lets them go first.
     waiting: AtomicUsize,
     stop: AtomicBool,
@@ -133,6 +136,7 @@ impl Live {
         let feed = begin::begin(engine, &config)?;
         let seq = feed.seq();
         let shared = Arc::new(Shared {
+            names: RwLock::new(Arc::new(Names::of(&feed))),
             feed: RwLock::new(feed),
             waiting: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -162,6 +166,18 @@ impl Live {
     /// let go.
     pub fn read(&self) -> RwLockReadGuard<'_, Feed> {
         self.shared.read()
+    }
+
+    /// The names of the instruments and currencies that the feed knows.
+    #[must_use]
+    pub fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.shared.names())
+    }
+
+    /// The instrument with this symbol, if the feed knows it.
+    #[must_use]
+    pub fn listing(&self, symbol: &Symbol) -> Option<Listing> {
+        self.shared.names().by_symbol(symbol).copied()
     }
 
     /// The last sequence that queries know of and subscribers were told.
@@ -266,6 +282,19 @@ impl Shared {
         let feed = self.feed.read().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::AcqRel);
         feed
+    }
+
+    fn names(&self) -> RwLockReadGuard<'_, Arc<Names>> {
+        // It is replaced as a whole.
+        self.names.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over what was listed since.
+    fn learn_names(&self, feed: &Feed) {
+        if self.names().are_behind(feed) {
+            let names = Arc::new(Names::of(feed));
+            *self.names.write().unwrap_or_else(PoisonError::into_inner) = names;
+        }
     }
 
     fn fault(&self) -> std::sync::MutexGuard<'_, Option<Arc<LiveError>>> {

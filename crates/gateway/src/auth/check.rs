@@ -139,11 +139,6 @@ impl Gatekeeper {
         }
     }
 
-    /// The keys.
-    pub(crate) fn keys(&self) -> &Arc<KeyStore> {
-        &self.keys
-    }
-
     /// Requests that were refused for their number.
     pub(crate) fn rate_limited(&self) -> u64 {
         self.rate_limited.load(Ordering::Relaxed)

@@ -1,5 +1,6 @@
 //! Who may do what: API keys, the admin key, signatures, and the file that keeps them.
 
+mod bus;
 mod check;
 mod file;
 mod hex;
@@ -9,6 +10,7 @@ mod seal;
 mod signature;
 mod store;
 
+pub(crate) use bus::{CreateKey, KeyBus, ListKeys, RevokeKey, RotateKey};
 pub use check::Caller;
 pub(crate) use check::{Credentials, Gatekeeper};
 pub use file::{KeyFileError, MasterKey};

@@ -3,7 +3,6 @@
 use super::orders::{amendment, placed, placed_before, placed_status};
 use super::{Handled, respond};
 use crate::ApiError;
-use crate::auth::Caller;
 use crate::call::Call;
 use crate::dto::{
     AmendRequest, CancelRequest, OrderRequest, Placed, order_ref, write_order_answer,
@@ -12,8 +11,7 @@ use crate::gate::Gate;
 use crate::json::{self, JsonOut, Str};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::{Answer, Scope, SubmitBatch};
-use rialto_engine::{Level, Submission};
+use rialto_desk::{Answer, Level, Scope, Submission, SubmitBatch};
 use rialto_model::{AccountId, Command};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -100,7 +98,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
 
     let mut prepared = Vec::with_capacity(body.rows.len());
     for row in &body.rows {
-        prepared.push(prepare(gate, &call.caller, body.account, row.get()).await);
+        prepared.push(prepare(gate, &call, body.account, row.get()).await);
     }
     let results = send(gate, &call, &prepared, level).await?;
 
@@ -108,7 +106,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     out.open_object();
     out.key("results").open_array();
     for (row, result) in prepared.iter().zip(&results) {
-        write_result(gate, &mut out, row, result).await;
+        write_result(gate, &call, &mut out, row, result).await;
     }
     out.close_array();
     out.key("seq");
@@ -122,10 +120,11 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
 
 async fn prepare(
     gate: &Gate,
-    caller: &Caller,
+    call: &Call,
     account: Option<AccountId>,
     row: &str,
 ) -> Result<Prepared, ApiError> {
+    let caller = &call.caller;
     match Row::read(row)? {
         Row::Place(row) => {
             if row.durability.is_some() {
@@ -133,7 +132,7 @@ async fn prepare(
                 return Err(ApiError::invalid("durability", message));
             }
             let account = caller.account(row.account.or(account), Scope::Trade)?;
-            let listing = gate.listing(&row.instrument).await?;
+            let listing = gate.listing(&call.cx(), &row.instrument).await?;
             let order = row.order(account, &listing)?;
             let placed = Some(placed(&order, listing));
             Ok(Prepared { command: Command::Place(order), account, placed })
@@ -150,7 +149,8 @@ async fn prepare(
             }
             let account = caller.account(row.account.or(account), Scope::Trade)?;
             let id = row.id.as_ref().ok_or_else(|| ApiError::missing("id"))?;
-            let (amend, placed) = amendment(gate, account, order_ref(id)?, &row).await?;
+            let (amend, placed) =
+                amendment(gate, &call.cx(), account, order_ref(id)?, &row).await?;
             Ok(Prepared { command: Command::Amend(amend), account, placed: Some(placed) })
         }
     }
@@ -163,12 +163,17 @@ async fn send(
     rows: &[Result<Prepared, ApiError>],
     level: Option<Level>,
 ) -> Result<Vec<Result<Answer, ApiError>>, ApiError> {
-    let submissions = rows
+    let submissions: Vec<_> = rows
         .iter()
         .flatten()
         .map(|row| Submission { token: 0, command: row.command, level })
         .collect();
-    let mut answers = gate.send(call, SubmitBatch { submissions }).await?.into_iter();
+    // Of rows that all make no sense, nothing is left to send.
+    let answers = match submissions.is_empty() {
+        true => Vec::new(),
+        false => gate.send(&call.cx(), SubmitBatch { submissions }).await?,
+    };
+    let mut answers = answers.into_iter();
     Ok(rows
         .iter()
         .map(|row| match row {
@@ -183,6 +188,7 @@ async fn send(
 
 async fn write_result(
     gate: &Gate,
+    call: &Call,
     out: &mut JsonOut,
     row: &Result<Prepared, ApiError>,
     result: &Result<Answer, ApiError>,
@@ -197,7 +203,7 @@ async fn write_result(
             out.key("status").number(status.as_u16());
             let placed = match row.placed {
                 Some(placed) => Some(placed),
-                None => placed_before(gate, row.account, answer).await,
+                None => placed_before(gate, &call.cx(), row.account, answer).await,
             };
             out.key("order");
             write_order_answer(out, answer, placed.as_ref());

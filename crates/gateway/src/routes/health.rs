@@ -4,24 +4,27 @@
 //! when it is busiest, and all is answered until the very end of a shutdown.
 
 use super::{Handled, respond};
+use crate::ApiError;
+use crate::call::context;
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_engine::Health;
+use rialto_desk::{GetStatus, Grant, Health};
 use rialto_lifecycle::Status;
 use std::time::UNIX_EPOCH;
 
 /// `GET /v1/health`: every part of the process. 200 as long as somebody answers.
-pub(super) async fn health(gate: &Gate, _: Request) -> Handled {
+pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
+    let venue = venue(gate, request).await?;
     let process = &gate.intake.process;
     let mut out = JsonOut::with_capacity(1_024);
     out.open_object();
     out.key("alive").flag(process.is_alive());
-    out.key("ready").flag(reason_against(gate).is_none());
+    out.key("ready").flag(reason_against(gate, &venue).is_none());
     out.key("stopping").flag(process.operations().is_stopping());
-    out.key("engine").text(engine_state(gate).0);
-    out.key("durability").text(gate.engine.config().level.name());
+    out.key("engine").text(engine_state(&venue));
+    out.key("durability").text(gate.desk.level().name());
     out.key("components").open_array();
     for status in process.status() {
         component(&mut out, &status);
@@ -50,19 +53,20 @@ fn component(out: &mut JsonOut, status: &Status) {
 }
 
 /// `GET /v1/ready`: whether commands are taken and queries answered from the present.
-pub(super) async fn ready(gate: &Gate, _: Request) -> Handled {
-    let reason = reason_against(gate);
+pub(super) async fn ready(gate: &Gate, request: Request) -> Handled {
+    let venue = venue(gate, request).await?;
+    let reason = reason_against(gate, &venue);
     let mut out = JsonOut::with_capacity(256);
     out.open_object();
     out.key("ready").flag(reason.is_none());
-    out.key("engine").text(engine_state(gate).0);
+    out.key("engine").text(engine_state(&venue));
     out.key("reason");
     match &reason {
         Some(reason) => out.text(reason),
         None => out.null(),
     }
-    out.key("released_seq").quoted(gate.engine.marks().released.0);
-    out.key("feed_seq").quoted(gate.live.seq().0);
+    out.key("released_seq").quoted(venue.released.0);
+    out.key("feed_seq").quoted(venue.feed.0);
     out.close_object();
     Ok(respond(status_if(reason.is_none()), out))
 }
@@ -83,15 +87,15 @@ fn status_if(is_well: bool) -> StatusCode {
 
 /// Why the venue should get no requests, if so. Engine and feed are asked themselves, because
 /// supervision looks at them only now and then.
-fn reason_against(gate: &Gate) -> Option<String> {
+fn reason_against(gate: &Gate, venue: &rialto_desk::Status) -> Option<String> {
     let process = &gate.intake.process;
     if process.operations().is_stopping() {
         return Some("it is stopping".to_owned());
     }
-    if !engine_state(gate).1 {
-        return Some(gate.engine.health().to_string());
+    if !venue.takes_commands() {
+        return Some(venue.engine.to_string());
     }
-    if let Some(fault) = gate.live.fault() {
+    if let Some(fault) = &venue.fault {
         return Some(fault.to_string());
     }
     let status = process.status();
@@ -99,11 +103,17 @@ fn reason_against(gate: &Gate) -> Option<String> {
     Some(format!("{} is {}", not_up.name, not_up.state))
 }
 
-fn engine_state(gate: &Gate) -> (&'static str, bool) {
-    match gate.engine.health() {
-        Health::Running => ("running", true),
-        Health::Draining => ("draining", false),
-        Health::Stopped => ("stopped", false),
-        Health::Failed(_) => ("failed", false),
+/// How engine and feed are.
+async fn venue(gate: &Gate, request: Request) -> Result<rialto_desk::Status, ApiError> {
+    let (head, _) = request.into_parts();
+    gate.query(&context(&head, Grant::nobody()), GetStatus).await
+}
+
+fn engine_state(venue: &rialto_desk::Status) -> &'static str {
+    match venue.engine {
+        Health::Running => "running",
+        Health::Draining => "draining",
+        Health::Stopped => "stopped",
+        Health::Failed(_) => "failed",
     }
 }

@@ -2,22 +2,18 @@
 
 use super::venue::operator;
 use super::{Handled, respond};
-use crate::auth::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Secret, now_us};
+use crate::auth::{CreateKey, KeyInfo, KeyRequest, ListKeys, RevokeKey, RotateKey, Secret};
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::Scope;
-use rialto_model::{AccountId, MemberId, RejectReason};
+use rialto_bus::Dispatch;
+use rialto_desk::{Fresh, ListAccounts, Scope};
+use rialto_model::{AccountId, MemberId};
 use serde::Deserialize;
-use std::sync::Arc;
-
-/// The longest that an old secret may work on after a rotation: a week.
-const OVERLAP_S_MAX: u32 = 7 * 86_400;
-/// The most accounts of one key.
-const ACCOUNTS_MAX: usize = 1_000;
+use std::collections::BTreeSet;
 
 /// Body of `POST /v1/admin/keys`.
 #[derive(Debug, Deserialize)]
@@ -44,67 +40,49 @@ struct RotateRequest {
 pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: CreateRequest<'_> = call.json()?;
-    if body.scopes.is_empty() {
-        return Err(ApiError::invalid("scopes", "A key has at least one scope."));
-    }
     let expires_us = match &body.expires_us {
         Some(text) => Some(decimal::whole("expires_us", text)?),
         None => None,
     };
-    if expires_us.is_some_and(|end| end <= now_us()) {
-        return Err(ApiError::invalid("expires_us", "The expiry must be in the future."));
-    }
     let request = KeyRequest {
         label: body.label.as_deref().unwrap_or_default().to_owned(),
         member: body.member,
-        accounts: accounts(gate, body.member, body.accounts).await?,
+        accounts: accounts(gate, &call, body.member, body.accounts).await?,
         scopes: body.scopes.into_iter().collect(),
         expires_us,
     };
-    let (info, secret) = change(gate, move |keys| keys.create(request)).await?;
+    let (info, secret) = gate.keys.send(CreateKey(request), &call.cx()).await?;
     Ok(respond(StatusCode::CREATED, told(&info, Some(&secret))))
 }
 
 /// The accounts asked for, which must be the member's, or all that it has.
 async fn accounts(
     gate: &Gate,
+    call: &Call,
     member: MemberId,
     asked: Option<Vec<AccountId>>,
 ) -> Result<Vec<AccountId>, ApiError> {
     // Member and accounts may have been made a moment ago.
-    gate.catch_up().await;
-    let feed = gate.live.read();
-    if feed.member(member).is_none() {
-        return Err(ApiError::unknown(RejectReason::UnknownMember));
-    }
-    let accounts = match asked {
-        None => feed.accounts_of(member).map(|account| account.account).collect(),
-        Some(mut accounts) => {
-            accounts.sort_unstable();
-            accounts.dedup();
-            for account in &accounts {
-                let owner = feed.account(*account).map(|account| account.member);
-                if owner != Some(member) {
-                    let message = format!("The member has no account {account}.");
-                    return Err(ApiError::invalid("accounts", message));
-                }
-            }
-            accounts
+    let own = gate.ask(&call.cx(), ListAccounts { member }, Fresh::Released).await?.answer;
+    let own = own.iter().map(|account| account.account);
+    let Some(mut accounts) = asked else { return Ok(own.collect()) };
+    accounts.sort_unstable();
+    accounts.dedup();
+    let own: BTreeSet<AccountId> = own.collect();
+    match accounts.iter().find(|account| !own.contains(account)) {
+        None => Ok(accounts),
+        Some(stranger) => {
+            let message = format!("The member has no account {stranger}.");
+            Err(ApiError::invalid("accounts", message))
         }
-    };
-    if accounts.len() > ACCOUNTS_MAX {
-        let message = format!("A key acts for at most {ACCOUNTS_MAX} accounts.");
-        return Err(ApiError::invalid("accounts", message));
     }
-    Ok(accounts)
 }
 
 /// `GET /v1/admin/keys`
 pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     call.query()?.finish()?;
-    call.caller.require(Scope::Admin)?;
-    let keys = change(gate, |keys| Ok(keys.list())).await?;
+    let keys = gate.keys.query(ListKeys, &call.cx()).await?;
     let mut out = JsonOut::with_capacity(64 + 256 * keys.len());
     out.open_object();
     out.key("keys").open_array();
@@ -120,14 +98,10 @@ pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
 pub(super) async fn rotate(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: RotateRequest = call.json()?;
-    if body.overlap_s > OVERLAP_S_MAX {
-        let message = format!("The old secret may work on for at most {OVERLAP_S_MAX} s.");
-        return Err(ApiError::invalid("overlap_s", message));
-    }
     let id = call.name_after("/v1/admin/keys/")?;
     let id = id.strip_suffix("/rotate").unwrap_or(&id).to_owned();
-    let overlap_us = u64::from(body.overlap_s) * 1_000_000;
-    let (info, secret) = change(gate, move |keys| keys.rotate(&id, overlap_us)).await?;
+    let rotate = RotateKey { id, overlap_s: body.overlap_s };
+    let (info, secret) = gate.keys.send(rotate, &call.cx()).await?;
     Ok(respond(StatusCode::OK, told(&info, Some(&secret))))
 }
 
@@ -135,39 +109,9 @@ pub(super) async fn rotate(gate: &Gate, request: Request) -> Handled {
 pub(super) async fn revoke(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     call.query()?.finish()?;
-    call.caller.require(Scope::Admin)?;
     let id = call.name_after("/v1/admin/keys/")?.into_owned();
-    let info = change(gate, move |keys| keys.revoke(&id)).await?;
+    let info = gate.keys.send(RevokeKey { id }, &call.cx()).await?;
     Ok(respond(StatusCode::OK, told(&info, None)))
-}
-
-/// Changes the store where waiting for its disk holds up nobody.
-async fn change<T: Send + 'static>(
-    gate: &Gate,
-    change: impl FnOnce(&KeyStore) -> Result<T, KeyStoreError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let keys = Arc::clone(gate.gatekeeper.keys());
-    let changed = tokio::task::spawn_blocking(move || change(&keys)).await;
-    let failed = |message: String| {
-        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "key_store_failed", message)
-    };
-    let changed = changed.map_err(|error| failed(format!("The change broke off: {error}.")))?;
-    changed.map_err(|error| {
-        let message = format!("{error}.");
-        match error {
-            KeyStoreError::UnknownKey(_) => {
-                ApiError::new(StatusCode::NOT_FOUND, "unknown_key", message).of("id")
-            }
-            KeyStoreError::Revoked(_) => {
-                ApiError::new(StatusCode::CONFLICT, "key_revoked", message).of("id")
-            }
-            KeyStoreError::Full => {
-                ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "venue_full", message)
-            }
-            KeyStoreError::LabelTooLong => ApiError::invalid("label", message),
-            KeyStoreError::File { .. } => failed(message),
-        }
-    })
 }
 
 fn told(key: &KeyInfo, secret: Option<&Secret>) -> JsonOut {

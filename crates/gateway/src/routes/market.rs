@@ -2,40 +2,27 @@
 
 use super::{Handled, open_with_seq, respond};
 use crate::ApiError;
-use crate::call::{name_after, peer};
+use crate::call::Visit;
 use crate::dto::{write_book, write_depth, write_instrument, write_ticker, write_trade};
 use crate::gate::Gate;
-use crate::query::Query;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::http::request::Parts;
-use rialto_desk::Listing;
-use rialto_model::RejectReason;
-
-/// Lets the request pass if its caller has an allowance.
-pub(super) fn open(gate: &Gate, request: Request) -> Result<Parts, ApiError> {
-    let (head, _) = request.into_parts();
-    let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer(&head))?;
-    Ok(head)
-}
-
-fn unknown() -> ApiError {
-    ApiError::unknown(RejectReason::UnknownInstrument)
-}
+use rialto_desk::{
+    AsOf, GetBook, GetInstrument, GetOrderBook, GetTicker, GetTrades, ListInstruments, Tape,
+};
 
 /// `GET /v1/instruments`
 pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
-    let head = open(gate, request)?;
-    let mut query = Query::of(&head.uri)?;
+    let visit = Visit::admit(gate, request)?;
+    let mut query = visit.query()?;
     let min_seq = query.min_seq()?;
     query.finish()?;
-    let feed = gate.feed(min_seq).await?;
-    let mut out = open_with_seq(&feed, 4_096);
+    let AsOf { at, names, answer } = gate.ask(&visit.cx(), ListInstruments, min_seq).await?;
+    let mut out = open_with_seq(at, 4_096);
     out.key("instruments").open_array();
-    for instrument in feed.instruments() {
-        if let Some(on) = Listing::of(&feed, instrument) {
-            write_instrument(&mut out, instrument, &on);
+    for instrument in &answer {
+        if let Some(on) = names.instrument(instrument.id) {
+            write_instrument(&mut out, instrument, on);
         }
     }
     out.close_array();
@@ -45,24 +32,24 @@ pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
 
 /// `GET /v1/instruments/{symbol}`
 pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
-    let head = open(gate, request)?;
-    let mut query = Query::of(&head.uri)?;
+    let visit = Visit::admit(gate, request)?;
+    let mut query = visit.query()?;
     let min_seq = query.min_seq()?;
     query.finish()?;
-    let on = gate.listing(&name_after(&head, "/v1/instruments/")?).await?;
-    let feed = gate.feed(min_seq).await?;
-    let instrument = feed.instrument(on.id).ok_or_else(unknown)?;
-    let mut out = open_with_seq(&feed, 1_024);
+    let on = gate.listing(&visit.cx(), &visit.name_after("/v1/instruments/")?).await?;
+    let question = GetInstrument { instrument: on.id };
+    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, min_seq).await?;
+    let mut out = open_with_seq(at, 1_024);
     out.key("instrument");
-    write_instrument(&mut out, instrument, &on);
+    write_instrument(&mut out, &answer, &on);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }
 
 /// `GET /v1/book/{symbol}`
 pub(super) async fn book(gate: &Gate, request: Request) -> Handled {
-    let head = open(gate, request)?;
-    let mut query = Query::of(&head.uri)?;
+    let visit = Visit::admit(gate, request)?;
+    let mut query = visit.query()?;
     let min_seq = query.min_seq()?;
     let depth = query.count("depth", 20, gate.config.depth_max)?;
     let by_order = match query.text("level").as_deref() {
@@ -74,36 +61,43 @@ pub(super) async fn book(gate: &Gate, request: Request) -> Handled {
         }
     };
     query.finish()?;
-    let on = gate.listing(&name_after(&head, "/v1/book/")?).await?;
-    let feed = gate.feed(min_seq).await?;
-    let mut out = open_with_seq(&feed, 256 + 96 * depth);
-    out.key("instrument").text(on.symbol.as_str());
-    if by_order {
-        let book = feed.order_book(on.id, depth).ok_or_else(unknown)?;
-        drop(feed);
-        write_book(&mut out, &book, &on);
+    let on = gate.listing(&visit.cx(), &visit.name_after("/v1/book/")?).await?;
+    let open = |at| {
+        let mut out = open_with_seq(at, 256 + 96 * depth);
+        out.key("instrument").text(on.symbol.as_str());
+        out
+    };
+    let mut out = if by_order {
+        let question = GetOrderBook { instrument: on.id, orders: depth };
+        let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, min_seq).await?;
+        let mut out = open(at);
+        write_book(&mut out, &answer, &on);
+        out
     } else {
-        let depth = feed.depth(on.id, depth).ok_or_else(unknown)?;
-        drop(feed);
-        write_depth(&mut out, &depth, &on);
-    }
+        let question = GetBook { instrument: on.id, levels: depth };
+        let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, min_seq).await?;
+        let mut out = open(at);
+        write_depth(&mut out, &answer, &on);
+        out
+    };
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }
 
 /// `GET /v1/trades/{symbol}`
 pub(super) async fn trades(gate: &Gate, request: Request) -> Handled {
-    let head = open(gate, request)?;
-    let mut query = Query::of(&head.uri)?;
+    let visit = Visit::admit(gate, request)?;
+    let mut query = visit.query()?;
     let min_seq = query.min_seq()?;
     let limit = query.count("limit", 100, gate.config.page_max)?;
     query.finish()?;
-    let on = gate.listing(&name_after(&head, "/v1/trades/")?).await?;
-    let feed = gate.feed(min_seq).await?;
-    let mut out = open_with_seq(&feed, 128 + 160 * limit);
+    let on = gate.listing(&visit.cx(), &visit.name_after("/v1/trades/")?).await?;
+    let question = GetTrades { instrument: on.id, limit };
+    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, min_seq).await?;
+    let mut out = open_with_seq(at, 128 + 160 * answer.len());
     out.key("instrument").text(on.symbol.as_str());
     out.key("trades").open_array();
-    for trade in feed.trades(on.id).take(limit) {
+    for trade in &answer {
         write_trade(&mut out, trade, &on);
     }
     out.close_array();
@@ -113,15 +107,15 @@ pub(super) async fn trades(gate: &Gate, request: Request) -> Handled {
 
 /// `GET /v1/ticker/{symbol}`
 pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
-    let head = open(gate, request)?;
-    let mut query = Query::of(&head.uri)?;
+    let visit = Visit::admit(gate, request)?;
+    let mut query = visit.query()?;
     let min_seq = query.min_seq()?;
     query.finish()?;
-    let on = gate.listing(&name_after(&head, "/v1/ticker/")?).await?;
-    let feed = gate.feed(min_seq).await?;
-    let ticker = feed.ticker(on.id).ok_or_else(unknown)?;
-    let best = feed.best_prices(on.id).ok_or_else(unknown)?;
-    let mut out = open_with_seq(&feed, 512);
+    let on = gate.listing(&visit.cx(), &visit.name_after("/v1/ticker/")?).await?;
+    let question = GetTicker { instrument: on.id };
+    let AsOf { at, answer, .. } = gate.ask(&visit.cx(), question, min_seq).await?;
+    let Tape { ticker, best } = answer;
+    let mut out = open_with_seq(at, 512);
     out.key("instrument").text(on.symbol.as_str());
     for (key, level) in [("bid", best.bid), ("ask", best.ask)] {
         out.key(key);

@@ -21,6 +21,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post, put};
 use rialto_desk::Answer;
+use rialto_feed::Moment;
 use std::sync::Arc;
 
 /// What a handler comes to.
@@ -157,10 +158,10 @@ fn close_with_seq(mut out: JsonOut, answer: &Answer) -> JsonOut {
 }
 
 /// Begins an answer from the read models: `{"seq":…,"time":…`.
-fn open_with_seq(feed: &rialto_feed::Feed, capacity: usize) -> JsonOut {
+fn open_with_seq(at: Moment, capacity: usize) -> JsonOut {
     let mut out = JsonOut::with_capacity(capacity);
     out.open_object();
-    out.key("seq").quoted(feed.seq().0);
-    out.key("time").quoted(feed.time().0);
+    out.key("seq").quoted(at.seq.0);
+    out.key("time").quoted(at.time.0);
     out
 }

@@ -8,9 +8,12 @@ use crate::json::JsonOut;
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::Listing;
-use rialto_desk::{AmendOrder, Answer, CancelOrder, CancelOrders, PlaceOrder, Scope, SetDeadMan};
-use rialto_model::{AccountId, Amend, MassCancel, NewOrder, OrderRef, Outcome, RejectReason};
+use rialto_bus::Context;
+use rialto_desk::{
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
+    SetDeadMan,
+};
+use rialto_model::{AccountId, Amend, MassCancel, NewOrder, OrderRef, Outcome, RejectReason, Seq};
 use serde::Deserialize;
 
 /// Room for an answer about one order.
@@ -23,9 +26,9 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let body: OrderRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
-    let listing = gate.listing(&body.instrument).await?;
+    let listing = gate.listing(&call.cx(), &body.instrument).await?;
     let order = body.order(account, &listing)?;
-    let answer = gate.send(&call, PlaceOrder { order, level }).await?;
+    let answer = gate.send(&call.cx(), PlaceOrder { order, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed(&order, listing)));
     Ok(respond(placed_status(&answer), out))
@@ -54,41 +57,47 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     query.finish()?;
     let account = call.caller.account(account, Scope::Trade)?;
     let level = call.level(gate, None)?;
-    let answer = gate.send(&call, CancelOrder { account, order, level }).await?;
-    Ok(respond(StatusCode::OK, about_order(gate, account, &answer).await))
+    let answer = gate.send(&call.cx(), CancelOrder { account, order, level }).await?;
+    Ok(respond(StatusCode::OK, about_order(gate, &call.cx(), account, &answer).await))
 }
 
-/// The answer to a cancel or an amendment. What the engine does not say of the order, the read
-/// models do.
-async fn about_order(gate: &Gate, account: AccountId, answer: &Answer) -> JsonOut {
+/// The answer to a cancel. What the engine does not say of the order, the read models do.
+async fn about_order(
+    gate: &Gate,
+    cx: &Context<'_>,
+    account: AccountId,
+    answer: &Answer,
+) -> JsonOut {
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
-    let placed = placed_before(gate, account, answer).await;
+    let placed = placed_before(gate, cx, account, answer).await;
     write_order_answer(&mut out, answer, placed.as_ref());
     out
 }
 
 pub(super) async fn placed_before(
     gate: &Gate,
+    cx: &Context<'_>,
     account: AccountId,
     answer: &Answer,
 ) -> Option<Placed> {
     let id = OrderRef::Id(order_of(answer)?);
-    if let Some(placed) = find(gate, account, &id) {
-        return Some(placed);
-    }
-    gate.live.wait_for(answer.seq, gate.config.min_seq_wait).await;
-    find(gate, account, &id)
+    identify(gate, cx, account, id, Some(answer.seq)).await.ok()
 }
 
-/// An order of an account as the read models know it.
-pub(super) fn find(gate: &Gate, account: AccountId, order: &OrderRef) -> Option<Placed> {
-    let feed = gate.live.read();
-    let view = match order {
-        OrderRef::Id(id) => feed.order(*id)?,
-        OrderRef::Client(name) => feed.order_by_client_id(account, *name)?,
-    };
-    let listing = Listing::of(&feed, feed.instrument(view.terms.instrument)?)?;
-    (view.terms.account == account).then(|| placed(&view.terms, listing))
+/// An order of an account as the read models know it when they know of `after`, or of all that has
+/// been released by now.
+async fn identify(
+    gate: &Gate,
+    cx: &Context<'_>,
+    account: AccountId,
+    order: OrderRef,
+    after: Option<Seq>,
+) -> Result<Placed, ApiError> {
+    let found = gate.query(cx, IdentifyOrder { account, order, after }).await?;
+    let AsOf { names, answer: terms, .. } = found;
+    let listing = names.instrument(terms.instrument).copied();
+    let listing = listing.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
+    Ok(placed(&terms, listing))
 }
 
 /// `DELETE /v1/orders`
@@ -99,12 +108,12 @@ pub(super) async fn mass_cancel(gate: &Gate, request: Request) -> Handled {
     query.finish()?;
     let account = call.caller.account(account, Scope::Trade)?;
     let instrument = match symbol {
-        Some(symbol) => Some(gate.listing(&symbol).await?.id),
+        Some(symbol) => Some(gate.listing(&call.cx(), &symbol).await?.id),
         None => None,
     };
     let level = call.level(gate, None)?;
     let which = MassCancel { account, instrument, side };
-    let answer = gate.send(&call, CancelOrders { which, level }).await?;
+    let answer = gate.send(&call.cx(), CancelOrders { which, level }).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
@@ -125,8 +134,8 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     }
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
-    let (amend, placed) = amendment(gate, account, order, &body).await?;
-    let answer = gate.send(&call, AmendOrder { amend, level }).await?;
+    let (amend, placed) = amendment(gate, &call.cx(), account, order, &body).await?;
+    let answer = gate.send(&call.cx(), AmendOrder { amend, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed));
     Ok(respond(StatusCode::OK, out))
@@ -135,17 +144,12 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
 /// The amendment at the scales of the order's instrument, which the read models know.
 pub(super) async fn amendment(
     gate: &Gate,
+    cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
     body: &AmendRequest<'_>,
 ) -> Result<(Amend, Placed), ApiError> {
-    let mut known = find(gate, account, &order);
-    if known.is_none() {
-        // It may have been entered a moment ago.
-        gate.catch_up().await;
-        known = find(gate, account, &order);
-    }
-    let placed = known.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
+    let placed = identify(gate, cx, account, order, None).await?;
     let on = &placed.listing;
     let price = body.price.as_ref().map(|text| decimal::price("price", text, on));
     let quantity = body.quantity.as_ref().map(|text| decimal::quantity("quantity", text, on));
@@ -170,7 +174,7 @@ pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let timeout_ns = u64::from(body.timeout_ms) * 1_000_000;
     let request = SetDeadMan { account, timeout_ns, level };
-    let answer = gate.send(&call, request).await?;
+    let answer = gate.send(&call.cx(), request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("account").number(account.0);

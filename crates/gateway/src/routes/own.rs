@@ -10,11 +10,11 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_bus::{Command, Serves};
-use rialto_desk::Listing;
-use rialto_desk::{Answer, DeskBus, Scope};
-use rialto_engine::Level;
-use rialto_feed::{Fill, OrderView, Role};
-use rialto_model::{AccountId, OrderId, OrderRef, Outcome, RejectReason, Transfer};
+use rialto_desk::{
+    Answer, AsOf, DeskBus, FillCursor, FindOrder, GetBalances, Level, ListFills, ListOrders, Scope,
+};
+use rialto_feed::Role;
+use rialto_model::{AccountId, OrderId, Outcome, RejectReason, Transfer};
 
 /// `GET /v1/orders/{id}`
 pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
@@ -24,18 +24,13 @@ pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
     let (account, min_seq) = (query.account()?, query.min_seq()?);
     query.finish()?;
     let account = call.caller.account(account, Scope::Read)?;
-    let feed = gate.feed(min_seq).await?;
-    let view = match order {
-        OrderRef::Id(id) => feed.order(id),
-        OrderRef::Client(name) => feed.order_by_client_id(account, name),
-    };
-    let unknown = || ApiError::unknown(RejectReason::UnknownOrder);
-    let view = view.filter(|view| view.terms.account == account).ok_or_else(unknown)?;
-    let instrument = feed.instrument(view.terms.instrument).ok_or_else(unknown)?;
-    let on = Listing::of(&feed, instrument).ok_or_else(unknown)?;
-    let mut out = open_with_seq(&feed, 768);
+    let AsOf { at, names, answer } =
+        gate.ask(&call.cx(), FindOrder { account, order }, min_seq).await?;
+    let on = names.instrument(answer.terms.instrument);
+    let on = on.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
+    let mut out = open_with_seq(at, 768);
     out.key("order");
-    write_order_view(&mut out, &view, &on);
+    write_order_view(&mut out, &answer, on);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }
@@ -59,36 +54,21 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
     query.finish()?;
     let account = call.caller.account(account, Scope::Read)?;
     let instrument = match symbol {
-        Some(symbol) => Some(gate.listing(&symbol).await?.id),
+        Some(symbol) => Some(gate.listing(&call.cx(), &symbol).await?.id),
         None => None,
     };
-    let feed = gate.feed(min_seq).await?;
-    let wanted = |order: &OrderView| instrument.is_none_or(|id| order.terms.instrument == id);
-    // One more than a page tells whether another follows.
-    let mut page: Vec<OrderView> = if ended {
-        let mut orders = feed.ended_orders(account);
-        if let Some(after) = after {
-            orders.by_ref().find(|order| order.order == after);
-        }
-        orders.filter(wanted).take(limit + 1).collect()
-    } else {
-        let orders = feed.open_orders(account);
-        let orders = orders.filter(|order| after.is_none_or(|after| order.order > after));
-        orders.filter(wanted).take(limit + 1).collect()
-    };
-    let more = page.len() > limit;
-    page.truncate(limit);
-    let mut out = open_with_seq(&feed, 128 + 600 * page.len());
+    let question = ListOrders { account, instrument, ended, after, limit };
+    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, min_seq).await?;
+    let mut out = open_with_seq(at, 128 + 600 * page.rows.len());
     out.key("orders").open_array();
-    for order in &page {
-        let listing = feed.instrument(order.terms.instrument);
-        if let Some(on) = listing.and_then(|instrument| Listing::of(&feed, instrument)) {
-            write_order_view(&mut out, order, &on);
+    for order in &page.rows {
+        if let Some(on) = names.instrument(order.terms.instrument) {
+            write_order_view(&mut out, order, on);
         }
     }
     out.close_array();
     out.key("next");
-    match page.last().filter(|_| more) {
+    match page.next_after() {
         Some(last) => out.quoted(last.order.0),
         None => out.null(),
     }
@@ -96,13 +76,18 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, out))
 }
 
-/// Names a fill in a cursor. A trade of an account with itself makes two fills.
-fn cursor(fill: &Fill) -> String {
-    let role = match fill.role {
+fn role_name(role: Role) -> &'static str {
+    match role {
         Role::Maker => "maker",
         Role::Taker => "taker",
-    };
-    format!("{}:{role}", fill.trade)
+    }
+}
+
+/// Reads what a page of fills named as its last.
+fn read_cursor(text: &str) -> Option<FillCursor> {
+    let (trade, role) = text.split_once(':')?;
+    let role = [Role::Maker, Role::Taker].into_iter().find(|known| role_name(*known) == role)?;
+    Some(FillCursor { trade: trade.parse().ok()?, role })
 }
 
 /// `GET /v1/fills`
@@ -111,38 +96,32 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
     let mut query = call.query()?;
     let (account, min_seq) = (query.account()?, query.min_seq()?);
     let limit = query.count("limit", 100, gate.config.page_max)?;
-    let before = query.text("before");
+    let before = match query.text("before") {
+        None => None,
+        Some(text) => Some(read_cursor(&text).ok_or_else(|| {
+            ApiError::invalid("before", "The parameter before is what the last page gave as next.")
+        })?),
+    };
     let symbol = query.text("instrument");
     query.finish()?;
     let account = call.caller.account(account, Scope::Read)?;
     let instrument = match symbol {
-        Some(symbol) => Some(gate.listing(&symbol).await?.id),
+        Some(symbol) => Some(gate.listing(&call.cx(), &symbol).await?.id),
         None => None,
     };
-    let feed = gate.feed(min_seq).await?;
-    let mut fills = feed.fills(account);
-    if let Some(before) = before
-        && !fills.by_ref().any(|fill| cursor(fill) == before)
-    {
-        let message = "That fill is not remembered any more, or never was.";
-        return Err(ApiError::invalid("before", message));
-    }
-    let wanted = |fill: &&Fill| instrument.is_none_or(|id| fill.instrument == id);
-    let mut page: Vec<Fill> = fills.filter(wanted).take(limit + 1).copied().collect();
-    let more = page.len() > limit;
-    page.truncate(limit);
-    let mut out = open_with_seq(&feed, 128 + 320 * page.len());
+    let question = ListFills { account, instrument, before, limit };
+    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, min_seq).await?;
+    let mut out = open_with_seq(at, 128 + 320 * page.rows.len());
     out.key("fills").open_array();
-    for fill in &page {
-        let listing = feed.instrument(fill.instrument);
-        if let Some(on) = listing.and_then(|instrument| Listing::of(&feed, instrument)) {
-            write_fill(&mut out, fill, &on);
+    for fill in &page.rows {
+        if let Some(on) = names.instrument(fill.instrument) {
+            write_fill(&mut out, fill, on);
         }
     }
     out.close_array();
     out.key("next");
-    match page.last().filter(|_| more) {
-        Some(last) => out.text(&cursor(last)),
+    match page.next_after() {
+        Some(last) => out.text(&format!("{}:{}", last.trade, role_name(last.role))),
         None => out.null(),
     }
     out.close_object();
@@ -156,13 +135,14 @@ pub(super) async fn balances(gate: &Gate, request: Request) -> Handled {
     let (account, min_seq) = (query.account()?, query.min_seq()?);
     query.finish()?;
     let account = call.caller.account(account, Scope::Read)?;
-    let feed = gate.feed(min_seq).await?;
-    let mut out = open_with_seq(&feed, 512);
+    let question = GetBalances { account };
+    let AsOf { at, names, answer } = gate.ask(&call.cx(), question, min_seq).await?;
+    let mut out = open_with_seq(at, 512);
     out.key("account").number(account.0);
     out.key("balances").open_array();
-    for balance in feed.balances(account) {
-        if let Some(currency) = feed.currency(balance.currency) {
-            write_balance(&mut out, &balance, &currency);
+    for balance in &answer {
+        if let Some(currency) = names.currency(balance.currency) {
+            write_balance(&mut out, balance, currency);
         }
     }
     out.close_array();
@@ -183,11 +163,11 @@ where
     DeskBus: Serves<R>,
 {
     let level = call.level(gate, body.durability.as_deref())?;
-    let currency = gate.currency(&body.currency, "currency").await?;
+    let currency = gate.currency(&call.cx(), &body.currency, "currency").await?;
     let amount = decimal::amount("amount", &body.amount, &currency)?;
     let reference = decimal::short("reference", &body.reference)?;
     let transfer = Transfer { account, currency: currency.id, amount, reference };
-    let answer = gate.send(call, command(transfer, level)).await?;
+    let answer = gate.send(&call.cx(), command(transfer, level)).await?;
     let repeated = answer.outcome == Outcome::Repeated;
     let mut out = JsonOut::with_capacity(256);
     out.open_object();

@@ -14,11 +14,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_bus::{Command, Serves};
 use rialto_desk::{
-    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus,
-    PayOut, Scope, SetInstrumentState, SetRules,
+    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, Fresh,
+    GetInstrument, Level, PayOut, Scope, SetInstrumentState, SetRules,
 };
-use rialto_engine::Level;
-use rialto_model::{InstrumentState, Outcome, RejectReason, Transfer};
+use rialto_model::{InstrumentState, Outcome, Transfer};
 
 /// Reads a request that only operators may make.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
@@ -45,7 +44,7 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let name = decimal::short("name", &body.name)?;
     let level = call.level(gate, None)?;
     let request = CreateMember { member: body.member, name, level };
-    let answer = gate.send(&call, request).await?;
+    let answer = gate.send(&call.cx(), request).await?;
     Ok(created("member", &answer))
 }
 
@@ -57,7 +56,7 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let AccountRequest { account, member, .. } = body;
     let request = CreateAccount { account, member, name, level };
-    let answer = gate.send(&call, request).await?;
+    let answer = gate.send(&call.cx(), request).await?;
     Ok(created("account", &answer))
 }
 
@@ -68,7 +67,7 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let code = decimal::short("code", &body.code)?;
     let level = call.level(gate, None)?;
     let request = CreateCurrency { code, scale: body.scale, level };
-    Ok(created("currency", &gate.send(&call, request).await?))
+    Ok(created("currency", &gate.send(&call.cx(), request).await?))
 }
 
 /// `POST /v1/admin/instruments`
@@ -76,11 +75,11 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: InstrumentRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
-    let base = gate.currency(&body.base, "base").await?;
-    let quote = gate.currency(&body.quote, "quote").await?;
+    let base = gate.currency(&call.cx(), &body.base, "base").await?;
+    let quote = gate.currency(&call.cx(), &body.quote, "quote").await?;
     let spec = body.spec(base, quote)?;
     let request = CreateInstrument { spec, level };
-    Ok(created("instrument", &gate.send(&call, request).await?))
+    Ok(created("instrument", &gate.send(&call.cx(), request).await?))
 }
 
 /// `PATCH /v1/admin/instruments/{symbol}`
@@ -88,14 +87,13 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: RulesRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
-    let on = gate.listing(&call.name_after("/v1/admin/instruments/")?).await?;
+    let on = gate.listing(&call.cx(), &call.name_after("/v1/admin/instruments/")?).await?;
     // The engine takes all rules at once; what is left out stays as it was released last.
-    gate.catch_up().await;
-    let before = gate.live.read().instrument(on.id).map(|instrument| instrument.spec.rules);
-    let unknown = || ApiError::unknown(RejectReason::UnknownInstrument);
-    let rules = body.over(before.ok_or_else(unknown)?, &on)?;
+    let question = GetInstrument { instrument: on.id };
+    let before = gate.ask(&call.cx(), question, Fresh::Released).await?.answer;
+    let rules = body.over(before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
-    let answer = gate.send(&call, request).await?;
+    let answer = gate.send(&call.cx(), request).await?;
     let mut out = JsonOut::with_capacity(96);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());
@@ -121,9 +119,9 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     let call = operator(gate, request).await?;
     let body: StateRequest<'_> = call.json()?;
     let level = call.level(gate, None)?;
-    let on = gate.listing(&body.instrument).await?;
+    let on = gate.listing(&call.cx(), &body.instrument).await?;
     let request = SetInstrumentState { instrument: on.id, state, level };
-    let answer = gate.send(&call, request).await?;
+    let answer = gate.send(&call.cx(), request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("instrument").text(on.symbol.as_str());

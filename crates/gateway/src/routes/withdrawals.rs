@@ -23,7 +23,7 @@ pub(super) async fn request(gate: &Gate, request: Request) -> Handled {
     call.query()?.finish()?;
     let body: WithdrawalRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Transfer)?;
-    let currency = gate.currency(&body.currency, "currency").await?;
+    let currency = gate.currency(&call.cx(), &body.currency, "currency").await?;
     let amount = decimal::amount("amount", &body.amount, &currency)?;
     let reference = decimal::short("reference", &body.reference)?;
     let transfer = Transfer { account, currency: currency.id, amount, reference };

@@ -7,16 +7,18 @@ use super::replay::Replay;
 use super::request::{Refused, Request, Topic};
 use crate::ApiError;
 use crate::auth::{Caller, Credentials};
+use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use axum::http::StatusCode;
 use rialto_bus::{Context, Dispatch, ErrorKind};
-use rialto_desk::{Disconnect, PrivateChannel, Scope, Subscription};
-use rialto_engine::ReadEventsError;
+use rialto_desk::{
+    Disconnect, GetTold, Grant, ReadEventsError, Resume, Scope, Subscribe, Subscribed, Subscription,
+};
+use rialto_ident::Id;
 use rialto_model::{AccountId, Seq};
-use std::collections::{BTreeSet, VecDeque};
-use std::net::IpAddr;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -59,7 +61,7 @@ impl Closing {
 }
 
 /// Serves one stream until it ends.
-pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, peer: IpAddr) {
+pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, arrival: Arrival) {
     let limits = &gate.config.stream;
     let outbox = Arc::new(Outbox::new(OutboxLimits {
         messages: limits.queue_messages,
@@ -67,17 +69,17 @@ pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, peer: IpAddr) {
         levels: limits.queue_levels,
     }));
     let mut connection = Connection {
-        reading: Reading::new(Arc::clone(&gate.live)),
+        reading: Reading::default(),
         outbox,
         socket,
-        peer,
+        arrival,
         began: Instant::now(),
         heard: Instant::now(),
         allowance: Bucket::default(),
         caller: None,
         cancels: BTreeSet::new(),
         cancels_all: false,
-        subscriptions: BTreeSet::new(),
+        subscriptions: BTreeMap::new(),
         replaying: None,
         to_replay: VecDeque::new(),
         gate,
@@ -89,7 +91,7 @@ pub(super) async fn serve(gate: Arc<Gate>, socket: WebSocket, peer: IpAddr) {
 struct Connection {
     gate: Arc<Gate>,
     socket: WebSocket,
-    peer: IpAddr,
+    arrival: Arrival,
     outbox: Arc<Outbox>,
     reading: Reading,
     began: Instant,
@@ -101,10 +103,25 @@ struct Connection {
     cancels: BTreeSet<AccountId>,
     /// Whether an account joins those when its orders are subscribed to.
     cancels_all: bool,
-    subscriptions: BTreeSet<Subscription>,
+    /// Nothing is held yet of one that is being resumed.
+    subscriptions: BTreeMap<Subscription, Option<Subscribed>>,
     /// The private stream that is being resumed, and those that wait for their turn.
-    replaying: Option<(Subscription, JoinHandle<Result<(), ReadEventsError>>)>,
-    to_replay: VecDeque<(PrivateChannel, AccountId, Seq)>,
+    replaying: Option<Replaying>,
+    to_replay: VecDeque<Replay>,
+}
+
+/// A private stream that is being resumed.
+type Replaying = (Subscription, JoinHandle<Replayed>);
+
+/// What a replay came to: its subscription, if it is still wanted.
+type Replayed = Result<Option<Subscribed>, ReadEventsError>;
+
+/// What goes along with requests of a connection.
+fn context(arrival: Arrival, caller: Option<&Caller>) -> Context<'_> {
+    let grant = caller.map_or(Grant::nobody(), Caller::grant);
+    let mut cx = Context::new().with_principal(grant);
+    cx.request_id = arrival.request_id.map_or(0, Id::get);
+    cx
 }
 
 impl Connection {
@@ -130,11 +147,13 @@ impl Connection {
         let text = match next {
             Next::Text(text) => Some(text),
             Next::Joined(subscription, seq) => {
-                Some(message::subscribed(subscription, seq, self.reading.names()))
+                Some(message::subscribed(subscription, seq, &self.gate.desk.names()))
             }
-            Next::Delta(delta) => Some(message::delta(&delta, self.reading.names())),
+            Next::Delta(delta) => Some(message::delta(&delta, &self.gate.desk.names())),
             Next::Whole(subscription) => {
-                let (text, seq) = self.reading.whole(subscription);
+                let cx = context(self.arrival, self.caller.as_ref());
+                let whole = self.reading.whole(&self.gate, &cx, subscription).await;
+                let Ok((text, seq)) = whole else { return Err(Closing::Failed) };
                 self.outbox.was_read(subscription, seq);
                 text
             }
@@ -215,8 +234,7 @@ impl Connection {
             }
             Request::Unsubscribe(topic) => ("unsubscribe", self.unsubscribe(topic).await),
             Request::Ping => {
-                self.outbox.answer(message::pong(self.gate.live.told()));
-                ("ping", Ok(()))
+                ("ping", self.told().await.map(|told| self.outbox.answer(message::pong(told))))
             }
         };
         done.map_err(|error| Refused { op: Some(op.to_owned()), error })
@@ -229,7 +247,7 @@ impl Connection {
     ) -> Result<(), ApiError> {
         let gatekeeper = &self.gate.gatekeeper;
         let caller =
-            gatekeeper.check_signature(credentials, "GET", "/v1/stream", b"", self.peer)?;
+            gatekeeper.check_signature(credentials, "GET", "/v1/stream", b"", self.arrival.peer)?;
         if self.caller.is_some() {
             let message = "This connection is authenticated already; open another one.";
             return Err(ApiError::new(StatusCode::CONFLICT, "already_authenticated", message));
@@ -244,30 +262,28 @@ impl Connection {
         Ok(())
     }
 
+    /// The last sequence of which everything stands in the outbox.
+    async fn told(&mut self) -> Result<Seq, ApiError> {
+        let cx = context(self.arrival, self.caller.as_ref());
+        self.gate.query(&cx, GetTold).await
+    }
+
     async fn subscription(&mut self, topic: &Topic) -> Result<Subscription, ApiError> {
-        let subscription = match topic {
+        let (gate, cx) = (&self.gate, context(self.arrival, self.caller.as_ref()));
+        let listing = async |symbol: &str| gate.listing(&cx, symbol).await;
+        Ok(match topic {
             Topic::Book { instrument, depth: None } => {
-                Subscription::Book(self.gate.listing(instrument).await?.id)
+                Subscription::Book(listing(instrument).await?.id)
             }
             Topic::Book { instrument, depth: Some(_) } => {
-                Subscription::Top(self.gate.listing(instrument).await?.id)
+                Subscription::Top(listing(instrument).await?.id)
             }
-            Topic::Trades { instrument } => {
-                Subscription::Trades(self.gate.listing(instrument).await?.id)
-            }
-            Topic::Ticker { instrument } => {
-                Subscription::Ticker(self.gate.listing(instrument).await?.id)
-            }
+            Topic::Trades { instrument } => Subscription::Trades(listing(instrument).await?.id),
+            Topic::Ticker { instrument } => Subscription::Ticker(listing(instrument).await?.id),
             Topic::Own(channel, account) => {
-                let account = self.caller()?.account(*account, Scope::Read)?;
-                if self.gate.live.read().account(account).is_none() {
-                    return Err(ApiError::unknown(rialto_model::RejectReason::UnknownAccount));
-                }
-                Subscription::Own(*channel, account)
+                Subscription::Own(*channel, self.caller()?.account(*account, Scope::Read)?)
             }
-        };
-        self.reading.learn();
-        Ok(subscription)
+        })
     }
 
     fn caller(&self) -> Result<&Caller, ApiError> {
@@ -291,7 +307,7 @@ impl Connection {
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Err(ApiError::new(status, "too_many_subscriptions", message));
         }
-        if self.subscriptions.contains(&subscription) || self.is_replaying(subscription) {
+        if self.subscriptions.contains_key(&subscription) || self.is_replaying(subscription) {
             let message = "This connection is subscribed to that already.";
             return Err(ApiError::new(StatusCode::CONFLICT, "already_subscribed", message));
         }
@@ -302,37 +318,54 @@ impl Connection {
             }
             self.reading.show(subscription, depth);
         }
-        if let Some(from_seq) = from_seq {
-            check_resume(&self.gate, from_seq).await?;
-        }
-        if let (Subscription::Own(_, account), true) = (subscription, cancel_on_disconnect) {
-            self.cancels.insert(self.caller()?.account(Some(account), Scope::Trade)?);
-        }
-        self.outbox.prepare(subscription);
-        self.subscriptions.insert(subscription);
-        self.gate.streams.counts.subscriptions.fetch_add(1, Ordering::Relaxed);
-        match (subscription, from_seq) {
-            (Subscription::Own(channel, account), Some(from_seq)) => {
-                self.to_replay.push_back((channel, account, from_seq));
-                self.replay_next();
+        let cancels = match subscription {
+            Subscription::Own(_, account) if cancel_on_disconnect => {
+                Some(self.caller()?.account(Some(account), Scope::Trade)?)
             }
-            _ => self.gate.live.join(subscription, Arc::clone(&self.outbox) as _),
-        }
+            _ => None,
+        };
+        // It is told that it has joined, and more, before the subscription is there.
+        self.outbox.prepare(subscription);
+        let begun = self.begin(subscription, from_seq).await.inspect_err(|_| {
+            self.outbox.forget(subscription);
+        })?;
+        self.cancels.extend(cancels);
+        self.subscriptions.insert(subscription, begun);
+        self.gate.streams.counts.subscriptions.fetch_add(1, Ordering::Relaxed);
+        self.replay_next();
         Ok(())
+    }
+
+    /// Begins a subscription, or what is to come before it.
+    async fn begin(
+        &mut self,
+        subscription: Subscription,
+        from_seq: Option<Seq>,
+    ) -> Result<Option<Subscribed>, ApiError> {
+        let cx = context(self.arrival, self.caller.as_ref());
+        let (Subscription::Own(channel, account), Some(after)) = (subscription, from_seq) else {
+            let listener = Arc::clone(&self.outbox) as _;
+            let subscribe = Subscribe { subscription, listener };
+            return self.gate.query(&cx, subscribe).await.map(Some);
+        };
+        let past = self.gate.query(&cx, Resume { channel, account, after }).await?;
+        let outbox = Arc::clone(&self.outbox);
+        let patience = self.gate.config.stream.send_timeout;
+        self.to_replay.push_back(Replay { past, channel, account, outbox, patience });
+        Ok(None)
     }
 
     async fn unsubscribe(&mut self, topic: Topic) -> Result<(), ApiError> {
         let subscription = self.subscription(&topic).await?;
-        if !self.subscriptions.remove(&subscription) {
+        let Some(begun) = self.subscriptions.remove(&subscription) else {
             let message = "This connection is not subscribed to that.";
             return Err(ApiError::new(StatusCode::CONFLICT, "not_subscribed", message));
-        }
+        };
         self.gate.streams.counts.subscriptions.fetch_sub(1, Ordering::Relaxed);
-        self.to_replay
-            .retain(|(channel, account, _)| subscription != Subscription::Own(*channel, *account));
+        self.to_replay.retain(|replay| replay.subscription() != subscription);
         self.outbox.forget(subscription);
-        self.gate.live.leave(subscription, Arc::clone(&self.outbox) as _);
-        self.outbox.answer(message::unsubscribed(subscription, self.reading.names()));
+        drop(begun);
+        self.outbox.answer(message::unsubscribed(subscription, &self.gate.desk.names()));
         Ok(())
     }
 
@@ -345,37 +378,27 @@ impl Connection {
         if self.replaying.is_some() {
             return;
         }
-        let Some((channel, account, after)) = self.to_replay.pop_front() else { return };
-        let replay = Replay {
-            live: Arc::clone(&self.gate.live),
-            outbox: Arc::clone(&self.outbox),
-            channel,
-            account,
-            after,
-            patience: self.gate.config.stream.send_timeout,
-        };
+        let Some(replay) = self.to_replay.pop_front() else { return };
         let subscription = replay.subscription();
-        self.outbox.resume(subscription, after);
+        self.outbox.resume(subscription, replay.past.reached());
         self.gate.streams.counts.resumed.fetch_add(1, Ordering::Relaxed);
         let replays = Arc::clone(&self.gate.streams.replays);
         let task = tokio::spawn(async move {
             let _turn = replays.acquire().await;
             // A task that is broken off by the end of the runtime has nobody left to tell.
-            tokio::task::spawn_blocking(|| replay.run()).await.unwrap_or(Ok(()))
+            tokio::task::spawn_blocking(|| replay.run()).await.unwrap_or(Ok(None))
         });
         self.replaying = Some((subscription, task));
     }
 
     fn replayed(
         &mut self,
-        (subscription, outcome): (Subscription, Result<(), ReadEventsError>),
+        (subscription, replayed): (Subscription, Replayed),
     ) -> Result<(), Closing> {
-        if !self.subscriptions.contains(&subscription) {
-            // It was unsubscribed while its replay may just have joined.
-            self.gate.live.leave(subscription, Arc::clone(&self.outbox) as _);
-        }
-        if outcome.is_err() {
-            return Err(Closing::Failed);
+        let subscribed = replayed.map_err(|_| Closing::Failed)?;
+        // It may have been unsubscribed meanwhile.
+        if let Some(place) = self.subscriptions.get_mut(&subscription) {
+            *place = subscribed;
         }
         self.replay_next();
         Ok(())
@@ -390,7 +413,8 @@ impl Connection {
             return Err(Closing::KeyNotValid);
         }
         // Everything through this sequence stands in the outbox already, before the heartbeat.
-        self.outbox.heartbeat(message::heartbeat(self.gate.live.told()));
+        let Ok(told) = self.told().await else { return Err(Closing::Failed) };
+        self.outbox.heartbeat(message::heartbeat(told));
         self.send(Message::Ping(bytes::Bytes::new())).await
     }
 
@@ -399,14 +423,11 @@ impl Connection {
         self.outbox.close();
         let subscriptions = self.subscriptions.len() as u64;
         self.gate.streams.counts.subscriptions.fetch_sub(subscriptions, Ordering::Relaxed);
-        if let Some((subscription, task)) = self.replaying.take() {
+        if let Some((_, task)) = self.replaying.take() {
             // It ends by itself, because the outbox is closed.
             drop(task.await);
-            self.subscriptions.insert(subscription);
         }
-        for subscription in &self.subscriptions {
-            self.gate.live.leave(*subscription, Arc::clone(&self.outbox) as _);
-        }
+        self.subscriptions.clear();
         self.cancel_orders().await;
         if let Some(frame) = closing.frame() {
             let close = self.socket.send(Message::Close(Some(frame)));
@@ -422,11 +443,10 @@ impl Connection {
 
     /// Has the engine cancel the orders that asked for it.
     async fn cancel_orders(&mut self) {
-        let Some(caller) = &self.caller else { return };
         for account in std::mem::take(&mut self.cancels) {
             self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
             let command = Disconnect { account, level: None };
-            let cx = Context::new().with_principal(caller.grant());
+            let cx = context(self.arrival, self.caller.as_ref());
             while let Err(error) = self.gate.desk.send(command, &cx).await {
                 // Whatever else it is, trying again would not help.
                 if error.kind() != ErrorKind::Busy || !error.is_retryable() {
@@ -436,17 +456,6 @@ impl Connection {
             }
         }
     }
-}
-
-/// Refuses to resume from before what is kept or from after what has been told.
-async fn check_resume(gate: &Gate, from_seq: Seq) -> Result<(), ApiError> {
-    // It may be an answer's, whose events are told a moment later.
-    if !gate.live.wait_for(from_seq, gate.config.min_seq_wait).await {
-        let message = format!("The venue has not come to sequence {from_seq}.");
-        return Err(ApiError::invalid("from_seq", message));
-    }
-    let oldest = gate.live.oldest_resume();
-    if from_seq < oldest { Err(message::too_far_back(oldest)) } else { Ok(()) }
 }
 
 async fn told_to_stop(stopped: &mut watch::Receiver<bool>) {
@@ -459,12 +468,10 @@ async fn beat(interval: &mut Interval) {
 }
 
 /// Waits for the end of a replay, for ever if there is none.
-async fn finished(
-    replaying: &mut Option<(Subscription, JoinHandle<Result<(), ReadEventsError>>)>,
-) -> (Subscription, Result<(), ReadEventsError>) {
+async fn finished(replaying: &mut Option<Replaying>) -> (Subscription, Replayed) {
     match replaying {
         Some((subscription, task)) => {
-            let outcome = task.await.unwrap_or(Ok(()));
+            let outcome = task.await.unwrap_or(Ok(None));
             let subscription = *subscription;
             *replaying = None;
             (subscription, outcome)

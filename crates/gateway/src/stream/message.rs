@@ -267,13 +267,3 @@ pub(crate) fn error(op: Option<&str>, error: &ApiError) -> Utf8Bytes {
     error.write(&mut out);
     finish(out)
 }
-
-/// A private stream cannot be resumed from so far back.
-pub(crate) fn too_far_back(oldest: Seq) -> ApiError {
-    let message = format!(
-        "The stream can be resumed from sequence {oldest} on; subscribe without from_seq and read \
-         what was missed from GET /v1/orders and GET /v1/fills."
-    );
-    let status = axum::http::StatusCode::CONFLICT;
-    ApiError { seq: Some(oldest), ..ApiError::new(status, "too_far_back", message).of("from_seq") }
-}

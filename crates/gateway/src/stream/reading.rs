@@ -1,36 +1,25 @@
-//! What subscriptions begin with, read from the feed.
+//! What subscriptions begin with, and what is shown whole each time.
 
 use super::message;
+use crate::ApiError;
+use crate::gate::Gate;
 use axum::extract::ws::Utf8Bytes;
-use rialto_desk::{Live, Names, PrivateChannel, Subscription};
-use rialto_feed::{Depth, Moment};
+use rialto_bus::Context;
+use rialto_desk::{
+    Fresh, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
+};
+use rialto_feed::Depth;
 use rialto_model::Seq;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-/// Reads the feed for one connection.
+/// Asks for what one connection is shown whole.
+#[derive(Default)]
 pub(super) struct Reading {
-    live: Arc<Live>,
-    names: Names,
     /// How many levels of which books are shown, and what was shown last.
     tops: BTreeMap<Subscription, (usize, Option<Depth>)>,
 }
 
 impl Reading {
-    pub(super) fn new(live: Arc<Live>) -> Reading {
-        let names = Names::of(&live.read());
-        Reading { live, names, tops: BTreeMap::new() }
-    }
-
-    pub(super) fn names(&self) -> &Names {
-        &self.names
-    }
-
-    /// Takes over what was listed since.
-    pub(super) fn learn(&mut self) {
-        self.names.update(&self.live.read());
-    }
-
     /// Remembers how many levels a subscription is to the best levels of.
     pub(super) fn show(&mut self, subscription: Subscription, levels: usize) {
         self.tops.insert(subscription, (levels, None));
@@ -38,47 +27,61 @@ impl Reading {
 
     /// What the subscription is to be told whole, and the sequence that it is as of; no text if
     /// nothing of it has changed.
-    pub(super) fn whole(&mut self, subscription: Subscription) -> (Option<Utf8Bytes>, Seq) {
-        // Only copying happens under the lock; writing JSON takes longer.
-        let feed = self.live.read();
-        let at = Moment { seq: feed.seq(), time: feed.time() };
+    pub(super) async fn whole(
+        &mut self,
+        gate: &Gate,
+        cx: &Context<'_>,
+        subscription: Subscription,
+    ) -> Result<(Option<Utf8Bytes>, Seq), ApiError> {
         match subscription {
             Subscription::Book(instrument) => {
-                let depth = feed.depth(instrument, usize::MAX);
-                drop(feed);
-                let seq = depth.as_ref().map_or(at.seq, |depth| depth.last_seq);
-                (depth.map(|depth| message::book(&depth, at, &self.names)), seq)
+                let question = GetBook { instrument, levels: usize::MAX };
+                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let text = message::book(&read.answer, read.at, &read.names);
+                Ok((Some(text), read.answer.last_seq))
             }
             Subscription::Top(instrument) => {
                 let Some((levels, shown)) = self.tops.get_mut(&subscription) else {
-                    return (None, at.seq);
+                    return Ok((None, Seq::ZERO));
                 };
-                let depth = feed.depth(instrument, *levels);
-                drop(feed);
-                let same = |a: &Depth, b: &Depth| (&a.bids, &a.asks) == (&b.bids, &b.asks);
-                if depth.as_ref().zip(shown.as_ref()).is_some_and(|(a, b)| same(a, b)) {
-                    return (None, at.seq);
+                let question = GetBook { instrument, levels: *levels };
+                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let same = |shown: &Depth| {
+                    (&shown.bids, &shown.asks) == (&read.answer.bids, &read.answer.asks)
+                };
+                if shown.as_ref().is_some_and(same) {
+                    return Ok((None, read.at.seq));
                 }
-                let text = depth.as_ref().map(|depth| message::book(depth, at, &self.names));
-                *shown = depth;
-                (text, at.seq)
+                let text = message::book(&read.answer, read.at, &read.names);
+                *shown = Some(read.answer);
+                Ok((Some(text), read.at.seq))
             }
             Subscription::Ticker(instrument) => {
-                let ticker = feed.ticker(instrument);
-                drop(feed);
-                (ticker.map(|ticker| message::ticker(&ticker, &self.names)), at.seq)
+                let read = gate.ask(cx, GetTicker { instrument }, Fresh::Now).await?;
+                Ok((Some(message::ticker(&read.answer.ticker, &read.names)), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Orders, account) => {
-                let orders: Vec<_> = feed.open_orders(account).collect();
-                drop(feed);
-                (Some(message::open_orders(account, at, &orders, &self.names)), at.seq)
+                let question = ListOrders {
+                    account,
+                    instrument: None,
+                    ended: false,
+                    after: None,
+                    limit: usize::MAX,
+                };
+                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let orders = &read.answer.rows;
+                let text = message::open_orders(account, read.at, orders, &read.names);
+                Ok((Some(text), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Balances, account) => {
-                let balances: Vec<_> = feed.balances(account).collect();
-                drop(feed);
-                (Some(message::balances(account, at, &balances, &self.names)), at.seq)
+                let read = gate.ask(cx, GetBalances { account }, Fresh::Now).await?;
+                let text = message::balances(account, read.at, &read.answer, &read.names);
+                Ok((Some(text), read.at.seq))
             }
-            Subscription::Own(PrivateChannel::Fills, _) | Subscription::Trades(_) => (None, at.seq),
+            // These consist of events only and are never read whole.
+            Subscription::Own(PrivateChannel::Fills, _) | Subscription::Trades(_) => {
+                Ok((None, Seq::ZERO))
+            }
         }
     }
 }

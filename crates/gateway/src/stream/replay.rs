@@ -2,9 +2,8 @@
 
 use super::message;
 use super::outbox::Outbox;
-use rialto_desk::{Live, Names, PrivateChannel, Subscription, owners};
-use rialto_engine::ReadEventsError;
-use rialto_model::{AccountId, Event, Seq};
+use rialto_desk::{Past, PrivateChannel, ReadEventsError, Subscribed, Subscription};
+use rialto_model::{AccountId, Seq};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +13,10 @@ const NEAR: u64 = 4_096;
 
 /// One private stream to be resumed.
 pub(super) struct Replay {
-    pub(super) live: Arc<Live>,
-    pub(super) outbox: Arc<Outbox>,
+    pub(super) past: Past,
     pub(super) channel: PrivateChannel,
     pub(super) account: AccountId,
-    /// The client has everything up to here.
-    pub(super) after: Seq,
+    pub(super) outbox: Arc<Outbox>,
     /// How long it may take the client to make room.
     pub(super) patience: Duration,
 }
@@ -29,55 +26,35 @@ impl Replay {
         Subscription::Own(self.channel, self.account)
     }
 
-    /// Queues the past and joins the live stream. From a thread that may wait.
-    pub(super) fn run(mut self) -> Result<(), ReadEventsError> {
+    /// Queues the past and joins the live stream, unless nobody wants it any more. From a thread
+    /// that may wait.
+    pub(super) fn run(mut self) -> Result<Option<Subscribed>, ReadEventsError> {
         loop {
-            let told = self.live.told();
-            if told.0.saturating_sub(self.after.0) < NEAR {
+            let told = self.past.told();
+            if told.0.saturating_sub(self.past.reached().0) < NEAR {
                 break;
             }
             if !self.read_through(told)? {
-                return Ok(());
+                return Ok(None);
             }
         }
-        self.live.join(self.subscription(), Arc::clone(&self.outbox) as _);
+        let subscribed = self.past.join(Arc::clone(&self.outbox) as _);
         if let Some(joined) = self.outbox.joined_after()
             && self.read_through(joined)?
         {
             self.outbox.caught_up();
         }
-        Ok(())
+        Ok(Some(subscribed))
     }
 
     /// Queues what is the account's own up to `last`; `false` if nobody wants it any more.
     fn read_through(&mut self, last: Seq) -> Result<bool, ReadEventsError> {
-        let names = Names::of(&self.live.read());
-        let mut reader = self.live.events(self.after.next());
-        let mut own = Vec::new();
-        while reader.next_seq() <= last {
-            // It was told, so that it is there: in memory or, a moment later, in the event log.
-            let Some(batch) = reader.next_timeout(self.patience)? else { return Ok(false) };
-            for record in batch.iter().take_while(|record| record.seq <= last) {
-                // The folding thread has decoded it before, so that it decodes again.
-                let Ok((time, events)) = record.decode() else { continue };
-                own.clear();
-                own.extend(events.filter_map(Result::ok).filter(|event| self.is_own(event)));
-                if own.is_empty() {
-                    continue;
-                }
-                let text = message::own(self.channel, self.account, record.seq, time, &own, &names);
-                if let Some(text) = text
-                    && !self.outbox.past(self.subscription(), record.seq, text, self.patience)
-                {
-                    return Ok(false);
-                }
-            }
-        }
-        self.after = last.max(self.after);
-        Ok(true)
-    }
-
-    fn is_own(&self, event: &Event) -> bool {
-        owners(event).contains(&Some(self.account))
+        let (channel, account) = (self.channel, self.account);
+        let Replay { past, outbox, patience, .. } = self;
+        let subscription = past.subscription();
+        past.read_through(last, *patience, |seq, time, events, names| {
+            let text = message::own(channel, account, seq, time, events, names);
+            text.is_none_or(|text| outbox.past(subscription, seq, text, *patience))
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{StreamConfig, connection};
 use crate::ApiError;
-use crate::call::peer;
+use crate::call::Arrival;
 use crate::gate::Gate;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
@@ -71,9 +71,9 @@ impl Streams {
 /// `GET /v1/stream`
 pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
     let (mut head, _) = request.into_parts();
-    let peer = peer(&head);
+    let arrival = Arrival::of(&head.extensions);
     let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer)?;
+    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, arrival.peer)?;
     let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await.map_err(|_| {
         let message = "This path speaks WebSocket: connect with a WebSocket client.";
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "websocket_required", message)
@@ -90,7 +90,7 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
         upgrade.max_message_size(config.message_bytes_max).max_frame_size(config.message_bytes_max);
     Ok(upgrade
         .on_upgrade(move |socket| async move {
-            connection::serve(gate, socket, peer).await;
+            connection::serve(gate, socket, arrival).await;
             drop(entered);
         })
         .into_response())

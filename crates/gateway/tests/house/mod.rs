@@ -3,13 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
+use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_flow::Options;
 use rialto_flow::store::MemoryStore;
-use rialto_gateway::{
-    AdminKey, Gateway, GatewayConfig, KeyStore, Live, LiveConfig, MasterKey, Secret, now_us, sign,
-};
+use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey, Secret, now_us, sign};
 use rialto_lifecycle::Overview;
 use rialto_payments::{Payments, Settings};
 use serde_json::{Value, json};
@@ -202,9 +201,9 @@ impl House {
         let payments = Payments::open(&engine, &live, store, settings, flows).unwrap();
         let gateway = Gateway::start_in(
             Overview::default(),
+            None,
             config,
-            Arc::clone(&engine),
-            Arc::clone(&live),
+            VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) },
             Arc::clone(&keys),
             Some(payments.bus()),
         )

@@ -2,7 +2,10 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use rialto_bus::{Context, Dispatch, Error};
-use rialto_desk::{CreateAccount, CreateCurrency, CreateMember, Deposit, DeskBus, Grant, Scope};
+use rialto_desk::{
+    CreateAccount, CreateCurrency, CreateMember, Deposit, DeskBus, DeskConfig, Grant, Live,
+    LiveConfig, Scope, VenueParts,
+};
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{Engine, EngineConfig, Wait};
 use rialto_flow::store::{Level, LogOptions, LogStore, Store};
@@ -31,7 +34,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 pub(crate) struct House {
     pub(crate) bus: PaymentsBus,
     pub(crate) desk: Arc<DeskBus>,
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) clock: ManualClock,
 }
 
@@ -75,7 +78,10 @@ impl House {
     pub(crate) fn try_open(disk: &SimDisk, clock: &ManualClock, life: u8) -> Result<House, Gone> {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let (engine, _) = Engine::start(engine_config(), Arc::clone(&shared))?;
-        let desk = Arc::new(DeskBus::open(&engine, 1));
+        let engine = Arc::new(engine);
+        let live = Live::start(&engine, LiveConfig::default())?;
+        let venue = VenueParts { engine: Arc::clone(&engine), live };
+        let desk = Arc::new(DeskBus::open(venue, &DeskConfig::default()));
         let options = LogOptions {
             segment_bytes: 2 << 20,
             salt: [life; 16],

@@ -12,8 +12,9 @@ pub use print::print;
 pub use setting::{Kind, Setting};
 pub use settings::{SECTIONS, SETTINGS};
 
+use rialto_desk::LiveConfig;
 use rialto_engine::EngineConfig;
-use rialto_gateway::{GatewayConfig, LiveConfig};
+use rialto_gateway::GatewayConfig;
 use std::path::Path;
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use super::LOOK_AGAIN;
 use super::made::Made;
 use crate::tell_all;
+use rialto_desk::{Live, LiveConfig};
 use rialto_engine::{Engine, Health as EngineHealth};
-use rialto_gateway::{Live, LiveConfig};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 
 pub(super) struct Part {

@@ -3,9 +3,10 @@
 use super::closing::Deadline;
 use super::made::Made;
 use crate::terminal::note;
+use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
 use rialto_flow::recorder::Recorder;
-use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, Live, MasterKey};
+use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
 use std::net::SocketAddr;
@@ -34,14 +35,13 @@ pub(super) struct Part {
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        let (engine, live) = (self.engine.get()?, self.live.get()?);
+        let venue = VenueParts { engine: self.engine.get()?, live: self.live.get()? };
         let opened = KeyStore::open(&self.auth_dir, &MasterKey::Find)?;
         let keys = Arc::new(opened.keys);
         let (process, config) = (self.process.clone(), self.config.clone());
         let payments = self.payments.get()?.upgrade();
         let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
-        let gateway =
-            Gateway::start_in(process, recorder, config, engine, live, keys_too, payments);
+        let gateway = Gateway::start_in(process, recorder, config, venue, keys_too, payments);
         let gateway = gateway.inspect_err(|_| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &opened.new_admin_key {

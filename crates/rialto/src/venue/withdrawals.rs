@@ -2,11 +2,11 @@
 
 use super::made::Made;
 use crate::terminal::note;
+use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::Engine;
 use rialto_flow::Options;
 use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
-use rialto_gateway::Live;
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_payments::{Payments, PaymentsBus, Settings};
 use std::path::PathBuf;

@@ -4,10 +4,11 @@ use super::load::Requests;
 use crate::drive::{Venue, VenueSettings, read_back};
 use crate::error::{BenchError, broken, verify};
 use crate::workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
+use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{
     Gateway, GatewayConfig, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP,
-    KeyRequest, KeyStore, Live, LiveConfig, MasterKey, Scope, Secret, now_us, sign,
+    KeyRequest, KeyStore, MasterKey, Scope, Secret, now_us, sign,
 };
 use rialto_model::{AccountId, MemberId, Side};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -72,9 +73,9 @@ impl Served {
             signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
             ..GatewayConfig::default()
         };
-        let gateway =
-            Gateway::start(config, Arc::clone(&engine), Arc::clone(&live), Arc::new(store))
-                .map_err(broken(case, "start the gateway"))?;
+        let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let gateway = Gateway::start(config, parts, Arc::new(store))
+            .map_err(broken(case, "start the gateway"))?;
         Ok(Served { gateway, live, engine, keys })
     }
 

@@ -1,8 +1,8 @@
 //! Rates and percentiles of the last seconds.
 
 use hdrhistogram::Histogram;
+use rialto_desk::Live;
 use rialto_engine::Engine;
-use rialto_gateway::Live;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

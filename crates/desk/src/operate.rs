@@ -1,0 +1,112 @@
+//! What operators have done while the venue runs: snapshots and backups.
+
+use crate::{AtField, Grant, Needs, Scope};
+use rialto_bus::{Command, Context, Error, ErrorKind, Handler, Request, Result};
+use rialto_engine::{BackupError, Engine};
+use rialto_model::Seq;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a snapshot may take before the request gives up waiting for it.
+const SNAPSHOT_WAIT: Duration = Duration::from_secs(60);
+
+/// Has a snapshot made and waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakeSnapshot;
+
+impl Request for TakeSnapshot {
+    /// Where the snapshot stands.
+    type Response = Seq;
+    const NAME: &'static str = "take_snapshot";
+}
+
+impl Command for TakeSnapshot {}
+
+impl Needs for TakeSnapshot {
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.require(Scope::Admin)?)
+    }
+}
+
+/// Has the data directory copied into a directory of this name, under the one that is meant for
+/// backups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakeBackup {
+    /// 1 to 64 letters, digits, dashes, underscores and dots; it does not begin with a dot.
+    pub name: String,
+}
+
+/// A backup that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    /// Where it lies.
+    pub directory: PathBuf,
+    /// The last command in it.
+    pub seq: Seq,
+}
+
+impl Request for TakeBackup {
+    type Response = Backup;
+    const NAME: &'static str = "take_backup";
+}
+
+impl Command for TakeBackup {}
+
+impl Needs for TakeBackup {
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.require(Scope::Admin)?)
+    }
+}
+
+/// Looks after the venue's data.
+pub struct Caretaker {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) backup_dir: Option<PathBuf>,
+}
+
+/// Trying again at once would hardly end better.
+fn failed(code: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Unavailable, code, message).retryable(false)
+}
+
+impl Handler<TakeSnapshot> for Caretaker {
+    async fn handle(&self, _: TakeSnapshot, cx: &Context<'_>) -> Result<Seq> {
+        let ticket = self.engine.request_snapshot();
+        let failed = |message| failed("snapshot_failed", message);
+        let made = tokio::task::spawn_blocking(move || ticket.wait(SNAPSHOT_WAIT)).await;
+        let seq = made
+            .map_err(|error| failed(format!("The wait for the snapshot broke off: {error}.")))?
+            .map_err(|error| failed(format!("{error}.")).with_source(error))?;
+        cx.note("seq", &seq);
+        Ok(seq)
+    }
+}
+
+impl Handler<TakeBackup> for Caretaker {
+    async fn handle(&self, backup: TakeBackup, cx: &Context<'_>) -> Result<Backup> {
+        let Some(parent) = &self.backup_dir else {
+            let message = "This venue has no directory for backups: set backup_dir under [gateway] in \
+                           its configuration, as in backup_dir = \"/var/backups/rialto\", and start \
+                           it again.";
+            return Err(Error::new(ErrorKind::Conflict, "no_backup_dir", message));
+        };
+        let directory = parent.join(&backup.name);
+        // Whoever asks does not know where the venue was started.
+        let directory = std::path::absolute(&directory).unwrap_or(directory);
+        let (engine, target) = (Arc::clone(&self.engine), directory.clone());
+        let failed = |message| failed("backup_failed", message);
+        let made = tokio::task::spawn_blocking(move || engine.backup(&target)).await;
+        let made = made.map_err(|error| failed(format!("The backup broke off: {error}.")))?;
+        let seq = made.map_err(|error| match error {
+            BackupError::NotEmpty { .. } => {
+                let message = format!("{error}.");
+                let error = Error::new(ErrorKind::Conflict, "backup_exists", message);
+                error.with_source(AtField("name"))
+            }
+            error => failed(format!("{error}.")).with_source(error),
+        })?;
+        cx.note("seq", &seq);
+        Ok(Backup { directory, seq })
+    }
+}

@@ -1,0 +1,184 @@
+//! Being told what happens, from now on or from where a stream broke off.
+
+use crate::live::owners;
+use crate::query::Known;
+use crate::{Grant, Listener, Live, Names, Needs, PrivateChannel, Scope, Subscription, Unanswered};
+use rialto_bus::{Context, Handler, Query, Request, Result};
+use rialto_engine::ReadEventsError;
+use rialto_model::{AccountId, Event, RejectReason, Seq, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Has a listener told what happens. What is an account's own needs the scope to read it.
+pub struct Subscribe {
+    /// To what.
+    pub subscription: Subscription,
+    /// Who is to be told.
+    pub listener: Arc<dyn Listener>,
+}
+
+/// A subscription, which ends when this is dropped. Until it has ended, a moment later, its listener
+/// may still hear of it.
+pub struct Subscribed {
+    live: Arc<Live>,
+    subscription: Subscription,
+    listener: Arc<dyn Listener>,
+}
+
+impl Subscribed {
+    fn begin(
+        live: &Arc<Live>,
+        subscription: Subscription,
+        listener: Arc<dyn Listener>,
+    ) -> Subscribed {
+        live.join(subscription, Arc::clone(&listener));
+        Subscribed { live: Arc::clone(live), subscription, listener }
+    }
+}
+
+impl Drop for Subscribed {
+    fn drop(&mut self) {
+        self.live.leave(self.subscription, Arc::clone(&self.listener));
+    }
+}
+
+impl Request for Subscribe {
+    type Response = Subscribed;
+    const NAME: &'static str = "subscribe";
+}
+
+impl Query for Subscribe {}
+
+impl Needs for Subscribe {
+    fn check(&self, grant: &Grant) -> Result<()> {
+        match self.subscription {
+            Subscription::Own(_, account) => Ok(grant.permit(Scope::Read, account)?),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Handler<Subscribe> for Known {
+    async fn handle(&self, wanted: Subscribe, _: &Context<'_>) -> Result<Subscribed> {
+        let Subscribe { subscription, listener } = wanted;
+        if let Subscription::Own(_, account) = subscription {
+            self.must_exist(account)?;
+        }
+        Ok(Subscribed::begin(&self.live, subscription, listener))
+    }
+}
+
+impl Known {
+    fn must_exist(&self, account: AccountId) -> Result<()> {
+        match self.live.read().account(account) {
+            Some(_) => Ok(()),
+            None => Err(Unanswered::Unknown(RejectReason::UnknownAccount).into()),
+        }
+    }
+}
+
+/// Opens the past of a private stream, to go on where one broke off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// Of orders or fills; balances are states and begin with all of them.
+    pub channel: PrivateChannel,
+    /// Whose.
+    pub account: AccountId,
+    /// The subscriber has everything through this command.
+    pub after: Seq,
+}
+
+impl Request for Resume {
+    type Response = Past;
+    const NAME: &'static str = "resume";
+}
+
+impl Query for Resume {}
+
+impl Needs for Resume {
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.permit(Scope::Read, self.account)?)
+    }
+}
+
+impl Handler<Resume> for Known {
+    async fn handle(&self, wanted: Resume, _: &Context<'_>) -> Result<Past> {
+        let Resume { channel, account, after } = wanted;
+        self.must_exist(account)?;
+        // It may be an answer's, whose events are told a moment later.
+        if !self.wait_for(after).await {
+            return Err(Unanswered::NotYet(after).into());
+        }
+        let oldest = self.live.oldest_resume();
+        if after < oldest {
+            return Err(Unanswered::TooFarBack(oldest).into());
+        }
+        Ok(Past { live: Arc::clone(&self.live), channel, account, reached: after })
+    }
+}
+
+/// What has happened to an account's orders, command by command, read from the event log.
+pub struct Past {
+    live: Arc<Live>,
+    channel: PrivateChannel,
+    account: AccountId,
+    reached: Seq,
+}
+
+impl Past {
+    /// What of whom it is.
+    #[must_use]
+    pub fn subscription(&self) -> Subscription {
+        Subscription::Own(self.channel, self.account)
+    }
+
+    /// How far it has been read.
+    #[must_use]
+    pub fn reached(&self) -> Seq {
+        self.reached
+    }
+
+    /// The last sequence of which subscribers have been told everything.
+    #[must_use]
+    pub fn told(&self) -> Seq {
+        self.live.told()
+    }
+
+    /// Tells the events that are the account's own of each command that has any, through `last`,
+    /// which must have been told already. `false` if `tell` said that nobody wants more of it, or
+    /// if no events came for as long as `patience`. For a thread that may wait.
+    ///
+    /// # Errors
+    /// The event log cannot be read.
+    pub fn read_through(
+        &mut self,
+        last: Seq,
+        patience: Duration,
+        mut tell: impl FnMut(Seq, Timestamp, &[Event], &Names) -> bool,
+    ) -> std::result::Result<bool, ReadEventsError> {
+        let names = self.live.names();
+        let mut reader = self.live.events(self.reached.next());
+        let mut own = Vec::new();
+        while reader.next_seq() <= last {
+            // It was told, so that it is there: in memory or, a moment later, in the event log.
+            let Some(batch) = reader.next_timeout(patience)? else { return Ok(false) };
+            for record in batch.iter().take_while(|record| record.seq <= last) {
+                // The folding thread has decoded it before, so that it decodes again.
+                let Ok((time, events)) = record.decode() else { continue };
+                let is_own = |event: &Event| owners(event).contains(&Some(self.account));
+                own.clear();
+                own.extend(events.filter_map(std::result::Result::ok).filter(is_own));
+                if !own.is_empty() && !tell(record.seq, time, &own, &names) {
+                    return Ok(false);
+                }
+            }
+        }
+        self.reached = last.max(self.reached);
+        Ok(true)
+    }
+
+    /// Has a listener told what happens from now on; it learns from which sequence on that is.
+    pub fn join(&self, listener: Arc<dyn Listener>) -> Subscribed {
+        Subscribed::begin(&self.live, self.subscription(), listener)
+    }
+}

@@ -1,0 +1,78 @@
+//! What is wrong in itself goes no further than the bus.
+//!
+//! Only what never reaches the engine is decided here. Whether an order makes sense is the engine's
+//! to say: its refusals stand in the journal, and a repetition under the same client order id gets
+//! the same one.
+
+use crate::{
+    AmendOrder, Ask, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
+    CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency, FindInstrument, GetReport,
+    GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder, PrivateChannel,
+    Question, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, Withdraw,
+};
+use rialto_bus::Result;
+use rialto_bus::behaviour::Validate;
+
+const BACKUP_NAME_BYTES_MAX: usize = 64;
+
+/// Requests of which nothing can be said without the state of the venue.
+macro_rules! decided_later {
+    ($($Request:ty),* $(,)?) => { $(
+        impl Validate for $Request {
+            #[inline]
+            fn validate(&self) -> Result<()> {
+                Ok(())
+            }
+        }
+    )* };
+}
+
+decided_later! {
+    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Withdraw, Deposit,
+    PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
+    CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, IdentifyOrder, FindInstrument,
+    FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot,
+}
+
+impl<Q: Question> Validate for Ask<Q> {
+    #[inline]
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Validate for SubmitBatch {
+    fn validate(&self) -> Result<()> {
+        if self.submissions.is_empty() {
+            return Err(AtField("rows").invalid("A batch has at least one row."));
+        }
+        Ok(())
+    }
+}
+
+impl Validate for Resume {
+    fn validate(&self) -> Result<()> {
+        if self.channel == PrivateChannel::Balances {
+            let message = "Balances are states: a subscription begins with all of them.";
+            return Err(AtField("channel").invalid(message));
+        }
+        Ok(())
+    }
+}
+
+impl Validate for TakeBackup {
+    // A name and not a path: whoever runs the venue over a network shall not write anywhere on the
+    // disk.
+    fn validate(&self) -> Result<()> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let is_name = |name: &str| !name.starts_with('.') && name.bytes().all(is_plain);
+        let Self { name } = self;
+        if name.is_empty() || name.len() > BACKUP_NAME_BYTES_MAX || !is_name(name) {
+            let message = "A backup's name is 1 to 64 letters, digits, dashes, underscores and dots, \
+                           and does not begin with a dot; it is no path.";
+            return Err(AtField("name").invalid(message));
+        }
+        Ok(())
+    }
+}

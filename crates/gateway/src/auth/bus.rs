@@ -1,0 +1,184 @@
+//! Changing keys: requests on a bus of their own, because no protocol but this gateway's knows these
+//! keys, through the same behaviours as everything that is asked of the desk.
+
+use super::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Secret, now_us};
+use rialto_bus::behaviour::{Counters, IsolatePanics, Validate, Validation};
+use rialto_bus::{
+    Command, Context, Error, ErrorKind, Handler, Query, Request, Result, behaviours, bus,
+};
+use rialto_desk::{AtField, Authorisation, Grant, Needs, Scope};
+use std::sync::Arc;
+
+/// The longest that an old secret may work on after a rotation: a week.
+const OVERLAP_S_MAX: u32 = 7 * 86_400;
+/// The most accounts of one key.
+const ACCOUNTS_MAX: usize = 1_000;
+
+bus! {
+    /// What operators ask of the key store.
+    pub(crate) struct KeyBus {
+        requests through [Counters, IsolatePanics, Authorisation, Validation] {
+            keeper: KeyKeeper => later CreateKey, later ListKeys, later RotateKey, later RevokeKey;
+        }
+    }
+}
+
+impl KeyBus {
+    pub(crate) fn new(keys: Arc<KeyStore>) -> KeyBus {
+        let requests = behaviours![Counters::new(4), IsolatePanics, Authorisation, Validation];
+        KeyBus { requests, keeper: KeyKeeper(keys) }
+    }
+
+    /// How often what was asked, and what came of it.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.requests.0
+    }
+}
+
+/// Makes a key.
+pub(crate) struct CreateKey(pub(crate) KeyRequest);
+
+/// All keys.
+pub(crate) struct ListKeys;
+
+/// Gives a key a new secret.
+pub(crate) struct RotateKey {
+    pub(crate) id: String,
+    /// How long the old one works on.
+    pub(crate) overlap_s: u32,
+}
+
+/// Ends a key.
+pub(crate) struct RevokeKey {
+    pub(crate) id: String,
+}
+
+/// Says what requests are called, what kind they are and what they are answered.
+macro_rules! requests {
+    ($($name:literal $Kind:ident $Request:ident => $Response:ty;)*) => { $(
+        impl Request for $Request {
+            type Response = $Response;
+            const NAME: &'static str = $name;
+        }
+
+        impl $Kind for $Request {}
+
+        impl Needs for $Request {
+            fn check(&self, grant: &Grant) -> Result<()> {
+                Ok(grant.require(Scope::Admin)?)
+            }
+        }
+    )* };
+}
+
+requests! {
+    "create_key" Command CreateKey => (KeyInfo, Secret);
+    "list_keys" Query ListKeys => Vec<KeyInfo>;
+    "rotate_key" Command RotateKey => (KeyInfo, Secret);
+    "revoke_key" Command RevokeKey => KeyInfo;
+}
+
+impl Validate for CreateKey {
+    fn validate(&self) -> Result<()> {
+        let Self(KeyRequest { scopes, expires_us, accounts, .. }) = self;
+        if scopes.iter().next().is_none() {
+            return Err(AtField("scopes").invalid("A key has at least one scope."));
+        }
+        if expires_us.is_some_and(|end| end <= now_us()) {
+            return Err(AtField("expires_us").invalid("The expiry must be in the future."));
+        }
+        if accounts.len() > ACCOUNTS_MAX {
+            let message = format!("A key acts for at most {ACCOUNTS_MAX} accounts.");
+            return Err(AtField("accounts").invalid(message));
+        }
+        Ok(())
+    }
+}
+
+impl Validate for ListKeys {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Validate for RotateKey {
+    fn validate(&self) -> Result<()> {
+        if self.overlap_s > OVERLAP_S_MAX {
+            let message = format!("The old secret may work on for at most {OVERLAP_S_MAX} s.");
+            return Err(AtField("overlap_s").invalid(message));
+        }
+        Ok(())
+    }
+}
+
+impl Validate for RevokeKey {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Answers requests about keys.
+pub(crate) struct KeyKeeper(Arc<KeyStore>);
+
+impl KeyKeeper {
+    /// Uses the store where waiting for its disk holds up nobody.
+    async fn with_store<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&KeyStore) -> std::result::Result<T, KeyStoreError> + Send + 'static,
+    ) -> Result<T> {
+        let keys = Arc::clone(&self.0);
+        match tokio::task::spawn_blocking(move || change(&keys)).await {
+            Ok(changed) => Ok(changed?),
+            Err(error) => {
+                let message = format!("The change broke off: {error}.");
+                Err(Error::new(ErrorKind::Internal, "key_store_failed", message))
+            }
+        }
+    }
+}
+
+impl From<KeyStoreError> for Error {
+    fn from(error: KeyStoreError) -> Error {
+        let message = format!("{error}.");
+        match error {
+            KeyStoreError::UnknownKey(_) => {
+                Error::new(ErrorKind::NotFound, "unknown_key", message).with_source(AtField("id"))
+            }
+            KeyStoreError::Revoked(_) => {
+                Error::new(ErrorKind::Conflict, "key_revoked", message).with_source(AtField("id"))
+            }
+            KeyStoreError::Full => {
+                Error::new(ErrorKind::Busy, "venue_full", message).retryable(false)
+            }
+            KeyStoreError::LabelTooLong => AtField("label").invalid(message),
+            KeyStoreError::File { .. } => {
+                Error::new(ErrorKind::Internal, "key_store_failed", message).with_source(error)
+            }
+        }
+    }
+}
+
+impl Handler<CreateKey> for KeyKeeper {
+    async fn handle(&self, create: CreateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
+        self.with_store(move |keys| keys.create(create.0)).await
+    }
+}
+
+impl Handler<ListKeys> for KeyKeeper {
+    async fn handle(&self, _: ListKeys, _: &Context<'_>) -> Result<Vec<KeyInfo>> {
+        self.with_store(|keys| Ok(keys.list())).await
+    }
+}
+
+impl Handler<RotateKey> for KeyKeeper {
+    async fn handle(&self, rotate: RotateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
+        let RotateKey { id, overlap_s } = rotate;
+        self.with_store(move |keys| keys.rotate(&id, u64::from(overlap_s) * 1_000_000)).await
+    }
+}
+
+impl Handler<RevokeKey> for KeyKeeper {
+    async fn handle(&self, revoke: RevokeKey, _: &Context<'_>) -> Result<KeyInfo> {
+        self.with_store(move |keys| keys.revoke(&revoke.id)).await
+    }
+}
