@@ -8,12 +8,12 @@ use crate::query::{
 };
 use crate::{
     AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
-    Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume, SetDeadMan,
-    SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
+    HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
+    SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup,
     TakeSnapshot, ToEngine, Withdraw,
 };
-use rialto_bus::behaviour::{Counters, IsolatePanics, Validation};
+use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
 use rialto_engine::{Engine, Level};
 use rialto_flow::recorder::{RecordRequests, Recorder};
@@ -28,7 +28,10 @@ bus! {
     /// The [`Context`] of each names a [`Grant`](crate::Grant) as its principal.
     pub struct DeskBus {
         requests through
-            [Counters, IsolatePanics, Option<RecordRequests>, Authorisation, Validation]
+            [
+                Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
+                Option<RecordRequests>, Authorisation, Validation,
+            ]
         {
             desk: Desk =>
                 later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
@@ -84,8 +87,11 @@ impl DeskBus {
         let VenueParts { engine, live } = venue;
         let caretaker =
             Caretaker { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
+        let durations = Arc::new(Durations::default());
         DeskBus {
             requests: behaviours![
+                Tracing::default(),
+                Metrics::new(Arc::clone(&durations)),
                 Counters::default(),
                 IsolatePanics,
                 None,
@@ -93,7 +99,7 @@ impl DeskBus {
                 Validation
             ],
             desk: Desk::open(&engine, config.lanes),
-            known: Known { engine, live, patience: config.patience },
+            known: Known { engine, live, durations, patience: config.patience },
             caretaker,
         }
     }
@@ -101,14 +107,14 @@ impl DeskBus {
     /// The same, with a recorder of what requests do, forbidden ones included.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> DeskBus {
-        self.requests.1.1.0 = recorder.map(RecordRequests);
+        self.requests.1.1.1.1.0 = recorder.map(RecordRequests);
         self
     }
 
     /// How often what was asked, and what came of it: what was forbidden included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.requests.0
+        &self.requests.1.1.0
     }
 
     /// The instrument with this symbol, if it is known already; [`FindInstrument`] waits for it.

@@ -37,6 +37,7 @@
 mod authorisation;
 mod bus;
 mod desk;
+mod durations;
 mod error;
 mod grant;
 mod listing;
@@ -53,6 +54,7 @@ mod validation;
 pub use authorisation::{Authorisation, Needs};
 pub use bus::{DeskBus, DeskConfig, VenueParts};
 pub use desk::{Answer, Desk, DeskError};
+pub use durations::{Durations, Took};
 pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;

@@ -8,11 +8,11 @@ use crate::{ApiError, json};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{Extensions, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
-use rialto_bus::Context;
+use rialto_bus::{Context, TraceContext};
 use rialto_desk::{Grant, Level};
 use rialto_ident::Id;
 use serde::Deserialize;
@@ -22,6 +22,8 @@ use std::net::IpAddr;
 use std::pin::pin;
 use std::task::Poll;
 
+/// Names the trace that a request belongs to: W3C Recommendation "Trace Context", section 3.2.
+const HEADER_TRACE: &str = "traceparent";
 const HEADER_DURABILITY: &str = "x-rialto-durability";
 
 /// Where a request comes from and what it is called, put on each by the server.
@@ -43,10 +45,18 @@ pub(crate) fn peer(head: &Parts) -> IpAddr {
     Arrival::of(&head.extensions).peer
 }
 
+/// The trace that a request belongs to. One that is malformed counts as none, as the standard has
+/// it.
+pub(crate) fn trace(headers: &HeaderMap) -> TraceContext {
+    let parent = headers.get(HEADER_TRACE).and_then(|value| value.to_str().ok());
+    parent.and_then(TraceContext::parse).unwrap_or_default()
+}
+
 /// What goes along with a request on the bus that whoever has this grant makes.
 pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
     let mut cx = Context::new().with_principal(grant);
     cx.request_id = Arrival::of(&head.extensions).request_id.map_or(0, Id::get);
+    cx.trace = trace(&head.headers);
     Notes::follow(&head.extensions, cx)
 }
 

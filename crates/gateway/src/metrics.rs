@@ -6,7 +6,7 @@ use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use rialto_desk::{GetReport, Report, Stats};
+use rialto_desk::{Durations, GetReport, Report, Stats};
 use rialto_model::RejectReason;
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,6 +83,28 @@ impl Metric<'_> {
         let _ = writeln!(self.page.0, "}} {value}");
     }
 
+    /// Buckets, sum and count of what has this label. `counts` are those of the buckets, the last
+    /// of what is above all bounds.
+    fn buckets_of(
+        &mut self,
+        (label, text): (&str, &str),
+        bounds: impl Iterator<Item = f64>,
+        counts: &[u64],
+        sum: f64,
+    ) {
+        let name = self.name;
+        let out = &mut self.page.0;
+        let mut through = 0;
+        for (bound, count) in bounds.zip(counts) {
+            through += count;
+            let _ = writeln!(out, "{name}_bucket{{{label}=\"{text}\",le=\"{bound}\"}} {through}");
+        }
+        let all: u64 = counts.iter().sum();
+        let _ = writeln!(out, "{name}_bucket{{{label}=\"{text}\",le=\"+Inf\"}} {all}");
+        let _ = writeln!(out, "{name}_sum{{{label}=\"{text}\"}} {sum}");
+        let _ = writeln!(out, "{name}_count{{{label}=\"{text}\"}} {all}");
+    }
+
     /// Buckets, sum and count. `count_through` counts what is at most a bound.
     fn buckets(
         &mut self,
@@ -106,6 +128,7 @@ fn render(gate: &Gate, report: &Report) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
     engine(&mut page, report);
     latency(&mut page, &report.stats);
+    requests(&mut page, report);
     feed(&mut page, report);
     gateway(&mut page, gate);
     page.0
@@ -165,6 +188,16 @@ fn latency(page: &mut Page, stats: &Stats) {
         sizes.len(),
         sizes.mean() * sizes.len() as f64,
     );
+}
+
+fn requests(page: &mut Page, report: &Report) {
+    let help = "Time from the bus to the answer, by request.";
+    let mut times = page.metric("rialto_bus_request_seconds", Kind::Histogram, help);
+    for took in &report.requests {
+        let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
+        let sum = took.sum_ns as f64 / NANOSECONDS;
+        times.buckets_of(("request", took.request), bounds, &took.buckets, sum);
+    }
 }
 
 fn feed(page: &mut Page, report: &Report) {

@@ -1,7 +1,8 @@
 //! What is told of a request to the recorder.
 
+use crate::ApiError;
+use crate::call::{Arrival, trace};
 use crate::traffic::Route;
-use crate::{ApiError, call::Arrival};
 use axum::extract::Request;
 use axum::http::{Extensions, Method};
 use axum::response::Response;
@@ -44,7 +45,8 @@ impl Recorded {
             _ => {
                 let request_id = Arrival::of(request.extensions()).request_id;
                 let request_id = request_id.map_or(0, Id::get);
-                let subject = Subject { request_id, ..Subject::default() };
+                let trace_id = trace(request.headers()).trace_id;
+                let subject = Subject { request_id, trace_id, ..Subject::default() };
                 Notes(Arc::new(recorder.begin_shared(route.name(), subject)))
             }
         };

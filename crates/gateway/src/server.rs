@@ -220,9 +220,13 @@ async fn serve(
         begun.fetch_add(1, Ordering::Relaxed);
         let request_id = gate.ids.next().ok();
         request.extensions_mut().insert(Arrival { peer: peer.ip(), request_id });
-        let answering = router.clone().call(request.map(Body::new));
+        let request = request.map(Body::new);
+        let mut router = router.clone();
         async move {
-            let mut response = answering.await?;
+            let mut response = match routes::is_order(&request) {
+                true => routes::place(gate, request).await,
+                false => router.call(request).await?,
+            };
             answered.fetch_add(1, Ordering::Relaxed);
             if let Some(id) = request_id {
                 let id = HeaderValue::from_str(id.base32().as_str());

@@ -57,6 +57,8 @@ fn metrics_say_what_happened() {
     };
     assert_eq!(entered("ok"), 2.0);
     assert_eq!(entered("conflict"), 1.0);
+    let timed = "rialto_bus_request_seconds_count{request=\"place_order\"}";
+    assert_eq!(value(page, timed), 3.0);
     assert_eq!(value(page, "rialto_up"), 1.0);
     for histogram in ["rialto_journal_write_seconds", "rialto_acknowledge_seconds"] {
         let count = value(page, &format!("{histogram}_count"));

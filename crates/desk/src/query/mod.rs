@@ -18,7 +18,7 @@ pub use venue::{
     FindCurrency, FindInstrument, GetReport, GetStatus, GetTime, GetTold, Report, Status,
 };
 
-use crate::Live;
+use crate::{Durations, Live};
 use rialto_engine::Engine;
 use rialto_model::Seq;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ use std::time::Duration;
 pub struct Known {
     pub(crate) engine: Arc<Engine>,
     pub(crate) live: Arc<Live>,
+    pub(crate) durations: Arc<Durations>,
     /// How long to wait for the feed to come to a sequence.
     pub(crate) patience: Duration,
 }

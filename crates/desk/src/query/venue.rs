@@ -1,7 +1,7 @@
 //! The venue itself: what it lists, how it is, how far it has come.
 
 use super::{Known, Unanswered};
-use crate::{FoldCounts, Grant, Listing, LiveError, Needs};
+use crate::{FoldCounts, Grant, Listing, LiveError, Needs, Took};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{Health, Level, Marks, Stats};
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
@@ -82,6 +82,8 @@ pub struct Report {
     pub lag: u64,
     /// What the feed has counted.
     pub counts: FoldCounts,
+    /// How long requests took.
+    pub requests: Vec<Took>,
 }
 
 /// Makes queries of these that everybody may ask.
@@ -154,7 +156,7 @@ impl Handler<GetStatus> for Known {
 
 impl Handler<GetReport> for Known {
     async fn handle(&self, _: GetReport, _: &Context<'_>) -> Result<Report> {
-        let Known { engine, live, .. } = self;
+        let Known { engine, live, durations, .. } = self;
         Ok(Report {
             status: self.status(),
             level: engine.config().level,
@@ -163,6 +165,7 @@ impl Handler<GetReport> for Known {
             last_snapshot: engine.last_snapshot(),
             lag: live.lag(),
             counts: live.counts().clone(),
+            requests: durations.each().collect(),
         })
     }
 }

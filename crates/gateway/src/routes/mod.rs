@@ -17,7 +17,7 @@ use crate::json::JsonOut;
 use crate::traffic::Route;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post, put};
 use rialto_desk::Answer;
@@ -29,22 +29,40 @@ pub(crate) type Handled = Result<Response, ApiError>;
 
 /// A handler on its route: it is under way until it is done, or turned away; what it comes to is
 /// counted and, if it is an error, told in one form.
+macro_rules! answer {
+    ($gate:ident, $request:ident, $route:ident, $handler:path) => {{
+        let notes = $gate.recorded.begin(Route::$route, &mut $request);
+        let handled = match $gate.intake.begin(Route::$route) {
+            Ok(_under_way) => $handler($gate, $request).await,
+            Err(stopped) => Err(stopped),
+        };
+        if let Some(notes) = notes {
+            notes.end(&handled);
+        }
+        let response = handled.unwrap_or_else(IntoResponse::into_response);
+        $gate.traffic.count(Route::$route, response.status());
+        response
+    }};
+}
+
 macro_rules! on {
     ($route:ident, $handler:path) => {
         |State(gate): State<Arc<Gate>>, mut request: Request| async move {
-            let notes = gate.recorded.begin(Route::$route, &mut request);
-            let handled = match gate.intake.begin(Route::$route) {
-                Ok(_under_way) => $handler(&gate, request).await,
-                Err(stopped) => Err(stopped),
-            };
-            if let Some(notes) = notes {
-                notes.end(&handled);
-            }
-            let response = handled.unwrap_or_else(IntoResponse::into_response);
-            gate.traffic.count(Route::$route, response.status());
-            response
+            let gate = &gate;
+            answer!(gate, request, $route, $handler)
         }
     };
+}
+
+/// Whether a request enters an order: nearly all do, so that they need not find their way through
+/// the router.
+pub(crate) fn is_order(request: &Request) -> bool {
+    request.uri().path() == "/v1/orders" && request.method() == Method::POST
+}
+
+/// `POST /v1/orders`, as the router would answer it.
+pub(crate) async fn place(gate: &Gate, mut request: Request) -> Response {
+    answer!(gate, request, Place, orders::place)
 }
 
 /// All routes.

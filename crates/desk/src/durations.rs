@@ -1,0 +1,99 @@
+//! How long requests took, by what was asked.
+
+use rialto_bus::behaviour::{Outcome, Sink};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// More than there are types of requests.
+const ROWS: usize = 128;
+
+/// How long requests took from the bus to their answer, in buckets, by their names.
+///
+/// Adding to it takes no lock; what is added meanwhile may be in one number and not yet in another.
+pub struct Durations {
+    rows: Box<[Row]>,
+}
+
+#[derive(Default)]
+struct Row {
+    request: OnceLock<&'static str>,
+    buckets: [AtomicU64; Durations::BOUNDS_US.len() + 1],
+    sum_ns: AtomicU64,
+}
+
+/// How long requests of one name took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Took {
+    /// The name of the request.
+    pub request: &'static str,
+    /// How many took at most as long as each of [`Durations::BOUNDS_US`], and not as short as the
+    /// one before; the last: how many took longer than all.
+    pub buckets: [u64; Durations::BOUNDS_US.len() + 1],
+    /// All their times together, in nanoseconds.
+    pub sum_ns: u64,
+}
+
+impl Durations {
+    /// The upper bounds of the buckets, in microseconds.
+    pub const BOUNDS_US: [u64; 14] =
+        [1, 5, 25, 50, 100, 200, 400, 800, 1_600, 6_400, 25_600, 102_400, 409_600, 1_638_400];
+
+    /// How long requests took so far, by name; names of which there was none are left out.
+    pub fn each(&self) -> impl Iterator<Item = Took> {
+        self.rows.iter().filter_map(|row| {
+            Some(Took {
+                request: row.request.get()?,
+                buckets: std::array::from_fn(|at| row.buckets[at].load(Ordering::Relaxed)),
+                sum_ns: row.sum_ns.load(Ordering::Relaxed),
+            })
+        })
+    }
+
+    fn row(&self, request: &'static str) -> Option<&Row> {
+        // FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/
+        let hash = request
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let rows = (0..ROWS).map(|step| &self.rows[(hash as usize).wrapping_add(step) % ROWS]);
+        // Two names that reach for one free row at once: one gets it, the other goes on.
+        rows.into_iter().find(|row| *row.request.get_or_init(|| request) == request)
+    }
+}
+
+impl Default for Durations {
+    fn default() -> Durations {
+        Durations { rows: (0..ROWS).map(|_| Row::default()).collect() }
+    }
+}
+
+impl Sink for Durations {
+    fn observe(&self, request: &'static str, _: Outcome, took: Duration) {
+        let Some(row) = self.row(request) else { return };
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let bucket = Durations::BOUNDS_US.partition_point(|bound| bound * 1_000 < ns);
+        row.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        row.sum_ns.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_counted_under_the_first_bound_that_it_does_not_pass() {
+        let durations = Durations::default();
+        for ns in [0, 1_000, 1_001, 25_000, 2_000_000_000] {
+            durations.observe("place_order", Ok(()), Duration::from_nanos(ns));
+        }
+        durations.observe("get_book", Ok(()), Duration::from_nanos(7));
+        let took: Vec<Took> = durations.each().collect();
+        let of = |name| took.iter().find(|took| took.request == name).expect("it was told");
+        let placed = of("place_order");
+        assert_eq!(placed.buckets[..4], [2, 1, 1, 0]);
+        assert_eq!(placed.buckets[Durations::BOUNDS_US.len()], 1);
+        assert_eq!(placed.sum_ns, 2_000_027_001);
+        assert_eq!((of("get_book").sum_ns, took.len()), (7, 2));
+    }
+}
