@@ -78,3 +78,6 @@ pub use service::{Envelope, Route};
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/bus.md")]
 mod page {}
+
+#[cfg(all(doctest, feature = "macros"))]
+mod refused;
