@@ -1,7 +1,7 @@
 //! One command through the five behaviours that read no clock.
 
 use super::case;
-use super::work::{Charge, Desk, Pool, sum_of};
+use super::work::{Brittle, Charge, Pool, sum_of};
 use crate::calls::{Arm, Targets, measure};
 use crate::error::{BenchError, broken, verify};
 use crate::references::{BusWork, Work};
@@ -65,25 +65,26 @@ bus! {
         all through [
             Counters, IsolatePanics, Validation, Authorisation<OwnAccounts>, ConcurrencyLimit
         ] {
-            desk: Desk => now Charge;
+            brittle: Brittle => now Charge;
         }
     }
 }
 
 const FIVE: &str = "Counters, panic isolation, validation, authorisation and a concurrency limit, in \
     this order; that each refuses what it must is verified before anything is timed. Counting and \
-    limiting take three locked instructions a call.";
+    limiting take three locked instructions a call. The handler might panic, for all that the \
+    compiler knows: from one that cannot, it would take the isolation away.";
 
 pub(super) fn pipelines(context: &mut Bench<'_>) -> std::result::Result<Outcome, BenchError> {
     let calls = context.sized(1_000_000, 1_000);
     let pool = &Pool::new();
     let member = Member { accounts: black_box(u64::MAX) };
     let cx = &black_box(Context::new().with_principal(&member));
-    let guarded = &GuardedBus { all: five(), desk: Desk::new() };
-    let desk = Desk::new();
-    let till = Arc::clone(&desk.till);
+    let guarded = &GuardedBus { all: five(), brittle: Brittle::new(u64::MAX) };
+    let brittle = Brittle::new(u64::MAX);
+    let till = Arc::clone(&brittle.desk.till);
     let dynamic = &Bus::builder()
-        .handle_now::<Charge, _, _>(five(), desk)
+        .handle_now::<Charge, _, _>(five(), brittle)
         .build()
         .map_err(broken("dynamic send", "build the bus"))?;
     refuse(guarded)?;
@@ -97,7 +98,7 @@ pub(super) fn pipelines(context: &mut Bench<'_>) -> std::result::Result<Outcome,
                 case("static send through five behaviours"),
                 calls,
                 |calls| {
-                    sum_of(calls, &guarded.desk.till, |call| {
+                    sum_of(calls, &guarded.brittle.desk.till, |call| {
                         guarded.send_now(pool.charge(call), cx)
                     })
                 },

@@ -1,7 +1,7 @@
 //! Handlers that fail, and that panic.
 
 use super::case;
-use super::work::{Charge, Desk, Pool, sum_of};
+use super::work::{Brittle, Charge, Expected, Pool, sum_of};
 use crate::calls::{Arm, Sums, Targets, measure};
 use crate::error::BenchError;
 use crate::references::{BusWork, Work};
@@ -34,33 +34,6 @@ impl HandlerNow<Fail> for Failing {
             0 => Ok(charge.price),
             _ => Err(Error::new(ErrorKind::Conflict, "already_charged", "It was charged before.")),
         }
-    }
-}
-
-/// What the handler panics with, so that only its panics stay quiet.
-struct Expected;
-
-/// A desk that panics at fees above a limit. That it might is what it is for: from a handler that
-/// cannot panic, the compiler takes the isolation away.
-struct Brittle {
-    desk: Desk,
-    fee_max: u64,
-}
-
-impl Brittle {
-    fn new(fee_max: u64) -> Brittle {
-        Brittle { desk: Desk::new(), fee_max: black_box(fee_max) }
-    }
-}
-
-impl HandlerNow<Charge> for Brittle {
-    #[inline]
-    fn handle_now(&self, charge: Charge, cx: &Context<'_>) -> Result<u64> {
-        let fee = self.desk.handle_now(charge, cx)?;
-        if fee > self.fee_max {
-            panic::panic_any(Expected);
-        }
-        Ok(fee)
     }
 }
 

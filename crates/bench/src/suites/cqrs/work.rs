@@ -10,6 +10,7 @@ use crate::workload::XorShift;
 use rialto_bus::{Command, Context, Error, ErrorKind, Event, EventHandlerNow, Handler, HandlerNow};
 use rialto_bus::{Query, Request, Result};
 use std::hint::black_box;
+use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -115,6 +116,34 @@ impl HandlerNow<Quote> for Desk {
     #[inline]
     fn handle_now(&self, Quote(charge): Quote, _: &Context<'_>) -> Result<u64> {
         fee(&charge, self.rate_ppm)
+    }
+}
+
+/// What [`Brittle`] panics with, so that only its panics stay quiet.
+pub(super) struct Expected;
+
+/// A desk that panics at fees above a limit. That it might is what it is for: from a handler that
+/// cannot panic, the compiler takes the isolation away.
+pub(super) struct Brittle {
+    pub(super) desk: Desk,
+    fee_max: u64,
+}
+
+impl Brittle {
+    /// A desk that panics at fees above this one, which the compiler does not know.
+    pub(super) fn new(fee_max: u64) -> Brittle {
+        Brittle { desk: Desk::new(), fee_max: black_box(fee_max) }
+    }
+}
+
+impl HandlerNow<Charge> for Brittle {
+    #[inline]
+    fn handle_now(&self, charge: Charge, cx: &Context<'_>) -> Result<u64> {
+        let fee = self.desk.handle_now(charge, cx)?;
+        if fee > self.fee_max {
+            panic_any(Expected);
+        }
+        Ok(fee)
     }
 }
 
