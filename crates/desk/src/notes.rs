@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use rialto_bus::Context;
-use rialto_model::{Command, Outcome};
+use rialto_model::{Command, OrderSize, Outcome};
 
 /// Whom and what a command is about. Prices and quantities are noted in units of the instrument's
 /// scale, which the desk does not know.
@@ -16,7 +16,10 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             cx.note("instrument", &order.instrument.0);
             cx.note("side", &order.side);
             cx.note("price_units", &order.price.0);
-            cx.note("size_units", &order.size);
+            match order.size {
+                OrderSize::Base(quantity) => cx.note("quantity_units", &quantity.0),
+                OrderSize::Quote(amount) => cx.note("quote_units", &amount.0),
+            }
             cx.note("time_in_force", &order.time_in_force);
         }
         Command::Amend(amend) => cx.note("account", &amend.account.0),
