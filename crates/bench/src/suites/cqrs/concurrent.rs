@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Threads that run tasks; the issue of the targets asks for the two processors of its machine.
+/// Threads that run tasks: as many as the machine of the targets has processors.
 const THREADS: usize = 2;
 const AT_ONCE: u64 = 1_000;
 
@@ -148,7 +148,7 @@ pub(super) fn concurrent(context: &mut Bench<'_>) -> std::result::Result<Outcome
     let published = Some(Work::Bus(BusWork::PublishThousandAtOnce));
     for (first, work, targets, note) in [
         (0, sent, commands, STARTED),
-        (2, sent, Targets::default(), TASKS),
+        (2, sent, commands, TASKS),
         (4, None, Targets::default(), BARE),
         (6, sent, commands, SHARES),
         (8, published, Targets::default(), TASKS),

@@ -78,9 +78,10 @@ fn of(context: &mut Context<'_>, how: How, work: &str) -> Result<Vec<Row>, Bench
         "The threads share {processors} processors: the time contains their waiting for one."
     );
     let on_each = row("time of an id on each thread", &each_ns).footnote(shared);
+    let on_each = on_each.target(EACH_NS);
     let on_each = match how {
         How::OneByOne => on_each,
-        How::InBlocks => on_each.target(EACH_NS).footnote(BLOCKS),
+        How::InBlocks => on_each.footnote(BLOCKS),
     };
     Ok(vec![
         row("time of an id, all threads together", &all_ns),
