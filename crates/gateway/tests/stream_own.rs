@@ -53,9 +53,9 @@ fn orders_from(house: &House, key: &Key, from_seq: u64) -> Wire {
 /// Ends the venue and starts it again over the same data.
 fn restart(house: &mut House) {
     house.gateway.take().unwrap().shutdown(Duration::from_secs(5));
+    house.payments = None;
     house.live.stop();
-    let engine = Arc::into_inner(house.engine.take().unwrap()).expect("nobody else holds it");
-    engine.shutdown(Duration::from_secs(20));
+    house.engine.take().unwrap().shutdown(Duration::from_secs(20));
     let settings = EngineConfig {
         data_dir: house.dir.path().join("data"),
         segment_bytes: 4 << 20,
@@ -64,6 +64,10 @@ fn restart(house: &mut House) {
     let (engine, _) = Engine::start(settings, Arc::new(RealDisk::new())).unwrap();
     let engine = Arc::new(engine);
     house.live = Live::start(&engine, LiveConfig::default()).unwrap();
+    // As a venue does it: the door opens when the feed knows what was acknowledged before.
+    while house.live.seq() < engine.released() {
+        std::thread::yield_now();
+    }
     let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&house.live) };
     let gateway = Gateway::start(config(), venue, Arc::clone(&house.keys)).unwrap();
     house.address = gateway.local_addr();

@@ -332,7 +332,7 @@ impl Drop for House {
         }
         self.payments = None;
         self.live.stop();
-        if let Some(engine) = self.engine.take().and_then(Arc::into_inner) {
+        if let Some(engine) = self.engine.take() {
             engine.shutdown(Duration::from_secs(5));
         }
     }

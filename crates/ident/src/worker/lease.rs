@@ -82,6 +82,14 @@ impl Lease {
     }
 }
 
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // A process that is being started by this one has the file too, until it becomes another
+        // program; closing it here would leave it locked until then.
+        let _ = self.file.unlock();
+    }
+}
+
 /// Opens and locks a file; `None` if somebody else holds it.
 fn lock(path: &Path) -> Result<Option<File>, WorkerError> {
     let mut options = OpenOptions::new();
