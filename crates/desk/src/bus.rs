@@ -11,7 +11,7 @@ use crate::{
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
     HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
     SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup,
-    TakeSnapshot, ToEngine, Withdraw,
+    TakeSnapshot, ToEngine,
 };
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
@@ -36,7 +36,7 @@ bus! {
             desk: Desk =>
                 later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
                 later SetDeadMan, later Disconnect, later SubmitBatch,
-                later Withdraw, later Deposit, later PayOut,
+                later Deposit, later PayOut,
                 later HoldWithdrawal, later SettleWithdrawal, later ReleaseWithdrawal,
                 later CreateMember, later CreateAccount, later CreateCurrency,
                 later CreateInstrument, later SetRules, later SetInstrumentState;

@@ -117,13 +117,6 @@ requests! {
     } needs Trade of |it: &Disconnect| it.account,
       tells |it| EngineCommand::Disconnect { account: it.account };
 
-    /// A member takes value out.
-    "withdraw" Withdraw {
-        /// What, and from which account.
-        transfer: Transfer,
-    } needs Transfer of |it: &Withdraw| it.transfer.account,
-      tells |it| EngineCommand::Withdraw(it.transfer);
-
     /// Sets value aside for a withdrawal that is yet to be decided.
     "hold_withdrawal" HoldWithdrawal {
         /// What, and in which account.

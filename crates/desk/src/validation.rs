@@ -9,7 +9,7 @@ use crate::{
     CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency, FindInstrument, GetReport,
     GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder, PrivateChannel,
     Question, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, Withdraw,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -29,7 +29,7 @@ macro_rules! decided_later {
 }
 
 decided_later! {
-    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Withdraw, Deposit,
+    PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
     PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
     CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, IdentifyOrder, FindInstrument,
     FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot,
