@@ -12,6 +12,7 @@ use rialto::client::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_model::{DoneReason, Event, OrderId, Scale, Seq};
+use running::chance::{Random, seed};
 use running::{PATIENCE, Running, command, text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Members that trade, each on connections of its own.
 const CLIENTS: u32 = 3;
@@ -28,18 +29,6 @@ const KILLS: u32 = 20;
 const ROWS: u64 = 12;
 /// Batches that are answered in one round before the venue is killed, at most.
 const BATCHES_MAX: u64 = 150;
-
-/// xorshift64: enough for moments and prices.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
 
 /// A row that was sent, with the answer, if one came.
 #[derive(Clone)]
@@ -169,7 +158,7 @@ fn furnish(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
             key: key["id"].as_str().unwrap().to_string(),
             secret: key["secret"].as_str().unwrap().to_string(),
             next: 0,
-            random: Random(seed ^ u64::from(number) << 32 | 1),
+            random: Random::new(seed ^ u64::from(number) << 32),
             sent: Vec::new(),
         }
     };
@@ -181,10 +170,7 @@ fn moment(answered: &Receiver<()>, random: &mut Random) {
     for _ in 0..random.below(BATCHES_MAX) + 1 {
         answered.recv_timeout(PATIENCE).expect("batches are answered");
     }
-    let end = Instant::now() + Duration::from_micros(random.below(4_000));
-    while Instant::now() < end {
-        std::hint::spin_loop();
-    }
+    random.pause(Duration::from_millis(4));
 }
 
 /// After a restart: what was acknowledged in the last round is answered again as it was then, and
@@ -317,10 +303,8 @@ impl History {
 }
 
 fn survive(level: &str) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed = std::env::var("RIALTO_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(now);
-    println!("RIALTO_SEED={seed}");
-    let mut random = Random(seed | 1);
+    let seed = seed();
+    let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), level);
     let mut members = furnish(&venue.url(), venue.admin_key(), seed);

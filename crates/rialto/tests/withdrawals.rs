@@ -13,30 +13,19 @@ use rialto::client::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_model::{Event, Seq};
+use running::chance::{Random, seed};
 use running::{PATIENCE, Running, command, text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 const KILLS: u64 = 10;
 /// Answers that come in one round before the venue is killed, at most.
 const ANSWERS_MAX: u64 = 12;
 const FUNDS: u64 = 1_000_000;
-
-/// xorshift64: enough for moments and decisions.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
 
 /// What is wanted of a withdrawal, and what was told of it.
 struct Wanted {
@@ -154,10 +143,7 @@ fn effects(data: &Path) -> HashMap<String, [u32; 3]> {
 }
 
 fn survive(level: &str) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let seed = std::env::var("RIALTO_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(now);
-    println!("RIALTO_SEED={seed}");
-    let mut random = Random(seed | 1);
+    let mut random = Random::new(seed());
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
@@ -174,7 +160,7 @@ fn survive(level: &str) {
             })
             .collect();
         let (told, answered) = channel();
-        let (answers, pause) = (random.below(ANSWERS_MAX), random.below(3_000));
+        let answers = random.below(ANSWERS_MAX);
         let going = std::thread::spawn(move || {
             for wanted in &mut wanted {
                 if people.carry_through(wanted, &told).is_err() {
@@ -184,11 +170,7 @@ fn survive(level: &str) {
             wanted
         });
         wait_for(answers, &answered);
-        // The kill is to come at any moment between two answers.
-        let end = Instant::now() + Duration::from_micros(pause);
-        while Instant::now() < end {
-            std::hint::spin_loop();
-        }
+        random.pause(Duration::from_millis(3));
         venue.kill();
         let mut wanted = going.join().expect("a client");
 
