@@ -92,7 +92,6 @@ mod health;
 mod ingress;
 mod journal_writer;
 mod large_pages;
-mod level;
 mod marks;
 mod parts;
 mod past;
@@ -121,12 +120,12 @@ pub use ingress::{
     OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
 };
 pub use large_pages::LargePages;
-pub use level::{Level, UnknownLevel};
 pub use marks::Marks;
 pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, replay_to};
 pub use rialto_core::{Core, OrderView};
+pub use rialto_log::{Level, UnknownLevel};
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
 pub use shutdown::ShutdownReport;

@@ -62,7 +62,6 @@ pub mod recorder;
 mod retry;
 mod run;
 pub mod store;
-mod time;
 
 pub use context::{Child, FlowContext, Step, StepFuture, StepKey, TimedWait, Wait};
 pub use error::{FlowError, FlowsError, Parked, RunError, StepError};
@@ -71,4 +70,4 @@ pub use flows::{Builder, Confirmation, Flows, Handle, Options};
 pub use id::{FlowId, IdError};
 pub use observe::{Observed, Observer};
 pub use retry::Retry;
-pub use time::{Clock, ManualClock, SystemClock, Timestamp};
+pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};

@@ -1,7 +1,7 @@
 //! How flows are run.
 
 use crate::observe::Observer;
-use crate::time::{Clock, SystemClock};
+use crate::{Clock, SystemClock};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;

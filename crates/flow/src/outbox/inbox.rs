@@ -3,7 +3,7 @@
 use super::InboxStore;
 use crate::Timestamp;
 use crate::store::{Accepted, InboxMark, OutboxMessage, StoreError};
-use crate::time::{Clock, SystemClock};
+use crate::{Clock, SystemClock};
 use std::sync::Arc;
 use std::time::Duration;
 

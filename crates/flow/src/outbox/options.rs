@@ -2,7 +2,7 @@
 
 use super::OutboxError;
 use crate::retry::Retry;
-use crate::time::{Clock, SystemClock};
+use crate::{Clock, SystemClock};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

@@ -8,11 +8,11 @@ use super::message::{
 use super::record::{Record, RunNumber, Settlement};
 use super::state::{Journal, Limits, State};
 use super::types::{
-    Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
-    Write,
+    Appended, Begun, Fence, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket, Write,
 };
 use crate::outbox::{InboxStore, OutboxStore};
 use crate::{FlowId, Timestamp};
+use rialto_log::Level;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 

@@ -21,10 +21,11 @@ pub use message::{
     MESSAGE_BYTES_MAX, MessageNumber, OutboxMessage,
 };
 pub use record::{FORMAT_VERSION, RunNumber};
+pub use rialto_log::{Level, UnknownLevel};
 pub use state::Limits;
 pub use types::{
-    Appended, Begun, End, Fence, Level, NewRun, Outcome, RunFilter, RunStanding, RunSummary,
-    StoreError, StoredRun, Ticket, UnknownLevel, Write,
+    Appended, Begun, End, Fence, NewRun, Outcome, RunFilter, RunStanding, RunSummary, StoreError,
+    StoredRun, Ticket, Write,
 };
 
 use crate::{FlowId, Timestamp};

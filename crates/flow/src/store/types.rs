@@ -6,55 +6,7 @@ use crate::history::{self, Entry, HistoryError};
 use crate::{FlowId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// What a confirmation promises. Each level promises more than the one before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Known to this process; lost with it.
-    Memory,
-    /// Written: survives the end of the process, but a power failure may take the last of it.
-    Buffered,
-    /// The disk has confirmed it and all before it.
-    #[default]
-    Synced,
-}
-
-impl Level {
-    /// All levels, weakest first.
-    pub const ALL: [Level; 3] = [Level::Memory, Level::Buffered, Level::Synced];
-
-    /// The name used in configuration and reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Buffered => "buffered",
-            Self::Synced => "synced",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A name that is no durability level.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no durability level; choose memory, buffered or synced")]
-pub struct UnknownLevel(pub String);
-
-impl FromStr for Level {
-    type Err = UnknownLevel;
-
-    fn from_str(text: &str) -> Result<Self, UnknownLevel> {
-        let known = Self::ALL.into_iter().find(|level| level.name() == text);
-        known.ok_or_else(|| UnknownLevel(text.to_owned()))
-    }
-}
 
 /// The right of one worker to write: later ones have greater numbers, and a store refuses the
 /// writes of a worker to a run that another has claimed since.

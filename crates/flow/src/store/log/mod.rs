@@ -11,13 +11,12 @@ use super::Store;
 use super::record::RunNumber;
 use super::state::State;
 use super::types::{
-    Appended, Begun, Fence, Level, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
-    Write,
+    Appended, Begun, Fence, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket, Write,
 };
 use crate::{FlowId, Timestamp};
 use checkpoint::Checkpoint;
 use groups::Groups;
-use rialto_log::{Commit, WriteError, Writer};
+use rialto_log::{Commit, Level, WriteError, Writer};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;

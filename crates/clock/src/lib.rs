@@ -1,4 +1,16 @@
 //! Time, as it is stored and as it is asked for.
+//!
+//! Whatever asks for the time takes a [`Clock`], so that a test or a simulation can hand it one that
+//! stands still until it is moved.
+//!
+//! ```
+//! use rialto_clock::{Clock, ManualClock, Timestamp};
+//! use std::time::Duration;
+//!
+//! let clock = ManualClock::new(Timestamp(1_000));
+//! clock.advance(Duration::from_nanos(500));
+//! assert_eq!(clock.now(), Timestamp(1_500));
+//! ```
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -8,10 +8,10 @@ use std::str::FromStr;
 pub enum Level {
     /// Applied; lost with the process.
     Memory,
-    /// Applied and written: survives the end of the process, but a power failure may take the
-    /// last [`flush_every`](crate::EngineConfig::flush_every) of it.
+    /// Applied and written: survives the end of the process, but a power failure may take the last
+    /// of it; how much, whoever writes the log says.
     Buffered,
-    /// Applied, and the disk has confirmed this command and all before it.
+    /// Applied, and the disk has confirmed this record and all before it.
     #[default]
     Synced,
 }
