@@ -26,15 +26,19 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
         Command::MassCancel(which) => cx.note("account", &which.account.0),
         Command::Cancel { account, .. }
         | Command::Disconnect { account }
-        | Command::SetDeadMan { account, .. }
-        | Command::SettleWithdrawal { account, .. }
-        | Command::ReleaseWithdrawal { account, .. } => cx.note("account", &account.0),
+        | Command::SetDeadMan { account, .. } => cx.note("account", &account.0),
+        Command::SettleWithdrawal { account, reference }
+        | Command::ReleaseWithdrawal { account, reference } => {
+            cx.note("account", &account.0);
+            cx.note("reference", &reference.as_str());
+        }
         Command::Deposit(transfer)
         | Command::Withdraw(transfer)
         | Command::HoldWithdrawal(transfer) => {
             cx.note("account", &transfer.account.0);
             cx.note("currency", &transfer.currency.0);
             cx.note("amount_units", &transfer.amount.0);
+            cx.note("reference", &transfer.reference.as_str());
         }
         _ => {}
     }

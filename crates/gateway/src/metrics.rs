@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use rialto_desk::{Durations, GetReport, Report, Stats};
 use rialto_model::RejectReason;
+use rialto_payments::{Office, State};
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -128,8 +129,11 @@ fn render(gate: &Gate, report: &Report) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
     engine(&mut page, report);
     latency(&mut page, &report.stats);
-    requests(&mut page, report);
+    requests(&mut page, gate, report);
     feed(&mut page, report);
+    if let Some(payments) = &gate.payments {
+        withdrawals(&mut page, payments.office());
+    }
     gateway(&mut page, gate);
     page.0
 }
@@ -190,13 +194,39 @@ fn latency(page: &mut Page, stats: &Stats) {
     );
 }
 
-fn requests(page: &mut Page, report: &Report) {
+fn requests(page: &mut Page, gate: &Gate, report: &Report) {
+    let payments = gate.payments.as_deref();
+    let help = "Requests on the bus, by what they came to.";
+    let mut asked = page.metric("rialto_bus_requests_total", Kind::Counter, help);
+    let counted = gate.desk.counters().each().chain(gate.keys.counters().each());
+    let of_payments = payments.into_iter().flat_map(|payments| payments.counters().each());
+    for (request, counts) in counted.chain(of_payments) {
+        asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
+        for (kind, count) in counts.failures() {
+            asked.with(&[("request", &request), ("outcome", &kind.name())], count);
+        }
+    }
     let help = "Time from the bus to the answer, by request.";
     let mut times = page.metric("rialto_bus_request_seconds", Kind::Histogram, help);
-    for took in &report.requests {
+    let of_payments = payments.into_iter().flat_map(|payments| payments.durations().each());
+    for took in report.requests.iter().cloned().chain(of_payments) {
         let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
         let sum = took.sum_ns as f64 / NANOSECONDS;
         times.buckets_of(("request", took.request), bounds, &took.buckets, sum);
+    }
+}
+
+fn withdrawals(page: &mut Page, office: &Office) {
+    let (shown, ended) = (office.shown(), office.ended_since_open());
+    let help = "Withdrawals that have not ended, by state.";
+    let mut open = page.metric("rialto_withdrawals_open", Kind::Gauge, help);
+    for state in State::ALL.into_iter().filter(|state| !state.is_ended()) {
+        open.with(&[("state", &state)], shown.of(state));
+    }
+    let help = "Withdrawals that have ended, by what they came to.";
+    let mut outcomes = page.metric("rialto_withdrawals_ended_total", Kind::Counter, help);
+    for state in State::ALL.into_iter().filter(|state| state.is_ended()) {
+        outcomes.with(&[("outcome", &state)], ended.of(state));
     }
 }
 
@@ -225,17 +255,6 @@ fn gateway(page: &mut Page, gate: &Gate) {
     );
     for (route, status, count) in traffic.requests() {
         requests.with(&[("route", &route), ("status", &status)], count);
-    }
-    let mut asked = page.metric(
-        "rialto_bus_requests_total",
-        Kind::Counter,
-        "Requests on the bus, by what they came to.",
-    );
-    for (request, counts) in gate.desk.counters().each().chain(gate.keys.counters().each()) {
-        asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
-        for (kind, count) in counts.failures() {
-            asked.with(&[("request", &request), ("outcome", &kind.name())], count);
-        }
     }
     page.gauge("rialto_connections", "HTTP connections open.", traffic.connections());
     let refused = traffic.refused();

@@ -4,6 +4,7 @@
 mod house;
 
 use house::{House, config, limit};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Names and types of the metrics on a page.
@@ -65,4 +66,36 @@ fn metrics_say_what_happened() {
         assert!(count > 0.0 && value(page, &format!("{histogram}_sum")) > 0.0);
         assert_eq!(value(page, &format!("{histogram}_bucket{{le=\"+Inf\"}}")), count);
     }
+}
+
+#[test]
+fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
+    let (house, alice, _) = House::furnished(config());
+    let ask = |amount: &str, reference: &str| {
+        let body = json!({"currency": "USD", "amount": amount, "reference": reference});
+        house.ask(&alice, "POST", "/v1/withdrawals", body)
+    };
+    for reference in ["a", "b", "c", "d"] {
+        ask("30", reference).expect(201);
+    }
+    ask("1000000000", "too-much").refuses(422, "insufficient_balance");
+    house.ask(&alice, "DELETE", "/v1/withdrawals/1-b", Value::Null).expect(200);
+    for reference in ["c", "d"] {
+        let approve = format!("/v1/admin/withdrawals/1-{reference}/approve");
+        house.operate("POST", &approve, json!({"receipt": "tx"})).expect(200);
+    }
+
+    let page = house.get("/metrics").expect(200);
+    let page = page.as_str().unwrap();
+    let open = |state: &str| value(page, &format!("rialto_withdrawals_open{{state=\"{state}\"}}"));
+    assert_eq!(["requested", "pending", "settling", "returning"].map(open), [0.0, 1.0, 0.0, 0.0]);
+    let came_to =
+        |end: &str| value(page, &format!("rialto_withdrawals_ended_total{{outcome=\"{end}\"}}"));
+    let ends = ["settled", "rejected", "cancelled", "expired", "refused", "failed"].map(came_to);
+    assert_eq!(ends, [2.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    let on_the_bus = |labels: &str| value(page, &format!("rialto_bus_requests_total{{{labels}}}"));
+    assert_eq!(on_the_bus("request=\"request_withdrawal\",outcome=\"ok\""), 4.0);
+    assert_eq!(on_the_bus("request=\"request_withdrawal\",outcome=\"conflict\""), 1.0);
+    let timed = "rialto_bus_request_seconds_count{request=\"approve_withdrawal\"}";
+    assert_eq!(value(page, timed), 2.0);
 }

@@ -3,6 +3,7 @@
 //! The flows put their withdrawals here as they come along. It is rebuilt from the store of the flows
 //! at every start, and so holds nothing that could be lost.
 
+use crate::tally::Tally;
 use crate::withdrawal::{Withdrawal, WithdrawalId};
 use rialto_flow::store::RunNumber;
 use rialto_model::AccountId;
@@ -30,6 +31,10 @@ struct Shelf {
     ended: VecDeque<RunNumber>,
     /// Those under way that no flow has shown in this life.
     recalled: BTreeSet<RunNumber>,
+    /// How many are shown, by state.
+    shown: Tally,
+    /// How many have ended in this life, by state.
+    ended_now: Tally,
 }
 
 struct Entry {
@@ -74,7 +79,9 @@ impl Board {
         if !withdrawal.state.is_ended() {
             shelf.recalled.insert(number);
         }
+        let ended_now = shelf.ended_now;
         shelf.put(number, withdrawal, self.ended_max);
+        shelf.ended_now = ended_now;
     }
 
     /// How many withdrawals of an earlier life wait for their flows.
@@ -116,9 +123,14 @@ impl Board {
         (page, more)
     }
 
-    /// How many have not ended.
-    pub(crate) fn open(&self) -> usize {
-        self.shelf().of_all.range(..=(false, LAST)).count()
+    /// How many are shown, by state.
+    pub(crate) fn shown(&self) -> Tally {
+        self.shelf().shown
+    }
+
+    /// How many have ended in this life, by state.
+    pub(crate) fn ended_now(&self) -> Tally {
+        self.shelf().ended_now
     }
 }
 
@@ -135,6 +147,10 @@ impl Shelf {
         self.of_accounts.remove(&(id.account, false, number));
         self.of_all.insert((is_ended, number));
         self.of_accounts.insert((id.account, is_ended, number));
+        if let Some(before) = self.withdrawals.get(&number) {
+            self.shown.take(before.withdrawal.state);
+        }
+        self.shown.add(withdrawal.state);
         let entry = self.withdrawals.entry(number).or_insert_with(|| Entry {
             withdrawal: withdrawal.clone(),
             watched: Some(watch::channel(withdrawal.clone()).0),
@@ -145,6 +161,7 @@ impl Shelf {
         }
         if is_ended && entry.watched.take().is_some() {
             self.ended.push_back(number);
+            self.ended_now.add(withdrawal.state);
         }
         while self.ended.len() > ended_max
             && let Some(oldest) = self.ended.pop_front()
@@ -155,6 +172,7 @@ impl Shelf {
 
     fn forget(&mut self, number: RunNumber) {
         let Some(entry) = self.withdrawals.remove(&number) else { return };
+        self.shown.take(entry.withdrawal.state);
         let id = entry.withdrawal.id();
         for is_ended in [false, true] {
             self.of_all.remove(&(is_ended, number));

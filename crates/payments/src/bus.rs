@@ -5,10 +5,12 @@ use crate::request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, RejectWithdrawal,
     RequestWithdrawal, Requested, Withdrawals,
 };
-use crate::withdrawal::{Decision, Withdrawal};
-use rialto_bus::behaviour::{Counters, IsolatePanics};
+use crate::withdrawal::{Decision, Withdrawal, WithdrawalId};
+use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing};
 use rialto_bus::{Context, Handler, Result, behaviours, bus};
-use rialto_desk::Authorisation;
+use rialto_desk::{Authorisation, Durations};
+use rialto_flow::recorder::{RecordRequests, Recorder};
+use std::sync::Arc;
 
 bus! {
     /// Everything that can be asked about withdrawals, as typed requests.
@@ -16,7 +18,12 @@ bus! {
     /// The [`Context`] of each names a [`Grant`](rialto_desk::Grant) as its principal. It must be used
     /// within a Tokio runtime that has timers.
     pub struct PaymentsBus {
-        requests through [Counters, IsolatePanics, Authorisation] {
+        requests through
+            [
+                Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
+                Option<RecordRequests>, Authorisation,
+            ]
+        {
             office: Office =>
                 later RequestWithdrawal, later CancelWithdrawal,
                 later ApproveWithdrawal, later RejectWithdrawal,
@@ -30,15 +37,35 @@ impl PaymentsBus {
     #[must_use]
     pub fn new(office: Office) -> PaymentsBus {
         PaymentsBus {
-            requests: behaviours![Counters::default(), IsolatePanics, Authorisation],
+            requests: behaviours![
+                Tracing::default(),
+                Metrics::new(Arc::default()),
+                Counters::default(),
+                IsolatePanics,
+                None,
+                Authorisation
+            ],
             office,
         }
+    }
+
+    /// The same, with a recorder of what requests do, forbidden ones included.
+    #[must_use]
+    pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> PaymentsBus {
+        self.requests.1.1.1.1.0 = recorder.map(RecordRequests);
+        self
     }
 
     /// How often what was asked, and what came of it: what was forbidden included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.requests.0
+        &self.requests.1.1.0
+    }
+
+    /// How long requests took from the bus to their answer.
+    #[must_use]
+    pub fn durations(&self) -> &Durations {
+        self.requests.1.0.sink()
     }
 
     /// Where the withdrawals are dealt with.
@@ -49,26 +76,33 @@ impl PaymentsBus {
 }
 
 impl Handler<RequestWithdrawal> for Office {
-    async fn handle(&self, request: RequestWithdrawal, _: &Context<'_>) -> Result<Requested> {
-        self.request(request.transfer).await
+    async fn handle(&self, request: RequestWithdrawal, cx: &Context<'_>) -> Result<Requested> {
+        let RequestWithdrawal { transfer } = request;
+        note_withdrawal(WithdrawalId::of(&transfer), cx);
+        cx.note("currency", &transfer.currency.0);
+        cx.note("amount_units", &transfer.amount.0);
+        let requested = self.request(transfer).await?;
+        note_answer(&requested.withdrawal, cx);
+        cx.note("repeated", &requested.repeated);
+        Ok(requested)
     }
 }
 
 impl Handler<CancelWithdrawal> for Office {
-    async fn handle(&self, request: CancelWithdrawal, _: &Context<'_>) -> Result<Withdrawal> {
-        self.decide(request.id, Decision::Cancel).await
+    async fn handle(&self, request: CancelWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
+        decide(self, request.id, Decision::Cancel, cx).await
     }
 }
 
 impl Handler<ApproveWithdrawal> for Office {
-    async fn handle(&self, request: ApproveWithdrawal, _: &Context<'_>) -> Result<Withdrawal> {
-        self.decide(request.id, Decision::Approve { receipt: request.receipt }).await
+    async fn handle(&self, request: ApproveWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
+        decide(self, request.id, Decision::Approve { receipt: request.receipt }, cx).await
     }
 }
 
 impl Handler<RejectWithdrawal> for Office {
-    async fn handle(&self, request: RejectWithdrawal, _: &Context<'_>) -> Result<Withdrawal> {
-        self.decide(request.id, Decision::Reject { reason: request.reason }).await
+    async fn handle(&self, request: RejectWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
+        decide(self, request.id, Decision::Reject { reason: request.reason }, cx).await
     }
 }
 
@@ -81,5 +115,33 @@ impl Handler<GetWithdrawal> for Office {
 impl Handler<ListWithdrawals> for Office {
     async fn handle(&self, request: ListWithdrawals, _: &Context<'_>) -> Result<Withdrawals> {
         Ok(self.list(&request))
+    }
+}
+
+async fn decide(
+    office: &Office,
+    id: WithdrawalId,
+    decision: Decision,
+    cx: &Context<'_>,
+) -> Result<Withdrawal> {
+    note_withdrawal(id, cx);
+    let withdrawal = office.decide(id, decision).await?;
+    note_answer(&withdrawal, cx);
+    Ok(withdrawal)
+}
+
+/// Which withdrawal a request is about, for whoever takes notes of it.
+fn note_withdrawal(id: WithdrawalId, cx: &Context<'_>) {
+    cx.note("account", &id.account.0);
+    cx.note("reference", &id.reference.as_str());
+    cx.step("flow");
+}
+
+/// How the withdrawal stands now.
+fn note_answer(withdrawal: &Withdrawal, cx: &Context<'_>) {
+    cx.step("answered");
+    cx.note("state", &withdrawal.state);
+    if let Some(seq) = withdrawal.seq {
+        cx.note("seq", &seq.0);
     }
 }

@@ -11,6 +11,7 @@ mod flow;
 mod office;
 mod payments;
 mod request;
+mod tally;
 mod withdrawal;
 
 pub use bus::PaymentsBus;
@@ -21,4 +22,5 @@ pub use request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX,
     REASON_BYTES_MAX, RejectWithdrawal, RequestWithdrawal, Requested, Withdrawals,
 };
+pub use tally::Tally;
 pub use withdrawal::{Decision, Receipt, State, Trouble, UnknownId, Withdrawal, WithdrawalId};

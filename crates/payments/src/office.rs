@@ -4,6 +4,7 @@ use crate::board::{Board, Wanted};
 use crate::error::{OpenError, bad_id, conflict, decided, of_flows, stopped, unknown};
 use crate::flow::{DECISION, Ended, WithdrawalFlow, state_after};
 use crate::request::{ListWithdrawals, Requested, Withdrawals};
+use crate::tally::Tally;
 use crate::withdrawal::{Decision, State, Trouble, Withdrawal, WithdrawalId};
 use rialto_bus::Result;
 use rialto_desk::{DeskBus, Refused};
@@ -122,10 +123,16 @@ impl Office {
         self.flows.failure()
     }
 
-    /// How many withdrawals have not ended.
+    /// How many withdrawals are shown, by state: all that have not ended, and the last that have.
     #[must_use]
-    pub fn open_count(&self) -> usize {
-        self.board.open()
+    pub fn shown(&self) -> Tally {
+        self.board.shown()
+    }
+
+    /// How many withdrawals have come to which end since this was opened.
+    #[must_use]
+    pub fn ended_since_open(&self) -> Tally {
+        self.board.ended_now()
     }
 
     fn start(&self, transfer: &Transfer) -> std::result::Result<(), FlowsError> {

@@ -5,6 +5,7 @@ use crate::error::OpenError;
 use crate::office::{Office, Settings};
 use rialto_desk::{DeskBus, DeskConfig, Live, VenueParts};
 use rialto_engine::Engine;
+use rialto_flow::recorder::{RecordRuns, Recorder};
 use rialto_flow::store::{Store, StoreError};
 use rialto_flow::{Options, Parked};
 use rialto_model::Transfer;
@@ -33,7 +34,8 @@ pub struct Payments {
 
 impl Payments {
     /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows
-    /// of.
+    /// of. A recorder records what is asked, the flows, and what these ask of the engine; it takes
+    /// the place of the observer among the options.
     ///
     /// # Errors
     /// The store cannot be read, or its flows cannot be run.
@@ -42,8 +44,12 @@ impl Payments {
         live: &Arc<Live>,
         store: Arc<dyn Store>,
         settings: Settings,
-        options: Options,
+        mut options: Options,
+        recorder: Option<Arc<Recorder>>,
     ) -> Result<Payments, OpenError> {
+        if let Some(recorder) = &recorder {
+            options.observer = Some(Arc::new(RecordRuns::new(Arc::clone(recorder))));
+        }
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("withdrawals")
@@ -53,7 +59,8 @@ impl Payments {
         let desk = {
             let _inside = runtime.enter();
             let venue = VenueParts { engine: Arc::clone(engine), live: Arc::clone(live) };
-            Arc::new(DeskBus::open(venue, &DeskConfig::default()))
+            let desk = DeskBus::open(venue, &DeskConfig::default());
+            Arc::new(desk.recorded_by(recorder.clone()))
         };
         let office = Office::open(store, desk, settings, options)?;
         let begun = Instant::now();
@@ -66,7 +73,7 @@ impl Payments {
         let held: Vec<Transfer> = live.read().held_withdrawals().collect();
         let adopted = office.adopt(held)?;
         let parked = office.parked();
-        let bus = Some(Arc::new(PaymentsBus::new(office)));
+        let bus = Some(Arc::new(PaymentsBus::new(office).recorded_by(recorder)));
         Ok(Payments { bus, runtime: Some(runtime), adopted, parked })
     }
 

@@ -97,7 +97,7 @@ fn check(path: Path, house: &House, case: &str) {
     assert_eq!((held, settled, released), expected, "{case}");
     let left = if is_settled { FUNDS - AMOUNT } else { FUNDS };
     assert_eq!(house.balance(ALICE), (left, 0), "{case}");
-    assert_eq!(house.bus.office().open_count(), 0, "{case}");
+    assert_eq!(house.bus.office().shown().open(), 0, "{case}");
 }
 
 /// Goes the way with these crashes, each after so many changes of the disk.
@@ -236,4 +236,27 @@ async fn what_the_engine_holds_and_no_flow_knows_is_taken_up() {
     let again = house.request(transfer(ALICE, 3, "ended")).await.unwrap_err();
     assert_eq!(again.code(), "withdrawal_released", "a forgotten reference is not held again");
     assert_eq!(house.balance(ALICE), (FUNDS - 3, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_restart_what_stands_is_counted_and_what_ended_before_is_not_counted_again() {
+    let disk = SimDisk::new(1);
+    let house = House::furnished(&disk).await;
+    for reference in ["open", "ended"] {
+        house.request(transfer(ALICE, 3, reference)).await.unwrap();
+    }
+    house.cancel(id(ALICE, "ended")).await.unwrap();
+    let counted = |house: &House| {
+        let (shown, ended) = (house.bus.office().shown(), house.bus.office().ended_since_open());
+        let now = ended.of(State::Cancelled);
+        (shown.of(State::Pending), shown.of(State::Cancelled), shown.open(), now)
+    };
+    assert_eq!(counted(&house), (1, 1, 1, 1));
+    let (clock, mut life) = (house.clock.clone(), 1);
+    drop(house);
+    let house = open(&disk, &clock, &mut life);
+    house.wait_for(id(ALICE, "open"), State::Pending).await;
+    assert_eq!(counted(&house), (1, 1, 1, 0));
+    house.cancel(id(ALICE, "open")).await.unwrap();
+    assert_eq!(counted(&house), (0, 2, 0, 1));
 }

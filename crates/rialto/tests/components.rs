@@ -69,7 +69,7 @@ fn every_component_is_shown_with_its_state_and_since_when() {
     until(&venue, "/v1/live", |status, body| status == 200 && body["alive"] == true);
     let closing = venue.close(LONG).unwrap();
     let stopped: Vec<_> = closing.report.stopped.iter().map(|part| &*part.name).collect();
-    assert_eq!(stopped, ["gateway", "recorder", "withdrawals", "feed", "journal", "engine"]);
+    assert_eq!(stopped, ["gateway", "withdrawals", "recorder", "feed", "journal", "engine"]);
 }
 
 #[test]

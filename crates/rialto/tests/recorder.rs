@@ -50,7 +50,7 @@ impl Stage {
             let number = stage.admin(&["member", member])["member"].to_string();
             let account = stage.admin(&["account", &number, "main"])["account"].to_string();
             stage.admin(&["deposit", &account, amount, currency, "--reference", member]);
-            let made = stage.admin(&["key", "create", &number, "--scopes", "read,trade"]);
+            let made = stage.admin(&["key", "create", &number, "--scopes", "read,trade,transfer"]);
             let file = stage.dir.path().join(format!("{member}.toml"));
             let (id, secret) = (&made["id"], &made["secret"]);
             let url = stage.venue.url();
@@ -177,6 +177,78 @@ fn the_path_of_an_order_is_recorded_and_can_be_replayed_with_the_venue_around_it
     let nothing = rialto(&["flow", "show", "999999", "--data", data.to_str().unwrap()]);
     assert_eq!(nothing.status.code(), Some(2), "{}", text(&nothing.stderr));
     assert!(text(&nothing.stderr).contains("no record 999999"));
+}
+
+#[test]
+fn a_withdrawal_is_recorded_as_the_run_of_its_flow_and_as_what_was_asked() {
+    let mut stage = Stage::new("per_second = 1_000_000");
+    let key_file = stage.key_files[1].clone();
+    let asked =
+        json(&["withdraw", "250", "USD", "--reference", "rent", "--json", "--key-file", &key_file]);
+    assert_eq!(asked["withdrawal"]["state"], "pending");
+    stage.admin(&["withdrawals", "approve", "2-rent", "--receipt", "bank-4711"]);
+    stage.venue.terminate();
+
+    let runs = stage.list(&["--name", "withdrawal", "--all"]);
+    let names: Vec<&str> = runs.iter().map(|record| record["name"].as_str().unwrap()).collect();
+    println!("{names:?}");
+    for name in [
+        "withdrawal",
+        "request_withdrawal",
+        "hold_withdrawal",
+        "approve_withdrawal",
+        "settle_withdrawal",
+    ] {
+        assert_eq!(names.iter().filter(|other| **other == name).count(), 1, "{name} in {names:?}");
+    }
+    let run = runs.iter().find(|record| record["name"] == "withdrawal").unwrap();
+    assert_eq!((&run["flow"], &run["ending"]), (&"w-2-rent".into(), &"succeeded".into()));
+
+    let shown = stage.flow(&["show", "w-2-rent"]);
+    println!("{shown}");
+    assert_eq!(shown, stage.flow(&["show", id(run)]));
+    for part in ["hold  +", "decision  +", "settle  +", "kind = wait"] {
+        assert!(shown.contains(part), "no {part:?} in\n{shown}");
+    }
+
+    let approved = runs.iter().find(|record| record["name"] == "approve_withdrawal").unwrap();
+    let replayed = stage.flow(&["replay", approved["request_id"].as_str().unwrap(), "--plain"]);
+    println!("{replayed}");
+    for part in [
+        "POST /v1/admin/withdrawals/{id}/approve #",
+        "reference: \"rent\"",
+        "state: Settled",
+        "account 2, USD: 49750.00000000 available, 250.00000000 reserved → \
+         49750.00000000 available, 0.00000000 reserved",
+    ] {
+        assert!(replayed.contains(part), "no {part:?} in\n{replayed}");
+    }
+    assert!(!replayed.contains("bank-4711"), "what is paid outside is not recorded");
+}
+
+#[test]
+fn a_withdrawal_that_outlives_the_venue_is_recorded_in_each_life() {
+    let mut stage = Stage::new("per_second = 1_000_000");
+    let key_file = stage.key_files[1].clone();
+    let withdraw = ["withdraw", "250", "USD", "--reference", "rent", "--key-file", &key_file];
+    let asked = rialto(&withdraw);
+    assert!(asked.status.success(), "{}", text(&asked.stderr));
+    stage.venue.terminate();
+    let runs = stage.list(&["--name", "withdrawal"]);
+    let first = runs.iter().find(|record| record["flow"] == "w-2-rent").unwrap();
+    assert_eq!(first["ending"], "abandoned");
+
+    stage.venue = Running::serve(stage.dir.path(), "buffered");
+    stage.admin(&["withdrawals", "reject", "2-rent", "--reason", "no such bank"]);
+    stage.venue.terminate();
+    let newest: Value = serde_json::from_str(&stage.flow(&["show", "w-2-rent", "--json"])).unwrap();
+    assert_ne!(newest["id"], first["id"]);
+    assert_eq!(newest["ending"], "succeeded");
+    let variables = newest["variables"].as_array().unwrap();
+    assert!(variables.contains(&serde_json::json!({"name": "resumed", "value": true})));
+    let steps: Vec<&Value> =
+        newest["steps"].as_array().unwrap().iter().map(|step| &step["name"]).collect();
+    assert_eq!(steps, ["release"], "what began before is not told again");
 }
 
 #[test]

@@ -40,6 +40,12 @@ impl<S: Sink, C: Clock> Metrics<S, C> {
     pub fn with_clock(sink: S, clock: C) -> Metrics<S, C> {
         Metrics { sink, clock }
     }
+
+    /// What is told.
+    #[must_use]
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
 }
 
 /// Observes a request as abandoned unless its answer comes.

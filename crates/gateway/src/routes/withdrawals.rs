@@ -136,7 +136,11 @@ where
         let message = "This venue deals with no withdrawals.";
         return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_route", message));
     };
-    Ok(payments.serve(request, &call.cx()).await?)
+    let cx = call.cx();
+    cx.step("send");
+    let answer = payments.serve(request, &cx).await;
+    cx.step("answer");
+    Ok(answer?)
 }
 
 /// What came of a decision: it is done, or it will be.

@@ -198,7 +198,7 @@ impl House {
         let keys = Arc::new(opened.keys);
         let store = Arc::new(MemoryStore::default());
         let (settings, flows) = (Settings::default(), Options::default());
-        let payments = Payments::open(&engine, &live, store, settings, flows).unwrap();
+        let payments = Payments::open(&engine, &live, store, settings, flows, None).unwrap();
         let gateway = Gateway::start_in(
             Overview::default(),
             None,

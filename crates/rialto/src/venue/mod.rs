@@ -100,24 +100,25 @@ impl Venue {
         let live = feed.made();
         lifecycle.register("feed", feed).needs("engine").restart(FEED_RESTART);
 
-        let withdrawals = withdrawals::Part::new(
-            config.withdrawals.clone(),
-            config.data_dir().join(FLOWS_DIR),
-            Arc::clone(&disk),
-            running.clone(),
-            live.clone(),
-        );
-        let payments = withdrawals.made();
-        lifecycle
-            .register("withdrawals", withdrawals)
-            .needs("journal")
-            .needs("feed")
-            .restart(Restart::NEVER);
-
-        let recorder = recorder::Part::open(config, disk);
+        let recorder = recorder::Part::open(config, Arc::clone(&disk));
         let records = recorder.as_ref().map(recorder::Part::recorder);
         if let Some(recorder) = recorder {
             lifecycle.register("recorder", recorder).needs("engine").restart(Restart::NEVER);
+        }
+
+        let withdrawals = withdrawals::Part::new(
+            config.withdrawals.clone(),
+            config.data_dir().join(FLOWS_DIR),
+            disk,
+            running.clone(),
+            live.clone(),
+            records.clone(),
+        );
+        let payments = withdrawals.made();
+        let mut withdrawals = lifecycle.register("withdrawals", withdrawals);
+        withdrawals.needs("journal").needs("feed").restart(Restart::NEVER);
+        if records.is_some() {
+            withdrawals.needs("recorder");
         }
 
         let gateway = gateway::Part {

@@ -6,6 +6,7 @@ use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::Engine;
 use rialto_flow::Options;
+use rialto_flow::recorder::Recorder;
 use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_payments::{Payments, PaymentsBus, Settings};
@@ -27,6 +28,7 @@ pub(super) struct Part {
     disk: Arc<dyn Disk>,
     engine: Made<Engine>,
     live: Made<Live>,
+    recorder: Option<Arc<Recorder>>,
     made: Made<Weak<PaymentsBus>>,
     running: Option<Payments>,
 }
@@ -38,9 +40,10 @@ impl Part {
         disk: Arc<dyn Disk>,
         engine: Made<Engine>,
         live: Made<Live>,
+        recorder: Option<Arc<Recorder>>,
     ) -> Part {
         let made = Made::new("withdrawals");
-        Part { settings, dir, disk, engine, live, made, running: None }
+        Part { settings, dir, disk, engine, live, recorder, made, running: None }
     }
 
     /// The bus, as long as the withdrawals are dealt with: whoever keeps it keeps them from ending.
@@ -65,8 +68,8 @@ impl Component for Part {
         };
         let store = LogStore::open_on(Arc::clone(&self.disk), &self.dir, options)?;
         let settings = self.settings.clone();
-        let payments =
-            Payments::open(&engine, &live, Arc::new(store), settings, Options::default())?;
+        let (flows, recorder) = (Options::default(), self.recorder.clone());
+        let payments = Payments::open(&engine, &live, Arc::new(store), settings, flows, recorder)?;
         if payments.adopted > 0 {
             note(format_args!(
                 "{} withdrawals are held that no record told of; they are pending once more",

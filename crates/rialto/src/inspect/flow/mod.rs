@@ -66,8 +66,9 @@ fn read(data: &Path) -> Result<Recordings, Error> {
 /// Which record of which data directory.
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// The number of a record, as `ls` shows it, or the id of a request, as the venue answers it
-    /// (`X-Request-Id`).
+    /// The number of a record, as `ls` shows it, the id of a request, as the venue answers it
+    /// (`X-Request-Id`), or the id of a run of a flow, such as w-7-rent; of a run that was resumed,
+    /// the newest record.
     id: String,
     /// The data directory.
     #[arg(long)]
@@ -94,6 +95,10 @@ fn find(recordings: &Recordings, text: &str) -> Option<RecordId> {
     let number = text.parse().ok();
     if let Some(record) = number.and_then(|number| recordings.get(RecordId(number))) {
         return Some(record.id());
+    }
+    let runs = |record: &&Record| record.subject().flow.is_some_and(|flow| flow.as_str() == text);
+    if let Some(run) = recordings.iter().rfind(runs) {
+        return Some(run.id());
     }
     let request = number.or_else(|| Id::from_base32(text).ok().map(Id::get))?;
     let asked = |record: &&Record| request != 0 && record.subject().request_id == request;
