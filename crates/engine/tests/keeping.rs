@@ -5,7 +5,9 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_engine::{At, Engine, Level, Step, Stepped, replay_to, verify};
+use rialto_engine::{
+    At, Engine, Level, OutcomeUnknown, SnapshotFailed, Step, Stepped, replay_to, verify,
+};
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
 use std::path::Path;
@@ -150,4 +152,55 @@ fn an_unknown_version_of_the_rules_is_refused_without_a_snapshot() {
     let reply = settle(&mut engine.producer(), &mut stepped, &[change])[0];
     assert!(matches!(reply.result, Ok(Outcome::Rejected { .. })));
     assert_eq!(engine.stats().snapshots, 0);
+}
+
+/// The present version is the only one there is: setting it goes the whole way that a change goes.
+#[test]
+fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
+    for level in [Level::Memory, Level::Synced] {
+        let bench = Bench::new(9, level);
+        let (engine, mut stepped, _) = bench.start();
+        let mut producer = engine.producer();
+        let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+        let set = Command::SetRulesVersion { version: 1 };
+        let replies = settle(&mut producer, &mut stepped, &[set, flow(1)[0]]);
+        assert_eq!(replies[0].result, Ok(Outcome::Done));
+        assert_eq!((replies[0].seq, replies[1].seq), (before.next(), before.next().next()));
+        assert_eq!(engine.stats().snapshots, 1);
+        assert_eq!(engine.request_snapshot().through(), replies[1].seq);
+        let snapshot = format!("snapshots/{:020}.snapshot", before.0);
+        let there = bench.disk.list(&bench.config.data_dir.join("snapshots")).unwrap();
+        assert!(there.iter().any(|name| snapshot.ends_with(name.as_str())), "{there:?}");
+        finish(&engine, &mut stepped);
+    }
+}
+
+#[test]
+fn the_rules_are_not_set_without_a_snapshot_and_can_be_when_the_disk_is_well_again() {
+    let bench = Bench::new(10, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+    bench.disk.fail_write(1);
+    let set = Command::SetRulesVersion { version: 1 };
+    let reply = settle(&mut producer, &mut stepped, &[set])[0];
+    assert_eq!((reply.result, reply.seq), (Err(OutcomeUnknown), Seq::ZERO));
+    assert_eq!((engine.stats().snapshots_failed, engine.marks().applied), (1, before));
+    let reply = settle(&mut producer, &mut stepped, &[set])[0];
+    assert_eq!((reply.result, reply.seq), (Ok(Outcome::Done), before.next()));
+    assert_eq!(engine.stats().snapshots, 1);
+}
+
+#[test]
+fn a_snapshot_that_failed_is_attempted_again_though_nothing_has_happened_since() {
+    let bench = Bench::new(11, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let last = settle(&mut engine.producer(), &mut stepped, &setting()).last().unwrap().seq;
+    bench.disk.fail_write(1);
+    let ticket = engine.request_snapshot();
+    stepped.run_until_idle();
+    assert!(matches!(ticket.wait(LONG), Err(SnapshotFailed::Failed { .. })));
+    let ticket = engine.request_snapshot();
+    stepped.run_until_idle();
+    assert_eq!(ticket.wait(LONG), Ok(last));
 }

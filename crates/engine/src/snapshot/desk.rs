@@ -32,7 +32,12 @@ impl SnapshotDesk {
         }
     }
 
+    /// Asks for a snapshot through this sequence. One that has failed is attempted anew: what kept
+    /// it from being made may be gone.
     pub(crate) fn request(&self, through: Seq) {
+        if self.failed.load(Ordering::Acquire) >= through.0 && !self.is_durable(through) {
+            self.failed.store(0, Ordering::Release);
+        }
         self.wanted.fetch_max(through.0, Ordering::AcqRel);
     }
 
