@@ -1,8 +1,8 @@
 //! How much a recorder keeps.
 
-use super::live::{FAILURE_BYTES_MAX, Live, LiveStep};
+use super::latch::Latch;
+use super::live::{Aside, FAILURE_BYTES_MAX, Live, LiveStep};
 use super::variables::Entry;
-use std::sync::Mutex;
 
 /// The most that a recorder keeps. It is fixed when the recorder is made, and what comes beyond is
 /// lost and counted.
@@ -30,8 +30,8 @@ impl Bounds {
     /// The most memory that the records can come to take, in bytes.
     #[must_use]
     pub fn memory_bytes_max(&self) -> u64 {
-        let record = size_of::<Mutex<Live>>() as u64
-            + u64::from(self.steps_max) * size_of::<LiveStep>() as u64
+        let record = size_of::<Latch<Live>>() as u64
+            + u64::from(self.steps_max) * (size_of::<LiveStep>() + size_of::<Aside>()) as u64
             // Variables and texts each have room of their own, and either may use the bound up.
             + 2 * u64::from(self.variable_bytes_max)
             + FAILURE_BYTES_MAX as u64;

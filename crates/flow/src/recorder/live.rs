@@ -18,12 +18,19 @@ pub(crate) enum Outcome {
     Panicked,
 }
 
-/// A step as it is kept: without memory of its own.
+/// A step as it is kept: without memory of its own, and small, because writing to memory that was
+/// not used for a while is most of what a step costs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiveStep {
-    parent: StepId,
     name: &'static str,
     at: Timestamp,
+}
+
+/// What is told of few steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aside {
+    step: StepId,
+    parent: StepId,
     /// [`Timestamp::NEVER`] unless it was told.
     finished: Timestamp,
 }
@@ -43,6 +50,8 @@ pub(crate) struct Live {
     is_untaken: bool,
     failure: String,
     steps: Vec<LiveStep>,
+    /// Of the steps that are part of another or whose end was told, in their order.
+    asides: Vec<Aside>,
     steps_max: u32,
     pub(crate) steps_lost: u32,
     pub(crate) variables: Variables,
@@ -62,6 +71,7 @@ impl Live {
             is_untaken: false,
             failure: String::new(),
             steps: Vec::new(),
+            asides: Vec::new(),
             steps_max: 0,
             steps_lost: 0,
             variables: Variables::default(),
@@ -86,6 +96,7 @@ impl Live {
         self.outcome = None;
         self.failure.clear();
         self.steps.clear();
+        self.asides.clear();
         self.steps_max = bounds.steps_max;
         self.steps_lost = 0;
         self.variables.clear(bounds.variable_bytes_max);
@@ -116,17 +127,32 @@ impl Live {
         }
         let id = StepId(number + 1);
         // The number of a step of another record would hang this one on nothing.
-        let parent = if parent < id { parent } else { StepId::BEGIN };
-        self.steps.push(LiveStep { parent, name, at: now, finished: Timestamp::NEVER });
+        if parent != StepId::BEGIN && parent < id {
+            self.aside(id).parent = parent;
+        }
+        self.steps.push(LiveStep { name, at: now });
         self.current = id;
         id
     }
 
     pub(crate) fn finish(&mut self, step: StepId, now: Timestamp) {
-        let at = (step.0 as usize).wrapping_sub(1);
-        if let Some(step) = self.steps.get_mut(at) {
-            step.finished = now;
+        if (1..=self.steps.len()).contains(&(step.0 as usize)) {
+            self.aside(step).finished = now;
         }
+    }
+
+    /// What is told of a step beside its name and time.
+    fn aside(&mut self, step: StepId) -> &mut Aside {
+        let found = self.asides.binary_search_by_key(&step, |aside| aside.step);
+        let at = found.unwrap_or_else(|at| {
+            if self.asides.len() == self.asides.capacity() {
+                grow(&mut self.asides, self.steps_max as usize);
+            }
+            let (parent, finished) = (StepId::BEGIN, Timestamp::NEVER);
+            self.asides.insert(at, Aside { step, parent, finished });
+            at
+        });
+        &mut self.asides[at]
     }
 
     #[inline]
@@ -145,12 +171,14 @@ impl Live {
         self.is_untaken = true;
         if !message.is_empty() {
             // A sentence that is too long is cut, which is what the error says.
-            let _ = Bounded { text: &mut self.failure, room: FAILURE_BYTES_MAX }.write_str(message);
+            let room = &mut { FAILURE_BYTES_MAX };
+            let _ = Bounded { text: &mut self.failure, room }.write_str(message);
         }
     }
 
     pub(crate) fn allocated(&self) -> usize {
         self.steps.capacity() * size_of::<LiveStep>()
+            + self.asides.capacity() * size_of::<Aside>()
             + self.variables.allocated()
             + self.failure.capacity()
     }
@@ -161,12 +189,16 @@ impl Live {
     }
 
     pub(crate) fn copy(&self) -> Record {
-        let steps = self.steps.iter().enumerate().map(|(at, step)| Step {
-            id: StepId(at as u32 + 1),
-            parent: step.parent,
-            name: step.name.into(),
-            at: step.at,
-            finished: (step.finished != Timestamp::NEVER).then_some(step.finished),
+        let mut asides = self.asides.iter().peekable();
+        let steps = (1..).map(StepId).zip(&self.steps).map(|(id, step)| {
+            let aside = asides.next_if(|aside| aside.step == id);
+            Step {
+                id,
+                parent: aside.map_or(StepId::BEGIN, |aside| aside.parent),
+                name: step.name.into(),
+                at: step.at,
+                finished: aside.map(|aside| aside.finished).filter(|at| *at != Timestamp::NEVER),
+            }
         });
         let ended = self.outcome.map(|outcome| match outcome {
             Outcome::Succeeded => Ended::Succeeded,

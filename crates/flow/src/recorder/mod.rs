@@ -31,6 +31,7 @@ mod bounds;
 mod capture;
 mod clock;
 mod cursor;
+mod latch;
 mod live;
 mod record;
 mod recording;

@@ -2,6 +2,7 @@
 
 use super::capture::{Capture, Fields};
 use super::clock::TickClock;
+use super::latch;
 use super::live::{Live, Outcome};
 use super::record::{RecordId, StepId};
 use super::records::Recorder;
@@ -9,7 +10,7 @@ use crate::Clock;
 use rialto_bus::Trail;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 /// A record under way. One that is dropped before it has ended is [abandoned], or has panicked.
 ///
@@ -61,7 +62,7 @@ impl<'a, C: Clock> Recording<'a, C> {
     }
 
     #[inline]
-    fn record(&self) -> Option<MutexGuard<'_, Live>> {
+    fn record(&self) -> Option<latch::Held<'_, Live>> {
         self.is_recorded().then(|| self.recorder.slot(self.slot))
     }
 

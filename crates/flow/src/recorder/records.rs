@@ -2,6 +2,7 @@
 
 use super::bounds::Bounds;
 use super::clock::TickClock;
+use super::latch::{self, Latch};
 use super::live::{Live, Outcome};
 use super::record::{Record, RecordId, Subject};
 use super::recording::{Held, Recording};
@@ -21,7 +22,7 @@ pub struct Recorder<C = TickClock> {
     sampler: Sampler,
     /// Every record has a lock of its own, for which only its recording and whoever looks at it
     /// ever meet.
-    slots: Box<[Mutex<Live>]>,
+    slots: Box<[Latch<Live>]>,
     /// Slot `n` belongs to shard `n % shards.len()`.
     shards: Box<[Mutex<Shard>]>,
     begun: AtomicU64,
@@ -103,7 +104,7 @@ impl<C: Clock> Recorder<C> {
             bounds,
             clock,
             sampler: Sampler::new(sampling, chance),
-            slots: (0..records_max).map(|_| Mutex::new(Live::empty())).collect(),
+            slots: (0..records_max).map(|_| Latch::new(Live::empty())).collect(),
             shards: (0..shards).map(shard).collect(),
             begun: AtomicU64::new(0),
             before: 0,
@@ -150,9 +151,9 @@ impl<C: Clock> Recorder<C> {
     }
 
     #[inline]
-    pub(crate) fn slot(&self, slot: u32) -> MutexGuard<'_, Live> {
+    pub(super) fn slot(&self, slot: u32) -> latch::Held<'_, Live> {
         // A field that panics while it is written leaves a record that is short of it, and sound.
-        self.slots[slot as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots[slot as usize].hold()
     }
 
     #[inline]
@@ -269,7 +270,7 @@ impl<C: Clock> Recorder<C> {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let records = (0..self.slots.len() as u32).map(|slot| self.slot(slot).allocated() as u64);
-        records.sum::<u64>() + (self.slots.len() * size_of::<Mutex<Live>>()) as u64
+        records.sum::<u64>() + size_of_val(&*self.slots) as u64
     }
 
     /// Copies of the records that this wants, in the order in which they began.

@@ -37,23 +37,30 @@ impl fmt::Display for Value {
     }
 }
 
-/// One variable in its place in the record.
+/// One variable in its place in the record. An enumeration of its values would take a quarter more,
+/// and writing to memory that was not used for a while is most of what a variable costs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     name: &'static str,
+    /// What is to be read from this says the kind.
+    bits: u64,
     step: u32,
     /// How many groups it is inside of.
     depth: u16,
-    packed: Packed,
+    kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Packed {
-    Bool(bool),
-    Signed(i64),
-    Unsigned(u64),
-    Float(f64),
-    Text { start: u32, end: u32, is_cut: bool },
+enum Kind {
+    /// Zero is no.
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    /// Where in the texts it begins, above where it ends.
+    Text,
+    /// The same, of one that was cut.
+    Cut,
     Hidden,
     Group,
 }
@@ -63,6 +70,8 @@ enum Packed {
 pub(crate) struct Variables {
     entries: Vec<Entry>,
     text: String,
+    /// How many bytes more there may be.
+    room: usize,
     bytes_max: u32,
     /// How many did not fit at all.
     pub(crate) lost: u32,
@@ -74,6 +83,7 @@ impl Variables {
     pub(crate) fn clear(&mut self, bytes_max: u32) {
         self.entries.clear();
         self.text.clear();
+        self.room = bytes_max as usize;
         self.bytes_max = bytes_max;
         self.lost = 0;
         self.cut = 0;
@@ -87,16 +97,13 @@ impl Variables {
         self.entries.capacity() * size_of::<Entry>() + self.text.capacity()
     }
 
-    fn room(&self) -> usize {
-        (self.bytes_max as usize).saturating_sub(self.bytes())
-    }
-
     #[inline]
     fn push(&mut self, entry: Entry) -> bool {
-        if self.room() < size_of::<Entry>() {
+        let Some(room) = self.room.checked_sub(size_of::<Entry>()) else {
             self.lost += 1;
             return false;
-        }
+        };
+        self.room = room;
         if self.entries.len() == self.entries.capacity() {
             grow(&mut self.entries, self.bytes_max as usize / size_of::<Entry>());
         }
@@ -107,33 +114,38 @@ impl Variables {
     fn push_text(&mut self, at: At, name: &'static str, value: &dyn fmt::Display) {
         // The entry goes first, so that the text gets what room is left behind it.
         let start = self.text.len() as u32;
-        let packed = Packed::Text { start, end: start, is_cut: false };
-        if !self.push(Entry { name, step: at.step, depth: at.depth, packed }) {
+        let span = |end: u32| u64::from(start) << 32 | u64::from(end);
+        let At { step, depth } = at;
+        if !self.push(Entry { name, bits: span(start), step, depth, kind: Kind::Text }) {
             return;
         }
-        let mut writer = Bounded { room: self.room(), text: &mut self.text };
+        let mut writer = Bounded { room: &mut self.room, text: &mut self.text };
         // An error says that the text was cut, or that its owner could not write it: either way the
         // rest is missing.
         let is_cut = write!(writer, "{value}").is_err();
         self.cut += u32::from(is_cut);
         let end = self.text.len() as u32;
         if let Some(entry) = self.entries.last_mut() {
-            entry.packed = Packed::Text { start, end, is_cut };
+            entry.bits = span(end);
+            entry.kind = if is_cut { Kind::Cut } else { Kind::Text };
         }
     }
 
-    fn value(&self, packed: Packed) -> Option<Value> {
-        let text =
-            |start: u32, end: u32| self.text.get(start as usize..end as usize).map(str::to_owned);
-        Some(match packed {
-            Packed::Bool(value) => Value::Bool(value),
-            Packed::Signed(value) => Value::Signed(value),
-            Packed::Unsigned(value) => Value::Unsigned(value),
-            Packed::Float(value) => Value::Float(value),
-            Packed::Text { start, end, is_cut: false } => Value::Text(text(start, end)?),
-            Packed::Text { start, end, is_cut: true } => Value::Cut(text(start, end)?),
-            Packed::Hidden => Value::Hidden,
-            Packed::Group => return None,
+    fn value(&self, entry: &Entry) -> Option<Value> {
+        let bits = entry.bits;
+        let text = || {
+            let span = (bits >> 32) as usize..(bits & u64::from(u32::MAX)) as usize;
+            self.text.get(span).map(str::to_owned)
+        };
+        Some(match entry.kind {
+            Kind::Bool => Value::Bool(bits != 0),
+            Kind::Signed => Value::Signed(bits.cast_signed()),
+            Kind::Unsigned => Value::Unsigned(bits),
+            Kind::Float => Value::Float(f64::from_bits(bits)),
+            Kind::Text => Value::Text(text()?),
+            Kind::Cut => Value::Cut(text()?),
+            Kind::Hidden => Value::Hidden,
+            Kind::Group => return None,
         })
     }
 
@@ -142,7 +154,7 @@ impl Variables {
         let mut whole: Vec<&'static str> = Vec::new();
         self.entries.iter().filter_map(move |entry| {
             whole.truncate(usize::from(entry.depth));
-            let Some(value) = self.value(entry.packed) else {
+            let Some(value) = self.value(entry) else {
                 whole.push(entry.name);
                 return None;
             };
@@ -175,33 +187,33 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn push(&mut self, name: &'static str, packed: Packed) -> bool {
+    fn push(&mut self, name: &'static str, kind: Kind, bits: u64) -> bool {
         let At { step, depth } = self.at;
-        self.variables.push(Entry { name, step, depth, packed })
+        self.variables.push(Entry { name, bits, step, depth, kind })
     }
 
     /// Writes yes or no.
     #[inline]
     pub fn bool(&mut self, name: &'static str, value: bool) {
-        self.push(name, Packed::Bool(value));
+        self.push(name, Kind::Bool, u64::from(value));
     }
 
     /// Writes a whole number.
     #[inline]
     pub fn signed(&mut self, name: &'static str, value: i64) {
-        self.push(name, Packed::Signed(value));
+        self.push(name, Kind::Signed, value.cast_unsigned());
     }
 
     /// Writes a whole number that is not negative.
     #[inline]
     pub fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.push(name, Packed::Unsigned(value));
+        self.push(name, Kind::Unsigned, value);
     }
 
     /// Writes a number with a fraction.
     #[inline]
     pub fn float(&mut self, name: &'static str, value: f64) {
-        self.push(name, Packed::Float(value));
+        self.push(name, Kind::Float, value.to_bits());
     }
 
     /// Writes a text.
@@ -222,13 +234,13 @@ impl<'a> Fields<'a> {
     /// Writes that there is a secret of this name, and nothing of it.
     #[inline]
     pub fn hidden(&mut self, name: &'static str) {
-        self.push(name, Packed::Hidden);
+        self.push(name, Kind::Hidden, 0);
     }
 
     /// Writes the parts of a value under its name.
     pub fn group(&mut self, name: &'static str, write: impl FnOnce(&mut Fields<'_>)) {
         // Parts without their whole would pass for variables of the record.
-        if !self.push(name, Packed::Group) {
+        if !self.push(name, Kind::Group, 0) {
             return;
         }
         let At { step, depth } = self.at;
@@ -246,23 +258,23 @@ impl fmt::Debug for Fields<'_> {
 /// Takes text until the room is used up, cut between characters.
 pub(crate) struct Bounded<'a> {
     pub(crate) text: &'a mut String,
-    pub(crate) room: usize,
+    pub(crate) room: &'a mut usize,
 }
 
 impl fmt::Write for Bounded<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut fits = text.len().min(self.room);
+        let mut fits = text.len().min(*self.room);
         while !text.is_char_boundary(fits) {
             fits -= 1;
         }
         let needed = self.text.len() + fits;
         if needed > self.text.capacity() {
             // Doubling, but never beyond what may come, so that memory keeps to its bound too.
-            let wanted = needed.max(self.text.capacity() * 2).min(self.text.len() + self.room);
+            let wanted = needed.max(self.text.capacity() * 2).min(self.text.len() + *self.room);
             self.text.reserve_exact(wanted - self.text.len());
         }
         self.text.push_str(&text[..fits]);
-        self.room -= fits;
+        *self.room -= fits;
         if fits < text.len() { Err(fmt::Error) } else { Ok(()) }
     }
 }
