@@ -4,7 +4,7 @@ use crate::health::tell_all;
 use crate::snapshot::{SnapshotFileError, SnapshotStore};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, DiskError};
-use rialto_log::{GroupView, OpenError, ReadError, Reader, Records, Verify};
+use rialto_log::{GroupView, KeyRing, OpenError, ReadError, Reader, Records, Verify};
 use rialto_model::{Command, DecodeError, EngineId, Seq, Timestamp, decode_command};
 use std::path::Path;
 use std::sync::Arc;
@@ -211,7 +211,8 @@ pub fn replay_to(disk: &Arc<dyn Disk>, data_dir: &Path, at: At) -> Result<Core, 
         },
     })?;
     let journal_dir = data_dir.join(JOURNAL_DIR);
-    let (segments, report) = rialto_log::inspect(Arc::clone(disk), &journal_dir, Verify::Newest)?;
+    let (segments, report) =
+        rialto_log::inspect(Arc::clone(disk), &journal_dir, Verify::Newest, &KeyRing::empty())?;
     if let At::Seq(wanted) = at
         && wanted.0 > report.last_seq
     {

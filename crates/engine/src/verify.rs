@@ -7,7 +7,7 @@ use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError};
 use crate::snapshot::{SnapshotFileError, SnapshotStore};
 use rialto_core::StateHash;
 use rialto_disk::{Disk, DiskError};
-use rialto_log::{GROUP_BYTES_MAX, OpenError, ReadError, Verify};
+use rialto_log::{GROUP_BYTES_MAX, KeyRing, OpenError, ReadError, Verify};
 use rialto_model::{EngineId, Seq};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,7 +87,14 @@ pub fn verify(
 ) -> Result<VerifyReport, VerifyError> {
     let _lock = disk.lock(data_dir)?;
     let store = SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default());
-    let inspect = |name| rialto_log::inspect(Arc::clone(disk), &data_dir.join(name), Verify::Whole);
+    let inspect = |name| {
+        rialto_log::inspect(
+            Arc::clone(disk),
+            &data_dir.join(name),
+            Verify::Whole,
+            &KeyRing::empty(),
+        )
+    };
     let (journal, journal_report) = inspect(JOURNAL_DIR).map_err(VerifyError::Journal)?;
     let (events, events_report) = inspect(EVENTS_DIR).map_err(VerifyError::EventLog)?;
     let last = Seq(journal_report.last_seq);

@@ -1,12 +1,15 @@
 //! What the next group of a segment must look like.
 
 use crate::format::{Flaw, GroupHeader, SegmentHeader};
+use crate::sealing::Cipher;
 
 /// The expectations that every group must continue: salt, epoch, number, sequence, checksum.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     salt: [u8; 16],
     epoch: u64,
+    /// How every group is encrypted. A group that is not could be slipped in by anybody.
+    cipher: Option<Cipher>,
     pub(crate) next_group: u64,
     pub(crate) next_seq: u64,
     pub(crate) previous_checksum: u32,
@@ -18,6 +21,7 @@ impl Chain {
         Self {
             salt: header.salt,
             epoch: header.name.epoch,
+            cipher: header.codec.cipher,
             next_group: header.first_group,
             next_seq: header.name.first_seq,
             previous_checksum: checksum,
@@ -42,6 +46,9 @@ impl Chain {
                 expected: self.previous_checksum,
                 got: group.previous_checksum,
             });
+        }
+        if group.form.codec.cipher != self.cipher {
+            return Err(Flaw::Encryption);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Walking over the groups of one segment.
 
 use crate::chain::Chain;
-use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GroupHeader};
-use crate::group::GROUP_BYTES_MAX;
+use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader};
+use crate::sealing::{KeyRing, Unsealer};
 use crate::segments::Segment;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 
@@ -16,11 +16,16 @@ pub(crate) struct Cursor {
     window_len: usize,
     pub(crate) offset: u64,
     pub(crate) chain: Chain,
+    unsealer: Unsealer,
 }
 
 impl Cursor {
     /// Stands before the first group of a segment.
-    pub(crate) fn at_start(disk: &dyn Disk, segment: &Segment) -> Result<Self, DiskError> {
+    pub(crate) fn at_start(
+        disk: &dyn Disk,
+        segment: &Segment,
+        keys: &KeyRing,
+    ) -> Result<Self, DiskError> {
         Ok(Self {
             file: disk.open(&segment.path, Access::Read)?,
             window: AlignedBuf::zeroed(window_bytes(segment)),
@@ -28,6 +33,7 @@ impl Cursor {
             window_len: 0,
             offset: BLOCK,
             chain: Chain::at_start(&segment.header, segment.checksum),
+            unsealer: Unsealer::new(keys),
         })
     }
 
@@ -83,17 +89,31 @@ impl Cursor {
         if let Err(flaw) = self.chain.check(&header) {
             return Ok(Err(flaw));
         }
-        let end = GROUP_HEADER_BYTES + header.body_bytes as usize;
+        let end = GROUP_HEADER_BYTES + header.form.stored_bytes as usize;
         if self.load(end)? < end {
             return Ok(Err(Flaw::EndOfFile));
         }
-        Ok(header.check_body(self.body_at(self.offset, &header)).map(|()| (header, checksum)))
+        Ok(self.check_body(&header).map(|()| (header, checksum)))
+    }
+
+    /// Checks the body of the loaded group here, and brings it back if it was sealed.
+    fn check_body(&mut self, header: &GroupHeader) -> Result<(), Flaw> {
+        let at = (self.offset - self.window_at) as usize;
+        let group = &self.window[at..self.window_len];
+        header.check_stored(&group[GROUP_HEADER_BYTES..][..header.form.stored_bytes as usize])?;
+        if !header.form.is_plain() {
+            self.unsealer.unseal(header, group)?;
+        }
+        header.check_records(self.body_at(self.offset, header))
     }
 
     /// The body of the group at `offset` that [`Cursor::group`] has returned last.
     pub(crate) fn body_at(&self, offset: u64, header: &GroupHeader) -> &[u8] {
+        if !header.form.is_plain() {
+            return self.unsealer.plain();
+        }
         let start = (offset - self.window_at) as usize + GROUP_HEADER_BYTES;
-        &self.window[start..start + header.body_bytes as usize]
+        &self.window[start..start + header.form.stored_bytes as usize]
     }
 
     /// Steps over a group.
@@ -130,5 +150,5 @@ impl Cursor {
 }
 
 fn window_bytes(segment: &Segment) -> usize {
-    (GROUP_BYTES_MAX as u64).min(segment.header.segment_bytes) as usize
+    (GROUP_STORED_BYTES_MAX as u64).min(segment.header.segment_bytes) as usize
 }

@@ -2,8 +2,9 @@
 
 use crate::format::Flaw;
 use crate::position::Position;
+use crate::sealing::{Cipher, Compression};
 use rialto_disk::DiskError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why damaged bytes are known to have been acknowledged, so that they must not be cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +29,9 @@ pub enum Proof {
     /// A segment was made in full before its first use and can only lose bytes by damage.
     #[error("a segment is made in full before it is used")]
     Segment,
+    /// The group is whole, so that its writing was not torn.
+    #[error("its checksums hold, so that it was written whole")]
+    Whole,
     /// A later segment continues from more than is there.
     #[error("the next segment begins at sequence {first_seq}")]
     NextSegment {
@@ -69,6 +73,26 @@ pub enum OpenError {
         /// What is unknown.
         flaw: Flaw,
     },
+    /// The log is encrypted with a key that was not given.
+    #[error(
+        "{} has at offset {offset} a group encrypted with key {key}, which is not among the keys \
+         given; give the keys that the log was written with",
+        file.display()
+    )]
+    UnknownKey {
+        /// The file.
+        file: PathBuf,
+        /// Where the group stands.
+        offset: u64,
+        /// The key's id.
+        key: u64,
+    },
+    /// The log is to be encrypted, but the ring is empty.
+    #[error("the log is to be encrypted with {0}, but no key was given")]
+    NoKey(Cipher),
+    /// The compression has no such level.
+    #[error("{0:?} has no such level: zstd has 1 to 22, gzip 1 to 9")]
+    CompressionLevel(Compression),
     /// Neither slot of HEAD can be read.
     #[error(
         "{} is damaged at offset 0 ({first}) and at offset 4096 ({second}); \
@@ -192,6 +216,20 @@ pub enum ReadError {
         /// What is wrong there.
         flaw: Flaw,
     },
+    /// The records are encrypted with a key that the ring does not hold.
+    #[error(
+        "{} has at offset {offset} a group encrypted with key {key}, which is not among the keys \
+         given; give the keys that the log was written with",
+        file.display()
+    )]
+    UnknownKey {
+        /// The file.
+        file: PathBuf,
+        /// Where the group stands.
+        offset: u64,
+        /// The key's id.
+        key: u64,
+    },
     /// The records asked for have been deleted by retention.
     #[error("sequence {requested} has been deleted; the oldest kept is {oldest}")]
     BelowOldest {
@@ -222,6 +260,12 @@ pub enum WriteError {
         /// The first failure.
         reason: String,
     },
+    /// The log is encrypted, but the ring holds no current key. Nothing was written.
+    #[error("the log is encrypted, but no key is current; give it one")]
+    NoKey,
+    /// The cipher failed. Nothing was written, and no further write is accepted.
+    #[error("the group could not be encrypted")]
+    Encryption,
     /// The group does not follow what was written before. Nothing was written; this is a mistake of
     /// the caller.
     #[error("the group begins at sequence {got} instead of {expected}")]
@@ -239,4 +283,14 @@ pub enum WriteError {
         /// The size of a segment, in bytes.
         segment_bytes: u64,
     },
+}
+
+impl ReadError {
+    pub(crate) fn at(file: &Path, offset: u64, flaw: Flaw) -> Self {
+        let file = file.to_owned();
+        match flaw {
+            Flaw::UnknownKey { key } => Self::UnknownKey { file, offset, key },
+            flaw => Self::Corrupt { file, offset, flaw },
+        }
+    }
 }

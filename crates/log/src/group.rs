@@ -1,7 +1,7 @@
 //! The unit of writing: a buffer that one thread fills and the writer stores.
 
 use crate::format::{
-    CALLER_BYTES, GROUP_HEADER_BYTES, GroupHeader, RECORD_PREFIX_BYTES, record_bytes,
+    CALLER_BYTES, Form, GROUP_HEADER_BYTES, GroupHeader, RECORD_PREFIX_BYTES, record_bytes,
 };
 use rialto_disk::{AlignedBuf, BLOCK_BYTES};
 
@@ -81,6 +81,10 @@ impl Group {
     /// The records so far as they will be stored, each behind its length and padded to eight bytes.
     pub fn body(&self) -> &[u8] {
         &self.buf[GROUP_HEADER_BYTES..self.end]
+    }
+
+    pub(crate) fn caller(&self) -> [u8; CALLER_BYTES] {
+        self.caller
     }
 
     /// Appends one record and returns its sequence.
@@ -170,14 +174,11 @@ impl Group {
 
     /// Completes the buffer with the header that `place` makes for this body, and returns it with
     /// its checksum.
-    pub(crate) fn seal(
-        &mut self,
-        place: impl FnOnce([u8; CALLER_BYTES], u32, u32) -> GroupHeader,
-    ) -> (GroupHeader, u32) {
+    pub(crate) fn seal(&mut self, place: impl Fn(Form, u32) -> GroupHeader) -> (GroupHeader, u32) {
         let stored = self.stored_bytes();
         self.buf[self.end..stored].fill(0);
         let body = &self.buf[GROUP_HEADER_BYTES..self.end];
-        let header = place(self.caller, crc32c::crc32c(body), body.len() as u32);
+        let header = place(Form::plain(body.len() as u32), crc32c::crc32c(body));
         let checksum = header.encode(&mut self.buf);
         (header, checksum)
     }
@@ -246,7 +247,7 @@ mod tests {
         let mut fresh = Group::new(BLOCK_BYTES);
         fresh.begin(5);
         fresh.append(b"xyz12").unwrap();
-        let place = |caller, body_checksum, body_bytes| GroupHeader {
+        let place = |form, body_checksum| GroupHeader {
             body_checksum,
             previous_checksum: 0,
             salt: [0; 16],
@@ -254,9 +255,9 @@ mod tests {
             number: 1,
             first_seq: 5,
             records: 1,
-            body_bytes,
+            form,
             durable_group: 0,
-            caller,
+            caller: [0; CALLER_BYTES],
         };
         used.seal(place);
         fresh.seal(place);

@@ -28,6 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Groups can be compressed and encrypted: set [`Options::sealing`], and [`Options::keys`] for both
+//! writing and reading.
+//!
 //! To look before writing, or to cut a log back to what another log still holds, open it in two
 //! steps: [`recover`], then [`Recovered::start`].
 
@@ -44,6 +47,7 @@ mod prepare;
 mod reader;
 mod recover;
 mod sealed;
+mod sealing;
 mod segments;
 mod tail;
 mod verify;
@@ -60,6 +64,7 @@ pub use position::{Commit, Position};
 pub use prepare::{Preparation, PreparedSegment, SegmentPreparer};
 pub use reader::{GroupView, Reader, Records};
 pub use recover::{Cut, OpenReport, Options, Recovered, Verify, inspect, open, recover};
+pub use sealing::{Cipher, Compression, KeyError, KeyRing, MASTER_KEY_BYTES, Sealing};
 pub use segments::Segments;
 pub use verify::{Statistics, verify};
 pub use writer::{Retained, Writer};

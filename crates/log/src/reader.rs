@@ -37,7 +37,7 @@ impl Reader {
         if from < segment.name().first_seq && from < segments.first_seq() {
             return Err(below());
         }
-        let mut cursor = Cursor::at_start(segments.disk(), &segment)?;
+        let mut cursor = Cursor::at_start(segments.disk(), &segment, segments.keys())?;
         if let Err(flaw) = cursor.seek(&segment, sought)? {
             return Err(corrupt(&segment, cursor.offset, flaw));
         }
@@ -147,7 +147,7 @@ impl Reader {
 }
 
 fn corrupt(segment: &Segment, offset: u64, flaw: Flaw) -> ReadError {
-    ReadError::Corrupt { file: segment.path.clone(), offset, flaw }
+    ReadError::at(&segment.path, offset, flaw)
 }
 
 /// A group that has been read and checked; its records lie in the reader's memory.

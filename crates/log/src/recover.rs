@@ -2,12 +2,13 @@
 
 use crate::cursor::Cursor;
 use crate::error::{OpenError, ReadError};
-use crate::format::{BLOCK, Flaw, HEAD_FILE, SegmentHeader, SegmentName};
+use crate::format::{BLOCK, Codec, Flaw, HEAD_FILE, SegmentHeader, SegmentName};
 use crate::head::{self, Head, LeastEnd, LoadedHead};
 use crate::leftovers::{self, Listing};
 use crate::position::Position;
 use crate::prepare::{Directory, SegmentPreparer};
 use crate::sealed;
+use crate::sealing::{KeyRing, Sealing};
 use crate::segments::{Segment, Segments};
 use crate::tail;
 use crate::verify::verify;
@@ -47,6 +48,10 @@ pub struct Options {
     pub acknowledged: Option<Position>,
     /// How much is read.
     pub verify: Verify,
+    /// What is done to groups before they are stored. What is read may have been sealed otherwise.
+    pub sealing: Sealing,
+    /// The keys to write with and to read what is encrypted.
+    pub keys: KeyRing,
     /// Cuts without asking whether what is cut was acknowledged.
     #[cfg(test)]
     pub(crate) trusting: bool,
@@ -61,6 +66,8 @@ impl Options {
             rules_version: 0,
             acknowledged: None,
             verify: Verify::Newest,
+            sealing: Sealing::NONE,
+            keys: KeyRing::empty(),
             #[cfg(test)]
             trusting: false,
         }
@@ -74,6 +81,12 @@ impl Options {
     }
 
     fn check(&self) -> Result<(), OpenError> {
+        if !self.sealing.compression.is_possible() {
+            return Err(OpenError::CompressionLevel(self.sealing.compression));
+        }
+        if let (Some(cipher), None) = (self.sealing.encryption, self.keys.current()) {
+            return Err(OpenError::NoKey(cipher));
+        }
         let bytes = self.segment_bytes;
         if bytes.is_multiple_of(BLOCK) && (2 * BLOCK..=SEGMENT_BYTES_MAX).contains(&bytes) {
             return Ok(());
@@ -169,13 +182,14 @@ pub fn recover(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Reco
 }
 
 /// Looks at a log without taking its directory, changing or syncing anything. The log must not be
-/// open for writing.
+/// open for writing. `keys` are those to decrypt it with, if it is encrypted.
 pub fn inspect(
     disk: Arc<dyn Disk>,
     dir: &Path,
     verify: Verify,
+    keys: &KeyRing,
 ) -> Result<(Segments, OpenReport), OpenError> {
-    let options = Options { verify, ..Options::new([0; 16]) };
+    let options = Options { verify, keys: keys.clone(), ..Options::new([0; 16]) };
     let recovered = examine(disk, dir, options)?;
     Ok((recovered.segments, recovered.report))
 }
@@ -195,7 +209,7 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
     sealed::check(&*disk, &live)?;
 
     let (ending, cut) = find_ending(&*disk, dir, &options, head.as_ref(), &live)?;
-    let segments = Segments::new(disk.clone(), live, ending.last_seq);
+    let segments = Segments::new(disk.clone(), options.keys.clone(), live, ending.last_seq);
     if let Some(acknowledged) = options.acknowledged.filter(|it| !segments.holds(*it)) {
         let newest = segments.oldest_and_newest().map(|(_, newest)| newest.path.clone());
         return Err(OpenError::Acknowledged {
@@ -297,7 +311,7 @@ fn find_ending(
         };
         return Ok((ending, None));
     };
-    let tail = tail::find(disk, newest, &head.slot, options.trusting())?;
+    let tail = tail::find(disk, newest, &head.slot, &options.keys, options.trusting())?;
     let header = &newest.header;
     let ending = Ending {
         last_seq: tail.last_seq,
@@ -395,9 +409,8 @@ impl Recovered {
     }
 
     fn ending_at(&self, segment: &Arc<Segment>, seq: u64) -> Result<Ending, OpenError> {
-        let mut cursor = Cursor::at_start(self.segments.disk(), segment)?;
-        let corrupt =
-            |offset, flaw| ReadError::Corrupt { file: segment.path.clone(), offset, flaw };
+        let mut cursor = Cursor::at_start(self.segments.disk(), segment, self.segments.keys())?;
+        let corrupt = |offset, flaw| ReadError::at(&segment.path, offset, flaw);
         if let Err(flaw) = cursor.seek(segment, seq)? {
             return Err(corrupt(cursor.offset, flaw).into());
         }
@@ -422,6 +435,11 @@ impl Recovered {
         for path in &self.report.leftovers {
             disk.remove(path)?;
         }
+        let sealing = self.options.sealing;
+        let key = match sealing.encryption {
+            Some(cipher) => self.options.keys.current().ok_or(OpenError::NoKey(cipher))?,
+            None => 0,
+        };
         let first_seq = self.ending.last_seq + 1;
         let before = self.report.truncated_from.unwrap_or(self.ending.last_seq);
         let header = SegmentHeader {
@@ -433,6 +451,8 @@ impl Recovered {
             previous_checksum: self.ending.checksum,
             first_group: 1,
             superseded_through: before,
+            codec: Codec { method: sealing.compression.method(), cipher: sealing.encryption },
+            key,
         };
         let preparer = SegmentPreparer { directory: self.directory.clone() };
         let active = preparer.prepare()?.install(header)?;
@@ -464,6 +484,7 @@ impl Recovered {
             self.segments.clone(),
             active,
             self.ending.checksum,
+            sealing,
         );
         Ok((writer, self.report))
     }

@@ -2,8 +2,7 @@
 //! where whole verification reads everything.
 
 use crate::error::{OpenError, Proof};
-use crate::format::{BLOCK, Flaw, GroupHeader};
-use crate::group::GROUP_BYTES_MAX;
+use crate::format::{BLOCK, Flaw, GROUP_STORED_BYTES_MAX, GroupHeader};
 use crate::segments::Segment;
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError};
 use std::sync::Arc;
@@ -36,7 +35,7 @@ fn cut_at(disk: &dyn Disk, segment: &Segment, next_seq: u64) -> Result<Option<u6
     }
     let mut block = [0; BLOCK_BYTES];
     let mut at = end;
-    while end.is_multiple_of(BLOCK) && at > BLOCK && end - at < GROUP_BYTES_MAX as u64 {
+    while end.is_multiple_of(BLOCK) && at > BLOCK && end - at < GROUP_STORED_BYTES_MAX as u64 {
         at -= BLOCK;
         file.read_full_at(at, &mut block)?;
         let Ok((group, _)) = GroupHeader::decode(&block) else { continue };

@@ -4,6 +4,7 @@ use crate::chain::Chain;
 use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, GroupHeader, SegmentHeader, SegmentName};
 use crate::position::Position;
+use crate::sealing::KeyRing;
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,6 +112,7 @@ pub(crate) enum Following {
 
 struct Shared {
     disk: Arc<dyn Disk>,
+    keys: KeyRing,
     live: Mutex<Vec<Arc<Segment>>>,
     written_seq: AtomicU64,
     durable_seq: AtomicU64,
@@ -130,10 +132,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Segments {
     /// `live` is ordered by first sequence; the log ends, durably, at `last_seq`.
-    pub(crate) fn new(disk: Arc<dyn Disk>, live: Vec<Arc<Segment>>, last_seq: u64) -> Self {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        keys: KeyRing,
+        live: Vec<Arc<Segment>>,
+        last_seq: u64,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 disk,
+                keys,
                 live: Mutex::new(live),
                 written_seq: AtomicU64::new(last_seq),
                 durable_seq: AtomicU64::new(last_seq),
@@ -143,6 +151,10 @@ impl Segments {
 
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.shared.disk
+    }
+
+    pub(crate) fn keys(&self) -> &KeyRing {
+        &self.shared.keys
     }
 
     /// The oldest sequence that the log still holds, or would hold if it were not empty.

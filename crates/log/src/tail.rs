@@ -3,6 +3,7 @@
 use crate::cursor::Cursor;
 use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, GroupHeader, HeadSlot};
+use crate::sealing::KeyRing;
 use crate::segments::Segment;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 use std::collections::VecDeque;
@@ -35,9 +36,10 @@ pub(crate) fn find(
     disk: &dyn Disk,
     segment: &Segment,
     head: &HeadSlot,
+    keys: &KeyRing,
     trusting: bool,
 ) -> Result<Tail, OpenError> {
-    let mut cursor = Cursor::at_start(disk, segment)?;
+    let mut cursor = Cursor::at_start(disk, segment, keys)?;
     let mut record_checksum = None;
     let mut proven = head.end_group;
     let mut unproven = VecDeque::new();
@@ -67,6 +69,12 @@ pub(crate) fn find(
         proof,
     };
 
+    if let Flaw::UnknownKey { key } = flaw {
+        return Err(OpenError::UnknownKey { file: segment.path.clone(), offset, key });
+    }
+    if flaw.is_of_a_whole_group() {
+        return Err(corrupt(&flaw, Proof::Whole));
+    }
     let behind = look_behind(cursor.file(), segment, offset, broken)?;
     if !trusting {
         // A group of a codec that is unknown here is whole, so it must not be cut.

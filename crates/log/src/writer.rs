@@ -2,11 +2,12 @@
 
 use crate::chain::Chain;
 use crate::error::WriteError;
-use crate::format::{BLOCK, GROUP_HEADER_BYTES, GroupHeader, SegmentHeader, SegmentName};
+use crate::format::{BLOCK, Form, GROUP_HEADER_BYTES, GroupHeader, SegmentHeader, SegmentName};
 use crate::group::Group;
 use crate::head::{Head, LeastEnd};
 use crate::position::{Commit, Position};
 use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer};
+use crate::sealing::{Epoch, Sealer, Sealing};
 use crate::segments::{Segment, Segments};
 use rialto_disk::{BLOCK_BYTES, DirLock, DiskError, IoMode};
 use std::path::PathBuf;
@@ -45,6 +46,8 @@ pub struct Writer {
     /// Whether the last group holds records that no later group and no HEAD confirms.
     unconfirmed: bool,
     confirmation: Group,
+    /// Nothing when groups are stored as they are.
+    sealer: Option<Sealer>,
     poison: Option<String>,
 }
 
@@ -56,8 +59,11 @@ impl Writer {
         segments: Segments,
         active: ActiveSegment,
         record_checksum: u32,
+        sealing: Sealing,
     ) -> Self {
         let header = &active.segment.header;
+        let epoch = Epoch { salt: header.salt, number: header.name.epoch };
+        let sealer = Sealer::new(sealing, segments.keys(), epoch);
         Self {
             directory,
             _lock: lock,
@@ -71,6 +77,7 @@ impl Writer {
             durable_seq: header.name.first_seq - 1,
             unconfirmed: false,
             confirmation: Group::new(BLOCK_BYTES),
+            sealer,
             poison: None,
             active,
         }
@@ -123,13 +130,13 @@ impl Writer {
                 got: group.first_seq(),
             });
         }
-        let bytes = group.stored_bytes() as u64;
+        let bytes = self.prepare(group)?;
         let segment_bytes = self.directory.segment_bytes;
         if bytes > segment_bytes - BLOCK {
             return Err(WriteError::GroupTooLarge { bytes, segment_bytes });
         }
         let stored = if self.offset + bytes > segment_bytes { self.roll() } else { Ok(()) };
-        let stored = stored.and_then(|()| self.store(group, commit));
+        let stored = stored.map_err(WriteError::from).and_then(|()| self.store(group, commit));
         self.or_poison(stored)?;
         self.unconfirmed = true;
         Ok(self.position())
@@ -216,21 +223,31 @@ impl Writer {
         }
     }
 
-    fn or_poison(&mut self, result: Result<(), DiskError>) -> Result<(), WriteError> {
+    fn or_poison<E: Into<WriteError>>(&mut self, result: Result<(), E>) -> Result<(), WriteError> {
         result.map_err(|error| {
+            let error = error.into();
             self.poison = Some(error.to_string());
-            error.into()
+            error
         })
+    }
+
+    /// Makes ready what can be before the group has its place; returns the bytes it will take.
+    fn prepare(&mut self, group: &Group) -> Result<u64, WriteError> {
+        match &mut self.sealer {
+            Some(sealer) => sealer.prepare(group),
+            None => Ok(group.stored_bytes() as u64),
+        }
     }
 
     fn has_unsynced(&self) -> bool {
         self.durable_group + 1 < self.chain.next_group
     }
 
-    fn store(&mut self, group: &mut Group, commit: Commit) -> Result<(), DiskError> {
+    /// Stores a group that has been prepared.
+    fn store(&mut self, group: &mut Group, commit: Commit) -> Result<(), WriteError> {
         let unsynced = self.has_unsynced();
-        let (first_seq, records) = (group.first_seq(), group.records());
-        let (header, checksum) = group.seal(|caller, body_checksum, body_bytes| GroupHeader {
+        let (first_seq, records, caller) = (group.first_seq(), group.records(), group.caller());
+        let place = |form: Form, body_checksum| GroupHeader {
             body_checksum,
             previous_checksum: self.chain.previous_checksum,
             salt: self.active.segment.header.salt,
@@ -238,29 +255,33 @@ impl Writer {
             number: self.chain.next_group,
             first_seq,
             records,
-            body_bytes,
+            form,
             durable_group: self.durable_group,
             caller,
-        });
+        };
+        let ((header, checksum), stored) = match &mut self.sealer {
+            Some(sealer) => (sealer.seal(group, place)?, sealer.stored()),
+            None => (group.seal(place), group.stored()),
+        };
         let ActiveSegment { direct, synced, .. } = &self.active;
         let durable = match commit {
             Commit::Written => {
-                direct.write_all_at(self.offset, group.stored())?;
+                direct.write_all_at(self.offset, stored)?;
                 false
             }
             // A synchronous write vouches for itself alone; what was written before without being
             // synced needs a sync of the file in any case.
             Commit::Synced if unsynced || synced.mode() != IoMode::DirectSync => {
-                direct.write_all_at(self.offset, group.stored())?;
+                direct.write_all_at(self.offset, stored)?;
                 direct.sync_data()?;
                 true
             }
             Commit::Synced => {
-                synced.write_all_at(self.offset, group.stored())?;
+                synced.write_all_at(self.offset, stored)?;
                 true
             }
         };
-        self.offset += group.stored_bytes() as u64;
+        self.offset += stored.len() as u64;
         if records > 0 {
             self.record_checksum = checksum;
         }
@@ -287,7 +308,7 @@ impl Writer {
         Ok(())
     }
 
-    fn leave_proof(&mut self) -> Result<(), DiskError> {
+    fn leave_proof(&mut self) -> Result<(), WriteError> {
         self.sync_written()?;
         if !self.unconfirmed {
             return Ok(());
@@ -296,7 +317,8 @@ impl Writer {
         if self.offset + BLOCK <= self.directory.segment_bytes {
             let mut confirmation = std::mem::replace(&mut self.confirmation, Group::new(0));
             confirmation.begin(self.chain.next_seq);
-            let stored = self.store(&mut confirmation, Commit::Synced);
+            let stored = self.prepare(&confirmation);
+            let stored = stored.and_then(|_| self.store(&mut confirmation, Commit::Synced));
             self.confirmation = confirmation;
             stored?;
         }
@@ -326,6 +348,7 @@ impl Writer {
             previous_checksum: self.record_checksum,
             first_group: self.chain.next_group,
             superseded_through: self.chain.next_seq - 1,
+            key: self.sealer.as_ref().map_or(0, Sealer::key),
             ..old.header.clone()
         };
         self.active = prepared.install(header)?;
@@ -338,3 +361,74 @@ impl Writer {
 
 // The confirmation is an empty group in one block.
 const _: () = assert!(GROUP_HEADER_BYTES <= BLOCK_BYTES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sealing::{Aead, Cipher, CipherFailed, KeyRing, TAG_BYTES};
+    use crate::{Options, open};
+    use rialto_disk::{Disk, SimDisk};
+    use std::path::Path;
+
+    /// Fails after half of its work, as bad memory might.
+    struct Broken;
+
+    impl Aead for Broken {
+        fn seal_in_place(
+            &self,
+            _: u64,
+            _: &[u8],
+            _: &mut [u8],
+        ) -> Result<[u8; TAG_BYTES], CipherFailed> {
+            Err(CipherFailed)
+        }
+
+        fn seal_into(
+            &self,
+            _: u64,
+            _: &[u8],
+            plain: &[u8],
+            target: &mut [u8],
+        ) -> Result<[u8; TAG_BYTES], CipherFailed> {
+            target.copy_from_slice(plain);
+            Err(CipherFailed)
+        }
+
+        fn open_into(&self, _: u64, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), CipherFailed> {
+            Err(CipherFailed)
+        }
+    }
+
+    #[test]
+    fn a_cipher_that_fails_fails_the_append_and_nothing_reaches_the_disk() {
+        let disk = SimDisk::new(1);
+        let keys = KeyRing::parse(&format!("1: {}", "a".repeat(64)), "test").unwrap();
+        let encryption = Some(Cipher::Aes256Gcm);
+        let options = Options {
+            segment_bytes: 64 << 10,
+            sealing: Sealing { encryption, ..Sealing::NONE },
+            keys,
+            ..Options::new([1; 16])
+        };
+        let dir = Path::new("/log");
+        let (mut writer, _) = open(Arc::new(disk.clone()), dir, options).unwrap();
+        let mut group = Group::new(BLOCK_BYTES);
+        group.begin(1);
+        group.append(b"an order").unwrap();
+        writer.write(&mut group, Commit::Synced).unwrap();
+        let stored = || -> Vec<_> {
+            let names = disk.list(dir).unwrap();
+            names.iter().map(|name| disk.bytes_of(&dir.join(name)).unwrap()).collect()
+        };
+        let before = stored();
+        writer.sealer.as_mut().unwrap().break_cipher(Box::new(Broken));
+        group.begin(2);
+        group.append(b"an order").unwrap();
+        let failed = writer.write(&mut group, Commit::Synced);
+        assert!(matches!(failed, Err(WriteError::Encryption)), "{failed:?}");
+        assert!(stored() == before);
+        // The number of the group may have been used, so that it is not given out again.
+        let again = writer.write(&mut group, Commit::Synced);
+        assert!(matches!(again, Err(WriteError::Poisoned { .. })), "{again:?}");
+    }
+}

@@ -6,7 +6,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_disk::{Disk, SimDisk};
-use rialto_log::{Commit, Group, Options, Reader, Statistics, Verify, inspect, open, verify};
+use rialto_log::{
+    Commit, Group, KeyRing, Options, Reader, Statistics, Verify, inspect, open, verify,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,7 +87,8 @@ fn the_same_calls_still_write_the_same_bytes() {
 #[test]
 fn version_1_is_read() {
     let disk = Arc::new(stored_fixture());
-    let (segments, report) = inspect(disk, Path::new(DIR), Verify::Whole).unwrap();
+    let (segments, report) =
+        inspect(disk, Path::new(DIR), Verify::Whole, &KeyRing::empty()).unwrap();
     assert_eq!((report.first_seq, report.last_seq, report.epoch), (1, 12, 2));
     let counted = verify(&segments).unwrap();
     let expected = Statistics {

@@ -4,7 +4,7 @@
 
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
-use rialto_log::{Reader, Verify};
+use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
     Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder, Outcome, Seq,
     Timestamp, decode_command,
@@ -37,8 +37,9 @@ impl EventSink for Recorder {
 impl Oracle {
     /// Decides everything that the journal in `dir` holds.
     pub(crate) fn of_journal(disk: &Arc<dyn Disk>, dir: &Path) -> Result<Oracle, String> {
-        let (segments, _) = rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole)
-            .map_err(|error| error.to_string())?;
+        let (segments, _) =
+            rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole, &KeyRing::empty())
+                .map_err(|error| error.to_string())?;
         let mut reader = Reader::open(&segments, 1).map_err(|error| error.to_string())?;
         let core = Core::new(CoreConfig { hash_key: 99, ..CoreConfig::new(EngineId(1)) });
         let mut oracle = Oracle { core, decided: Vec::new() };

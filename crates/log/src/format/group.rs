@@ -1,7 +1,9 @@
 //! The group header, and how records lie in a body.
 
+use super::codec::{Codec, Form};
 use super::{BLOCK, Flaw};
 use crate::group::GROUP_BYTES_MAX;
+use std::ops::Range;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -16,6 +18,12 @@ pub(crate) const GROUP_HEADER_BYTES: usize = size_of::<Layout>();
 pub(crate) const RECORD_PREFIX_BYTES: usize = 4;
 /// Where the bytes begin that the header checksum covers: behind the magic and itself.
 const CHECKED_FROM: usize = 8;
+
+/// The bytes of a header that encryption binds a body to: all but the magic and the two checksums,
+/// which are made of what is encrypted.
+pub(crate) const BOUND_BYTES: Range<usize> = 12..GROUP_HEADER_BYTES;
+/// The most that a group takes on disk. A full one, encrypted, needs a block more for its tag.
+pub(crate) const GROUP_STORED_BYTES_MAX: usize = GROUP_BYTES_MAX + BLOCK as usize;
 
 /// The room that a record of `len` bytes takes in a body.
 #[inline]
@@ -34,7 +42,7 @@ pub(crate) struct GroupHeader {
     pub(crate) number: u64,
     pub(crate) first_seq: u64,
     pub(crate) records: u32,
-    pub(crate) body_bytes: u32,
+    pub(crate) form: Form,
     /// The last group that was known to be durable when this one was written.
     pub(crate) durable_group: u64,
     /// What the caller keeps here; the log does not know its meaning.
@@ -70,7 +78,7 @@ impl GroupHeader {
 
     /// The blocks that the group takes on disk, in bytes.
     pub(crate) fn stored_bytes(&self) -> u64 {
-        (GROUP_HEADER_BYTES as u64 + u64::from(self.body_bytes)).next_multiple_of(BLOCK)
+        (GROUP_HEADER_BYTES as u64 + u64::from(self.form.stored_bytes)).next_multiple_of(BLOCK)
     }
 
     /// Writes the header to the front of `target` and returns its checksum.
@@ -87,11 +95,11 @@ impl GroupHeader {
             last_seq: self.last_seq().into(),
             durable_group: self.durable_group.into(),
             records: self.records.into(),
-            stored_bytes: self.body_bytes.into(),
-            plain_bytes: self.body_bytes.into(),
-            codec: 0.into(),
+            stored_bytes: self.form.stored_bytes.into(),
+            plain_bytes: self.form.plain_bytes.into(),
+            codec: self.form.codec.number().into(),
             reserved: 0.into(),
-            key: 0.into(),
+            key: self.form.key.into(),
             caller: self.caller,
         };
         let checksum = crc32c::crc32c(&layout.as_bytes()[CHECKED_FROM..]);
@@ -112,9 +120,13 @@ impl GroupHeader {
         if got != expected {
             return Err(Flaw::HeaderChecksum { expected, got });
         }
-        if layout.codec.get() != 0 || layout.key.get() != 0 {
-            return Err(Flaw::Codec { codec: layout.codec.get(), key: layout.key.get() });
-        }
+        let form = Form {
+            codec: Codec::decode(layout.codec.get(), layout.key.get())?,
+            key: layout.key.get(),
+            plain_bytes: layout.plain_bytes.get(),
+            stored_bytes: layout.stored_bytes.get(),
+        };
+        form.check()?;
         let header = Self {
             body_checksum: layout.body_checksum.get(),
             previous_checksum: layout.previous_checksum.get(),
@@ -123,16 +135,10 @@ impl GroupHeader {
             number: layout.number.get(),
             first_seq: layout.first_seq.get(),
             records: layout.records.get(),
-            body_bytes: layout.stored_bytes.get(),
+            form,
             durable_group: layout.durable_group.get(),
             caller: layout.caller,
         };
-        let body = u64::from(header.body_bytes);
-        if body > (GROUP_BYTES_MAX - GROUP_HEADER_BYTES) as u64
-            || layout.plain_bytes != layout.stored_bytes
-        {
-            return Err(Flaw::Length(body));
-        }
         if header.first_seq == 0 || header.first_seq.checked_add(header.records.into()).is_none() {
             return Err(Flaw::Sequence { expected: 1, got: header.first_seq });
         }
@@ -142,12 +148,17 @@ impl GroupHeader {
         Ok((header, got))
     }
 
-    /// Checks a body against this header: its checksum, and that the records fill it exactly.
-    pub(crate) fn check_body(&self, body: &[u8]) -> Result<(), Flaw> {
+    /// Checks a body as it is stored against the checksum in this header.
+    pub(crate) fn check_stored(&self, body: &[u8]) -> Result<(), Flaw> {
         let expected = crc32c::crc32c(body);
         if expected != self.body_checksum {
             return Err(Flaw::BodyChecksum { expected, got: self.body_checksum });
         }
+        Ok(())
+    }
+
+    /// Checks that the records fill a body exactly, once it has been decrypted and decompressed.
+    pub(crate) fn check_records(&self, body: &[u8]) -> Result<(), Flaw> {
         let mut rest = body;
         for _ in 0..self.records {
             let (prefix, _) =
@@ -172,7 +183,7 @@ mod tests {
             number: 5,
             first_seq: 6,
             records: 7,
-            body_bytes: 800,
+            form: Form::plain(800),
             durable_group: 4,
             caller: [9; CALLER_BYTES],
         }

@@ -1,11 +1,16 @@
 //! The bytes on disk, as `docs/formats/log.md` describes them.
 
+mod codec;
 mod group;
 mod head;
 mod segment;
 
+pub(crate) use codec::{Codec, Form, Method, PLAIN_BYTES_MAX};
 pub use group::CALLER_BYTES;
-pub(crate) use group::{GROUP_HEADER_BYTES, GroupHeader, RECORD_PREFIX_BYTES, record_bytes};
+pub(crate) use group::{
+    BOUND_BYTES, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader, RECORD_PREFIX_BYTES,
+    record_bytes,
+};
 pub(crate) use head::{HEAD_FILE, HeadSlot, SLOTS};
 pub(crate) use segment::{SegmentHeader, SegmentName};
 
@@ -44,7 +49,7 @@ pub enum Flaw {
     /// The format version is unknown.
     #[error("format version {0}, which this program does not know; use a newer one")]
     Version(u32),
-    /// The structure uses a codec or a key, which this version cannot.
+    /// The structure uses a codec that is unknown.
     #[error("codec {codec} and key {key}, which this program does not know; use a newer one")]
     Codec {
         /// The codec's number.
@@ -109,6 +114,41 @@ pub enum Flaw {
     /// The records do not fill the body exactly.
     #[error("records that do not fill the body")]
     Records,
+    /// The body is encrypted with a key that the ring does not hold.
+    #[error("a group encrypted with key {key}, which is not among the keys given")]
+    UnknownKey {
+        /// The key's id.
+        key: u64,
+    },
+    /// The body is whole, but its key does not decrypt it.
+    #[error(
+        "a group that key {key} does not decrypt: either the key given under this id is another \
+         than the one it was written with, or somebody has changed the file"
+    )]
+    Undecryptable {
+        /// The key's id.
+        key: u64,
+    },
+    /// The body is whole, but does not decompress to what the header says.
+    #[error("a group that does not decompress to the length in its header")]
+    Decompression,
+    /// The body is encrypted otherwise than the segment, or not at all.
+    #[error("a group that is not encrypted as its segment is")]
+    Encryption,
+}
+
+impl Flaw {
+    /// Whether the group is whole by its checksums. No write that was torn leaves such a flaw, so
+    /// that it is never the tail of a log.
+    pub(crate) fn is_of_a_whole_group(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownKey { .. }
+                | Self::Undecryptable { .. }
+                | Self::Decompression
+                | Self::Encryption
+        )
+    }
 }
 
 /// The checksum of a header block without its own last four bytes.

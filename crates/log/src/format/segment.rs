@@ -1,5 +1,6 @@
 //! The segment header and the segment's name.
 
+use super::codec::Codec;
 use super::{FORMAT_VERSION, Flaw, check_block, finish_block};
 use rialto_disk::BLOCK_BYTES;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -45,6 +46,11 @@ pub(crate) struct SegmentHeader {
     /// The last sequence that stood in the log before this segment replaced a part of it;
     /// `first_seq - 1` when it replaced nothing.
     pub(crate) superseded_through: u64,
+    /// How its writer stored groups when it began. Single groups may be stored uncompressed, but
+    /// every one is encrypted with this cipher.
+    pub(crate) codec: Codec,
+    /// The key that was current when it began; each group names its own.
+    pub(crate) key: u64,
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -84,9 +90,9 @@ impl SegmentHeader {
             previous_epoch: self.previous.map_or(0, |name| name.epoch).into(),
             superseded_through: self.superseded_through.into(),
             previous_checksum: self.previous_checksum.into(),
-            codec: 0.into(),
+            codec: self.codec.number().into(),
             reserved: 0.into(),
-            key: 0.into(),
+            key: self.key.into(),
         };
         block.fill(0);
         block[..size_of::<Layout>()].copy_from_slice(layout.as_bytes());
@@ -100,9 +106,8 @@ impl SegmentHeader {
         if layout.format_version.get() != FORMAT_VERSION {
             return Err(Flaw::Version(layout.format_version.get()));
         }
-        if layout.codec.get() != 0 || layout.key.get() != 0 {
-            return Err(Flaw::Codec { codec: layout.codec.get(), key: layout.key.get() });
-        }
+        let key = layout.key.get();
+        let codec = Codec::decode(layout.codec.get(), key)?;
         let previous = SegmentName {
             first_seq: layout.previous_first_seq.get(),
             epoch: layout.previous_epoch.get(),
@@ -116,6 +121,8 @@ impl SegmentHeader {
             previous_checksum: layout.previous_checksum.get(),
             first_group: layout.first_group.get(),
             superseded_through: layout.superseded_through.get(),
+            codec,
+            key,
         };
         Ok((header, checksum))
     }
@@ -123,7 +130,9 @@ impl SegmentHeader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::codec::Method;
     use super::*;
+    use crate::sealing::Cipher;
 
     fn header() -> SegmentHeader {
         SegmentHeader {
@@ -135,6 +144,8 @@ mod tests {
             previous_checksum: 0xdead_beef,
             first_group: 17,
             superseded_through: 50,
+            codec: Codec { method: Some(Method::Lz4), cipher: Some(Cipher::Aes128Gcm) },
+            key: 6,
         }
     }
 

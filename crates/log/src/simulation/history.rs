@@ -2,7 +2,10 @@
 
 use super::model::{Ending, Model};
 use crate::error::{OpenError, ReadError, WriteError};
-use crate::{Commit, Group, OpenReport, Options, Reader, Segments, Verify, Writer, recover};
+use crate::{
+    Cipher, Commit, Compression, Group, KeyRing, OpenReport, Options, Reader, Sealing, Segments,
+    Verify, Writer, recover,
+};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rialto_disk::{Disk, Faults, SimDisk};
 use std::path::{Path, PathBuf};
@@ -36,6 +39,8 @@ pub(super) struct Outcome {
     pub(super) truncations: u32,
     pub(super) poisoned: u32,
     pub(super) lost_unsynced: u32,
+    pub(super) sealed_lives: u32,
+    pub(super) rotations: u32,
 }
 
 pub(super) struct History {
@@ -45,6 +50,9 @@ pub(super) struct History {
     model: Model,
     trouble: Trouble,
     trusting: bool,
+    /// Whether the lives of this history seal their groups, each in a way of its own.
+    sealing: bool,
+    keys: KeyRing,
     openings: u64,
     ending: Ending,
     /// Whether a failure left the kernel's view of the disk unreliable until the power goes.
@@ -72,6 +80,13 @@ impl Random {
     }
 }
 
+/// Two keys, of which one is written with.
+fn keys_with_current(current: u64) -> KeyRing {
+    let key = |digit: &str| digit.repeat(64);
+    let text = format!("1: {}\n2: {}\ncurrent: {current}\n", key("a"), key("b"));
+    KeyRing::parse(&text, "the simulation").expect("the text is that of two keys")
+}
+
 type Checked<T> = Result<T, String>;
 
 impl History {
@@ -85,6 +100,7 @@ impl History {
             ..Faults::default()
         };
         disk.set_faults(faults.clone());
+        let sealing = random.one_in(2);
         Self {
             disk,
             faults,
@@ -92,6 +108,8 @@ impl History {
             model: Model::new(),
             trouble,
             trusting,
+            sealing,
+            keys: keys_with_current(1),
             openings: 0,
             ending: Ending::Closed,
             suspect: false,
@@ -128,9 +146,27 @@ impl History {
         Options {
             segment_bytes: SEGMENT_BYTES,
             verify,
+            sealing: self.draw_sealing(),
+            keys: self.keys.clone(),
             trusting: self.trusting,
             ..Options::new(salt)
         }
+    }
+
+    fn draw_sealing(&mut self) -> Sealing {
+        if !self.sealing {
+            return Sealing::NONE;
+        }
+        let compression = match self.random.below(4) {
+            0 => Compression::None,
+            1 => Compression::Lz4,
+            2 => Compression::Zstd { level: 1 },
+            _ => Compression::Gzip { level: 1 },
+        };
+        let encryption = Cipher::ALL.get(self.random.below(4) as usize).copied();
+        let sealing = Sealing { compression, encryption };
+        self.outcome.sealed_lives += u32::from(sealing != Sealing::NONE);
+        sealing
     }
 
     /// Opens the log, through crashes while it is being opened, and checks what was found. Nothing is
@@ -348,6 +384,10 @@ impl History {
                 if retained.first_seq > self.model.kept_from {
                     return Ok(Err(format!("asked to keep {seq}, but {retained:?}")));
                 }
+            }
+            4 if self.sealing => {
+                self.keys.swap(&keys_with_current(1 + self.random.below(2)));
+                self.outcome.rotations += 1;
             }
             _ => {
                 let commit = if self.random.one_in(3) { Commit::Written } else { Commit::Synced };

@@ -28,6 +28,8 @@ impl Outcome {
         self.truncations += other.truncations;
         self.poisoned += other.poisoned;
         self.lost_unsynced += other.lost_unsynced;
+        self.sealed_lives += other.sealed_lives;
+        self.rotations += other.rotations;
     }
 }
 
@@ -37,6 +39,7 @@ fn crashes_lose_nothing_that_was_synced() {
     // A simulation in which the interesting things never happen would prove nothing.
     assert!(total.cuts > 100 && total.rolls > 100, "{total:?}");
     assert!(total.truncations > 100 && total.lost_unsynced > 100, "{total:?}");
+    assert!(total.sealed_lives > 1000 && total.rotations > 100, "{total:?}");
     assert_eq!(total.refusals, 0);
 }
 

@@ -5,7 +5,7 @@ use super::utc;
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
 use rialto_engine::Core;
-use rialto_log::{Reader, Verify};
+use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{Accepted, DoneReason, Event, OrderId, Quantity, Seq, Timestamp, decode_events};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -28,8 +28,9 @@ pub(super) fn find(
 ) -> Result<Option<Value>, Error> {
     let failed = |error: &dyn std::error::Error| Error::Failed(tell_all(error));
     let dir = data_dir.join(EVENTS_DIR);
-    let (segments, report) = rialto_log::inspect(Arc::clone(disk), &dir, Verify::Newest)
-        .map_err(|error| failed(&error))?;
+    let (segments, report) =
+        rialto_log::inspect(Arc::clone(disk), &dir, Verify::Newest, &KeyRing::empty())
+            .map_err(|error| failed(&error))?;
     if report.last_seq < report.first_seq {
         return Ok(None);
     }

@@ -4,7 +4,7 @@ use super::read_only::{EVENTS_DIR, JOURNAL_DIR};
 use super::{output, read_only, utc};
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
-use rialto_log::{Reader, Segments, Verify};
+use rialto_log::{KeyRing, Reader, Segments, Verify};
 use rialto_model::{Command, Event, Seq, Timestamp, decode_command, decode_events};
 use serde_json::json;
 use std::collections::VecDeque;
@@ -79,7 +79,8 @@ fn failed(error: impl std::error::Error) -> Error {
 /// A log with its first and last sequence.
 fn inspect(disk: &Arc<dyn Disk>, dir: &Path) -> Result<(Segments, u64, u64), Error> {
     let (segments, report) =
-        rialto_log::inspect(Arc::clone(disk), dir, Verify::Newest).map_err(failed)?;
+        rialto_log::inspect(Arc::clone(disk), dir, Verify::Newest, &KeyRing::empty())
+            .map_err(failed)?;
     Ok((segments, report.first_seq, report.last_seq))
 }
 

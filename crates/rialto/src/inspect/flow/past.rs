@@ -4,7 +4,7 @@ use crate::inspect::read_only::{self, JOURNAL_DIR};
 use crate::inspect::{shown, utc};
 use crate::tell_all;
 use rialto_engine::{At, Core};
-use rialto_log::{Reader, Verify};
+use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
     AccountId, Command, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side, decode_command,
 };
@@ -53,9 +53,13 @@ fn around(data: &Path, seq: Seq) -> Result<Vec<String>, String> {
     let disk = read_only::open_beside(data).map_err(|error| failed(&error))?;
     let at = At::Seq(Seq(seq.0 - 1));
     let before = rialto_engine::replay_to(&disk, data, at).map_err(|error| failed(&error))?;
-    let (segments, _) =
-        rialto_log::inspect(Arc::clone(&disk), &data.join(JOURNAL_DIR), Verify::Newest)
-            .map_err(|error| failed(&error))?;
+    let (segments, _) = rialto_log::inspect(
+        Arc::clone(&disk),
+        &data.join(JOURNAL_DIR),
+        Verify::Newest,
+        &KeyRing::empty(),
+    )
+    .map_err(|error| failed(&error))?;
     let mut reader = Reader::open(&segments, seq.0).map_err(|error| failed(&error))?;
     let group = reader.next_group().map_err(|error| failed(&error))?;
     let record = group.and_then(|group| group.into_iter().find(|(at, _)| *at == seq.0));

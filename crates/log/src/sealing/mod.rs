@@ -1,0 +1,37 @@
+//! Compression and encryption of what groups hold. Each group is compressed first, then encrypted,
+//! by itself, so that a reader can begin at any of them.
+
+mod cipher;
+mod compression;
+mod key_text;
+mod keys;
+mod sealer;
+mod unsealer;
+
+pub use cipher::Cipher;
+pub(crate) use cipher::TAG_BYTES;
+#[cfg(test)]
+pub(crate) use cipher::{Aead, CipherFailed};
+pub use compression::Compression;
+pub use keys::{KeyError, KeyRing, MASTER_KEY_BYTES};
+pub(crate) use sealer::{Epoch, Sealer};
+pub(crate) use unsealer::Unsealer;
+
+/// What a writer does to the body of each group before it is stored. The keys are not part of it:
+/// they are given to readers, too, in [`Options::keys`](crate::Options::keys).
+///
+/// A writer that does neither costs nothing: its groups are stored from the memory they were filled
+/// in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sealing {
+    /// How bodies are compressed. One that would not save at least a block of 4 KiB is stored as it
+    /// is.
+    pub compression: Compression,
+    /// With what bodies are encrypted, under the current key of the ring.
+    pub encryption: Option<Cipher>,
+}
+
+impl Sealing {
+    /// Neither compressed nor encrypted.
+    pub const NONE: Self = Self { compression: Compression::None, encryption: None };
+}

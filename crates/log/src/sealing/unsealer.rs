@@ -1,0 +1,105 @@
+//! The reader's side: from what is stored to the body of a group.
+
+use super::Cipher;
+use super::cipher::Aead;
+use super::compression::Decompressor;
+use super::keys::{KeyRing, Keys};
+use crate::format::{BOUND_BYTES, Flaw, Form, GROUP_HEADER_BYTES, GroupHeader};
+use std::sync::Arc;
+
+/// Brings bodies back into memory of its own, which is reused for each and grows to the greatest.
+pub(crate) struct Unsealer {
+    ring: KeyRing,
+    derived: Option<Derived>,
+    decompressor: Decompressor,
+    /// A body that has been decrypted, but is still compressed.
+    packed: Vec<u8>,
+    plain: Vec<u8>,
+    plain_bytes: usize,
+}
+
+/// The key used last, kept while groups name it and the ring holds what it held.
+struct Derived {
+    of: Arc<Keys>,
+    id: u64,
+    cipher: Cipher,
+    salt: [u8; 16],
+    epoch: u64,
+    key: Box<dyn Aead>,
+}
+
+impl Unsealer {
+    pub(crate) fn new(ring: &KeyRing) -> Self {
+        Self {
+            ring: ring.clone(),
+            derived: None,
+            decompressor: Decompressor::default(),
+            packed: Vec::new(),
+            plain: Vec::new(),
+            plain_bytes: 0,
+        }
+    }
+
+    /// Brings back the body of a group whose checksums have been checked. `group` is the group as it
+    /// is stored. The flaws found here are none that a torn write could make.
+    pub(crate) fn unseal(&mut self, header: &GroupHeader, group: &[u8]) -> Result<(), Flaw> {
+        let Form { codec, plain_bytes, stored_bytes, .. } = header.form;
+        let stored = &group[GROUP_HEADER_BYTES..][..stored_bytes as usize];
+        let plain = room(&mut self.plain, plain_bytes as usize);
+        self.plain_bytes = plain_bytes as usize;
+        let mut open = |cipher, target: &mut [u8]| {
+            derive(&mut self.derived, &self.ring, header, cipher)?
+                .open_into(header.number, &group[BOUND_BYTES], stored, target)
+                .map_err(|_| Flaw::Undecryptable { key: header.form.key })
+        };
+        let mut decompress = |method, packed: &[u8], plain: &mut [u8]| {
+            self.decompressor.decompress(method, packed, plain).ok_or(Flaw::Decompression)
+        };
+        match (codec.cipher, codec.method) {
+            (Some(cipher), None) => open(cipher, plain),
+            (None, Some(method)) => decompress(method, stored, plain),
+            (Some(cipher), Some(method)) => {
+                let packed = room(&mut self.packed, stored.len() - Form::tag_bytes(codec));
+                open(cipher, packed)?;
+                decompress(method, packed, plain)
+            }
+            (None, None) => {
+                plain.copy_from_slice(stored);
+                Ok(())
+            }
+        }
+    }
+
+    /// The body that was brought back last.
+    pub(crate) fn plain(&self) -> &[u8] {
+        &self.plain[..self.plain_bytes]
+    }
+}
+
+fn room(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    if memory.len() < bytes {
+        memory.resize(bytes, 0);
+    }
+    &mut memory[..bytes]
+}
+
+fn derive<'a>(
+    derived: &'a mut Option<Derived>,
+    ring: &KeyRing,
+    header: &GroupHeader,
+    cipher: Cipher,
+) -> Result<&'a dyn Aead, Flaw> {
+    let (id, salt, epoch) = (header.form.key, header.salt, header.epoch);
+    let keys = ring.keys();
+    let fits = |it: &Derived| {
+        Arc::ptr_eq(&it.of, &keys)
+            && (it.id, it.cipher, it.salt, it.epoch) == (id, cipher, salt, epoch)
+    };
+    if !derived.as_ref().is_some_and(fits) {
+        let master = keys.by_id.get(&id).ok_or(Flaw::UnknownKey { key: id })?;
+        let key = cipher.key(master, &salt, epoch);
+        *derived = Some(Derived { of: keys.clone(), id, cipher, salt, epoch, key });
+    }
+    let derived = derived.as_ref().expect("it has just been filled where it did not fit");
+    Ok(&*derived.key)
+}
