@@ -19,10 +19,9 @@
 
 use rialto_core::{Core, CoreConfig, EventCount};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
-    InstrumentKind, InstrumentSpec, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef,
-    OrderSize, PostOnly, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp,
-    TradingRules, Transfer,
+    AccountId, Amend, Amount, Command, CurrencyId, EngineId, InstrumentId, InstrumentKind,
+    InstrumentSpec, MemberId, Name, NewOrder, OrderId, OrderRef, Price, Quantity, Scale, Seq, Side,
+    Timestamp, TradingRules, Transfer,
 };
 use std::error::Error;
 use std::time::Instant;
@@ -37,20 +36,13 @@ fn order_id(counter: u64) -> OrderId {
 }
 
 fn limit(account: u32, side: Side, price: i64, quantity: i64) -> Command {
-    Command::Place(NewOrder {
-        account: AccountId(account),
-        instrument: InstrumentId(1),
+    Command::Place(NewOrder::limit(
+        AccountId(account),
+        InstrumentId(1),
         side,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(quantity)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    })
+        Quantity(quantity),
+        Price(price),
+    ))
 }
 
 struct Rig {
@@ -76,19 +68,11 @@ impl Rig {
             rig.apply(&Command::CreateCurrency { code: code.parse()?, scale: eight });
         }
         let rules = TradingRules {
-            tick: Price(1),
-            lot: Quantity(1),
             quantity_max: Quantity(1_000_000_000_000),
-            notional_min: Amount(0),
-            collar_ppm: 0,
-            reference_price: Price(0),
             market_protection_ppm: 50_000,
             maker_fee_ppm: -20,
             taker_fee_ppm: 70,
-            self_trade: SelfTrade::Allow,
-            open_orders_max: u32::MAX,
-            day_end_s: 0,
-            risk: true,
+            ..TradingRules::unrestrained()
         };
         rig.apply(&Command::CreateInstrument(InstrumentSpec {
             symbol: "BTC-USD".parse()?,

@@ -6,9 +6,9 @@
 use rialto_core::{Core, CoreConfig, EventSink, Limits};
 use rialto_model::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, Scale, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp, TradingRules, Transfer,
+    Event, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, NewOrder, OrderId, OrderRef,
+    Outcome, Price, Quantity, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -104,19 +104,13 @@ impl Trader {
             price_scale: zero,
             quantity_scale: zero,
             rules: TradingRules {
-                tick: Price(1),
-                lot: Quantity(1),
                 quantity_max: Quantity(1_000),
-                notional_min: Amount(0),
-                collar_ppm: 0,
-                reference_price: Price(0),
                 market_protection_ppm: 10_000,
                 maker_fee_ppm: -10,
                 taker_fee_ppm: 50,
                 self_trade: SelfTrade::CancelOldest,
                 open_orders_max: 1_000,
-                day_end_s: 0,
-                risk: true,
+                ..TradingRules::unrestrained()
             },
         }));
         for id in 1..=ACCOUNTS as u32 {
@@ -185,18 +179,16 @@ impl Trader {
         }
         let expire_at = Timestamp(if expires { self.time + 300_000 } else { 0 });
         let outcome = self.apply(&Command::Place(NewOrder {
-            account,
-            instrument: InstrumentId(1),
-            side,
-            kind: OrderKind::Limit,
             time_in_force: if expires { TimeInForce::Gtd } else { TimeInForce::Gtc },
-            post_only: PostOnly::Off,
-            self_trade: None,
-            cancel_on_disconnect: false,
-            size: OrderSize::Base(Quantity(1 + (self.draw >> 40) as i64 % 50)),
-            price: Price(990 + (self.draw >> 50) as i64 % 21),
             expire_at,
             client_order_id,
+            ..NewOrder::limit(
+                account,
+                InstrumentId(1),
+                side,
+                Quantity(1 + (self.draw >> 40) as i64 % 50),
+                Price(990 + (self.draw >> 50) as i64 % 21),
+            )
         }));
         if let Outcome::Order { order, status, .. } = outcome
             && status.is_open()

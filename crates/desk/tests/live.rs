@@ -15,19 +15,12 @@ const LONG: Duration = Duration::from_secs(60);
 fn setting() -> Vec<Command> {
     let scale = Scale::new(8).unwrap();
     let rules = TradingRules {
-        tick: Price(1),
-        lot: Quantity(1),
         quantity_max: Quantity(1_000_000),
-        notional_min: Amount(0),
-        collar_ppm: 0,
-        reference_price: Price(0),
         market_protection_ppm: 100_000,
         maker_fee_ppm: 100,
         taker_fee_ppm: 500,
-        self_trade: SelfTrade::Allow,
         open_orders_max: 100_000,
-        day_end_s: 0,
-        risk: true,
+        ..TradingRules::unrestrained()
     };
     let mut commands = vec![
         Command::CreateCurrency { code: "BTC".parse().unwrap(), scale },
@@ -59,18 +52,14 @@ fn setting() -> Vec<Command> {
 /// An order that rests or trades, spread over prices; the same for the same number.
 fn order(number: u64) -> Command {
     Command::Place(NewOrder {
-        account: AccountId(1 + (number % 2) as u32),
-        instrument: InstrumentId(1),
-        side: if number * 7 % 5 < 2 { Side::Buy } else { Side::Sell },
-        kind: OrderKind::Limit,
         time_in_force: if number.is_multiple_of(3) { TimeInForce::Gtc } else { TimeInForce::Ioc },
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(1 + (number % 7) as i64)),
-        price: Price(1_000 + (number * 31 % 17) as i64),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
+        ..NewOrder::limit(
+            AccountId(1 + (number % 2) as u32),
+            InstrumentId(1),
+            if number * 7 % 5 < 2 { Side::Buy } else { Side::Sell },
+            Quantity(1 + (number % 7) as i64),
+            Price(1_000 + (number * 31 % 17) as i64),
+        )
     })
 }
 

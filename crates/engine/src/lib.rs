@@ -23,17 +23,12 @@
 //! let two = Scale::new(2).ok_or("2 is a scale")?;
 //! send(Command::CreateCurrency { code: "BTC".parse()?, scale: two })?;
 //! send(Command::CreateCurrency { code: "USD".parse()?, scale: two })?;
-//! let rules = TradingRules {
-//!     tick: Price(1), lot: Quantity(1), quantity_max: Quantity(1_000_000),
-//!     notional_min: Amount(0), collar_ppm: 0, reference_price: Price(0),
-//!     market_protection_ppm: 50_000, maker_fee_ppm: 0, taker_fee_ppm: 0,
-//!     self_trade: SelfTrade::Allow, open_orders_max: 100, day_end_s: 0, risk: true,
-//! };
 //! let whole = Scale::new(0).ok_or("0 is a scale")?;
 //! send(Command::CreateInstrument(InstrumentSpec {
 //!     symbol: "BTC-USD".parse()?, kind: InstrumentKind::Spot,
 //!     base: CurrencyId(1), quote: CurrencyId(2),
-//!     price_scale: whole, quantity_scale: two, rules,
+//!     price_scale: whole, quantity_scale: two,
+//!     rules: TradingRules::unrestrained(),
 //! }))?;
 //! for (currency, name) in [(1, "buyer"), (2, "seller")] {
 //!     let id = MemberId(currency);
@@ -47,12 +42,10 @@
 //!         amount: Amount(10_000_000), reference: "first".parse()?,
 //!     }))?;
 //! }
-//! let order = |account, side| Command::Place(NewOrder {
-//!     account: AccountId(account), instrument: InstrumentId(1), side, kind: OrderKind::Limit,
-//!     time_in_force: TimeInForce::Gtc, post_only: PostOnly::Off, self_trade: None,
-//!     cancel_on_disconnect: false, size: OrderSize::Base(Quantity(100)), price: Price(60_000),
-//!     expire_at: Timestamp::ZERO, client_order_id: ClientOrderId::EMPTY,
-//! });
+//! let order = |account, side| {
+//!     let (account, instrument) = (AccountId(account), InstrumentId(1));
+//!     Command::Place(NewOrder::limit(account, instrument, side, Quantity(100), Price(60_000)))
+//! };
 //! send(order(1, Side::Buy))?;
 //! send(order(2, Side::Sell))?;
 //!

@@ -54,19 +54,12 @@ impl Source {
         }
         let scale = Scale::new(2).ok_or("2 is a scale")?;
         let rules = TradingRules {
-            tick: Price(1),
-            lot: Quantity(1),
             quantity_max: Quantity(1 << 40),
-            notional_min: Amount(0),
-            collar_ppm: 0,
-            reference_price: Price(0),
             market_protection_ppm: 0,
             maker_fee_ppm: 1_000,
             taker_fee_ppm: 2_000,
-            self_trade: SelfTrade::Allow,
             open_orders_max: 1 << 20,
-            day_end_s: 0,
-            risk: true,
+            ..TradingRules::unrestrained()
         };
         self.apply(
             &Command::CreateInstrument(InstrumentSpec {
@@ -102,18 +95,14 @@ impl Source {
         };
         let account = AccountId(self.next(u64::from(ACCOUNTS)) as u32 + 1);
         let order = NewOrder {
-            account,
-            instrument: InstrumentId(1),
-            side,
-            kind: OrderKind::Limit,
             time_in_force: if crosses { TimeInForce::Ioc } else { TimeInForce::Gtc },
-            post_only: PostOnly::Off,
-            self_trade: None,
-            cancel_on_disconnect: false,
-            size: OrderSize::Base(Quantity(self.next(100) as i64 + 1)),
-            price: Price(price),
-            expire_at: Timestamp::ZERO,
-            client_order_id: ClientOrderId::EMPTY,
+            ..NewOrder::limit(
+                account,
+                InstrumentId(1),
+                side,
+                Quantity(self.next(100) as i64 + 1),
+                Price(price),
+            )
         };
         let outcome = self.apply(&Command::Place(order), into);
         if let Outcome::Order { order, status, .. } = outcome

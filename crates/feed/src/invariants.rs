@@ -168,9 +168,8 @@ mod tests {
         MemberView,
     };
     use rialto_model::{
-        Amount, ClientOrderId, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState,
-        MemberId, Name, NewOrder, OrderKind, OrderSize, PostOnly, Quantity, Scale, SelfTrade, Seq,
-        TimeInForce, Timestamp, TradingRules,
+        Amount, Currency, EngineId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId,
+        Name, NewOrder, Quantity, Scale, SelfTrade, Seq, Timestamp, TradingRules,
     };
 
     /// One buy and one sell order of 10, each of which reserves 100.
@@ -184,18 +183,8 @@ mod tests {
         let order = |number, side, price| BaselineOrder {
             order: OrderId::from_parts(EngineId(1), number),
             terms: NewOrder {
-                account,
-                instrument,
-                side,
-                kind: OrderKind::Limit,
-                time_in_force: TimeInForce::Gtc,
-                post_only: PostOnly::Off,
                 self_trade: Some(SelfTrade::Allow),
-                cancel_on_disconnect: false,
-                size: OrderSize::Base(Quantity(10)),
-                price: Price(price),
-                expire_at: Timestamp::ZERO,
-                client_order_id: ClientOrderId::EMPTY,
+                ..NewOrder::limit(account, instrument, side, Quantity(10), Price(price))
             },
             quantity: Quantity(10),
             filled: Quantity(0),
@@ -223,19 +212,10 @@ mod tests {
                     price_scale: scale,
                     quantity_scale: scale,
                     rules: TradingRules {
-                        tick: Price(1),
-                        lot: Quantity(1),
                         quantity_max: Quantity(10),
-                        notional_min: Amount(0),
-                        collar_ppm: 0,
-                        reference_price: Price(0),
                         market_protection_ppm: 0,
-                        maker_fee_ppm: 0,
-                        taker_fee_ppm: 0,
-                        self_trade: SelfTrade::Allow,
                         open_orders_max: 1,
-                        day_end_s: 0,
-                        risk: true,
+                        ..TradingRules::unrestrained()
                     },
                 },
                 state: InstrumentState::Open,

@@ -54,12 +54,7 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
             price_scale: scale(2),
             quantity_scale: scale(3),
             rules: TradingRules {
-                tick: Price(1),
-                lot: Quantity(1),
                 quantity_max: Quantity(1_000_000),
-                notional_min: Amount(0),
-                collar_ppm: 0,
-                reference_price: Price(0),
                 market_protection_ppm: 500_000,
                 maker_fee_ppm: -7_000 + 10_000 * index as i32,
                 taker_fee_ppm: 31_000,
@@ -67,6 +62,7 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
                 open_orders_max: 100_000,
                 day_end_s: 3_600,
                 risk,
+                ..TradingRules::unrestrained()
             },
         }));
     }
@@ -210,20 +206,7 @@ fn assert_alike(begun: &Feed, whole: &Feed, since: Seq) {
 }
 
 fn limit(account: u32, side: Side, price: i64, quantity: i64) -> NewOrder {
-    NewOrder {
-        account: AccountId(account),
-        instrument: InstrumentId(1),
-        side,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(quantity)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    }
+    NewOrder::limit(AccountId(account), InstrumentId(1), side, Quantity(quantity), Price(price))
 }
 
 #[test]

@@ -74,6 +74,29 @@ pub struct TradingRules {
     pub risk: bool,
 }
 
+impl TradingRules {
+    /// Rules that forbid nothing and cost nothing: a tick and a lot of one unit, no least and no
+    /// largest order, no collar, no fees. Balances are reserved, checked and posted.
+    #[must_use]
+    pub fn unrestrained() -> TradingRules {
+        TradingRules {
+            tick: Price(1),
+            lot: Quantity(1),
+            quantity_max: Quantity::MAX,
+            notional_min: Amount::ZERO,
+            collar_ppm: 0,
+            reference_price: Price::ZERO,
+            market_protection_ppm: 999_999,
+            maker_fee_ppm: 0,
+            taker_fee_ppm: 0,
+            self_trade: SelfTrade::Allow,
+            open_orders_max: u32::MAX,
+            day_end_s: 0,
+            risk: true,
+        }
+    }
+}
+
 /// An instrument as it is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstrumentSpec {

@@ -130,6 +130,35 @@ pub struct NewOrder {
     pub client_order_id: ClientOrderId,
 }
 
+impl NewOrder {
+    /// An order that trades at its price or better and stands until it is cancelled, with nothing
+    /// else asked of it.
+    #[must_use]
+    #[inline]
+    pub fn limit(
+        account: AccountId,
+        instrument: InstrumentId,
+        side: Side,
+        quantity: Quantity,
+        price: Price,
+    ) -> NewOrder {
+        NewOrder {
+            account,
+            instrument,
+            side,
+            kind: OrderKind::Limit,
+            time_in_force: TimeInForce::Gtc,
+            post_only: PostOnly::Off,
+            self_trade: None,
+            cancel_on_disconnect: false,
+            size: OrderSize::Base(quantity),
+            price,
+            expire_at: Timestamp::ZERO,
+            client_order_id: ClientOrderId::EMPTY,
+        }
+    }
+}
+
 /// Names an order of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

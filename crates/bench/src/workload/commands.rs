@@ -3,10 +3,9 @@
 use super::operation::{Operation, Workload};
 use super::reference::{Fill, ReferenceBook};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
-    InstrumentKind, InstrumentSpec, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef,
-    OrderSize, PostOnly, Price, Quantity, Scale, SelfTrade, Side, TimeInForce, Timestamp, Trade,
-    TradingRules, Transfer,
+    AccountId, Amend, Amount, Command, CurrencyId, EngineId, InstrumentId, InstrumentKind,
+    InstrumentSpec, MemberId, Name, NewOrder, OrderId, OrderRef, Price, Quantity, Scale, Side,
+    TimeInForce, Trade, TradingRules, Transfer,
 };
 
 /// The engine that the commands are for: its number is part of every order id.
@@ -90,19 +89,10 @@ pub fn opening(workload: &Workload) -> Vec<Command> {
 
 fn rules() -> TradingRules {
     TradingRules {
-        tick: Price(1),
-        lot: Quantity(1),
-        quantity_max: Quantity(i64::MAX),
-        notional_min: Amount(0),
-        collar_ppm: 0,
-        reference_price: Price(0),
         market_protection_ppm: 0,
         maker_fee_ppm: MAKER_FEE_PPM,
         taker_fee_ppm: TAKER_FEE_PPM,
-        self_trade: SelfTrade::Allow,
-        open_orders_max: u32::MAX,
-        day_end_s: 0,
-        risk: true,
+        ..TradingRules::unrestrained()
     }
 }
 
@@ -173,18 +163,8 @@ fn place(
     quantity: Quantity,
 ) -> Command {
     Command::Place(NewOrder {
-        account,
-        instrument: INSTRUMENT,
-        side,
-        kind: OrderKind::Limit,
         time_in_force,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(quantity),
-        price,
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
+        ..NewOrder::limit(account, INSTRUMENT, side, quantity, price)
     })
 }
 
@@ -195,6 +175,7 @@ mod tests {
     use crate::drive::{EventTally, standing};
     use rialto_core::{Core, CoreConfig};
     use rialto_model::Seq;
+    use rialto_model::Timestamp;
 
     /// Has a core do the commands of a workload and compares where it comes to.
     fn core_agrees_on(workload: &Workload) {

@@ -2,10 +2,10 @@
 
 use rialto_core::{Core, CoreConfig};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Done, DoneReason, EngineId,
-    Event, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder,
-    OrderId, OrderKind, OrderRef, OrderSize, Outcome, PostOnly, Price, Quantity, RejectReason,
-    Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, Trade, TradingRules, Transfer,
+    AccountId, Amend, Amount, Command, CurrencyId, Done, DoneReason, EngineId, Event, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, MemberId, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, Outcome, Price, Quantity, RejectReason, Scale, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp, Trade, TradingRules, Transfer,
 };
 
 pub const ENGINE: EngineId = EngineId(3);
@@ -23,19 +23,13 @@ pub const START: u64 = 1_000_000;
 /// Fees of 1 % for takers and 0.1 % for makers, so that they show in small numbers.
 pub fn rules() -> TradingRules {
     TradingRules {
-        tick: Price(1),
-        lot: Quantity(1),
         quantity_max: Quantity(1_000_000),
-        notional_min: Amount(0),
-        collar_ppm: 0,
-        reference_price: Price(0),
         market_protection_ppm: 100_000,
         maker_fee_ppm: 1_000,
         taker_fee_ppm: 10_000,
         self_trade: SelfTrade::CancelNewest,
         open_orders_max: 10_000,
-        day_end_s: 0,
-        risk: true,
+        ..TradingRules::unrestrained()
     }
 }
 
@@ -53,20 +47,7 @@ pub fn spec(symbol: &str, rules: TradingRules) -> InstrumentSpec {
 
 /// A good-till-cancelled limit order; tests change what they are about.
 pub fn limit(account: AccountId, side: Side, price: i64, quantity: i64) -> NewOrder {
-    NewOrder {
-        account,
-        instrument: SPOT,
-        side,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(quantity)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    }
+    NewOrder::limit(account, SPOT, side, Quantity(quantity), Price(price))
 }
 
 pub fn buy(account: AccountId, price: i64, quantity: i64) -> NewOrder {

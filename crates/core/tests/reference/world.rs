@@ -4,9 +4,8 @@ use super::dice::Dice;
 use super::generator::{Profile, SELF_TRADES};
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Command, CurrencyId, InstrumentId, InstrumentKind,
-    InstrumentSpec, MemberId, NewOrder, OrderKind, OrderSize, PostOnly, Price, Quantity, Scale,
-    SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amount, Command, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId,
+    NewOrder, Price, Quantity, Scale, SelfTrade, Side, Text, Timestamp, TradingRules, Transfer,
 };
 
 /// The world that a sequence plays in, and the commands that build it.
@@ -131,38 +130,16 @@ impl World {
 
 /// A limit order for one unit of account 1 in instrument 1, to be changed as a test needs it.
 pub fn plain_order() -> NewOrder {
-    NewOrder {
-        account: AccountId(1),
-        instrument: InstrumentId(1),
-        side: Side::Buy,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(1)),
-        price: Price(100),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    }
+    NewOrder::limit(AccountId(1), InstrumentId(1), Side::Buy, Quantity(1), Price(100))
 }
 
 /// Rules that forbid nothing and cost nothing.
 fn plain_rules(risk: bool) -> TradingRules {
     TradingRules {
-        tick: Price(1),
-        lot: Quantity(1),
-        quantity_max: Quantity::MAX,
-        notional_min: Amount(0),
-        collar_ppm: 0,
-        reference_price: Price::ZERO,
         market_protection_ppm: 500_000,
-        maker_fee_ppm: 0,
-        taker_fee_ppm: 0,
         self_trade: SelfTrade::CancelNewest,
-        open_orders_max: u32::MAX,
-        day_end_s: 0,
         risk,
+        ..TradingRules::unrestrained()
     }
 }
 

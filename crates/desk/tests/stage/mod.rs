@@ -33,20 +33,7 @@ pub fn grant(scopes: &[Scope], accounts: &[AccountId]) -> Grant {
 
 /// A bid for one at this price.
 pub fn bid(account: AccountId, price: i64) -> PlaceOrder {
-    let order = NewOrder {
-        account,
-        instrument: InstrumentId(1),
-        side: Side::Buy,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(1)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    };
+    let order = NewOrder::limit(account, InstrumentId(1), Side::Buy, Quantity(1), Price(price));
     PlaceOrder { order, level: None }
 }
 
@@ -100,19 +87,10 @@ impl Stage {
             self.bus.send(currency, &cx).await.expect("a currency");
         }
         let rules = TradingRules {
-            tick: Price(1),
-            lot: Quantity(1),
             quantity_max: Quantity(1_000_000),
-            notional_min: Amount(0),
-            collar_ppm: 0,
-            reference_price: Price(0),
             market_protection_ppm: 100_000,
-            maker_fee_ppm: 0,
-            taker_fee_ppm: 0,
-            self_trade: SelfTrade::Allow,
             open_orders_max: 1_000,
-            day_end_s: 0,
-            risk: true,
+            ..TradingRules::unrestrained()
         };
         let spec = InstrumentSpec {
             symbol: "BTC-USD".parse().expect("a symbol"),

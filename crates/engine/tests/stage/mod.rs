@@ -42,19 +42,12 @@ pub(crate) fn setting() -> Vec<Command> {
         commands.push(Command::CreateCurrency { code: code.parse().unwrap(), scale });
     }
     let rules = TradingRules {
-        tick: Price(1),
-        lot: Quantity(1),
         quantity_max: Quantity(1_000_000),
-        notional_min: Amount(0),
-        collar_ppm: 0,
-        reference_price: Price(0),
         market_protection_ppm: 100_000,
         maker_fee_ppm: 100,
         taker_fee_ppm: 500,
-        self_trade: SelfTrade::Allow,
         open_orders_max: 100_000,
-        day_end_s: 0,
-        risk: true,
+        ..TradingRules::unrestrained()
     };
     commands.push(Command::CreateInstrument(InstrumentSpec {
         symbol: "BTC-USD".parse().unwrap(),
@@ -83,20 +76,13 @@ pub(crate) fn setting() -> Vec<Command> {
 }
 
 pub(crate) fn limit(account: u32, side: Side, price: i64, quantity: i64) -> Command {
-    Command::Place(NewOrder {
-        account: AccountId(account),
-        instrument: InstrumentId(1),
+    Command::Place(NewOrder::limit(
+        AccountId(account),
+        InstrumentId(1),
         side,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
-        self_trade: None,
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(quantity)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
-    })
+        Quantity(quantity),
+        Price(price),
+    ))
 }
 
 /// A good-till-date order.

@@ -55,19 +55,13 @@ pub fn spec(risk: bool) -> InstrumentSpec {
         price_scale: scale(2),
         quantity_scale: scale(4),
         rules: TradingRules {
-            tick: Price(1),
-            lot: Quantity(1),
             quantity_max: Quantity(1_000_000),
-            notional_min: Amount(0),
-            collar_ppm: 0,
-            reference_price: Price(0),
             market_protection_ppm: 100_000,
             maker_fee_ppm: 1_000,
             taker_fee_ppm: 2_000,
-            self_trade: SelfTrade::Allow,
             open_orders_max: 100,
-            day_end_s: 0,
             risk,
+            ..TradingRules::unrestrained()
         },
     }
 }
@@ -171,18 +165,8 @@ pub fn reserve(side: Side, price: i64, quantity: i64) -> Amount {
 
 pub fn terms(account: AccountId, side: Side, price: i64, quantity: i64) -> NewOrder {
     NewOrder {
-        account,
-        instrument: MARKET,
-        side,
-        kind: OrderKind::Limit,
-        time_in_force: TimeInForce::Gtc,
-        post_only: PostOnly::Off,
         self_trade: Some(SelfTrade::Allow),
-        cancel_on_disconnect: false,
-        size: OrderSize::Base(Quantity(quantity)),
-        price: Price(price),
-        expire_at: Timestamp::ZERO,
-        client_order_id: ClientOrderId::EMPTY,
+        ..NewOrder::limit(account, MARKET, side, Quantity(quantity), Price(price))
     }
 }
 

@@ -4,7 +4,7 @@ use super::operation::Overview;
 use rialto_core::Limits;
 use rialto_model::{
     AccountId, Amount, Command, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId,
-    Price, Quantity, Scale, SelfTrade, TradingRules,
+    Price, Scale, TradingRules,
 };
 use std::collections::HashMap;
 
@@ -65,19 +65,5 @@ pub(super) fn commands(overview: &Overview, risk: bool) -> Vec<Command> {
 
 /// Rules that stand in nobody's way: a replay asks what the recorded orders do to each other.
 fn rules(tick: Price, risk: bool) -> TradingRules {
-    TradingRules {
-        tick,
-        lot: Quantity(1),
-        quantity_max: Quantity::MAX,
-        notional_min: Amount::ZERO,
-        collar_ppm: 0,
-        reference_price: Price::ZERO,
-        market_protection_ppm: 999_999,
-        maker_fee_ppm: 0,
-        taker_fee_ppm: 0,
-        self_trade: SelfTrade::Allow,
-        open_orders_max: u32::MAX,
-        day_end_s: 0,
-        risk,
-    }
+    TradingRules { tick, risk, ..TradingRules::unrestrained() }
 }
