@@ -78,7 +78,11 @@ pub(crate) fn execute<F: Flow>(flow: Arc<F>, run: Arc<Run>, input: F::Input) -> 
     Box::pin(async move {
         let cx = FlowContext::trunk(run);
         let result = flow.run(&cx, &input).await;
-        let ending = cx.conclude(result).await;
+        let ending = match cx.conclude_whole(result) {
+            Ok(ending) => ending,
+            // What few runs need lies elsewhere, or every run would have to make room for it.
+            Err(result) => Box::pin(cx.conclude(result)).await,
+        };
         cx.end(ending);
     })
 }

@@ -56,6 +56,7 @@ mod flow;
 mod flows;
 pub mod history;
 mod id;
+mod latch;
 mod observe;
 pub mod outbox;
 pub mod recorder;

@@ -289,6 +289,22 @@ impl<'a> FlowContext<'a> {
         result
     }
 
+    /// Makes an ending of what the flow has returned if it has completed in one life.
+    pub(crate) fn conclude_whole<T: Serialize>(
+        &self,
+        result: Result<T, FlowError>,
+    ) -> Result<Ending, Result<T, FlowError>> {
+        let run = &*self.run;
+        let output = match result {
+            Ok(output) if !run.is_resumed() => output,
+            other => return Err(other),
+        };
+        match encode("output", &output, run.services.payload_bytes_max) {
+            Ok(output) => Ok(Ending::Completed(output)),
+            Err(error) => Err(Err(error)),
+        }
+    }
+
     /// Makes an ending of what the flow has returned, and undoes what is to be undone.
     pub(crate) async fn conclude<T: Serialize>(&self, result: Result<T, FlowError>) -> Ending {
         let run = &*self.run;

@@ -1,7 +1,8 @@
 //! Awaiting a step.
 //!
 //! Most steps have neither history nor compensation nor retry, and finish at once. They are executed
-//! here without the machinery for the rest, which takes a future of some hundred bytes.
+//! here without the machinery for the rest, which takes a future of some hundred bytes, and without
+//! memory of their own: the body lies in the future of the flow.
 
 use super::step::{Step, StepKey, Whole, fail};
 use crate::error::{FlowError, StepError};
@@ -16,24 +17,23 @@ use std::task::{Context, Poll};
 /// A step that is being executed.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct StepFuture<'c, 'a, T, F, Fut> {
-    stage: Stage<'c, 'a, T, F, Fut>,
+    /// Until it is over, or left to `Stage::Whole`.
+    step: Option<Step<'c, 'a, T, F>>,
+    stage: Stage<'c, T, Fut>,
 }
 
-enum Stage<'c, 'a, T, F, Fut> {
+enum Stage<'c, T, Fut> {
     /// It has not begun.
-    New(Step<'c, 'a, T, F>),
-    /// Its body goes on.
-    Body(Step<'c, 'a, T, F>, Pin<Box<Fut>>),
+    New,
+    /// Its body goes on. Pinned: it stays where it is until it is dropped.
+    Body(Fut),
     /// It has finished, which is to be confirmed up to an entry.
-    Confirming(Step<'c, 'a, T, F>, T, u32),
+    Confirming(T, u32),
     /// It needs more than this.
     Whole(Whole<'c, T>),
     /// It has returned.
     Over,
 }
-
-// Nothing in it is pinned but what lies in a box of its own.
-impl<T, F, Fut> Unpin for StepFuture<'_, '_, T, F, Fut> {}
 
 impl<'c, 'a, T, F, Fut> StepFuture<'c, 'a, T, F, Fut>
 where
@@ -42,46 +42,34 @@ where
     Fut: Future<Output = Result<T, StepError>> + Send + 'c,
 {
     pub(super) fn new(step: Step<'c, 'a, T, F>) -> Self {
-        Self { stage: Stage::New(step) }
+        Self { step: Some(step), stage: Stage::New }
     }
+}
 
-    /// Begins, if nothing forbids it.
-    fn begin(mut step: Step<'c, 'a, T, F>) -> Result<Stage<'c, 'a, T, F, Fut>, FlowError> {
-        let services = &step.cx.run.services;
-        let is_plain = step.extras.is_none() && !step.cx.run.is_resumed();
-        let is_watched = services.observer.is_some() || services.stopped.load(Ordering::Acquire);
-        if !is_plain || is_watched {
-            return Ok(Stage::Whole(Box::pin(step.execute())));
-        }
-        step.check_may_begin()?;
-        let key = step.key();
-        let body = Box::pin((step.body)(key));
-        Ok(Stage::Body(step, body))
-    }
+/// Whether nothing stands in the way of executing the body and recording what it comes to.
+fn is_plain<T, F>(step: &Step<'_, '_, T, F>) -> bool {
+    let run = &step.cx.run;
+    step.extras.is_none()
+        && !run.is_resumed()
+        && run.services.observer.is_none()
+        && !run.services.stopped.load(Ordering::Acquire)
+}
 
-    /// Records what the body came to.
-    fn finish(step: Step<'c, 'a, T, F>, result: Result<T, StepError>) -> Stage<'c, 'a, T, F, Fut> {
-        let Step { cx, name, place, .. } = step;
-        let run = &cx.run;
-        let recorded = result
-            .map_err(|error| FlowError::Step {
-                name: name.to_owned(),
-                message: error.message().to_owned(),
-            })
-            .and_then(|value| {
-                let services = &run.services;
-                let kind = Kind::Step;
-                let mut state = run.state();
-                let mark = state.record_finished(place, kind, name, &value, services)?;
-                run.watch_history(&state);
-                drop(state);
-                Ok((value, mark))
-            });
-        match recorded {
-            Ok((value, mark)) => Stage::Confirming(step, value, mark),
-            Err(error) => Stage::Whole(Box::pin(fail(cx, place, Kind::Step, name, error))),
-        }
-    }
+/// Records what the body came to, and returns it with the entry that is to be confirmed.
+fn record<T: Serialize, F>(
+    step: &Step<'_, '_, T, F>,
+    result: Result<T, StepError>,
+) -> Result<(T, u32), FlowError> {
+    let Step { cx, name, place, .. } = step;
+    let value = result.map_err(|error| FlowError::Step {
+        name: (*name).to_owned(),
+        message: error.message().to_owned(),
+    })?;
+    let run = &cx.run;
+    let mut state = run.state();
+    let mark = state.record_finished(*place, Kind::Step, name, &value, &run.services)?;
+    run.watch_history(&state);
+    Ok((value, mark))
 }
 
 impl<'c, T, F, Fut> Future for StepFuture<'c, '_, T, F, Fut>
@@ -92,37 +80,65 @@ where
 {
     type Output = Result<T, FlowError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let stage = &mut self.get_mut().stage;
-        loop {
-            *stage = match std::mem::replace(stage, Stage::Over) {
-                Stage::New(step) => match Self::begin(step) {
-                    Ok(next) => next,
-                    Err(error) => return Poll::Ready(Err(error)),
-                },
-                Stage::Body(step, mut body) => match body.as_mut().poll(context) {
-                    Poll::Ready(result) => Self::finish(step, result),
-                    Poll::Pending => {
-                        *stage = Stage::Body(step, body);
-                        return Poll::Pending;
+        // SAFETY: of what is in here only the future in `Stage::Body` is pinned. It is neither moved
+        // nor handed out: it is polled in its place, and dropped there by setting the stage.
+        let Self { step, stage } = unsafe { self.get_unchecked_mut() };
+        if let Stage::New = stage {
+            match step.take_if(|step| !is_plain(step)) {
+                Some(step) => *stage = Stage::Whole(Box::pin(step.execute())),
+                None => {
+                    let Some(step) = step else { return Poll::Pending };
+                    if let Err(error) = step.check_may_begin() {
+                        *stage = Stage::Over;
+                        return Poll::Ready(Err(error));
                     }
-                },
-                Stage::Confirming(step, value, mark) => {
+                    let key = step.key();
+                    *stage = Stage::Body((step.body)(key));
+                }
+            }
+        }
+        if let Stage::Body(body) = stage {
+            // SAFETY: as above.
+            let body = unsafe { Pin::new_unchecked(body) };
+            let Poll::Ready(result) = body.poll(context) else { return Poll::Pending };
+            *stage = Stage::Over;
+            let Some(step) = step else { return Poll::Pending };
+            match record(step, result) {
+                Ok((value, mark)) => {
                     if step.cx.poll_confirmed(mark, context.waker()).is_ready() {
                         return Poll::Ready(Ok(value));
                     }
-                    *stage = Stage::Confirming(step, value, mark);
+                    *stage = Stage::Confirming(value, mark);
+                }
+                Err(error) => {
+                    let failed = fail(step.cx, step.place, Kind::Step, step.name, error);
+                    *stage = Stage::Whole(Box::pin(failed));
+                }
+            }
+        }
+        match stage {
+            Stage::Whole(whole) => {
+                let polled = whole.as_mut().poll(context);
+                if polled.is_ready() {
+                    *stage = Stage::Over;
+                }
+                polled
+            }
+            Stage::Confirming(_, mark) => {
+                let Some(step) = step else { return Poll::Pending };
+                if step.cx.poll_confirmed(*mark, context.waker()).is_pending() {
                     return Poll::Pending;
                 }
-                Stage::Whole(mut whole) => {
-                    let polled = whole.as_mut().poll(context);
-                    if polled.is_pending() {
-                        *stage = Stage::Whole(whole);
-                    }
-                    return polled;
+                match std::mem::replace(stage, Stage::Over) {
+                    Stage::Confirming(value, _) => Poll::Ready(Ok(value)),
+                    // It was that a moment ago.
+                    _ => Poll::Pending,
                 }
-                Stage::Over => return Poll::Pending,
-            };
+            }
+            // Polled again after its end, or never begun: there is nothing to say.
+            Stage::New | Stage::Body(_) | Stage::Over => Poll::Pending,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{FlowsError, Parked};
 use crate::flow::{AnyFlow, Execution, Flow, execute};
 use crate::history::{self, Ending, Entry};
 use crate::observe::Observed;
-use crate::run::{Run, RunState, Services, is_polling, put};
+use crate::run::{Run, RunState, Services, is_polling, put, spare};
 use crate::store::{Begun, Fence, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket};
 use crate::{FlowId, Timestamp};
 use live::Live;
@@ -207,6 +207,10 @@ impl Inner {
     }
 
     fn took(&self, ticket: Ticket) {
+        if self.services.at_once {
+            // Nobody waits for a confirmation.
+            return;
+        }
         self.taken.fetch_max(ticket.0, Ordering::AcqRel);
     }
 
@@ -236,10 +240,13 @@ impl Inner {
         parent: Option<RunNumber>,
     ) -> Result<Target, FlowsError> {
         let flow = self.registered::<F>()?;
-        let encoded = self.encode(&input)?;
-        self.begin_encoded(id, (F::NAME, F::VERSION), &encoded, parent, |run| {
+        let mut encoded = spare::buffer();
+        self.encode_into(&input, &mut encoded)?;
+        let begun = self.begin_encoded(id, (F::NAME, F::VERSION), &encoded, parent, |run| {
             Ok(execute(flow, run, input))
-        })
+        });
+        spare::give_back(encoded);
+        begun
     }
 
     fn begin_encoded(
@@ -322,10 +329,16 @@ impl Inner {
 
     fn encode(&self, value: &impl Serialize) -> Result<Vec<u8>, FlowsError> {
         let mut encoded = Vec::with_capacity(64);
-        put(value, &mut encoded).map_err(|error| FlowsError::Codec(error.to_string()))?;
+        self.encode_into(value, &mut encoded)?;
+        Ok(encoded)
+    }
+
+    /// Encodes a value into an empty buffer.
+    fn encode_into(&self, value: &impl Serialize, encoded: &mut Vec<u8>) -> Result<(), FlowsError> {
+        put(value, encoded).map_err(|error| FlowsError::Codec(error.to_string()))?;
         let limit = self.options.payload_bytes_max;
         let bytes = encoded.len();
-        if bytes > limit { Err(FlowsError::TooLarge { bytes, limit }) } else { Ok(encoded) }
+        if bytes > limit { Err(FlowsError::TooLarge { bytes, limit }) } else { Ok(()) }
     }
 
     /// Takes unfinished runs over that nobody holds, as many as may be executed.

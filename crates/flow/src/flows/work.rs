@@ -3,7 +3,7 @@
 use super::{Inner, lock};
 use crate::Timestamp;
 use crate::error::Parked;
-use crate::run::Run;
+use crate::run::{Run, spare};
 use crate::store::{StoreError, Ticket, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -211,7 +211,11 @@ impl Inner {
     /// Executes a run that has just begun, and that the caller has, until it first waits.
     pub(super) fn execute_inline(&self, run: &Arc<Run>) {
         let over = run.poll();
-        let write = run.state().take_write(run.number, Vec::new());
+        let mut state = run.state();
+        // No timer was asked for yet.
+        let ends = over && state.parked.is_none();
+        let write = state.take_write(run.number, Vec::new());
+        drop(state);
         if let Some((write, mark)) = write {
             let appended = self.store.append(self.fence, std::slice::from_ref(&write));
             match appended {
@@ -219,9 +223,11 @@ impl Inner {
                 Ok(appended) if !appended.fenced.is_empty() => return self.disown(run),
                 Ok(appended) => self.took(appended.ticket),
             }
-            if self.conclude(run, mark, over) {
-                return;
+            spare::give_back(write.entries);
+            if ends {
+                return self.finish(run, None);
             }
+            run.state().confirmed = mark;
         }
         self.set_timer(run);
         if run.release() {
@@ -238,6 +244,12 @@ impl Inner {
         }
         let timer = state.timer.take();
         drop(state);
+        self.finish(run, timer);
+        true
+    }
+
+    /// Forgets a run whose end is confirmed, and tells those who wait for it.
+    fn finish(&self, run: &Run, timer: Option<Timestamp>) {
         // Before anybody learns that it has ended: they might let it go on.
         self.forget(run, timer);
         let mut state = run.state();
@@ -245,7 +257,6 @@ impl Inner {
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
         waiters.into_iter().for_each(Waker::wake);
-        true
     }
 
     /// How long an idle worker may sleep.

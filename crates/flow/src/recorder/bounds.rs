@@ -1,8 +1,8 @@
 //! How much a recorder keeps.
 
-use super::latch::Latch;
 use super::live::{Aside, FAILURE_BYTES_MAX, Live, LiveStep};
 use super::variables::Entry;
+use crate::latch::Latch;
 
 /// The most that a recorder keeps. It is fixed when the recorder is made, and what comes beyond is
 /// lost and counted.

@@ -31,7 +31,6 @@ mod bounds;
 mod capture;
 mod clock;
 mod cursor;
-mod latch;
 mod live;
 mod record;
 mod recording;

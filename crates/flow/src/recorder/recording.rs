@@ -2,11 +2,10 @@
 
 use super::capture::{Capture, Fields};
 use super::clock::TickClock;
-use super::latch;
 use super::live::{Live, Outcome};
 use super::record::{RecordId, StepId};
 use super::records::Recorder;
-use crate::Clock;
+use crate::{Clock, latch};
 use rialto_bus::Trail;
 use std::fmt;
 use std::ops::Deref;

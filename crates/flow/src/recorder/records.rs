@@ -2,12 +2,12 @@
 
 use super::bounds::Bounds;
 use super::clock::TickClock;
-use super::latch::{self, Latch};
 use super::live::{Live, Outcome};
 use super::record::{Record, RecordId, Subject};
 use super::recording::{Held, Recording};
 use super::sampling::{Sampler, Sampling};
 use super::tree::Tree;
+use crate::latch::{self, Latch};
 use crate::{Clock, Timestamp};
 use rialto_bus::behaviour::SplitMix;
 use std::collections::VecDeque;

@@ -38,7 +38,7 @@ pub(crate) fn encode(
     value: &impl Serialize,
     bytes_max: usize,
 ) -> Result<Vec<u8>, FlowError> {
-    let mut encoded = Vec::new();
+    let mut encoded = Vec::with_capacity(16);
     put(value, &mut encoded)
         .map_err(|error| FlowError::Codec { name: name.to_owned(), reason: error.to_string() })?;
     if encoded.len() > bytes_max {
@@ -48,18 +48,18 @@ pub(crate) fn encode(
     Ok(encoded)
 }
 
-/// A few numbers as varints.
-struct Varints {
-    bytes: [u8; 48],
+/// A few numbers as varints: up to so many bytes of them.
+struct Varints<const N: usize> {
+    bytes: [u8; N],
     len: usize,
 }
 
-impl Varints {
+impl<const N: usize> Varints<N> {
     fn new() -> Self {
-        Self { bytes: [0; 48], len: 0 }
+        Self { bytes: [0; N], len: 0 }
     }
 
-    /// Adds a number; there is room for four of any size.
+    /// Adds a number, which takes ten bytes at most.
     fn add(&mut self, mut number: u64) -> &mut Self {
         loop {
             let rest = number >> 7;
@@ -80,17 +80,43 @@ impl Varints {
 /// Encodes an [`Entry::Finished`](crate::history::Entry::Finished) with an empty output, which ends
 /// in the byte of its length. Every step goes here, and the general way costs more
 /// than all the rest of recording it.
-pub(super) fn put_finished(out: &mut Vec<u8>, place: Place, kind: Kind, name: &str, at: Timestamp) {
+pub(super) fn put_finished(
+    out: &mut Vec<u8>,
+    place: Place,
+    kind: Kind,
+    name: &str,
+    at: &EncodedTime,
+) {
     let kind = match kind {
         Kind::Step => 0,
         Kind::Wait => 1,
         Kind::Child => 2,
     };
-    let mut head = Varints::new();
+    // The variant and the kind are one byte each.
+    let mut head = Varints::<32>::new();
     head.add(0).add(place.branch).add(u64::from(place.number)).add(kind).add(name.len() as u64);
+    out.reserve(head.len + name.len() + at.0.len + 1);
     out.extend_from_slice(head.bytes());
     out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(Varints::new().add(at.0).add(0).bytes());
+    out.extend_from_slice(at.0.bytes());
+    out.push(0);
+}
+
+/// A time as it stands in entries: all that a run does in one poll happens at the same.
+pub(crate) struct EncodedTime(Varints<10>);
+
+impl EncodedTime {
+    pub(super) fn new(at: Timestamp) -> Self {
+        let mut digits = Varints::new();
+        digits.add(at.0);
+        Self(digits)
+    }
+}
+
+impl Default for EncodedTime {
+    fn default() -> Self {
+        Self::new(Timestamp::default())
+    }
 }
 
 /// Writes the length of everything from `begin` on in front of it, where there is one byte of a
@@ -101,7 +127,7 @@ pub(super) fn put_length(out: &mut Vec<u8>, begin: usize) -> usize {
         out[begin - 1] = byte;
         return 0;
     }
-    let mut varint = Varints::new();
+    let mut varint = Varints::<10>::new();
     let digits = varint.add(len as u64).bytes();
     out.splice(begin - 1..begin, digits.iter().copied());
     digits.len() - 1
@@ -122,7 +148,7 @@ mod tests {
                     let (place, at) = (Place { branch, number }, Timestamp(at));
                     let output = vec![7; len];
                     let mut encoded = b"before".to_vec();
-                    put_finished(&mut encoded, place, kind, name, at);
+                    put_finished(&mut encoded, place, kind, name, &EncodedTime::new(at));
                     let begin = encoded.len();
                     encoded.extend_from_slice(&output);
                     let moved = put_length(&mut encoded, begin);

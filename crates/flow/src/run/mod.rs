@@ -2,6 +2,7 @@
 
 mod encoding;
 pub(crate) mod replay;
+pub(crate) mod spare;
 mod state;
 
 pub(crate) use encoding::{encode, put};
@@ -10,11 +11,12 @@ pub(crate) use state::{Met, RunState, Services, mix};
 use crate::FlowId;
 use crate::error::Parked;
 use crate::flow::Execution;
+use crate::latch::{Held, Latch};
 use crate::store::RunNumber;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Nobody polls the run and nothing has woken it.
@@ -51,8 +53,8 @@ pub(crate) struct Run {
     pub(crate) beware: AtomicBool,
     /// Taken away when the run ends or is parked, which also breaks the circle from the execution
     /// back to the run.
-    execution: Mutex<Option<Execution>>,
-    state: Mutex<RunState>,
+    execution: Latch<Option<Execution>>,
+    state: Latch<RunState>,
 }
 
 impl Run {
@@ -72,14 +74,15 @@ impl Run {
             is_resumed: AtomicBool::new(false),
             flag: AtomicU8::new(RUNNING),
             beware: AtomicBool::new(false),
-            execution: Mutex::new(None),
-            state: Mutex::new(state),
+            execution: Latch::new(None),
+            state: Latch::new(state),
         })
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, RunState> {
-        // Code of the user never runs under this lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    pub(crate) fn state(&self) -> Held<'_, RunState> {
+        // No code of the user runs under this lock but that which encodes a value.
+        self.state.hold()
     }
 
     /// Whether there was a history when the execution began.
@@ -106,18 +109,14 @@ impl Run {
         }
     }
 
-    fn execution(&self) -> MutexGuard<'_, Option<Execution>> {
-        self.execution.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives the run what it executes.
     pub(crate) fn install(&self, execution: Execution) {
-        *self.execution() = Some(execution);
+        *self.execution.hold() = Some(execution);
     }
 
     /// Ends the execution, wherever it stands.
     pub(crate) fn uninstall(&self) {
-        let execution = self.execution().take();
+        let execution = self.execution.hold().take();
         // Dropped outside of the lock: dropping runs code of the user.
         drop(execution);
     }
@@ -153,7 +152,7 @@ impl Run {
     /// Polls the run. True when its execution is over: it has ended, or it is parked.
     pub(crate) fn poll(self: &Arc<Self>) -> bool {
         let waker = Waker::from(self.clone());
-        let mut execution = self.execution();
+        let mut execution = self.execution.hold();
         let Some(future) = execution.as_mut() else { return true };
         let mut context = Context::from_waker(&waker);
         let outer = POLLING.replace(true);

@@ -1,7 +1,8 @@
 //! What the runtime and the code of a flow share about a run.
 
-use super::encoding::{put, put_finished, put_length};
+use super::encoding::{EncodedTime, put, put_finished, put_length};
 use super::replay::{Arrived, Recorded, Replay, describe};
+use super::spare;
 use crate::error::{FlowError, Parked};
 use crate::flows::Inner;
 use crate::flows::ready::Ready;
@@ -71,6 +72,8 @@ pub(crate) enum Met {
 pub(crate) struct RunState {
     /// The time of the current poll.
     pub(crate) polled_at: Timestamp,
+    /// The same, as it stands in entries.
+    polled_at_encoded: EncodedTime,
     /// The time of the last thing that was recorded or played: what the flow takes for now.
     pub(crate) told_time: Timestamp,
     replay: Option<Box<Replay>>,
@@ -113,9 +116,14 @@ pub(crate) struct RunState {
 impl RunState {
     /// A run that has just begun.
     pub(crate) fn new(at: Timestamp, input_bytes: usize) -> Self {
-        // Room for what a short flow does without waiting.
-        let out = Vec::with_capacity(160);
-        Self { polled_at: at, told_time: at, history_bytes: input_bytes, out, ..Self::default() }
+        Self {
+            polled_at: at,
+            polled_at_encoded: EncodedTime::new(at),
+            told_time: at,
+            history_bytes: input_bytes,
+            out: spare::buffer(),
+            ..Self::default()
+        }
     }
 
     /// A run that has a history.
@@ -141,6 +149,7 @@ impl RunState {
     /// Prepares a poll: what is due is no longer waited for, and whoever sleeps is woken.
     pub(crate) fn begin_poll(&mut self, now: Timestamp) -> Vec<Waker> {
         self.polled_at = now;
+        self.polled_at_encoded = EncodedTime::new(now);
         if !self.wanted.is_empty() {
             self.wanted.retain(|at| *at > now);
         }
@@ -264,9 +273,8 @@ impl RunState {
         value: &impl Serialize,
         services: &Services,
     ) -> Result<u32, FlowError> {
-        let at = self.polled_at;
         let (before, history_before) = (self.out.len(), self.history_bytes);
-        put_finished(&mut self.out, place, kind, name, at);
+        put_finished(&mut self.out, place, kind, name, &self.polled_at_encoded);
         let mark = self.recorded(before);
         // The value is the last field, and an empty one ends in the byte of its length.
         let begin = self.out.len();

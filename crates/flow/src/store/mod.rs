@@ -4,6 +4,7 @@
 //! [`InboxStore`](crate::outbox::InboxStore) marks of those that have come. [`LogStore`] and
 //! [`MemoryStore`] are all three, so that a step and its messages share one atomic write.
 
+mod hashing;
 mod lanes;
 mod log;
 mod memory;

@@ -7,6 +7,7 @@ use super::message::{InboxMark, MessageNumber, OutboxMessage};
 use super::types::End;
 use crate::{FlowId, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// The version of the records, stored as the `rules_version` of every segment.
 // format: docs/formats/flow.md
@@ -85,8 +86,8 @@ pub(crate) struct Advance<'a> {
     pub(crate) entries: &'a [u8],
     /// The number of the first of the messages; the others follow.
     pub(crate) first_message: MessageNumber,
-    pub(crate) messages: Vec<OutboxMessage>,
-    pub(crate) marks: Vec<InboxMark>,
+    pub(crate) messages: Cow<'a, [OutboxMessage]>,
+    pub(crate) marks: Cow<'a, [InboxMark]>,
 }
 
 /// What became of a message.

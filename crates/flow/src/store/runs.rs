@@ -1,5 +1,6 @@
 //! The runs of a store in memory: what its records come to.
 
+use super::hashing::IdHashing;
 use super::record::{Beginning, RunNumber};
 use super::types::{End, Fence, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
 use crate::{FlowId, Timestamp};
@@ -62,7 +63,7 @@ impl Run {
 /// All runs.
 #[derive(Default)]
 pub(super) struct Runs {
-    by_id: HashMap<FlowId, RunNumber>,
+    by_id: HashMap<FlowId, RunNumber, IdHashing>,
     /// The runs by slot. A table by number would be far greater and touched all over.
     slots: Vec<Option<Run>>,
     /// The slots that are free; the one that was used last is the first to be used again.

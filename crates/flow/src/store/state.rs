@@ -9,6 +9,7 @@ use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
 use super::runs::{Run, Runs, SLOTS_MAX};
 use super::types::{Appended, Begun, Fence, NewRun, StoreError, StoredRun, Ticket, Write};
 use crate::{FlowId, Timestamp};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -89,8 +90,8 @@ impl State {
         match record {
             Record::Started(beginning) => self.runs.restore(&beginning, None, &[]),
             Record::Advanced(advance) => {
-                self.messages.add(advance.first_message, advance.messages);
-                self.messages.mark(advance.marks);
+                self.messages.add(advance.first_message, advance.messages.into_owned());
+                self.messages.mark(advance.marks.into_owned());
                 if !self.runs.advance(advance.run, advance.entries, advance.ended) {
                     // Its beginning may have been deleted, if its image is still to come.
                     self.orphans.entry(advance.run).or_insert(ticket);
@@ -240,8 +241,8 @@ impl State {
                 ended: write.ended,
                 entries: &write.entries,
                 first_message,
-                messages: write.messages.clone(),
-                marks: write.marks.clone(),
+                messages: Cow::Borrowed(&write.messages),
+                marks: Cow::Borrowed(&write.marks),
             };
             appended.ticket = journal.record(&Record::Advanced(advance))?;
             self.runs.advance(write.run, &write.entries, write.ended);

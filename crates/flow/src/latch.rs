@@ -1,21 +1,25 @@
-//! The lock of a record.
+//! A lock that nobody else wants.
 //!
-//! Every step and every capture takes the lock of its record, and nearly always nobody else wants
-//! it. A mutex then costs two atomic exchanges, which were the greater part of recording a step; this
-//! lock costs one, because it is given back by a plain store. Who does not get it at once tries
-//! again and lets other threads go first: it is held for the copy of a record at the longest, or for
-//! as long as a value takes to tell its fields.
+//! Every step of a run takes the lock of the run, and every step and capture that is recorded the
+//! lock of its record; nearly always nobody else wants them. A mutex then costs two atomic exchanges,
+//! which were the greater part of recording a step. This lock costs one, because it is given back by
+//! a plain store. The price is that nobody can be woken: who does not get it tries again, after
+//! others had their turn, and at last after a nap.
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-/// How often it is looked at before other threads are let go first.
+/// How often it is looked at before other threads are let go first, and how often before a nap.
 const LOOKS_MAX: u32 = 64;
+const TURNS_MAX: u32 = 128;
+/// Whoever has it for so long is storing what it keeps.
+const NAP: Duration = Duration::from_micros(50);
 
 /// Something that one at a time has.
 #[derive(Debug, Default)]
-pub(super) struct Latch<T> {
+pub(crate) struct Latch<T> {
     is_held: AtomicBool,
     inside: UnsafeCell<T>,
 }
@@ -25,19 +29,19 @@ pub(super) struct Latch<T> {
 unsafe impl<T: Send> Sync for Latch<T> {}
 
 /// The right to what is inside, until it is dropped.
-pub(super) struct Held<'a, T>(&'a Latch<T>);
+pub(crate) struct Held<'a, T>(&'a Latch<T>);
 
 // SAFETY: sharing a `Held` shares no more than the reference to what is inside that it leads to.
 unsafe impl<T: Send + Sync> Sync for Held<'_, T> {}
 
 impl<T> Latch<T> {
-    pub(super) fn new(inside: T) -> Latch<T> {
+    pub(crate) fn new(inside: T) -> Latch<T> {
         Latch { is_held: AtomicBool::new(false), inside: UnsafeCell::new(inside) }
     }
 
     /// Waits until nobody has it, and takes it. Who has it already waits for ever.
     #[inline]
-    pub(super) fn hold(&self) -> Held<'_, T> {
+    pub(crate) fn hold(&self) -> Held<'_, T> {
         if self.is_held.swap(true, Ordering::Acquire) {
             self.wait();
         }
@@ -46,14 +50,14 @@ impl<T> Latch<T> {
 
     #[cold]
     fn wait(&self) {
-        let mut looks = 0;
+        let mut looks = 0_u32;
         // Looked at before it is tried, so that those who wait do not take its line from each other.
         while self.is_held.load(Ordering::Relaxed) || self.is_held.swap(true, Ordering::Acquire) {
-            looks += 1;
-            if looks < LOOKS_MAX {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
+            looks = looks.saturating_add(1);
+            match looks {
+                ..LOOKS_MAX => std::hint::spin_loop(),
+                LOOKS_MAX..TURNS_MAX => std::thread::yield_now(),
+                TURNS_MAX.. => std::thread::sleep(NAP),
             }
         }
     }
