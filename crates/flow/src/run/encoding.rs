@@ -12,8 +12,9 @@ struct Behind<'a>(&'a mut Vec<u8>);
 impl Flavor for Behind<'_> {
     type Output = ();
 
+    #[inline]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
+        put_bytes(self.0, bytes);
         Ok(())
     }
 
@@ -48,33 +49,28 @@ pub(crate) fn encode(
     Ok(encoded)
 }
 
-/// A few numbers as varints: up to so many bytes of them.
-struct Varints<const N: usize> {
-    bytes: [u8; N],
-    len: usize,
+/// Adds bytes, a few of them one by one: they were just written one by one, and read again all at
+/// once they would keep the processor waiting until they have left its buffers.
+#[inline]
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    const FEW: usize = 10;
+    if bytes.len() > FEW {
+        return out.extend_from_slice(bytes);
+    }
+    out.reserve(FEW);
+    for byte in bytes {
+        out.push(*byte);
+    }
 }
 
-impl<const N: usize> Varints<N> {
-    fn new() -> Self {
-        Self { bytes: [0; N], len: 0 }
+/// Adds a number as a varint, of ten bytes at most.
+#[inline]
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
     }
-
-    /// Adds a number, which takes ten bytes at most.
-    fn add(&mut self, mut number: u64) -> &mut Self {
-        loop {
-            let rest = number >> 7;
-            self.bytes[self.len] = (number & 0x7f) as u8 | if rest == 0 { 0 } else { 0x80 };
-            self.len += 1;
-            number = rest;
-            if number == 0 {
-                return self;
-            }
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
+    out.push(number as u8);
 }
 
 /// Encodes an [`Entry::Finished`](crate::history::Entry::Finished) with an empty output, which ends
@@ -92,24 +88,37 @@ pub(super) fn put_finished(
         Kind::Wait => 1,
         Kind::Child => 2,
     };
-    // The variant and the kind are one byte each.
-    let mut head = Varints::<32>::new();
-    head.add(0).add(place.branch).add(u64::from(place.number)).add(kind).add(name.len() as u64);
-    out.reserve(head.len + name.len() + at.0.len + 1);
-    out.extend_from_slice(head.bytes());
+    out.reserve(48 + name.len());
+    out.push(0);
+    put_number(out, place.branch);
+    put_number(out, u64::from(place.number));
+    out.push(kind);
+    put_number(out, name.len() as u64);
     out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(at.0.bytes());
+    out.extend_from_slice(&at.digits[..usize::from(at.len)]);
     out.push(0);
 }
 
 /// A time as it stands in entries: all that a run does in one poll happens at the same.
-pub(crate) struct EncodedTime(Varints<10>);
+pub(crate) struct EncodedTime {
+    digits: [u8; 10],
+    len: u8,
+}
 
 impl EncodedTime {
     pub(super) fn new(at: Timestamp) -> Self {
-        let mut digits = Varints::new();
-        digits.add(at.0);
-        Self(digits)
+        let mut encoded = Self { digits: [0; 10], len: 0 };
+        let mut rest = at.0;
+        for digit in &mut encoded.digits {
+            encoded.len += 1;
+            *digit = (rest & 0x7f) as u8;
+            rest >>= 7;
+            if rest == 0 {
+                break;
+            }
+            *digit |= 0x80;
+        }
+        encoded
     }
 }
 
@@ -127,10 +136,11 @@ pub(super) fn put_length(out: &mut Vec<u8>, begin: usize) -> usize {
         out[begin - 1] = byte;
         return 0;
     }
-    let mut varint = Varints::<10>::new();
-    let digits = varint.add(len as u64).bytes();
-    out.splice(begin - 1..begin, digits.iter().copied());
-    digits.len() - 1
+    let mut digits = Vec::with_capacity(10);
+    put_number(&mut digits, len as u64);
+    let more = digits.len() - 1;
+    out.splice(begin - 1..begin, digits);
+    more
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@
 //! [`MemoryStore`] are all three, so that a step and its messages share one atomic write.
 
 mod hashing;
+mod index;
 mod lanes;
 mod log;
 mod memory;
 mod message;
 mod messages;
+mod prefetch;
 pub(crate) mod record;
 mod runs;
 mod state;

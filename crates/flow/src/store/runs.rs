@@ -1,10 +1,11 @@
 //! The runs of a store in memory: what its records come to.
 
-use super::hashing::IdHashing;
+use super::index::Index;
+use super::prefetch::prefetch;
 use super::record::{Beginning, RunNumber};
 use super::types::{End, Fence, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
 use crate::{FlowId, Timestamp};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// How many bits of a run's number say where it lies; the others count.
@@ -63,7 +64,7 @@ impl Run {
 /// All runs.
 #[derive(Default)]
 pub(super) struct Runs {
-    by_id: HashMap<FlowId, RunNumber, IdHashing>,
+    by_id: Index,
     /// The runs by slot. A table by number would be far greater and touched all over.
     slots: Vec<Option<Run>>,
     /// The slots that are free; the one that was used last is the first to be used again.
@@ -88,7 +89,7 @@ const SPARE_BYTES_MAX: usize = 4096;
 
 impl Runs {
     pub(super) fn find(&self, id: &FlowId) -> Option<RunNumber> {
-        self.by_id.get(id).copied()
+        self.by_id.find(id, |number| self.get(number).is_some_and(|run| run.id == *id))
     }
 
     pub(super) fn get(&self, number: RunNumber) -> Option<&Run> {
@@ -177,7 +178,10 @@ impl Runs {
         if holder.is_none() {
             self.free.insert(number);
         }
-        self.by_id.insert(new.id, number);
+        let slots = &self.slots;
+        self.by_id.insert(new.id, number, |held| {
+            slots[held.slot()].as_ref().is_some_and(|run| run.number == held && run.id == new.id)
+        });
         self.slots[slot] = Some(run);
     }
 
@@ -249,6 +253,20 @@ impl Runs {
         self.ended.len()
     }
 
+    /// Has the memory of the runs that are the next to be forgotten come nearer, and with it that of
+    /// the runs that will take their places.
+    pub(super) fn approach_ended(&self, count: usize) {
+        for (_, number) in self.ended.iter().take(count) {
+            let slot = number.slot();
+            prefetch(self.slots.get(slot..=slot).unwrap_or_default());
+        }
+        for (_, number) in self.ended.iter().take(count) {
+            if let Some(run) = self.get(*number) {
+                prefetch(&run.bytes);
+            }
+        }
+    }
+
     /// Forgets a run; nothing if there is none. While records are being read, the run may stand
     /// anywhere among the ended; [`Runs::settle`] clears that up.
     pub(super) fn forget(&mut self, number: RunNumber) {
@@ -261,7 +279,7 @@ impl Runs {
         let Some(mut run) = self.slots[number.slot()].take() else { return };
         self.free_slots.push(number.slot() as u32);
         self.weight -= run.weight();
-        self.by_id.remove(&run.id);
+        self.by_id.remove(&run.id, number);
         if run.ended.is_none() || run.is_stuck() {
             self.live -= 1;
             self.free.remove(&number);

@@ -250,6 +250,7 @@ impl State {
             self.messages.mark(write.marks.iter().cloned());
         }
         if self.runs.ended() >= self.limits.ended_runs_max + FORGET_BATCH {
+            self.runs.approach_ended(FORGET_BATCH);
             self.forget(journal, Timestamp(0), FORGET_BATCH)?;
         }
         Ok(appended)

@@ -1,0 +1,137 @@
+//! Runs by their ids.
+
+use super::hashing::IdHashing;
+use super::record::RunNumber;
+use crate::FlowId;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+
+/// Finds runs by their ids without holding the ids, which stand with the runs: a table of hashes is
+/// a quarter as great, and is looked up while it is still in the processor's cache.
+#[derive(Default)]
+pub(super) struct Index {
+    hashing: IdHashing,
+    numbers: HashMap<u64, RunNumber, BuildHasherDefault<AsItIs>>,
+    /// The runs whose ids have the hash of another run. There is hardly ever one.
+    clashes: HashMap<FlowId, RunNumber>,
+}
+
+/// Takes a hash for what it is.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Index {
+    /// The run of this id. `is_it` says whether a run has it.
+    pub(super) fn find(
+        &self,
+        id: &FlowId,
+        is_it: impl FnOnce(RunNumber) -> bool,
+    ) -> Option<RunNumber> {
+        self.find_by(self.hashing.hash_one(id), id, is_it)
+    }
+
+    /// Adds a run. One that is there already under this id, as `is_it` says, is lost.
+    pub(super) fn insert(
+        &mut self,
+        id: FlowId,
+        number: RunNumber,
+        is_it: impl FnOnce(RunNumber) -> bool,
+    ) {
+        self.insert_by(self.hashing.hash_one(id), id, number, is_it);
+    }
+
+    /// Removes a run.
+    pub(super) fn remove(&mut self, id: &FlowId, number: RunNumber) {
+        self.remove_by(self.hashing.hash_one(id), id, number);
+    }
+
+    fn find_by(
+        &self,
+        hash: u64,
+        id: &FlowId,
+        is_it: impl FnOnce(RunNumber) -> bool,
+    ) -> Option<RunNumber> {
+        let found = self.numbers.get(&hash).copied().filter(|number| is_it(*number));
+        if found.is_some() || self.clashes.is_empty() {
+            return found;
+        }
+        self.clashes.get(id).copied()
+    }
+
+    fn insert_by(
+        &mut self,
+        hash: u64,
+        id: FlowId,
+        number: RunNumber,
+        is_it: impl FnOnce(RunNumber) -> bool,
+    ) {
+        if !self.clashes.is_empty() {
+            self.clashes.remove(&id);
+        }
+        let held = self.numbers.entry(hash).or_insert(number);
+        if *held != number {
+            if is_it(*held) {
+                *held = number;
+            } else {
+                self.clashes.insert(id, number);
+            }
+        }
+    }
+
+    fn remove_by(&mut self, hash: u64, id: &FlowId, number: RunNumber) {
+        if self.numbers.get(&hash) == Some(&number) {
+            self.numbers.remove(&hash);
+        } else if self.clashes.get(id) == Some(&number) {
+            self.clashes.remove(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_finds_what_a_table_of_ids_finds_however_many_hashes_clash(
+            changes in prop::collection::vec((0_u64..12, any::<bool>()), 0..60),
+        ) {
+            // Three hashes for twelve ids.
+            let hash = |id: u64| id % 3;
+            let mut index = Index::default();
+            let mut model: HashMap<u64, RunNumber> = HashMap::new();
+            for (count, (id, begins)) in changes.into_iter().enumerate() {
+                let number = RunNumber(count as u64 + 1);
+                let key = FlowId::from(id);
+                if begins {
+                    let before = model.insert(id, number);
+                    index.insert_by(hash(id), key, number, |held| Some(held) == before);
+                } else if let Some(number) = model.remove(&id) {
+                    index.remove_by(hash(id), &key, number);
+                }
+                for id in 0..12 {
+                    let expected = model.get(&id).copied();
+                    let found = index.find_by(hash(id), &FlowId::from(id), |held| {
+                        Some(held) == expected
+                    });
+                    prop_assert_eq!(found, expected);
+                }
+            }
+        }
+    }
+}
