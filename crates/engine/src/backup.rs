@@ -71,7 +71,12 @@ impl Engine {
             chain.extend(u64::from(group.records()), group.body());
             group.set_caller(GroupNote { chain: chain.value(), level }.encode());
         })?;
-        let copies = SnapshotStore::new(Arc::clone(disk), dir, self.config.engine);
+        let copies = SnapshotStore::new(
+            Arc::clone(disk),
+            dir,
+            self.config.engine,
+            self.config.vault(&self.sources),
+        );
         copies.prepare()?;
         let mut snapshots = self.store.list()?;
         snapshots.retain(|seq| *seq == Seq::ZERO || *seq == through);
@@ -106,6 +111,8 @@ impl Engine {
         let options = Options {
             segment_bytes: self.config.segment_bytes,
             rules_version: *RULES_VERSIONS.end(),
+            sealing: self.config.sealing,
+            keys: self.config.keys.clone(),
             ..Options::new(self.sources.salt())
         };
         let (mut writer, _) = rialto_log::open(Arc::clone(&self.disk), dir, options)?;

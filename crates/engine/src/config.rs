@@ -1,8 +1,11 @@
 //! The settings of an engine.
 
+use crate::parts::Sources;
 use crate::sabotage::Switch;
+use crate::snapshot::Vault;
 use crate::{Level, Wait};
 use rialto_core::Limits;
+use rialto_log::{KeyRing, Sealing};
 use rialto_model::EngineId;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +36,11 @@ pub struct EngineConfig {
     pub wait: Wait,
     /// The length of the files of the journal and the event log.
     pub segment_bytes: u64,
+    /// How the groups of journal and event log are compressed and encrypted. Snapshots are encrypted
+    /// with the same cipher.
+    pub sealing: Sealing,
+    /// The keys to encrypt with, and to read what was encrypted.
+    pub keys: KeyRing,
     /// How many groups of events are kept in memory for readers that keep up; the others read the
     /// event log.
     pub event_ring_blocks: usize,
@@ -47,6 +55,10 @@ impl EngineConfig {
     /// The least that [`EngineConfig::group_bytes_max`] may be: a group must hold all events of
     /// the command that causes the most.
     pub const GROUP_BYTES_MIN: usize = 256 << 10;
+
+    pub(crate) fn vault(&self, sources: &Sources) -> Vault {
+        Vault::new(self.sealing.encryption, self.keys.clone(), &sources.random)
+    }
 
     pub(crate) fn switch(&self) -> Switch {
         Switch {
@@ -69,6 +81,8 @@ impl Default for EngineConfig {
             producer_capacity: 4_096,
             wait: Wait::default(),
             segment_bytes: 64 << 20,
+            sealing: Sealing::NONE,
+            keys: KeyRing::empty(),
             event_ring_blocks: 64,
             limits: Limits::default(),
             #[cfg(feature = "sabotage")]

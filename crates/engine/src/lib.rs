@@ -118,7 +118,7 @@ pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, replay_to};
 pub use rialto_core::{Core, OrderView};
-pub use rialto_log::{Level, UnknownLevel};
+pub use rialto_log::{Cipher, Compression, KeyError, KeyRing, Level, Sealing, UnknownLevel};
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
 pub use shutdown::ShutdownReport;

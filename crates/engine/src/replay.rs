@@ -1,7 +1,7 @@
 //! Replays the journal into a core: for recovery, for snapshots, for looking back.
 
 use crate::health::tell_all;
-use crate::snapshot::{SnapshotFileError, SnapshotStore};
+use crate::snapshot::{SnapshotFileError, SnapshotStore, Vault};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, DiskError};
 use rialto_log::{GroupView, KeyRing, OpenError, ReadError, Reader, Records, Verify};
@@ -181,9 +181,15 @@ pub enum At {
 ///
 /// # Errors
 /// The data directory is in use or damaged, or does not reach that moment.
-pub fn replay_to(disk: &Arc<dyn Disk>, data_dir: &Path, at: At) -> Result<Core, ReplayError> {
+pub fn replay_to(
+    disk: &Arc<dyn Disk>,
+    data_dir: &Path,
+    keys: &KeyRing,
+    at: At,
+) -> Result<Core, ReplayError> {
     let _lock = disk.lock(data_dir)?;
-    let store = SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default());
+    let store =
+        SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default(), Vault::reading(keys));
     let mut start = None;
     for seq in store.list()? {
         let header = match store.read_header(seq) {
@@ -212,7 +218,7 @@ pub fn replay_to(disk: &Arc<dyn Disk>, data_dir: &Path, at: At) -> Result<Core, 
     })?;
     let journal_dir = data_dir.join(JOURNAL_DIR);
     let (segments, report) =
-        rialto_log::inspect(Arc::clone(disk), &journal_dir, Verify::Newest, &KeyRing::empty())?;
+        rialto_log::inspect(Arc::clone(disk), &journal_dir, Verify::Newest, keys)?;
     if let At::Seq(wanted) = at
         && wanted.0 > report.last_seq
     {

@@ -64,7 +64,7 @@ pub(crate) fn finish(engine: &Engine, threads: Threads, deadline: Duration) -> S
             let written = engine
                 .store
                 .write(&core, epoch)
-                .and_then(|_| engine.store.prune(engine.config.snapshots_kept));
+                .and_then(|_| Ok(engine.store.prune(engine.config.snapshots_kept)?));
             Some(written.map(|()| core.seq()).map_err(|error| error.to_string()))
         }
         _ => None,

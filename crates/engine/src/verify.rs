@@ -4,7 +4,7 @@ use crate::batch::EVENT_RECORD_BYTES_MAX;
 use crate::events::Chain;
 use crate::recovery::{EventCheck, Replay, StartError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError};
-use crate::snapshot::{SnapshotFileError, SnapshotStore};
+use crate::snapshot::{SnapshotFileError, SnapshotStore, Vault};
 use rialto_core::StateHash;
 use rialto_disk::{Disk, DiskError};
 use rialto_log::{GROUP_BYTES_MAX, KeyRing, OpenError, ReadError, Verify};
@@ -76,25 +76,22 @@ pub enum VerifyError {
 
 /// Reads every byte of a data directory and replays the whole journal: checks all checksums, compares
 /// every recorded event and the chained hash, and the state at every snapshot. `progress` is told the
-/// sequence arrived at and the last one, several times a second.
+/// sequence arrived at and the last one, several times a second. `keys` are those that the directory is
+/// encrypted with, if it is.
 ///
 /// # Errors
 /// The first thing that is not in order, by file and offset or sequence.
 pub fn verify(
     disk: &Arc<dyn Disk>,
     data_dir: &Path,
+    keys: &KeyRing,
     mut progress: impl FnMut(Seq, Seq),
 ) -> Result<VerifyReport, VerifyError> {
     let _lock = disk.lock(data_dir)?;
-    let store = SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default());
-    let inspect = |name| {
-        rialto_log::inspect(
-            Arc::clone(disk),
-            &data_dir.join(name),
-            Verify::Whole,
-            &KeyRing::empty(),
-        )
-    };
+    let store =
+        SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default(), Vault::reading(keys));
+    let inspect =
+        |name| rialto_log::inspect(Arc::clone(disk), &data_dir.join(name), Verify::Whole, keys);
     let (journal, journal_report) = inspect(JOURNAL_DIR).map_err(VerifyError::Journal)?;
     let (events, events_report) = inspect(EVENTS_DIR).map_err(VerifyError::EventLog)?;
     let last = Seq(journal_report.last_seq);

@@ -5,7 +5,7 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_engine::{Engine, Level, Sabotage, verify};
+use rialto_engine::{Engine, KeyRing, Level, Sabotage, verify};
 use rialto_model::{Seq, Side};
 use stage::{Bench, finish, flow, limit, setting, settle, told};
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ fn files(bench: &Bench, dir: &str, suffix: &str) -> Vec<PathBuf> {
 #[test]
 fn an_undamaged_venue_verifies() {
     let (bench, last) = closed_venue(1);
-    let report = verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap();
+    let report =
+        verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {}).unwrap();
     assert_eq!((report.last, report.events_last, report.commands), (last, last, last.0));
     let seqs: Vec<Seq> = report.snapshots.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(seqs, [Seq::ZERO, last]);
@@ -46,7 +47,9 @@ fn verify_names_the_file_of_every_flipped_bit() {
         let (bench, _) = closed_venue(2);
         let file = files(&bench, dir, suffix).pop().unwrap();
         assert!(bench.disk.flip_bit(&file, 5_000, 3));
-        let error = verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap_err();
+        let error =
+            verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {})
+                .unwrap_err();
         let told = told(&error);
         assert!(told.contains(&*file.to_string_lossy()), "{dir}: {told}");
         assert!(told.contains("offset"), "{dir}: {told}");
@@ -87,7 +90,7 @@ fn a_newer_snapshot_is_refused_by_name() {
     let (bench, _) = closed_venue(6);
     let file = files(&bench, "snapshots", ".snapshot").pop().unwrap();
     let mut bytes = bench.disk.bytes_of(&file).unwrap();
-    bytes[8] = 2;
+    bytes[8] = 3;
     let hash = blake3::hash(&bytes[..128]);
     bytes[128..160].copy_from_slice(hash.as_bytes());
     bench.disk.put_bytes(&file, bytes);
@@ -110,7 +113,7 @@ fn a_deleted_event_log_is_made_again_to_the_byte() {
     assert_eq!(all(&engine), before);
     drop(engine);
     bench.disk.kill();
-    verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap();
+    verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {}).unwrap();
 }
 
 #[test]
@@ -122,7 +125,8 @@ fn deleted_snapshots_cost_a_replay_and_nothing_else() {
     let (_, _, report) = bench.start();
     assert_eq!((report.snapshot, report.replayed), (None, last.0));
     bench.disk.kill();
-    let report = verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap();
+    let report =
+        verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {}).unwrap();
     assert_eq!(report.snapshots[0].0, Seq::ZERO, "the first one is made again");
 }
 
@@ -132,7 +136,8 @@ fn a_second_engine_on_a_data_directory_is_refused() {
     let _first = bench.start();
     let told = told(&bench.try_start().err().expect("the directory is taken"));
     assert!(told.contains("/venue is in use"), "{told}");
-    let error = verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).unwrap_err();
+    let error = verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {})
+        .unwrap_err();
     assert!(error.to_string().contains("in use"), "{error}");
 }
 
@@ -205,5 +210,7 @@ fn a_recovery_that_ignores_the_chain_is_caught_by_verify() {
     bench.config.sabotage = Some(Sabotage::IgnoreChain);
     drop(bench.try_start().unwrap());
     bench.disk.kill();
-    assert!(verify(&bench.shared_disk(), &bench.config.data_dir, |_, _| {}).is_err());
+    assert!(
+        verify(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), |_, _| {}).is_err()
+    );
 }

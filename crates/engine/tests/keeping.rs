@@ -6,7 +6,7 @@ mod stage;
 
 use rialto_disk::Disk;
 use rialto_engine::{
-    At, Engine, Level, OutcomeUnknown, SnapshotFailed, Step, Stepped, replay_to, verify,
+    At, Engine, KeyRing, Level, OutcomeUnknown, SnapshotFailed, Step, Stepped, replay_to, verify,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
@@ -31,12 +31,16 @@ fn a_snapshot_and_the_rest_of_the_journal_are_the_whole_journal() {
     let bench = Bench::new(1, Level::Synced);
     let (engine, stepped, middle, last) = venue_with_snapshot(&bench);
     drop((engine, stepped));
-    let with = replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Seq(last)).unwrap();
+    let with =
+        replay_to(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), At::Seq(last))
+            .unwrap();
     bench
         .disk
         .remove(&bench.config.data_dir.join(format!("snapshots/{:020}.snapshot", middle.0)))
         .unwrap();
-    let without = replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Seq(last)).unwrap();
+    let without =
+        replay_to(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), At::Seq(last))
+            .unwrap();
     assert_eq!(with.state_hash(), without.state_hash());
 }
 
@@ -119,9 +123,10 @@ fn a_backup_taken_while_running_opens_as_a_venue() {
     send(&mut producer, &flow(10));
     drop((producer, engine));
 
-    let report = verify(&disk, copy, |_, _| {}).unwrap();
+    let report = verify(&disk, copy, &KeyRing::empty(), |_, _| {}).unwrap();
     assert_eq!((report.last, report.events_last), (last, last));
-    let original = replay_to(&disk, &bench.config.data_dir, At::Seq(last)).unwrap();
+    let original =
+        replay_to(&disk, &bench.config.data_dir, &KeyRing::empty(), At::Seq(last)).unwrap();
     assert_eq!(report.state_hash, original.state_hash());
     let (engine, report) = start(&config(copy, Level::Synced), &disk);
     assert_eq!((report.last, report.replayed), (last, 0));
@@ -138,8 +143,10 @@ fn a_moment_is_found_by_time() {
     settle(&mut producer, &mut stepped, &flow(5));
     finish(&engine, &mut stepped);
     drop((producer, engine, stepped));
-    let at =
-        |time| replay_to(&bench.shared_disk(), &bench.config.data_dir, At::Time(time)).unwrap();
+    let at = |time| {
+        replay_to(&bench.shared_disk(), &bench.config.data_dir, &KeyRing::empty(), At::Time(time))
+            .unwrap()
+    };
     assert_eq!(at(Timestamp(1_999)).seq(), first);
     assert_eq!(at(Timestamp(2_000)).seq().0, first.0 + 5);
 }

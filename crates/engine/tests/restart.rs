@@ -5,7 +5,7 @@
 mod stage;
 
 use rialto_disk::{Disk, RealDisk, SimDisk};
-use rialto_engine::{At, Level, replay_to};
+use rialto_engine::{At, KeyRing, Level, replay_to};
 use rialto_model::{OrderId, Outcome, Seq, Side};
 use stage::{LONG, config, events, flow, limit, send, setting, start};
 use std::path::Path;
@@ -54,11 +54,11 @@ fn an_engine_that_was_dropped_replays_to_the_same_state() {
     let last = send(&mut producer, &flow(300)).last().unwrap().seq;
     drop((producer, engine));
     assert!(!disk.list(&config.data_dir.join("snapshots")).unwrap().is_empty());
-    let before = replay_to(&disk, &config.data_dir, At::Seq(last)).unwrap();
+    let before = replay_to(&disk, &config.data_dir, &KeyRing::empty(), At::Seq(last)).unwrap();
 
     let (engine, report) = start(&config, &disk);
     assert_eq!((report.snapshot, report.replayed), (Some(Seq::ZERO), last.0));
     assert!(engine.shutdown(LONG).finished);
-    let after = replay_to(&disk, &config.data_dir, At::Seq(last)).unwrap();
+    let after = replay_to(&disk, &config.data_dir, &KeyRing::empty(), At::Seq(last)).unwrap();
     assert_eq!(before.state_hash(), after.state_hash());
 }

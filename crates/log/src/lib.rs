@@ -64,7 +64,9 @@ pub use position::{Commit, Position};
 pub use prepare::{Preparation, PreparedSegment, SegmentPreparer};
 pub use reader::{GroupView, Reader, Records};
 pub use recover::{Cut, OpenReport, Options, Recovered, Verify, inspect, open, recover};
-pub use sealing::{Cipher, Compression, KeyError, KeyRing, MASTER_KEY_BYTES, Sealing};
+pub use sealing::{
+    BlobError, BlobKey, Cipher, Compression, KeyError, KeyRing, MASTER_KEY_BYTES, Sealing,
+};
 pub use segments::Segments;
 pub use verify::{Statistics, verify};
 pub use writer::{Retained, Writer};

@@ -17,6 +17,7 @@ pub mod config;
 pub mod demo;
 mod error;
 pub mod inspect;
+pub mod keys;
 pub mod replay;
 mod stop;
 mod terminal;

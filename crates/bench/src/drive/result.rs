@@ -4,7 +4,7 @@ use crate::error::{BenchError, broken};
 use crate::workload::{INSTRUMENT, Standing, Tally, Totals, fill_of};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, RealDisk};
-use rialto_engine::{At, Engine, replay_to};
+use rialto_engine::{At, Engine, KeyRing, replay_to};
 use rialto_model::{Event, Seq, Side};
 use std::path::Path;
 use std::sync::Arc;
@@ -79,5 +79,6 @@ pub(crate) fn read_back(case: &str, engine: Engine, last: Seq) -> Result<Totals,
 /// The state of a data directory at a sequence, from its snapshots and its journal.
 pub(crate) fn replayed(case: &str, data_dir: &Path, at: Seq) -> Result<Core, BenchError> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
-    replay_to(&disk, data_dir, At::Seq(at)).map_err(broken(case, "replay its journal"))
+    replay_to(&disk, data_dir, &KeyRing::empty(), At::Seq(at))
+        .map_err(broken(case, "replay its journal"))
 }

@@ -39,7 +39,7 @@ pub(crate) fn recover(
     let dir = &config.data_dir;
     disk.create_dir_all(dir)?;
     let lock = disk.lock(dir)?;
-    let store = SnapshotStore::new(Arc::clone(disk), dir, config.engine);
+    let store = SnapshotStore::new(Arc::clone(disk), dir, config.engine, config.vault(sources));
     store.prepare()?;
     let mut report = RecoveryReport::default();
     let headers = good_headers(&store, config, &mut report)?;
@@ -48,6 +48,8 @@ pub(crate) fn recover(
         segment_bytes: config.segment_bytes,
         rules_version: *RULES_VERSIONS.end(),
         acknowledged,
+        sealing: config.sealing,
+        keys: config.keys.clone(),
         ..Options::new(sources.salt())
     };
     let acknowledged = headers.iter().copied().max_by_key(|position| position.seq);

@@ -2,18 +2,25 @@
 
 use rialto_core::{Core, SnapshotError};
 use rialto_disk::DiskError;
-use rialto_log::Position;
+use rialto_log::{BlobError, Cipher, Position};
 use rialto_model::{EngineId, Seq, Timestamp};
 use std::path::{Path, PathBuf};
 
-/// The version of the file's header.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+/// The newest version of the file's header.
+// format: docs/formats/snapshot.md
+pub(crate) const FORMAT_VERSION: u32 = 2;
+/// The version of a file that is not encrypted.
+const PLAIN_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"RIALTOSF";
 /// The length of the header; the content follows.
 pub(crate) const HEADER_BYTES: usize = 160;
 /// The header's own hash stands in its last bytes and covers those before.
 const HEADER_HASH_AT: usize = 128;
+
+/// The part of the header that an encrypted content is bound to: all but the hashes of what is
+/// stored.
+const BOUND_BYTES: usize = 96;
 
 /// Why a snapshot cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +65,14 @@ pub enum SnapshotFileError {
         /// Its version of the rules.
         version: u32,
     },
+    /// The file is encrypted, and cannot be read or written with the keys given.
+    #[error("the snapshot {}: {error}", file.display())]
+    Sealed {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with the keys.
+        error: BlobError,
+    },
     /// The file is whole, but its content cannot be restored.
     #[error("{} cannot be restored", file.display())]
     Content {
@@ -92,23 +107,43 @@ pub(crate) struct SnapshotHeader {
     /// The place in the journal that the content is the state after.
     pub(crate) position: Position,
     pub(crate) time: Timestamp,
+    /// How the content is encrypted, and with the key of which id.
+    pub(crate) seal: Option<(Cipher, u64)>,
+    /// The length of the content as it is stored.
     pub(crate) content_bytes: u64,
     pub(crate) state_hash: [u8; 32],
+    /// Of the content as it is stored.
     pub(crate) content_hash: [u8; 32],
 }
 
 impl SnapshotHeader {
-    /// The header of a core's state; `epoch` is the journal's where it ends.
+    /// The header of a core's state, before its content is described; `epoch` is the journal's where
+    /// it ends.
     pub(crate) fn new(core: &Core, engine: EngineId, epoch: u64, content: &[u8]) -> Self {
         Self {
             rules_version: core.rules_version(),
             engine,
             position: Position { epoch, seq: core.seq().0 },
             time: core.time(),
-            content_bytes: content.len() as u64,
+            seal: None,
+            content_bytes: 0,
             state_hash: state_hash_of(content),
-            content_hash: *blake3::hash(content).as_bytes(),
+            content_hash: [0; 32],
         }
+    }
+
+    /// Says of the content, as it will be stored, how long it is and what its hash is.
+    pub(crate) fn describe(&mut self, stored: &[u8]) {
+        self.content_bytes = stored.len() as u64;
+        self.content_hash = *blake3::hash(stored).as_bytes();
+    }
+
+    /// What an encrypted content is bound to: everything but its length and hash as it is stored.
+    pub(crate) fn bound(&self) -> [u8; BOUND_BYTES] {
+        let mut bound = [0; BOUND_BYTES];
+        let unstored = Self { content_bytes: 0, content_hash: [0; 32], ..self.clone() };
+        bound.copy_from_slice(&unstored.encode()[..BOUND_BYTES]);
+        bound
     }
 
     pub(crate) fn seq(&self) -> Seq {
@@ -118,13 +153,18 @@ impl SnapshotHeader {
     pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        let version = if self.seal.is_some() { FORMAT_VERSION } else { PLAIN_VERSION };
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.rules_version.to_le_bytes());
         bytes[16..18].copy_from_slice(&self.engine.0.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.position.epoch.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.position.seq.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.time.0.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.content_bytes.to_le_bytes());
+        if let Some((cipher, key)) = self.seal {
+            bytes[18] = cipher.number();
+            bytes[56..64].copy_from_slice(&key.to_le_bytes());
+        }
         bytes[64..96].copy_from_slice(&self.state_hash);
         bytes[96..128].copy_from_slice(&self.content_hash);
         let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
@@ -148,9 +188,15 @@ impl SnapshotHeader {
         if bytes[HEADER_HASH_AT..] != hash.as_bytes()[..] {
             return Err(damaged(HEADER_HASH_AT as u64, "the header does not match its hash"));
         }
-        if version != FORMAT_VERSION {
-            return Err(SnapshotFileError::NewerFormat { file: file.to_owned(), version });
-        }
+        let newer = || SnapshotFileError::NewerFormat { file: file.to_owned(), version };
+        let seal = match version {
+            PLAIN_VERSION => None,
+            FORMAT_VERSION => {
+                let cipher = Cipher::from_number(bytes[18]).ok_or_else(newer)?;
+                Some((cipher, u64::from_le_bytes(field(bytes, 56))))
+            }
+            _ => return Err(newer()),
+        };
         Ok(Self {
             rules_version: u32::from_le_bytes(field(bytes, 12)),
             engine: EngineId(u16::from_le_bytes(field(bytes, 16))),
@@ -159,31 +205,32 @@ impl SnapshotHeader {
                 seq: u64::from_le_bytes(field(bytes, 32)),
             },
             time: Timestamp(u64::from_le_bytes(field(bytes, 40))),
+            seal,
             content_bytes: u64::from_le_bytes(field(bytes, 48)),
             state_hash: field(bytes, 64),
             content_hash: field(bytes, 96),
         })
     }
 
-    /// Restores the core from the whole file, of which this is the header.
+    /// Checks the content as it is stored.
+    pub(crate) fn check_stored(&self, file: &Path, stored: &[u8]) -> Result<(), SnapshotFileError> {
+        if stored.len() as u64 != self.content_bytes {
+            return Err(damaged(file, "the content is not as long as the header says"));
+        }
+        if *blake3::hash(stored).as_bytes() != self.content_hash {
+            return Err(damaged(file, "the content does not match its hash"));
+        }
+        Ok(())
+    }
+
+    /// Restores the core from the content of the file, of which this is the header.
     pub(crate) fn restore(
         &self,
         file: &Path,
-        bytes: &[u8],
+        content: &[u8],
         hash_key: u64,
     ) -> Result<Core, SnapshotFileError> {
-        let content = bytes.get(HEADER_BYTES..).unwrap_or(&[]);
-        let damaged = |what| SnapshotFileError::Damaged {
-            file: file.to_owned(),
-            offset: HEADER_BYTES as u64,
-            what,
-        };
-        if content.len() as u64 != self.content_bytes {
-            return Err(damaged("the content is not as long as the header says"));
-        }
-        if *blake3::hash(content).as_bytes() != self.content_hash {
-            return Err(damaged("the content does not match its hash"));
-        }
+        let damaged = |what| damaged(file, what);
         if state_hash_of(content) != self.state_hash {
             return Err(damaged("the content has another state hash than the header"));
         }
@@ -200,6 +247,10 @@ impl SnapshotHeader {
         }
         Ok(core)
     }
+}
+
+fn damaged(file: &Path, what: &'static str) -> SnapshotFileError {
+    SnapshotFileError::Damaged { file: file.to_owned(), offset: HEADER_BYTES as u64, what }
 }
 
 /// The state hash that the content carries in its own header. Hashing the state again would mean
@@ -225,6 +276,7 @@ mod tests {
             engine: EngineId(3),
             position: Position { epoch: 4, seq: 5 },
             time: Timestamp(6),
+            seal: None,
             content_bytes: 7,
             state_hash: [8; 32],
             content_hash: [9; 32],
@@ -235,6 +287,13 @@ mod tests {
     fn a_header_is_read_back_as_written() {
         let decoded = SnapshotHeader::decode(Path::new("s"), &header().encode()).unwrap();
         assert_eq!(decoded, header());
+    }
+
+    #[test]
+    fn the_header_of_an_encrypted_one_is_read_back_too() {
+        let sealed = SnapshotHeader { seal: Some((Cipher::Aes256Gcm, 12)), ..header() };
+        let decoded = SnapshotHeader::decode(Path::new("s"), &sealed.encode()).unwrap();
+        assert_eq!(decoded, sealed);
     }
 
     #[test]
@@ -251,10 +310,10 @@ mod tests {
     #[test]
     fn a_newer_format_is_named() {
         let mut bytes = header().encode();
-        bytes[8] = 2;
+        bytes[8] = 3;
         let hash = blake3::hash(&bytes[..HEADER_HASH_AT]);
         bytes[HEADER_HASH_AT..].copy_from_slice(hash.as_bytes());
         let error = SnapshotHeader::decode(Path::new("s"), &bytes).unwrap_err();
-        assert!(matches!(error, SnapshotFileError::NewerFormat { version: 2, .. }));
+        assert!(matches!(error, SnapshotFileError::NewerFormat { version: 3, .. }));
     }
 }

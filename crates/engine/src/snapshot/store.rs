@@ -1,6 +1,7 @@
 //! The directory of snapshots.
 
-use super::file::{SnapshotFileError, SnapshotHeader};
+use super::file::{HEADER_BYTES, SnapshotFileError, SnapshotHeader};
+use super::vault::Vault;
 use rialto_core::Core;
 use rialto_disk::{Access, Disk, DiskError};
 use rialto_model::{EngineId, Seq};
@@ -18,11 +19,17 @@ pub(crate) struct SnapshotStore {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     engine: EngineId,
+    vault: Vault,
 }
 
 impl SnapshotStore {
-    pub(crate) fn new(disk: Arc<dyn Disk>, data_dir: &Path, engine: EngineId) -> Self {
-        Self { disk, dir: data_dir.join(SNAPSHOTS_DIR), engine }
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        data_dir: &Path,
+        engine: EngineId,
+        vault: Vault,
+    ) -> Self {
+        Self { disk, dir: data_dir.join(SNAPSHOTS_DIR), engine, vault }
     }
 
     /// Makes the directory and removes what an interrupted writing left behind.
@@ -54,7 +61,7 @@ impl SnapshotStore {
 
     pub(crate) fn read_header(&self, seq: Seq) -> Result<SnapshotHeader, SnapshotFileError> {
         let path = self.path(seq);
-        let mut bytes = [0; super::file::HEADER_BYTES];
+        let mut bytes = [0; HEADER_BYTES];
         let read = self.disk.open(&path, Access::Read)?.read_full_at(0, &mut bytes)?;
         SnapshotHeader::decode(&path, &bytes[..read])
     }
@@ -65,26 +72,34 @@ impl SnapshotStore {
         seq: Seq,
         hash_key: u64,
     ) -> Result<(SnapshotHeader, Core), SnapshotFileError> {
+        let (header, content) = self.read(seq)?;
+        let core = header.restore(&self.path(seq), &content, hash_key)?;
+        Ok((header, core))
+    }
+
+    /// The header and the content of a snapshot, checked and decrypted.
+    fn read(&self, seq: Seq) -> Result<(SnapshotHeader, Vec<u8>), SnapshotFileError> {
         let path = self.path(seq);
         let file = self.disk.open(&path, Access::Read)?;
-        let len = file.len()?;
-        // A length that does not fit memory is damage that the header check below would name, but
-        // it must not be allocated first.
+        // A length that does not fit memory is damage that the check below names, but it must not
+        // be allocated first.
         let header = self.read_header(seq)?;
-        let bytes_max = header.content_bytes.saturating_add(super::file::HEADER_BYTES as u64);
-        let mut bytes = vec![0; usize::try_from(len.min(bytes_max)).unwrap_or(0)];
-        let read = file.read_full_at(0, &mut bytes)?;
-        bytes.truncate(read);
-        let core = header.restore(&path, &bytes, hash_key)?;
-        Ok((header, core))
+        let bytes = file.len()?.saturating_sub(HEADER_BYTES as u64).min(header.content_bytes);
+        let mut stored = vec![0; usize::try_from(bytes).unwrap_or(0)];
+        let read = file.read_full_at(HEADER_BYTES as u64, &mut stored)?;
+        stored.truncate(read);
+        header.check_stored(&path, &stored)?;
+        let content = self.vault.open(&header, stored);
+        let content = content.map_err(|error| SnapshotFileError::Sealed { file: path, error })?;
+        Ok((header, content))
     }
 
     /// Writes a snapshot of the core, durably; `epoch` is the journal's at its sequence. The journal
     /// must be synced through it.
-    pub(crate) fn write(&self, core: &Core, epoch: u64) -> Result<PathBuf, DiskError> {
+    pub(crate) fn write(&self, core: &Core, epoch: u64) -> Result<PathBuf, SnapshotFileError> {
         let content = core.snapshot();
         let header = SnapshotHeader::new(core, self.engine, epoch, &content);
-        self.write_bytes(&header, &content)
+        self.write_content(header, content)
     }
 
     /// Writes a snapshot of another data directory; `epoch` replaces the one in its header.
@@ -94,25 +109,28 @@ impl SnapshotStore {
         seq: Seq,
         epoch: u64,
     ) -> Result<PathBuf, SnapshotFileError> {
-        let mut header = other.read_header(seq)?;
-        let file = other.disk.open(&other.path(seq), Access::Read)?;
-        let mut content = vec![0; usize::try_from(header.content_bytes).unwrap_or(0)];
-        let read = file.read_full_at(super::file::HEADER_BYTES as u64, &mut content)?;
-        content.truncate(read);
+        let (mut header, content) = other.read(seq)?;
         header.position.epoch = epoch;
-        Ok(self.write_bytes(&header, &content)?)
+        self.write_content(header, content)
     }
 
-    fn write_bytes(&self, header: &SnapshotHeader, content: &[u8]) -> Result<PathBuf, DiskError> {
+    fn write_content(
+        &self,
+        mut header: SnapshotHeader,
+        content: Vec<u8>,
+    ) -> Result<PathBuf, SnapshotFileError> {
         let path = self.path(header.seq());
+        let stored = self.vault.seal(&mut header, content);
+        let stored =
+            stored.map_err(|error| SnapshotFileError::Sealed { file: path.clone(), error })?;
         let unfinished = self.dir.join(format!("{:020}{UNFINISHED_SUFFIX}", header.seq().0));
         match self.disk.remove(&unfinished) {
-            Err(error) if !error.is_not_found() => return Err(error),
+            Err(error) if !error.is_not_found() => return Err(error.into()),
             _ => {}
         }
         let file = self.disk.create(&unfinished, Access::Buffered)?;
         file.write_all_at(0, &header.encode())?;
-        file.write_all_at(super::file::HEADER_BYTES as u64, content)?;
+        file.write_all_at(HEADER_BYTES as u64, &stored)?;
         file.sync_data()?;
         self.disk.rename(&unfinished, &path)?;
         self.disk.sync_dir(&self.dir)?;

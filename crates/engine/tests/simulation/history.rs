@@ -8,8 +8,8 @@ use crate::stage::{self, Bench};
 use crate::{invariants, traffic};
 use rialto_disk::{Disk, Faults};
 use rialto_engine::{
-    Engine, EngineConfig, EventReader, Health, Level, Producer, RecoveryReport, Sabotage, Step,
-    Stepped, verify,
+    Cipher, Compression, Engine, EngineConfig, EventReader, Health, KeyRing, Level, Producer,
+    RecoveryReport, Sabotage, Sealing, Step, Stepped, verify,
 };
 use rialto_model::{Command, Seq};
 use std::collections::HashMap;
@@ -63,6 +63,22 @@ struct History<'a> {
     flipped: Option<PathBuf>,
 }
 
+/// Every second history is sealed: what is promised does not depend on it.
+const SEALINGS: [Sealing; 4] = {
+    let compression = Compression::Zstd { level: 1 };
+    let encryption = Some(Cipher::Aes256Gcm);
+    [
+        Sealing::NONE,
+        Sealing::NONE,
+        Sealing { compression: Compression::Lz4, encryption: None },
+        Sealing { compression, encryption },
+    ]
+};
+
+fn keys() -> KeyRing {
+    KeyRing::parse(&format!("1: {}", "5a".repeat(32)), "the simulation").unwrap()
+}
+
 /// Lives a history through. The error says what was violated.
 pub(crate) fn live(
     seed: u64,
@@ -78,6 +94,8 @@ pub(crate) fn live(
         snapshots_kept: 1 + random.below(2) as usize,
         producer_capacity: 64,
         event_ring_blocks: 2 + random.below(3) as usize,
+        sealing: random.pick(&SEALINGS),
+        keys: keys(),
         sabotage,
         ..bench.config
     };
@@ -226,7 +244,7 @@ impl History<'_> {
             invariants::nothing_promised_is_lost(required, report)?;
         }
         let journal = self.bench.config.data_dir.join("journal");
-        let oracle = match Oracle::of_journal(&self.bench.shared_disk(), &journal) {
+        let oracle = match Oracle::of_journal(&self.bench.shared_disk(), &journal, &keys()) {
             Ok(oracle) => oracle,
             Err(told) if self.flipped.is_some() => return named(&told).map(|()| false),
             Err(_) if self.bench.disk.is_down() => return Ok(true),
@@ -433,8 +451,9 @@ impl History<'_> {
         let last = engine.marks().applied;
         drop((stepped, engine));
         self.bench.disk.crash();
-        let report = verify(&self.bench.shared_disk(), &self.bench.config.data_dir, |_, _| {})
-            .map_err(|error| stage::told(&error))?;
+        let report =
+            verify(&self.bench.shared_disk(), &self.bench.config.data_dir, &keys(), |_, _| {})
+                .map_err(|error| stage::told(&error))?;
         if (report.last, report.events_last) != (last, last) {
             return Err(format!("a shutdown at {last} left {report:?}"));
         }

@@ -36,10 +36,13 @@ impl EventSink for Recorder {
 
 impl Oracle {
     /// Decides everything that the journal in `dir` holds.
-    pub(crate) fn of_journal(disk: &Arc<dyn Disk>, dir: &Path) -> Result<Oracle, String> {
-        let (segments, _) =
-            rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole, &KeyRing::empty())
-                .map_err(|error| error.to_string())?;
+    pub(crate) fn of_journal(
+        disk: &Arc<dyn Disk>,
+        dir: &Path,
+        keys: &KeyRing,
+    ) -> Result<Oracle, String> {
+        let (segments, _) = rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole, keys)
+            .map_err(|error| error.to_string())?;
         let mut reader = Reader::open(&segments, 1).map_err(|error| error.to_string())?;
         let core = Core::new(CoreConfig { hash_key: 99, ..CoreConfig::new(EngineId(1)) });
         let mut oracle = Oracle { core, decided: Vec::new() };

@@ -34,8 +34,8 @@ impl Cipher {
         }
     }
 
-    /// Its number on disk.
-    pub(crate) const fn number(self) -> u8 {
+    /// Its number on disk, from 1.
+    pub const fn number(self) -> u8 {
         match self {
             Self::Aes128Gcm => 1,
             Self::Aes256Gcm => 2,
@@ -43,7 +43,8 @@ impl Cipher {
         }
     }
 
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
+    /// The cipher with a number.
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|cipher| cipher.number() == number)
     }
 
@@ -60,10 +61,23 @@ impl Cipher {
     /// of one log or of two clones of it, so that group numbers may serve as nonces.
     pub(crate) fn key(self, master: &MasterKey, salt: &[u8; 16], epoch: u64) -> Box<dyn Aead> {
         let epoch = epoch.to_le_bytes();
-        let info = [b"rialto log group ".as_slice(), self.name().as_bytes(), &epoch];
+        self.derive(master, salt, &[b"rialto log group ", self.name().as_bytes(), &epoch])
+    }
+
+    /// The key of one blob, bound to the cipher and to what the blob is.
+    pub(crate) fn blob_key(
+        self,
+        master: &MasterKey,
+        salt: &[u8; 16],
+        purpose: &str,
+    ) -> Box<dyn Aead> {
+        self.derive(master, salt, &[purpose.as_bytes(), b" ", self.name().as_bytes()])
+    }
+
+    fn derive(self, master: &MasterKey, salt: &[u8; 16], info: &[&[u8]]) -> Box<dyn Aead> {
         let pseudo_random = hkdf::Salt::new(hkdf::HKDF_SHA256, salt).extract(master.bytes());
         let key = pseudo_random
-            .expand(&info, self.algorithm())
+            .expand(info, self.algorithm())
             .expect("a key is shorter than the 8160 bytes that the expansion can make");
         Box::new(LessSafeKey::new(UnboundKey::from(key)))
     }

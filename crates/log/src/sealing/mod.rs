@@ -1,6 +1,7 @@
 //! Compression and encryption of what groups hold. Each group is compressed first, then encrypted,
 //! by itself, so that a reader can begin at any of them.
 
+mod blob;
 mod cipher;
 mod compression;
 mod key_text;
@@ -8,6 +9,7 @@ mod keys;
 mod sealer;
 mod unsealer;
 
+pub use blob::{BlobError, BlobKey};
 pub use cipher::Cipher;
 pub(crate) use cipher::TAG_BYTES;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::config::{self, Config};
+use crate::keys::KeyArgs;
 use crate::stop::Stop;
 use crate::terminal::{note, say};
 use crate::venue::{Opening, Venue};
@@ -30,6 +31,8 @@ pub(crate) struct Args {
     /// The durability level (memory, buffered or synced), whatever the file says.
     #[arg(long)]
     level: Option<Level>,
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
@@ -45,6 +48,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
     if let Some(level) = args.level {
         config.engine.level = level;
+    }
+    config.engine.keys = args.keys.ring_or(config.keys_file.as_deref())?;
+    if let (Some(cipher), None) = (config.engine.sealing.encryption, config.engine.keys.current()) {
+        return Err(Error::Usage(format!(
+            "journal.encryption = \"{cipher}\" needs a key: name a file with --log-keys or \
+             journal.keys_file, or set RIALTO_LOG_KEYS"
+        )));
     }
     let stop = Stop::on_signals()?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;

@@ -15,7 +15,7 @@ pub use settings::{SECTIONS, SETTINGS};
 use rialto_desk::LiveConfig;
 use rialto_engine::EngineConfig;
 use rialto_gateway::GatewayConfig;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Everything that a venue is assembled from.
@@ -38,6 +38,9 @@ pub struct Config {
     pub recorder: RecorderConfig,
     /// How long a shutdown may take to finish what was taken.
     pub drain: Duration,
+    /// The file with the keys of the engine's logs, unless others are given at the start. The keys
+    /// themselves are not part of a configuration.
+    pub keys_file: Option<PathBuf>,
 }
 
 /// Which requests the venue's recorder keeps, and how many.
@@ -75,6 +78,7 @@ impl Default for Config {
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),
+            keys_file: None,
         }
     }
 }

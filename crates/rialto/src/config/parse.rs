@@ -141,6 +141,9 @@ fn apply(
             let level = text()?.parse();
             set(config, level.map_err(|_| format!("{} must be {}", setting.key, setting.range()))?);
         }
+        Kind::Word { set, .. } => {
+            set(config, text()?).map_err(|why| format!("{}: {why}", setting.key))?;
+        }
         Kind::Address { set, .. } => {
             let address = text()?.parse();
             let example = "such as \"127.0.0.1:8080\"";

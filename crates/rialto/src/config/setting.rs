@@ -47,6 +47,15 @@ pub enum Kind {
         /// Changes it.
         set: fn(&mut Config, Level),
     },
+    /// One of some words.
+    Word {
+        /// Which, for people.
+        words: &'static str,
+        /// Reads it.
+        get: fn(&Config) -> String,
+        /// Changes it, or says why the word is none of them.
+        set: fn(&mut Config, &str) -> Result<(), String>,
+    },
     /// An address with a port.
     Address {
         /// Reads it.
@@ -83,6 +92,7 @@ impl Setting {
                     Level::ALL.iter().map(|level| format!("\"{level}\"")).collect();
                 levels.join(", ")
             }
+            Kind::Word { words, .. } => (*words).to_string(),
             Kind::Address { .. } => "an IP address and a port".to_string(),
             Kind::Path { .. } => "a path".to_string(),
             Kind::OptionalPath { .. } => "a path, or \"\" for none".to_string(),
@@ -98,6 +108,7 @@ impl Setting {
             Kind::Number { get, .. } => grouped(get(config)),
             Kind::Switch { get, .. } => get(config).to_string(),
             Kind::Level { get, .. } => quoted(get(config).to_string()),
+            Kind::Word { get, .. } => quoted(get(config)),
             Kind::Address { get, .. } => quoted(get(config).to_string()),
             Kind::Path { get, .. } => path(get(config)),
             Kind::OptionalPath { get, .. } => path(get(config).unwrap_or_default()),

@@ -8,6 +8,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("venue", "The venue as a whole."),
     ("engine", "Sequencing, journal, event log and snapshots."),
     (
+        "journal",
+        "How journal, event log, snapshots and the flows of withdrawals are stored. What is \
+         changed here counts for what is written from the next start on.",
+    ),
+    (
         "limits",
         "How much the venue can hold. These count when the data directory is made and stay with \
          it: to change them later, a new venue has to be begun.",
@@ -135,6 +140,46 @@ pub const SETTINGS: &[Setting] = &[
     number!("engine", "event_ring_blocks", 2, 65_536, "groups", engine.event_ring_blocks as usize,
         "How many groups of events are kept in memory for readers that keep up; the others read \
          the event log."),
+    Setting {
+        section: "journal",
+        key: "compression",
+        meaning: "How journal and event log are compressed, group by group; a group that would not \
+                  save 4 KiB is stored as it is. A number after zstd or gzip is the level, as in \
+                  \"zstd:9\"; without it, it is 3 and 6.",
+        kind: Kind::Word {
+            words: "\"none\", \"lz4\", \"zstd\", \"gzip\"",
+            get: |config| config.engine.sealing.compression.to_string(),
+            set: |config, word| {
+                config.engine.sealing.compression = word.parse()?;
+                Ok(())
+            },
+        },
+    },
+    Setting {
+        section: "journal",
+        key: "encryption",
+        meaning: "With what journal, event log, snapshots and flows are encrypted, under the \
+                  current key of the file below, of --log-keys or of RIALTO_LOG_KEYS. The \
+                  recorder then stores nothing.",
+        kind: Kind::Word {
+            words: "\"none\", \"aes-128-gcm\", \"aes-256-gcm\", \"chacha20-poly1305\"",
+            get: |config| {
+                let cipher = config.engine.sealing.encryption;
+                cipher.map_or("none", rialto_engine::Cipher::name).to_string()
+            },
+            set: |config, word| {
+                config.engine.sealing.encryption = match word {
+                    "none" => None,
+                    cipher => Some(cipher.parse()?),
+                };
+                Ok(())
+            },
+        },
+    },
+    other!("journal", "keys_file", OptionalPath, keys_file,
+        "The file with the keys, readable by its owner only: lines `id: 64 hexadecimal digits`, \
+         and a line `current: id` if there are several. It must hold every key that something \
+         stored still needs."),
     number!("limits", "members_max", 1, 1_048_575, "", engine.limits.members_max as u32,
         "Members."),
     number!("limits", "accounts_max", 1, 1_048_575, "", engine.limits.accounts_max as u32,

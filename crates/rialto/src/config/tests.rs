@@ -10,6 +10,10 @@ fn another(setting: &Setting, config: &mut Config) {
         }
         Kind::Switch { get, set } => set(config, !get(config)),
         Kind::Level { set, .. } => set(config, rialto_engine::Level::Memory),
+        Kind::Word { words, set, .. } => {
+            let second = words.split('"').nth(3).expect("there is more than one word");
+            set(config, second).unwrap_or_else(|why| panic!("{}: {why}", setting.key));
+        }
         Kind::Address { set, .. } => set(config, ([127, 0, 0, 2], 9).into()),
         Kind::Path { set, .. } => set(config, "else/where \"quoted\"".into()),
         Kind::OptionalPath { set, .. } => set(config, Some("back/ups".into())),

@@ -1,9 +1,10 @@
 //! `rialto at`: the venue as it was.
 
 use super::{ended, output, read_only, shown, utc};
+use crate::keys::KeyArgs;
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
-use rialto_engine::{At, Core, ReplayError};
+use rialto_engine::{At, Core, KeyRing, ReplayError};
 use rialto_model::{AccountId, OrderId, Seq, Timestamp};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ pub struct AtArgs {
     /// Print one JSON object instead of text.
     #[arg(long, global = true)]
     json: bool,
+    #[command(flatten)]
+    keys: KeyArgs,
     /// What to show.
     #[command(subcommand)]
     what: What,
@@ -65,9 +68,10 @@ pub fn run(args: &AtArgs) -> Result<(), Error> {
         (None, Some(time)) => At::Time(time),
         (None, None) => At::Time(Timestamp::MAX),
     };
-    let core = rialto_engine::replay_to(&disk, &args.data, at).map_err(told)?;
+    let keys = args.keys.ring()?;
+    let core = rialto_engine::replay_to(&disk, &args.data, &keys, at).map_err(told)?;
     let mut answer = shown::moment(&core);
-    let found = what(args, &disk, &core)?;
+    let found = what(args, &disk, &keys, &core)?;
     if let (Value::Object(answer), Value::Object(found)) = (&mut answer, found) {
         answer.extend(found);
     }
@@ -91,7 +95,7 @@ fn told(error: ReplayError) -> Error {
     if is_damage { Error::Failed(told) } else { Error::Usage(told) }
 }
 
-fn what(args: &AtArgs, disk: &Arc<dyn Disk>, core: &Core) -> Result<Value, Error> {
+fn what(args: &AtArgs, disk: &Arc<dyn Disk>, keys: &KeyRing, core: &Core) -> Result<Value, Error> {
     let seq = core.seq();
     match &args.what {
         What::Book { symbol, depth } => {
@@ -117,7 +121,7 @@ fn what(args: &AtArgs, disk: &Arc<dyn Disk>, core: &Core) -> Result<Value, Error
             if let Some(view) = core.order(id) {
                 return Ok(shown::order(core, &view));
             }
-            let ended = ended::find(disk, &args.data, core, id)?;
+            let ended = ended::find(disk, &args.data, keys, core, id)?;
             ended.ok_or_else(|| Error::Usage(format!("no order {id} by sequence {seq}")))
         }
     }

@@ -1,28 +1,79 @@
 //! What a data directory that is not in order says of itself: where, and what to do.
 
 use rialto_engine::{ReplayError, SnapshotFileError, StartError, VerifyError};
-use rialto_log::{OpenError, ReadError};
+use rialto_log::{BlobError, OpenError, ReadError};
 use std::path::{Path, PathBuf};
+
+/// What an error says was found, where a file is at the bottom of it.
+enum Cause<'a> {
+    Open(&'a OpenError),
+    Read(&'a ReadError),
+    Snapshot(&'a SnapshotFileError),
+    Differs(&'a Path),
+    Other,
+}
+
+fn cause(error: &VerifyError) -> Cause<'_> {
+    match error {
+        VerifyError::Journal(open) | VerifyError::EventLog(open) => of_open(open),
+        VerifyError::ReadEvents(read) => Cause::Read(read),
+        VerifyError::Snapshot(snapshot) => Cause::Snapshot(snapshot),
+        VerifyError::Replay(replay) | VerifyError::Events(StartError::Replay(replay)) => {
+            match replay {
+                ReplayError::Open(open) => of_open(open),
+                ReplayError::Read(read) => Cause::Read(read),
+                ReplayError::Snapshot(snapshot) => Cause::Snapshot(snapshot),
+                _ => Cause::Other,
+            }
+        }
+        VerifyError::Events(StartError::ReadEvents(read)) => Cause::Read(read),
+        VerifyError::Events(StartError::EventsDiffer { dir, .. }) => Cause::Differs(dir),
+        VerifyError::StateDiffers { file, .. } => Cause::Differs(file),
+        VerifyError::NoStart { dir } => Cause::Differs(dir),
+        _ => Cause::Other,
+    }
+}
+
+fn of_open(error: &OpenError) -> Cause<'_> {
+    match error {
+        OpenError::Read(read) => Cause::Read(read),
+        open => Cause::Open(open),
+    }
+}
 
 /// The file and the offset of the damage, as far as they are known.
 pub(super) fn place(error: &VerifyError) -> (Option<PathBuf>, Option<u64>) {
-    match error {
-        VerifyError::Journal(open) | VerifyError::EventLog(open) => of_open(open),
-        VerifyError::ReadEvents(read) => of_read(read),
-        VerifyError::Snapshot(snapshot) => of_snapshot(snapshot),
-        VerifyError::Replay(replay) | VerifyError::Events(StartError::Replay(replay)) => {
-            of_replay(replay)
-        }
-        VerifyError::Events(StartError::ReadEvents(read)) => of_read(read),
-        VerifyError::Events(StartError::EventsDiffer { dir, .. }) => (Some(dir.clone()), None),
-        VerifyError::StateDiffers { file, .. } => (Some(file.clone()), None),
-        VerifyError::NoStart { dir } => (Some(dir.clone()), None),
-        _ => (None, None),
-    }
+    let (file, offset) = match cause(error) {
+        Cause::Open(open) => in_open(open),
+        Cause::Read(
+            ReadError::Corrupt { file, offset, .. } | ReadError::UnknownKey { file, offset, .. },
+        ) => (Some(file), Some(*offset)),
+        Cause::Snapshot(snapshot) => in_snapshot(snapshot),
+        Cause::Differs(path) => return (Some(path.to_owned()), None),
+        Cause::Read(_) | Cause::Other => (None, None),
+    };
+    (file.cloned(), offset)
+}
+
+/// Whether nothing is damaged and only a key was not given.
+fn lacks_key(error: &VerifyError) -> bool {
+    matches!(
+        cause(error),
+        Cause::Open(OpenError::UnknownKey { .. })
+            | Cause::Read(ReadError::UnknownKey { .. })
+            | Cause::Snapshot(SnapshotFileError::Sealed {
+                error: BlobError::UnknownKey { .. },
+                ..
+            })
+    )
 }
 
 /// What to do about it.
 pub(super) fn advice(error: &VerifyError, data_dir: &Path) -> &'static str {
+    if lacks_key(error) {
+        return "give the keys that the directory was written with: --log-keys FILE, or the \
+                variable RIALTO_LOG_KEYS";
+    }
     match error {
         VerifyError::Disk(_) => "mend what the system names, and verify again",
         VerifyError::EventLog(_) | VerifyError::ReadEvents(_) => {
@@ -52,43 +103,28 @@ fn is_first_snapshot(file: &Path, data_dir: &Path) -> bool {
         && file.file_stem().is_some_and(|stem| stem == "00000000000000000000")
 }
 
-fn of_open(error: &OpenError) -> (Option<PathBuf>, Option<u64>) {
+fn in_open(error: &OpenError) -> (Option<&PathBuf>, Option<u64>) {
     match error {
         OpenError::Corrupt { file, offset, .. }
         | OpenError::Unsupported { file, offset, .. }
-        | OpenError::Acknowledged { file, offset, .. } => (Some(file.clone()), Some(*offset)),
-        OpenError::HeadDamaged { file, .. } => (Some(file.clone()), Some(0)),
+        | OpenError::UnknownKey { file, offset, .. }
+        | OpenError::Acknowledged { file, offset, .. } => (Some(file), Some(*offset)),
+        OpenError::HeadDamaged { file, .. } => (Some(file), Some(0)),
         OpenError::HeadMissing { file, .. }
         | OpenError::MissingSegment { file, .. }
-        | OpenError::ExtraSegment { file, .. } => (Some(file.clone()), None),
-        OpenError::SegmentCount { head, .. } => (Some(head.clone()), None),
-        OpenError::Read(read) => of_read(read),
+        | OpenError::ExtraSegment { file, .. } => (Some(file), None),
+        OpenError::SegmentCount { head, .. } => (Some(head), None),
         _ => (None, None),
     }
 }
 
-fn of_read(error: &ReadError) -> (Option<PathBuf>, Option<u64>) {
+fn in_snapshot(error: &SnapshotFileError) -> (Option<&PathBuf>, Option<u64>) {
     match error {
-        ReadError::Corrupt { file, offset, .. } => (Some(file.clone()), Some(*offset)),
-        _ => (None, None),
-    }
-}
-
-fn of_replay(error: &ReplayError) -> (Option<PathBuf>, Option<u64>) {
-    match error {
-        ReplayError::Open(open) => of_open(open),
-        ReplayError::Read(read) => of_read(read),
-        ReplayError::Snapshot(snapshot) => of_snapshot(snapshot),
-        _ => (None, None),
-    }
-}
-
-fn of_snapshot(error: &SnapshotFileError) -> (Option<PathBuf>, Option<u64>) {
-    match error {
-        SnapshotFileError::Damaged { file, offset, .. } => (Some(file.clone()), Some(*offset)),
+        SnapshotFileError::Damaged { file, offset, .. } => (Some(file), Some(*offset)),
         SnapshotFileError::NewerFormat { file, .. }
         | SnapshotFileError::UnknownRules { file, .. }
-        | SnapshotFileError::Content { file, .. } => (Some(file.clone()), None),
+        | SnapshotFileError::Sealed { file, .. }
+        | SnapshotFileError::Content { file, .. } => (Some(file), None),
         _ => (None, None),
     }
 }

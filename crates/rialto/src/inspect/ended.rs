@@ -23,14 +23,14 @@ struct Story {
 pub(super) fn find(
     disk: &Arc<dyn Disk>,
     data_dir: &Path,
+    keys: &KeyRing,
     core: &Core,
     id: OrderId,
 ) -> Result<Option<Value>, Error> {
     let failed = |error: &dyn std::error::Error| Error::Failed(tell_all(error));
     let dir = data_dir.join(EVENTS_DIR);
-    let (segments, report) =
-        rialto_log::inspect(Arc::clone(disk), &dir, Verify::Newest, &KeyRing::empty())
-            .map_err(|error| failed(&error))?;
+    let (segments, report) = rialto_log::inspect(Arc::clone(disk), &dir, Verify::Newest, keys)
+        .map_err(|error| failed(&error))?;
     if report.last_seq < report.first_seq {
         return Ok(None);
     }

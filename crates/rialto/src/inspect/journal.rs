@@ -2,6 +2,7 @@
 
 use super::read_only::{EVENTS_DIR, JOURNAL_DIR};
 use super::{output, read_only, utc};
+use crate::keys::KeyArgs;
 use crate::{Error, tell_all};
 use rialto_disk::Disk;
 use rialto_log::{KeyRing, Reader, Segments, Verify};
@@ -28,6 +29,8 @@ pub struct JournalArgs {
     /// Print one JSON object a line instead of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Runs the command.
@@ -37,7 +40,8 @@ pub struct JournalArgs {
 pub fn run(args: &JournalArgs) -> Result<(), Error> {
     let disk = read_only::open(&args.dir)?;
     let _lock = disk.lock(&args.dir).map_err(|error| Error::Usage(error.to_string()))?;
-    let (journal, first, last) = inspect(&disk, &args.dir.join(JOURNAL_DIR))?;
+    let keys = args.keys.ring()?;
+    let (journal, first, last) = inspect(&disk, &args.dir.join(JOURNAL_DIR), &keys)?;
     let (from, to) = (args.from.unwrap_or(first), args.to.unwrap_or(last));
     if last < first && args.from.is_none() && args.to.is_none() {
         return Ok(());
@@ -46,7 +50,7 @@ pub fn run(args: &JournalArgs) -> Result<(), Error> {
         let reason = format!("the journal holds sequences {first} to {last}, not {from} to {to}");
         return Err(Error::Usage(reason));
     }
-    let (events, events_first, events_last) = inspect(&disk, &args.dir.join(EVENTS_DIR))?;
+    let (events, events_first, events_last) = inspect(&disk, &args.dir.join(EVENTS_DIR), &keys)?;
     let mut events = match from.max(events_first) <= events_last {
         true => Some(EventLines::open(&events, from.max(events_first), to.min(events_last))?),
         false => None,
@@ -77,10 +81,13 @@ fn failed(error: impl std::error::Error) -> Error {
 }
 
 /// A log with its first and last sequence.
-fn inspect(disk: &Arc<dyn Disk>, dir: &Path) -> Result<(Segments, u64, u64), Error> {
+fn inspect(
+    disk: &Arc<dyn Disk>,
+    dir: &Path,
+    keys: &KeyRing,
+) -> Result<(Segments, u64, u64), Error> {
     let (segments, report) =
-        rialto_log::inspect(Arc::clone(disk), dir, Verify::Newest, &KeyRing::empty())
-            .map_err(failed)?;
+        rialto_log::inspect(Arc::clone(disk), dir, Verify::Newest, keys).map_err(failed)?;
     Ok((segments, report.first_seq, report.last_seq))
 }
 

@@ -1,6 +1,7 @@
 //! `rialto verify`: proves that a data directory says one thing.
 
 use super::{damage, output, read_only};
+use crate::keys::KeyArgs;
 use crate::{Error, tell_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rialto_engine::{VerifyError, VerifyReport};
@@ -19,6 +20,8 @@ pub struct VerifyArgs {
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Runs the command.
@@ -27,11 +30,12 @@ pub struct VerifyArgs {
 /// The directory is in use, or not in order; the error says where and what to do.
 pub fn run(args: &VerifyArgs) -> Result<(), Error> {
     let disk = read_only::open(&args.dir)?;
+    let keys = args.keys.ring()?;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let style = "{bar:40} {human_pos} of {human_len} commands, {per_sec}, {eta} left";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));
     let began = Instant::now();
-    let verified = rialto_engine::verify(&disk, &args.dir, |at: Seq, last: Seq| {
+    let verified = rialto_engine::verify(&disk, &args.dir, &keys, |at: Seq, last: Seq| {
         bar.set_length(last.0);
         bar.set_position(at.0);
     });

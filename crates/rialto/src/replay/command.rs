@@ -11,7 +11,7 @@ use super::{stage, tally::Tally};
 use crate::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rialto_disk::{Disk, RealDisk};
-use rialto_engine::{At, Engine, EngineConfig, Level, ManualClock, Sources};
+use rialto_engine::{At, Engine, EngineConfig, KeyRing, Level, ManualClock, Sources};
 use rialto_model::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,7 +156,7 @@ fn replay(
         return Err(Error::NotDrained(shutdown.to_string()));
     }
     let last = finished.rest()?;
-    let core = rialto_engine::replay_to(&disk, dir, At::Seq(last))
+    let core = rialto_engine::replay_to(&disk, dir, &KeyRing::empty(), At::Seq(last))
         .map_err(|error| Error::Failed(crate::tell_all(&error)))?;
     core.check().map_err(|error| Error::Failed(crate::tell_all(&error)))?;
     let resting = core.instruments().map(|market| market.open_orders as u64).sum();

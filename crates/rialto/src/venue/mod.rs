@@ -108,7 +108,11 @@ impl Venue {
 
         let withdrawals = withdrawals::Part::new(
             config.withdrawals.clone(),
-            config.data_dir().join(FLOWS_DIR),
+            withdrawals::Home {
+                dir: config.data_dir().join(FLOWS_DIR),
+                sealing: config.engine.sealing,
+                keys: config.engine.keys.clone(),
+            },
             disk,
             running.clone(),
             live.clone(),

@@ -36,7 +36,16 @@ impl Part {
         let recorder = Recorder::new(bounds, sampling, TickClock::new());
         let ring = RingBounds { bytes_max: wanted.bytes_max, ..RingBounds::default() };
         let dir = config.data_dir().join(RECORDINGS_DIR);
-        let writer = (wanted.bytes_max > 0).then(|| RecordingWriter::open(disk, &dir, ring));
+        // Recordings are not encrypted, and hold what requests said.
+        let secret = config.engine.sealing.encryption.is_some();
+        if secret && wanted.bytes_max > 0 {
+            note(format_args!(
+                "requests are recorded in memory only, because recordings are not encrypted and \
+                 journal.encryption is set"
+            ));
+        }
+        let stored = wanted.bytes_max > 0 && !secret;
+        let writer = stored.then(|| RecordingWriter::open(disk, &dir, ring));
         let writer = writer.transpose().unwrap_or_else(|error| {
             note(format_args!("requests are not recorded on disk: {}", tell_all(&error)));
             None

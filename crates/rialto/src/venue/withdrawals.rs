@@ -4,7 +4,7 @@ use super::made::Made;
 use crate::terminal::note;
 use rialto_desk::Live;
 use rialto_disk::Disk;
-use rialto_engine::Engine;
+use rialto_engine::{Engine, KeyRing, Sealing};
 use rialto_flow::Options;
 use rialto_flow::recorder::Recorder;
 use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
@@ -22,9 +22,16 @@ const CHECKPOINT_BYTES: u64 = 32 << 20;
 /// For how long a withdrawal that has ended is known by its reference.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 3_600);
 
+/// Where the flows live, and how they are stored.
+pub(super) struct Home {
+    pub(super) dir: PathBuf,
+    pub(super) sealing: Sealing,
+    pub(super) keys: KeyRing,
+}
+
 pub(super) struct Part {
     settings: Settings,
-    dir: PathBuf,
+    home: Home,
     disk: Arc<dyn Disk>,
     engine: Made<Engine>,
     live: Made<Live>,
@@ -36,14 +43,14 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn new(
         settings: Settings,
-        dir: PathBuf,
+        home: Home,
         disk: Arc<dyn Disk>,
         engine: Made<Engine>,
         live: Made<Live>,
         recorder: Option<Arc<Recorder>>,
     ) -> Part {
         let made = Made::new("withdrawals");
-        Part { settings, dir, disk, engine, live, recorder, made, running: None }
+        Part { settings, home, disk, engine, live, recorder, made, running: None }
     }
 
     /// The bus, as long as the withdrawals are dealt with: whoever keeps it keeps them from ending.
@@ -64,9 +71,11 @@ impl Component for Part {
             limits,
             segment_bytes: SEGMENT_BYTES,
             checkpoint_bytes: CHECKPOINT_BYTES,
+            sealing: self.home.sealing,
+            keys: self.home.keys.clone(),
             ..LogOptions::new(Level::Synced)
         };
-        let store = LogStore::open_on(Arc::clone(&self.disk), &self.dir, options)?;
+        let store = LogStore::open_on(Arc::clone(&self.disk), &self.home.dir, options)?;
         let settings = self.settings.clone();
         let (flows, recorder) = (Options::default(), self.recorder.clone());
         let payments = Payments::open(&engine, &live, Arc::new(store), settings, flows, recorder)?;

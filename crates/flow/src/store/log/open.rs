@@ -7,7 +7,7 @@ use crate::store::record::{FORMAT_VERSION, Record};
 use crate::store::state::{Limits, State};
 use crate::store::types::{StoreError, Ticket};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{GROUP_BYTES_MAX, Level, Options, Reader, Segments};
+use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments};
 use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -32,6 +32,10 @@ pub struct LogOptions {
     pub flush_every: Duration,
     /// Sixteen random bytes, fresh for every opening.
     pub salt: [u8; 16],
+    /// How what is stored is compressed and encrypted.
+    pub sealing: Sealing,
+    /// The keys to encrypt with, and to read what was encrypted.
+    pub keys: KeyRing,
 }
 
 impl LogOptions {
@@ -50,6 +54,8 @@ impl LogOptions {
             checkpoint_bytes: 256 << 20,
             flush_every: Duration::from_millis(100),
             salt,
+            sealing: Sealing::NONE,
+            keys: KeyRing::empty(),
         }
     }
 }
@@ -67,8 +73,13 @@ impl LogStore {
         options: LogOptions,
     ) -> Result<Self, StoreError> {
         let segment_bytes = options.segment_bytes.max(2 * GROUP_BYTES_MAX as u64);
-        let log_options =
-            Options { segment_bytes, rules_version: FORMAT_VERSION, ..Options::new(options.salt) };
+        let log_options = Options {
+            segment_bytes,
+            rules_version: FORMAT_VERSION,
+            sealing: options.sealing,
+            keys: options.keys,
+            ..Options::new(options.salt)
+        };
         let recovered = rialto_log::recover(disk, dir, log_options).map_err(failed_to_open)?;
         let epoch = recovered.report().epoch;
         // Every opening begins an epoch, so the fences of earlier lives are all smaller.

@@ -3,8 +3,8 @@
 use crate::inspect::read_only::{self, JOURNAL_DIR};
 use crate::inspect::{shown, utc};
 use crate::tell_all;
-use rialto_engine::{At, Core};
-use rialto_log::{KeyRing, Reader, Verify};
+use rialto_engine::{At, Core, KeyRing};
+use rialto_log::{Reader, Verify};
 use rialto_model::{
     AccountId, Command, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side, decode_command,
 };
@@ -21,21 +21,22 @@ const EVENTS_MAX: usize = 20;
 /// The past of a venue, as its journal has it. Every command is looked up once.
 pub(super) struct Past {
     data: PathBuf,
+    keys: KeyRing,
     known: BTreeMap<Seq, Vec<String>>,
 }
 
 impl Past {
-    pub(super) fn new(data: &Path) -> Past {
-        Past { data: data.to_owned(), known: BTreeMap::new() }
+    pub(super) fn new(data: &Path, keys: KeyRing) -> Past {
+        Past { data: data.to_owned(), keys, known: BTreeMap::new() }
     }
 
     /// The venue around a command, in lines; why not, if that cannot be told.
     pub(super) fn around(&mut self, seq: Seq) -> &[String] {
-        let data = &self.data;
+        let (data, keys) = (&self.data, &self.keys);
         self.known.entry(seq).or_insert_with(|| {
             let mut told = Err(String::new());
             for _ in 0..ATTEMPTS {
-                told = around(data, seq);
+                told = around(data, keys, seq);
                 if told.is_ok() {
                     break;
                 }
@@ -45,21 +46,17 @@ impl Past {
     }
 }
 
-fn around(data: &Path, seq: Seq) -> Result<Vec<String>, String> {
+fn around(data: &Path, keys: &KeyRing, seq: Seq) -> Result<Vec<String>, String> {
     let failed = |error: &dyn std::error::Error| tell_all(error);
     if seq.0 == 0 {
         return Err("there is no such sequence".to_owned());
     }
     let disk = read_only::open_beside(data).map_err(|error| failed(&error))?;
     let at = At::Seq(Seq(seq.0 - 1));
-    let before = rialto_engine::replay_to(&disk, data, at).map_err(|error| failed(&error))?;
-    let (segments, _) = rialto_log::inspect(
-        Arc::clone(&disk),
-        &data.join(JOURNAL_DIR),
-        Verify::Newest,
-        &KeyRing::empty(),
-    )
-    .map_err(|error| failed(&error))?;
+    let before = rialto_engine::replay_to(&disk, data, keys, at).map_err(|error| failed(&error))?;
+    let (segments, _) =
+        rialto_log::inspect(Arc::clone(&disk), &data.join(JOURNAL_DIR), Verify::Newest, keys)
+            .map_err(|error| failed(&error))?;
     let mut reader = Reader::open(&segments, seq.0).map_err(|error| failed(&error))?;
     let group = reader.next_group().map_err(|error| failed(&error))?;
     let record = group.and_then(|group| group.into_iter().find(|(at, _)| *at == seq.0));
@@ -69,7 +66,8 @@ fn around(data: &Path, seq: Seq) -> Result<Vec<String>, String> {
     let (time, command) = decode_command(record).map_err(|error| failed(&error))?;
 
     // Whom it concerned is known only afterwards, when what was before is gone: hence two of them.
-    let mut after = rialto_engine::replay_to(&disk, data, at).map_err(|error| failed(&error))?;
+    let mut after =
+        rialto_engine::replay_to(&disk, data, keys, at).map_err(|error| failed(&error))?;
     let mut events: Vec<Event> = Vec::new();
     after.apply(seq, time, &command, &mut events);
     let concerns = Concerns::of(&command, &events);

@@ -4,6 +4,7 @@ use super::frames::moments;
 use super::past::Past;
 use super::{Which, output, screen, show};
 use crate::Error;
+use crate::keys::KeyArgs;
 use crate::terminal::{Key, RawTerminal, is_interactive};
 use std::time::Duration;
 
@@ -17,12 +18,14 @@ pub(super) struct Args {
     /// Print all moments one after the other, as is done where the output is no terminal.
     #[arg(long)]
     plain: bool,
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Error> {
     let tree = args.which.tree()?;
     let moments = moments(&tree);
-    let mut past = Past::new(&args.which.data);
+    let mut past = Past::new(&args.which.data, args.keys.ring()?);
     if args.plain || !is_interactive() {
         let mut text = show::head(tree.record());
         for at in 0..moments.len() {
