@@ -22,6 +22,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-log", 2),
     ("rialto-engine", 3),
     ("rialto-flow", 3),
+    ("rialto-queue", 3),
     ("rialto-feed", 4),
     ("rialto-desk", 5),
     ("rialto-payments", 6),

@@ -226,6 +226,24 @@ pub struct Records<'a> {
     last: u64,
 }
 
+impl<'a> Records<'a> {
+    /// The records of a group's [`body`](crate::Group::body), the first of which is number
+    /// `first_seq` and the last number `last_seq`. It ends early if the body does.
+    pub fn of_body(body: &'a [u8], first_seq: u64, last_seq: u64) -> Self {
+        Self { rest: body, next: first_seq, last: last_seq }
+    }
+
+    /// The sequence of the record that comes next.
+    pub fn next_seq(&self) -> u64 {
+        self.next
+    }
+
+    /// The bytes that have not been passed yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
 impl<'a> Iterator for Records<'a> {
     type Item = (u64, &'a [u8]);
 

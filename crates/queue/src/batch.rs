@@ -1,0 +1,157 @@
+//! Messages that lie together in memory.
+
+use crate::message::{Message, MessageId};
+use rialto_log::{Group, GroupView, Records};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A group that fills less than this share of its buffer is copied out of it, so that one message
+/// does not hold a megabyte.
+const WORTH_KEEPING: usize = 4;
+
+/// Buffers for another use. Taking one saves the kernel from clearing a megabyte of memory.
+pub(crate) struct Spares {
+    groups: Mutex<Vec<Group>>,
+    capacity_bytes: usize,
+    groups_max: usize,
+}
+
+impl Spares {
+    pub(crate) fn new(capacity_bytes: usize, groups_max: usize) -> Arc<Self> {
+        Arc::new(Self { groups: Mutex::new(Vec::new()), capacity_bytes, groups_max })
+    }
+
+    pub(crate) fn take(&self) -> Group {
+        let spare = self.groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(|| Group::new(self.capacity_bytes))
+    }
+
+    pub(crate) fn give_back(&self, group: Group) {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        if groups.len() < self.groups_max && group.capacity_bytes() == self.capacity_bytes {
+            groups.push(group);
+        }
+    }
+}
+
+enum Body {
+    /// The very buffer that was filled by producers and, if the topic has a disk, written.
+    Filled(Group, Arc<Spares>),
+    Copied(Box<[u8]>),
+}
+
+/// Consecutive records of one lane, which any number of readers share.
+pub(crate) struct Batch {
+    /// Nothing only while it is being dropped.
+    body: Option<Body>,
+    first_seq: u64,
+    last_seq: u64,
+}
+
+impl Batch {
+    /// Takes over a group that is full, or copies the little there is and gives the buffer back.
+    pub(crate) fn of_group(group: Group, spares: &Arc<Spares>) -> Arc<Self> {
+        let (first_seq, last_seq) = (group.first_seq(), group.last_seq());
+        let body = if group.body_bytes() * WORTH_KEEPING < group.capacity_bytes() {
+            let copy = group.body().into();
+            spares.give_back(group);
+            Body::Copied(copy)
+        } else {
+            Body::Filled(group, spares.clone())
+        };
+        Arc::new(Self { body: Some(body), first_seq, last_seq })
+    }
+
+    /// Copies what was read from a log.
+    pub(crate) fn of_view(view: &GroupView<'_>) -> Arc<Self> {
+        let body = Some(Body::Copied(view.framed().into()));
+        Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq() })
+    }
+
+    pub(crate) fn first_seq(&self) -> u64 {
+        self.first_seq
+    }
+
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    #[inline]
+    pub(crate) fn body(&self) -> &[u8] {
+        match &self.body {
+            Some(Body::Filled(group, _)) => group.body(),
+            Some(Body::Copied(bytes)) => bytes,
+            None => &[],
+        }
+    }
+
+    /// The memory that it holds.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match &self.body {
+            Some(Body::Filled(group, _)) => group.capacity_bytes(),
+            Some(Body::Copied(bytes)) => bytes.len(),
+            None => 0,
+        }
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        if let Some(Body::Filled(group, spares)) = self.body.take() {
+            spares.give_back(group);
+        }
+    }
+}
+
+/// A place in a batch, from which messages are taken one after the other.
+pub(crate) struct BatchCursor {
+    batch: Arc<Batch>,
+    offset: usize,
+    next_seq: u64,
+}
+
+impl BatchCursor {
+    /// At `seq`, which lies in the batch.
+    pub(crate) fn new(batch: Arc<Batch>, seq: u64) -> Self {
+        let mut cursor = Self { offset: 0, next_seq: batch.first_seq, batch };
+        let mut records = cursor.records();
+        while records.next_seq() < seq && records.next().is_some() {}
+        (cursor.offset, cursor.next_seq) = (cursor.offset_of(&records), records.next_seq());
+        cursor
+    }
+
+    fn records(&self) -> Records<'_> {
+        let rest = self.batch.body().get(self.offset..).unwrap_or_default();
+        Records::of_body(rest, self.next_seq, self.batch.last_seq)
+    }
+
+    fn offset_of(&self, records: &Records<'_>) -> usize {
+        self.batch.body().len() - records.rest().len()
+    }
+
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// The next message that is one; records that are none are passed over.
+    #[inline]
+    pub(crate) fn next(&mut self, lane: u8) -> Option<Message> {
+        loop {
+            let mut records = self.records();
+            let (seq, record) = records.next()?;
+            let end = self.offset_of(&records);
+            let body = self.batch.body();
+            // The record is a part of the body, so that where it begins follows from the addresses.
+            let start = record.as_ptr() as usize - body.as_ptr() as usize;
+            let message = Message::new(
+                self.batch.clone(),
+                start as u32,
+                (start + record.len()) as u32,
+                MessageId { lane, seq },
+            );
+            (self.offset, self.next_seq) = (end, seq + 1);
+            if message.is_some() {
+                return message;
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Dead letters: what becomes of messages after the last try.
+
+use crate::control::{Finished, Moved};
+use crate::core::{Core, message_at};
+use crate::error::QueueError;
+use crate::format::{HEADERS_BYTES_MAX, HEADERS_MAX, MESSAGE_BYTES_MAX};
+use crate::group::{DeadLetter, Death, Group, Range};
+use crate::message::{Message, MessageId};
+use crate::name::{NAME_BYTES_MAX, Name};
+use crate::publish::{Publish, Stamp};
+use crate::topic::{Kind, Topic, TopicOptions};
+use rialto_log::Level;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What the topic of the dead letters of another is called: that one's name and this.
+pub const DEAD_SUFFIX: &str = ".dead";
+
+/// The headers that a dead letter has besides its own.
+pub mod dead_header {
+    /// Why it was given up: `rejected`, `refused`, `unanswered` or `expired`.
+    pub const REASON: &str = "dead-reason";
+    /// What the consumer said, if it said anything.
+    pub const DETAIL: &str = "dead-detail";
+    /// The topic that it came from.
+    pub const TOPIC: &str = "dead-topic";
+    /// The group that gave it up.
+    pub const GROUP: &str = "dead-group";
+    /// Where it stood in its topic, as [`MessageId`](crate::MessageId) is written.
+    pub const ID: &str = "dead-id";
+    /// How often it was handed out.
+    pub const ATTEMPTS: &str = "dead-attempts";
+}
+
+/// The longest detail that is kept.
+const DETAIL_BYTES_MAX: usize = 1024;
+
+/// Whether a topic is one of dead letters.
+pub(crate) fn is_dead(topic: &Name) -> bool {
+    topic.as_str().ends_with(DEAD_SUFFIX)
+}
+
+/// Puts the messages that a group has given up where its options say.
+pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
+    for death in group.take_dying() {
+        match bury_one(core, group, &death) {
+            Ok(()) => {
+                group.buried(death.id);
+                core.mark(group);
+            }
+            // It stays with the group, which will try again.
+            Err(_) => group.not_buried(death),
+        }
+    }
+}
+
+fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueError> {
+    let topic = &group.topic;
+    let dead_topic = match group.options().dead_letter {
+        DeadLetter::Drop => return Ok(()),
+        DeadLetter::Topic(name) => core.topic(name.as_str())?,
+        DeadLetter::Own => own_topic(core, topic)?,
+    };
+    // What the stream has dropped meanwhile cannot be kept.
+    let Some(message) = message_at(topic, death.id)? else { return Ok(()) };
+    let record = letter(&message, topic, group, death);
+    match &core.control {
+        Some(control) if topic.level() != Level::Memory => {
+            let moved = Moved { topic: dead_topic.id, nth: 0, record: Cow::Owned(record) };
+            let MessageId { lane, seq } = death.id;
+            let finished = Finished {
+                topic: topic.id,
+                group: group.id,
+                done: vec![(lane, Range { first: seq, last: seq })],
+            };
+            control.commit(vec![moved], vec![finished])?;
+            control.hurry(topic.level() == Level::Synced);
+        }
+        _ => {
+            dead_topic.take_record(0, &record, 0)?;
+        }
+    }
+    Ok(())
+}
+
+fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
+    let room = NAME_BYTES_MAX - DEAD_SUFFIX.len();
+    let name = topic.name.as_str();
+    let name = Name::new(&format!("{}{DEAD_SUFFIX}", &name[..name.len().min(room)]))?;
+    if let Ok(topic) = core.topic(name.as_str()) {
+        return Ok(topic);
+    }
+    let options =
+        TopicOptions { kind: Kind::Stream, level: topic.options.level, ..TopicOptions::default() };
+    core.create_topic(name, options)
+}
+
+/// The record of a dead letter: the message, and headers that say how it died. Where there is no room
+/// for its own headers besides, they go.
+fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec<u8> {
+    let (id, attempts) = (death.id.to_string(), death.attempts.to_string());
+    let mut detail = death.detail.as_str();
+    while detail.len() > DETAIL_BYTES_MAX {
+        detail = detail.get(..detail.len() - 1).unwrap_or_default();
+    }
+    let base = Publish::new(message.payload())
+        .key(message.key())
+        .content_type(message.content_type())
+        .schema_version(message.schema_version());
+    let mut publish = base
+        .clone()
+        .header(dead_header::REASON, death.reason.name().as_bytes())
+        .header(dead_header::TOPIC, topic.name.as_str().as_bytes())
+        .header(dead_header::GROUP, group.name.as_str().as_bytes())
+        .header(dead_header::ID, id.as_bytes())
+        .header(dead_header::ATTEMPTS, attempts.as_bytes());
+    if !detail.is_empty() {
+        publish = publish.header(dead_header::DETAIL, detail.as_bytes());
+    }
+    if publish.bytes() > MESSAGE_BYTES_MAX {
+        publish = base;
+    }
+    for (name, value) in message.headers() {
+        let with = publish.clone().header(name, value);
+        let fits = with.headers.len() <= HEADERS_MAX
+            && with.bytes() <= MESSAGE_BYTES_MAX
+            && with.headers_bytes() <= HEADERS_BYTES_MAX;
+        if fits {
+            publish = with;
+        }
+    }
+    let stamp = Stamp {
+        published_at: message.published_at(),
+        deliver_at: None,
+        producer: 0,
+        producer_sequence: 0,
+    };
+    let mut record = vec![0; publish.bytes()];
+    publish.encode(stamp, &mut record);
+    record
+}

@@ -1,0 +1,187 @@
+//! Consuming as a member of a group.
+
+use crate::burial;
+use crate::core::Core;
+use crate::error::QueueError;
+use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Nack};
+use crate::message::MessageId;
+use crate::name::Name;
+use rialto_log::Level;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How many bytes one fetch hands out, unless the caller says otherwise.
+const FETCH_BYTES_MAX: usize = 8 << 20;
+
+/// A member of a consumer group. When it is dropped, what it had is handed out to others at once.
+pub struct Consumer {
+    group: Arc<Group>,
+    core: Arc<Core>,
+    id: ConsumerId,
+    bytes_max: usize,
+}
+
+impl Consumer {
+    pub(crate) fn new(group: Arc<Group>, core: Arc<Core>) -> Result<Self, QueueError> {
+        let id = group.join()?;
+        Ok(Self { group, core, id, bytes_max: FETCH_BYTES_MAX })
+    }
+
+    /// The topic that it consumes.
+    #[must_use]
+    pub fn topic(&self) -> &Name {
+        &self.group.topic.name
+    }
+
+    /// The group that it is a member of.
+    #[must_use]
+    pub fn group(&self) -> &Name {
+        &self.group.name
+    }
+
+    /// A fetch stops behind the message with which it has handed out this many bytes.
+    #[must_use]
+    pub fn bytes_max(mut self, bytes: usize) -> Self {
+        self.bytes_max = bytes.max(1);
+        self
+    }
+
+    /// What there is now, at most this many messages.
+    pub fn try_fetch(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+        let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
+        if !fetched.messages.is_empty() && self.is_at_most_once() {
+            self.confirm()?;
+        }
+        burial::bury(&self.core, &self.group);
+        if self.group.has_changes() {
+            self.core.mark(&self.group);
+        }
+        Ok(fetched)
+    }
+
+    fn is_at_most_once(&self) -> bool {
+        self.group.options().delivery == Delivery::AtMostOnce
+    }
+
+    /// At most this many messages; if there are none, waits for some, at most this long.
+    pub fn fetch(&self, messages_max: usize, wait: Duration) -> Result<Fetched, QueueError> {
+        let fetched = self.try_fetch(messages_max)?;
+        if !fetched.messages.is_empty() || fetched.missed > 0 || wait.is_zero() {
+            return Ok(fetched);
+        }
+        let deadline = Instant::now().checked_add(wait);
+        match self.core.house.block_on(self.next(messages_max), deadline) {
+            Some(fetched) => fetched,
+            None => Ok(Fetched::default()),
+        }
+    }
+
+    /// At most this many messages, as soon as there are some. Dropping the future loses nothing.
+    pub async fn next(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+        std::future::poll_fn(|context| {
+            // Looked at before: what comes while they are looked at is not missed.
+            let lanes = &self.group.topic.lanes;
+            for lane in &lanes[..lanes.len() - 1] {
+                lane.arrivals.register(lane.visible() + 1, context.waker());
+            }
+            match self.try_fetch(messages_max) {
+                Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
+                result => Poll::Ready(result),
+            }
+        })
+        .await
+    }
+
+    /// The message was worked on, and will not be handed out again. This is written before long;
+    /// [`Consumer::confirm`] waits for it.
+    #[inline]
+    pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
+        let result = self.group.ack(message.id(), message.lease);
+        self.core.mark(&self.group);
+        result
+    }
+
+    /// As [`Consumer::ack`] for several, at once. Says which were no longer this consumer's.
+    pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
+        let leases = messages.into_iter().map(|message| (message.id(), message.lease));
+        let lost = self.group.ack_all(leases);
+        self.core.mark(&self.group);
+        lost
+    }
+
+    /// As [`Consumer::ack`] for everything that this consumer has of the message's lane, up to the
+    /// message. Returns how many messages that were.
+    pub fn ack_through(&self, message: &Delivered) -> u64 {
+        let done = self.group.ack_through(message.id(), self.id);
+        self.core.mark(&self.group);
+        done
+    }
+
+    /// As [`Consumer::ack`], by what was kept of the message.
+    pub fn ack_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        let result = self.group.ack(id, lease);
+        self.core.mark(&self.group);
+        result
+    }
+
+    /// The message was not worked on, and is to be handed out again: after this time, or after what
+    /// the group says. `detail` goes with it to the dead letters if this was the last try.
+    pub fn nack(
+        &self,
+        message: &Delivered,
+        delay: Option<Duration>,
+        detail: &str,
+    ) -> Result<(), QueueError> {
+        let nack = Nack::Retry { delay, detail: detail.to_owned() };
+        self.give_back(message.id(), message.lease, nack)
+    }
+
+    /// The message cannot be worked on by anybody: it goes to the dead letters now.
+    pub fn refuse(&self, message: &Delivered, detail: &str) -> Result<(), QueueError> {
+        let nack = Nack::Refuse { detail: detail.to_owned() };
+        self.give_back(message.id(), message.lease, nack)
+    }
+
+    fn give_back(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
+        let result = self.group.nack(id, lease, nack);
+        burial::bury(&self.core, &self.group);
+        self.core.mark(&self.group);
+        result
+    }
+
+    /// The message takes longer: its deadline is moved to the group's `ack_wait` from now.
+    pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
+        self.group.extend(message.id(), message.lease)
+    }
+
+    /// Returns when everything that was said so far is as safe as the topic's messages are.
+    pub fn confirm(&self) -> Result<(), QueueError> {
+        self.core.house.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
+    }
+
+    /// As [`Consumer::confirm`], on a task.
+    pub async fn confirmed(&self) -> Result<(), QueueError> {
+        let level = self.group.topic.level();
+        match &self.core.control {
+            Some(control) if level != Level::Memory => {
+                self.core.mark(&self.group);
+                let synced = level == Level::Synced;
+                let round = control.hurry(synced);
+                control.round(round, synced).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<Core>) {
+        (&self.group, &self.core)
+    }
+}
+
+impl Drop for Consumer {
+    fn drop(&mut self) {
+        self.group.leave(self.id);
+        self.core.mark(&self.group);
+    }
+}

@@ -1,0 +1,379 @@
+//! The control log: what changes all the time, of all topics, in one place. Topics hold messages and
+//! nothing else.
+
+mod record;
+mod state;
+
+pub(crate) use record::{FORMAT_VERSION, Finished, Moved, Record};
+pub(crate) use state::{ControlState, GroupRecord, PastTransaction, TopicRecord};
+
+use crate::error::QueueError;
+use crate::group::Group;
+use crate::house::{House, Work};
+use crate::waiting::Waiters;
+use rialto_log::{AppendError, Commit, GROUP_BYTES_MAX, Group as LogGroup, RECORD_BYTES_MAX};
+use rialto_log::{Reader, Writer};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The size of the control log's files.
+const SEGMENT_BYTES: u64 = 4 << 20;
+
+/// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
+/// small messages, which has its own bound.
+const OVERHEAD_BYTES: usize = 4096;
+
+/// The most bytes of the messages of one transaction, everything counted.
+pub const TRANSACTION_BYTES_MAX: usize = RECORD_BYTES_MAX - OVERHEAD_BYTES;
+
+/// The control log grows by this much before a checkpoint is written.
+const CHECKPOINT_BYTES: u64 = 8 << 20;
+
+struct Pending {
+    open: LogGroup,
+    full: VecDeque<LogGroup>,
+    /// Groups that have changes to tell.
+    dirty: Vec<Arc<Group>>,
+    /// Transactions that are not in their topics, with the number of their record.
+    transactions: VecDeque<PastTransaction>,
+    next_transaction: u64,
+    is_scheduled: bool,
+    sync_wanted: bool,
+    /// The number of the last round that has taken what was pending.
+    rounds_begun: u64,
+}
+
+struct Store {
+    /// Nothing once it is closed.
+    writer: Option<Writer>,
+    bytes_since_checkpoint: u64,
+    has_unsynced: bool,
+}
+
+/// The control log.
+pub(crate) struct Control {
+    house: Arc<House>,
+    pending: Mutex<Pending>,
+    store: Mutex<Store>,
+    /// Rounds that have been written, and rounds that have been synced.
+    written: AtomicU64,
+    synced: AtomicU64,
+    rounds: Waiters,
+    failed: OnceLock<String>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Control {
+    /// Opens the log and reads what it says.
+    pub(crate) fn open(house: &Arc<House>, dir: &Path) -> Result<(Self, ControlState), QueueError> {
+        let writer = house.open_log(dir, SEGMENT_BYTES)?;
+        let mut state = ControlState { next_id: 1, next_transaction: 1, ..Default::default() };
+        let mut reader = Reader::open(&writer.segments(), writer.segments().first_seq())?;
+        while let Some(view) = reader.next_group()? {
+            for (seq, bytes) in view {
+                let wrong = |why| QueueError::Control { dir: dir.to_owned(), seq, why };
+                let record =
+                    postcard::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
+                state.apply(seq, record).map_err(wrong)?;
+            }
+        }
+        let mut open = LogGroup::new(GROUP_BYTES_MAX);
+        open.begin(writer.next_seq());
+        let pending = Pending {
+            open,
+            full: VecDeque::new(),
+            dirty: Vec::new(),
+            transactions: VecDeque::new(),
+            next_transaction: state.next_transaction,
+            is_scheduled: false,
+            sync_wanted: false,
+            rounds_begun: 0,
+        };
+        let control = Self {
+            house: house.clone(),
+            pending: Mutex::new(pending),
+            store: Mutex::new(Store {
+                writer: Some(writer),
+                bytes_since_checkpoint: 0,
+                has_unsynced: false,
+            }),
+            written: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
+            rounds: Waiters::default(),
+            failed: OnceLock::new(),
+        };
+        Ok((control, state))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), QueueError> {
+        match self.failed.get() {
+            None => Ok(()),
+            Some(reason) => Err(QueueError::ControlFailed(reason.clone())),
+        }
+    }
+
+    /// Notes a record. Returns the round with which it is written.
+    pub(crate) fn note(&self, record: &Record<'_>) -> Result<u64, QueueError> {
+        self.check()?;
+        let mut pending = lock(&self.pending);
+        pending.append(record);
+        Ok(pending.rounds_begun + 1)
+    }
+
+    /// A group has something to tell, sooner or later.
+    #[inline]
+    pub(crate) fn mark(&self, group: &Arc<Group>) {
+        if !group.is_dirty.swap(true, Ordering::SeqCst) {
+            lock(&self.pending).dirty.push(group.clone());
+        }
+    }
+
+    /// Commits a transaction. Returns the round with which it is written.
+    pub(crate) fn commit(
+        &self,
+        messages: Vec<Moved<'static>>,
+        finished: Vec<Finished>,
+    ) -> Result<u64, QueueError> {
+        self.check()?;
+        let mut pending = lock(&self.pending);
+        let id = pending.next_transaction;
+        pending.next_transaction += 1;
+        let record = Record::Transaction { id, messages, finished };
+        let seq = pending.append(&record);
+        if let Record::Transaction { messages, .. } = record {
+            pending.transactions.push_back(PastTransaction { id, seq, messages });
+        }
+        Ok(pending.rounds_begun + 1)
+    }
+
+    /// Has what is pending written, and synced if asked for, and returns the round in which it is.
+    pub(crate) fn hurry(&self, synced: bool) -> u64 {
+        let mut pending = lock(&self.pending);
+        pending.sync_wanted |= synced;
+        if !std::mem::replace(&mut pending.is_scheduled, true) {
+            self.house.ask(Work::Control);
+        }
+        pending.rounds_begun + 1
+    }
+
+    /// Has the next round synced.
+    pub(crate) fn want_sync(&self) {
+        lock(&self.pending).sync_wanted = true;
+    }
+
+    /// Whether there is anything to write.
+    pub(crate) fn has_pending(&self) -> bool {
+        let pending = lock(&self.pending);
+        !pending.dirty.is_empty() || !pending.open.is_empty() || !pending.full.is_empty()
+    }
+
+    /// Whether something was written that a loss of power could take.
+    pub(crate) fn has_unsynced(&self) -> bool {
+        self.written.load(Ordering::Acquire) > self.synced.load(Ordering::Acquire)
+    }
+
+    /// Returns when a round has been written, or synced.
+    pub(crate) async fn round(&self, round: u64, synced: bool) -> Result<(), QueueError> {
+        let mark = if synced { &self.synced } else { &self.written };
+        std::future::poll_fn(|context| {
+            let reached = || {
+                self.check()?;
+                Ok(mark.load(Ordering::Acquire) >= round)
+            };
+            match reached() {
+                Ok(false) => {}
+                Ok(true) => return std::task::Poll::Ready(Ok(())),
+                Err(error) => return std::task::Poll::Ready(Err(error)),
+            }
+            self.rounds.register(round, context.waker());
+            match reached() {
+                Ok(false) => std::task::Poll::Pending,
+                Ok(true) => std::task::Poll::Ready(Ok(())),
+                Err(error) => std::task::Poll::Ready(Err(error)),
+            }
+        })
+        .await
+    }
+
+    /// Writes what is pending. Transactions that are written are handed to `deliver`, in order;
+    /// `images` tells everything anew when a checkpoint is due, and `safe_below` up to which record
+    /// all transactions are safely in their topics.
+    pub(crate) fn step(
+        &self,
+        mut deliver: impl FnMut(PastTransaction) -> Result<(), QueueError>,
+        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
+        safe_below: impl FnOnce() -> Option<u64>,
+    ) {
+        let mut store = lock(&self.store);
+        let round = {
+            let mut pending = lock(&self.pending);
+            pending.is_scheduled = false;
+            pending.rounds_begun += 1;
+            pending.rounds_begun
+        };
+        let stepped = self.write_round(&mut store, &mut deliver).and_then(|synced| {
+            self.advance_checkpoint(&mut store, images, safe_below)?;
+            Ok(synced)
+        });
+        match stepped {
+            Ok(synced) => {
+                self.written.store(round, Ordering::Release);
+                if synced {
+                    self.synced.store(round, Ordering::Release);
+                }
+            }
+            Err(error) => self.fail(&error),
+        }
+        drop(store);
+        self.rounds.wake_through(round);
+        if self.failed.get().is_some() {
+            self.rounds.wake_all();
+        }
+    }
+
+    fn fail(&self, error: &QueueError) {
+        let _ = self.failed.set(error.to_string());
+        self.rounds.wake_all();
+    }
+
+    /// What is pending now, written. Returns whether it is synced as well.
+    fn write_round(
+        &self,
+        store: &mut Store,
+        deliver: &mut impl FnMut(PastTransaction) -> Result<(), QueueError>,
+    ) -> Result<bool, QueueError> {
+        let dirty = std::mem::take(&mut lock(&self.pending).dirty);
+        for group in dirty {
+            if let Some(progress) = group.take_changes() {
+                let (topic, group) = (group.topic.id, group.id);
+                let mut pending = lock(&self.pending);
+                for progress in progress.pieces() {
+                    pending.append(&Record::Progress { topic, group, progress });
+                }
+            }
+        }
+        let (groups, sync) = {
+            let mut pending = lock(&self.pending);
+            pending.rotate();
+            (std::mem::take(&mut pending.full), std::mem::take(&mut pending.sync_wanted))
+        };
+        let commit = if sync { Commit::Synced } else { Commit::Written };
+        let last = groups.len();
+        let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
+        for (nth, mut group) in groups.into_iter().enumerate() {
+            let commit = if nth + 1 == last { commit } else { Commit::Written };
+            writer.write(&mut group, commit)?;
+            store.bytes_since_checkpoint += group.stored_bytes() as u64;
+            store.has_unsynced = true;
+        }
+        if sync {
+            writer.sync()?;
+            store.has_unsynced = false;
+        }
+        let written = writer.next_seq();
+        loop {
+            let next = {
+                let mut pending = lock(&self.pending);
+                let is_written = pending.transactions.front().is_some_and(|it| it.seq < written);
+                if is_written { pending.transactions.pop_front() } else { None }
+            };
+            match next {
+                Some(transaction) => deliver(transaction)?,
+                None => return Ok(!store.has_unsynced),
+            }
+        }
+    }
+
+    fn advance_checkpoint(
+        &self,
+        store: &mut Store,
+        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
+        safe_below: impl FnOnce() -> Option<u64>,
+    ) -> Result<(), QueueError> {
+        if store.bytes_since_checkpoint < CHECKPOINT_BYTES {
+            return Ok(());
+        }
+        self.write_checkpoint(store, images, safe_below)
+    }
+
+    fn write_checkpoint(
+        &self,
+        store: &mut Store,
+        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
+        safe_below: impl FnOnce() -> Option<u64>,
+    ) -> Result<(), QueueError> {
+        let floor = lock(&self.pending).open.next_seq();
+        lock(&self.pending).append(&Record::CheckpointBegin { version: FORMAT_VERSION });
+        let next_id = images(&mut |record| {
+            lock(&self.pending).append(record);
+        });
+        let groups = {
+            let mut pending = lock(&self.pending);
+            let next_transaction = pending.next_transaction;
+            pending.append(&Record::CheckpointEnd { next_id, next_transaction });
+            pending.rotate();
+            std::mem::take(&mut pending.full)
+        };
+        let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
+        for mut group in groups {
+            writer.write(&mut group, Commit::Written)?;
+        }
+        writer.sync()?;
+        store.has_unsynced = false;
+        store.bytes_since_checkpoint = 0;
+        let keep_from = safe_below().map_or(floor, |seq| seq.min(floor));
+        writer.retain_from(keep_from)?;
+        Ok(())
+    }
+
+    /// Writes a checkpoint now.
+    pub(crate) fn checkpoint(
+        &self,
+        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
+        safe_below: impl FnOnce() -> Option<u64>,
+    ) -> Result<(), QueueError> {
+        self.write_checkpoint(&mut lock(&self.store), images, safe_below)
+    }
+
+    /// Makes everything durable, leaves a proof of the end, and lets go of the log.
+    pub(crate) fn close(&self) -> Result<(), QueueError> {
+        let writer = lock(&self.store).writer.take();
+        let _ = self.failed.set("it was closed".to_owned());
+        self.rounds.wake_all();
+        match writer {
+            Some(writer) => Ok(writer.close().map(drop)?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Pending {
+    fn rotate(&mut self) {
+        if !self.open.is_empty() {
+            let mut next = LogGroup::new(GROUP_BYTES_MAX);
+            next.begin(self.open.next_seq());
+            self.full.push_back(std::mem::replace(&mut self.open, next));
+        }
+    }
+
+    /// Appends a record, which was bounded when it was made, and returns its number.
+    fn append(&mut self, record: &Record<'_>) -> u64 {
+        let bytes =
+            postcard::to_allocvec(record).expect("a record of plain data is always encoded");
+        match self.open.append(&bytes) {
+            Ok(seq) => seq,
+            Err(AppendError::Full) => {
+                self.rotate();
+                self.open.append(&bytes).expect("an empty group takes every record of its bound")
+            }
+            Err(AppendError::TooLong { len, max }) => {
+                unreachable!("a record of {len} bytes was let through, of {max} that may be")
+            }
+        }
+    }
+}

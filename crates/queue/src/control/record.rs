@@ -1,0 +1,62 @@
+//! What stands in the control log.
+
+use crate::group::{GroupOptions, Progress, Range};
+use crate::name::Name;
+use crate::topic::TopicOptions;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The version of the records, which the first record of every checkpoint names.
+// format: docs/formats/control.md
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// A message of a transaction, ready to be appended to a lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Moved<'a> {
+    pub(crate) topic: u32,
+    /// The place of the lane in the topic.
+    pub(crate) nth: u8,
+    #[serde(borrow)]
+    pub(crate) record: Cow<'a, [u8]>,
+}
+
+/// What a transaction lets a group be done with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    pub(crate) topic: u32,
+    /// The group, or 0 for the messages that the topic had put off.
+    pub(crate) group: u32,
+    pub(crate) done: Vec<(u8, Range)>,
+}
+
+/// A record of the control log. Names of variants are never reused, and new ones come last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Record<'a> {
+    /// Everything that follows up to the matching [`Record::CheckpointEnd`] repeats what stood
+    /// before.
+    CheckpointBegin { version: u32 },
+    /// Everything before the matching [`Record::CheckpointBegin`] may go.
+    CheckpointEnd { next_id: u32, next_transaction: u64 },
+    /// A topic was created, or is there still.
+    Topic { id: u32, name: Name, options: TopicOptions },
+    /// A topic was deleted.
+    TopicDeleted { id: u32 },
+    /// A group was created, or is there still, and was done with nothing above these numbers.
+    Group { topic: u32, id: u32, name: Name, options: GroupOptions, floors: Vec<u64> },
+    /// A group was deleted.
+    GroupDeleted { topic: u32, id: u32 },
+    /// What a group did. With floors it says everything, without what was new.
+    Progress { topic: u32, group: u32, progress: Progress },
+    /// What numbered producers had sent when a topic's lanes went up to these numbers. Without
+    /// numbers it adds to the record before.
+    Producers { topic: u32, upto: Vec<u64>, last: Vec<(u8, u64, u64)> },
+    /// Messages that are published, and messages that groups are done with, together or not at all.
+    Transaction {
+        id: u64,
+        #[serde(borrow)]
+        messages: Vec<Moved<'a>>,
+        finished: Vec<Finished>,
+    },
+    /// What a topic has put off and delivered since, as [`Progress`] of a group.
+    Delayed { topic: u32, progress: Progress },
+}

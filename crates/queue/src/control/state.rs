@@ -1,0 +1,167 @@
+//! What the control log says, read from its beginning.
+
+use super::record::{Finished, Moved, Record};
+use crate::group::{GroupOptions, Progress, Range};
+use crate::name::Name;
+use crate::topic::TopicOptions;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A group as the control log has it.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupRecord {
+    pub(crate) name: Name,
+    pub(crate) options: GroupOptions,
+    pub(crate) progress: Progress,
+}
+
+/// A topic as the control log has it.
+#[derive(Clone, Debug)]
+pub(crate) struct TopicRecord {
+    pub(crate) name: Name,
+    pub(crate) options: TopicOptions,
+    pub(crate) groups: BTreeMap<u32, GroupRecord>,
+    pub(crate) delayed: Progress,
+    /// Up to which numbers of its lanes `last` is known.
+    pub(crate) upto: Vec<u64>,
+    pub(crate) last: Vec<(u8, u64, u64)>,
+}
+
+/// A transaction that may not have reached its topics.
+#[derive(Clone, Debug)]
+pub(crate) struct PastTransaction {
+    pub(crate) id: u64,
+    /// Where it stands in the control log.
+    pub(crate) seq: u64,
+    pub(crate) messages: Vec<Moved<'static>>,
+}
+
+/// The whole state.
+#[derive(Debug, Default)]
+pub(crate) struct ControlState {
+    pub(crate) topics: BTreeMap<u32, TopicRecord>,
+    pub(crate) deleted: Vec<u32>,
+    pub(crate) transactions: Vec<PastTransaction>,
+    pub(crate) next_id: u32,
+    pub(crate) next_transaction: u64,
+}
+
+/// Joins what a group did to what it had done.
+fn join(whole: &mut Progress, news: Progress) {
+    if !news.floors.is_empty() {
+        *whole = news;
+        return;
+    }
+    whole.done.extend(news.done);
+    // What was seen only grows.
+    for (lane, end) in news.seen {
+        match whole.seen.iter_mut().find(|(other, _)| *other == lane) {
+            Some((_, seen)) => *seen = end.max(*seen),
+            None => whole.seen.push((lane, end)),
+        }
+    }
+    whole.tried.extend(news.tried);
+    if whole.done.len() > 4096 {
+        condense(&mut whole.done);
+    }
+}
+
+/// Joins ranges that touch.
+fn condense(done: &mut Vec<(u8, Range)>) {
+    done.sort_unstable_by_key(|(lane, range)| (*lane, range.first));
+    done.dedup_by(|(lane, range), (before_lane, before)| {
+        let touches = lane == before_lane && range.first <= before.last + 1;
+        if touches {
+            before.last = before.last.max(range.last);
+        }
+        touches
+    });
+}
+
+impl ControlState {
+    /// Takes one record in. Says what is wrong if it makes no sense.
+    pub(crate) fn apply(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
+        match record {
+            Record::CheckpointBegin { version } => {
+                if version != super::record::FORMAT_VERSION {
+                    return Err(format!("it is of version {version}"));
+                }
+            }
+            Record::CheckpointEnd { next_id, next_transaction } => {
+                self.next_id = self.next_id.max(next_id);
+                self.next_transaction = self.next_transaction.max(next_transaction);
+            }
+            Record::Topic { id, name, options } => {
+                self.next_id = self.next_id.max(id + 1);
+                // A checkpoint says it again.
+                self.topics.entry(id).or_insert(TopicRecord {
+                    name,
+                    options,
+                    groups: BTreeMap::new(),
+                    delayed: Progress::default(),
+                    upto: Vec::new(),
+                    last: Vec::new(),
+                });
+            }
+            Record::TopicDeleted { id } => {
+                self.topics.remove(&id);
+                self.deleted.push(id);
+            }
+            Record::Group { topic, id, name, options, floors } => {
+                self.next_id = self.next_id.max(id + 1);
+                let progress = Progress { floors, ..Progress::default() };
+                self.topic(topic)?.groups.insert(id, GroupRecord { name, options, progress });
+            }
+            Record::GroupDeleted { topic, id } => {
+                self.topic(topic)?.groups.remove(&id);
+            }
+            Record::Progress { topic, group, progress } => {
+                join(&mut self.group(topic, group)?.progress, progress);
+            }
+            Record::Producers { topic, upto, last } => {
+                let topic = self.topic(topic)?;
+                if upto.is_empty() {
+                    topic.last.extend(last);
+                } else {
+                    (topic.upto, topic.last) = (upto, last);
+                }
+            }
+            Record::Transaction { id, messages, finished } => {
+                self.next_transaction = self.next_transaction.max(id + 1);
+                let owned = |moved: Moved<'_>| Moved {
+                    topic: moved.topic,
+                    nth: moved.nth,
+                    record: Cow::Owned(moved.record.into_owned()),
+                };
+                let messages = messages.into_iter().map(owned).collect();
+                self.transactions.push(PastTransaction { id, seq, messages });
+                for Finished { topic, group, done } in finished {
+                    // What it was done with may have been deleted since.
+                    let news = Progress { done, ..Progress::default() };
+                    if group == 0 {
+                        if let Some(topic) = self.topics.get_mut(&topic) {
+                            join(&mut topic.delayed, news);
+                        }
+                    } else if let Ok(group) = self.group(topic, group) {
+                        join(&mut group.progress, news);
+                    }
+                }
+            }
+            Record::Delayed { topic, progress } => {
+                join(&mut self.topic(topic)?.delayed, progress);
+            }
+        }
+        Ok(())
+    }
+
+    fn topic(&mut self, id: u32) -> Result<&mut TopicRecord, String> {
+        self.topics
+            .get_mut(&id)
+            .ok_or_else(|| format!("it speaks of topic {id}, which is not there"))
+    }
+
+    fn group(&mut self, topic: u32, id: u32) -> Result<&mut GroupRecord, String> {
+        let group = self.topic(topic)?.groups.get_mut(&id);
+        group.ok_or_else(|| format!("it speaks of group {id}, which topic {topic} does not have"))
+    }
+}

@@ -1,0 +1,107 @@
+//! A message as a record of a log.
+
+use rialto_clock::Timestamp;
+use rialto_log::RECORD_BYTES_MAX;
+use zerocopy::byteorder::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// The fixed part in front of every message.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Header {
+    /// Nanoseconds since 1970, never less than the message before in the same lane.
+    pub(crate) published_at: U64,
+    /// Nanoseconds since 1970; 0 for never.
+    pub(crate) expires_at: U64,
+    /// Nanoseconds since 1970; 0 when it was never delayed.
+    pub(crate) deliver_at: U64,
+    /// 0 when the producer has no id.
+    pub(crate) producer: U64,
+    pub(crate) producer_sequence: U64,
+    /// The transaction that put it here, and its place in it; 0 when none did.
+    pub(crate) transaction: U64,
+    pub(crate) schema_version: U32,
+    pub(crate) headers_bytes: U32,
+    pub(crate) key_bytes: U16,
+    pub(crate) content_type_bytes: U16,
+    pub(crate) headers: U16,
+    pub(crate) priority: u8,
+    pub(crate) reserved: u8,
+}
+
+/// The length of the fixed part.
+// format: docs/formats/topic.md
+pub(crate) const HEADER_BYTES: usize = 64;
+
+/// What stands in front of each header's name and value: their lengths.
+pub(crate) const HEADER_PREFIX_BYTES: usize = 4;
+
+/// The most bytes that a message may take, everything counted: what one record of the log holds.
+pub const MESSAGE_BYTES_MAX: usize = RECORD_BYTES_MAX;
+
+/// The most bytes of a key.
+pub const KEY_BYTES_MAX: usize = 1024;
+
+/// The most bytes of a content type.
+pub const CONTENT_TYPE_BYTES_MAX: usize = 255;
+
+/// The most headers of a message.
+pub const HEADERS_MAX: usize = 64;
+
+/// The most bytes of all headers together, names and values and four bytes for each.
+pub const HEADERS_BYTES_MAX: usize = 64 << 10;
+
+const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
+
+/// The parts of a record. None of its lengths reaches beyond it.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) content_type: &'a [u8],
+    pub(crate) key: &'a [u8],
+    pub(crate) headers: &'a [u8],
+    pub(crate) payload: &'a [u8],
+}
+
+/// Takes a record apart; nothing if it is no message.
+#[inline]
+pub(crate) fn split(record: &[u8]) -> Option<Parts<'_>> {
+    let (header, rest) = Header::ref_from_prefix(record).ok()?;
+    let (content_type, rest) = rest.split_at_checked(header.content_type_bytes.get().into())?;
+    let (key, rest) = rest.split_at_checked(header.key_bytes.get().into())?;
+    let (headers, payload) = rest.split_at_checked(header.headers_bytes.get() as usize)?;
+    Some(Parts { header, content_type, key, headers, payload })
+}
+
+/// Gives a record that is moved the time at which it arrives, and what moved it.
+pub(crate) fn restamp(record: &mut [u8], published_at: Timestamp, transaction: u64) {
+    if let Ok((header, _)) = Header::mut_from_prefix(record) {
+        header.published_at = published_at.0.into();
+        header.transaction = transaction.into();
+    }
+}
+
+/// The headers of a message, in the order in which they were given.
+#[derive(Clone, Debug)]
+pub struct Headers<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Headers<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+}
+
+impl<'a> Iterator for Headers<'a> {
+    type Item = (&'a str, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (lengths, rest) = self.rest.split_first_chunk::<HEADER_PREFIX_BYTES>()?;
+        let [n0, n1, v0, v1] = *lengths;
+        let (name, rest) = rest.split_at_checked(u16::from_le_bytes([n0, n1]).into())?;
+        let (value, rest) = rest.split_at_checked(u16::from_le_bytes([v0, v1]).into())?;
+        self.rest = rest;
+        Some((std::str::from_utf8(name).ok()?, value))
+    }
+}

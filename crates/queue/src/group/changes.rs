@@ -1,0 +1,88 @@
+//! What a group has to tell the control log.
+
+use super::window::Range;
+use crate::message::MessageId;
+use rialto_clock::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a group has done, or has done since it last told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// It is done with everything below these, one for each lane; empty when it tells of changes.
+    pub(crate) floors: Vec<u64>,
+    /// What it is done with besides.
+    pub(crate) done: Vec<(u8, Range)>,
+    /// It has handed out no message from these numbers on.
+    pub(crate) seen: Vec<(u8, u64)>,
+    /// What was handed out and given back: how often, and when it may be handed out again.
+    #[serde(with = "tried")]
+    pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
+}
+
+/// How many entries one record of the control log tells of.
+const PIECE_ENTRIES: usize = 8192;
+
+impl Progress {
+    /// Pieces that are short enough for a record each. The first says everything that the others
+    /// add to.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Self> {
+        let Self { floors, mut done, seen, mut tried } = self;
+        let mut first = Some((floors, seen));
+        std::iter::from_fn(move || {
+            if first.is_none() && done.is_empty() && tried.is_empty() {
+                return None;
+            }
+            let (floors, seen) = first.take().unwrap_or_default();
+            let more = done.split_off(done.len().min(PIECE_ENTRIES));
+            let done = std::mem::replace(&mut done, more);
+            let more = tried.split_off(tried.len().min(PIECE_ENTRIES));
+            let tried = std::mem::replace(&mut tried, more);
+            Some(Self { floors, done, seen, tried })
+        })
+    }
+}
+
+mod tried {
+    use super::{MessageId, Timestamp};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type Tried = Vec<(MessageId, u16, Timestamp)>;
+
+    pub(super) fn serialize<S: Serializer>(tried: &Tried, to: S) -> Result<S::Ok, S::Error> {
+        let flat: Vec<_> = tried.iter().map(|(id, n, due)| (id.lane, id.seq, *n, due.0)).collect();
+        flat.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Tried, D::Error> {
+        let flat = Vec::<(u8, u64, u16, u64)>::deserialize(from)?;
+        let each = |(lane, seq, n, due)| (MessageId { lane, seq }, n, Timestamp(due));
+        Ok(flat.into_iter().map(each).collect())
+    }
+}
+
+/// What changed since it was last told.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// What was done with, by lane. Neighbours are joined as they come.
+    pub(crate) done: Vec<(u8, Range)>,
+    /// What was handed out and not done with: how often, and when it is to be handed out again.
+    pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
+}
+
+impl Changes {
+    #[inline]
+    pub(crate) fn done(&mut self, id: MessageId) {
+        if let Some((lane, range)) = self.done.last_mut()
+            && *lane == id.lane
+            && range.last + 1 == id.seq
+        {
+            range.last = id.seq;
+            return;
+        }
+        self.done.push((id.lane, Range { first: id.seq, last: id.seq }));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.tried.is_empty()
+    }
+}

@@ -1,0 +1,387 @@
+//! A group as its consumers share it.
+
+use super::changes::Progress;
+use super::options::{Delivery, GroupOptions};
+use super::state::{ConsumerId, Death, GroupCounts, GroupState, Lease, Nack, Offer};
+use crate::error::QueueError;
+use crate::message::{Message, MessageId};
+use crate::name::Name;
+use crate::topic::{Kind, LaneCursor, Step, Topic};
+use rialto_clock::Timestamp;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A message that a consumer has, until it says that it is done or the deadline passes.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    message: Message,
+    pub(crate) lease: u64,
+    attempt: u16,
+}
+
+impl Delivered {
+    /// The how manieth time it is handed out, from 1.
+    #[must_use]
+    pub fn attempt(&self) -> u16 {
+        self.attempt
+    }
+
+    /// The message, to be kept longer than the lease.
+    #[must_use]
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+}
+
+impl Deref for Delivered {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        &self.message
+    }
+}
+
+/// What a consumer was given.
+#[derive(Debug, Default)]
+pub struct Fetched {
+    /// The messages, in the order in which they are to be worked on.
+    pub messages: Vec<Delivered>,
+    /// How many messages the stream dropped before the group came to them.
+    pub missed: u64,
+}
+
+struct Inner {
+    state: GroupState,
+    /// Where new messages are taken from.
+    fresh: Vec<LaneCursor>,
+    /// Where messages are taken from again.
+    again: Vec<LaneCursor>,
+    is_deleted: bool,
+}
+
+/// A consumer group of a topic.
+pub(crate) struct Group {
+    pub(crate) id: u32,
+    pub(crate) name: Name,
+    pub(crate) topic: Arc<Topic>,
+    inner: Mutex<Inner>,
+    /// Whether the control log has yet to be told of changes.
+    pub(crate) is_dirty: AtomicBool,
+}
+
+impl Group {
+    pub(crate) fn new(id: u32, name: Name, topic: Arc<Topic>, state: GroupState) -> Self {
+        let cursors = |state: &GroupState| -> Vec<LaneCursor> {
+            let floor = |lane: u8| LaneCursor::new(usize::from(lane), state.window(lane).floor());
+            (0..state.lanes()).map(floor).collect()
+        };
+        let inner = Mutex::new(Inner {
+            fresh: cursors(&state),
+            again: cursors(&state),
+            state,
+            is_deleted: false,
+        });
+        Self { id, name, topic, inner, is_dirty: AtomicBool::new(false) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn options(&self) -> GroupOptions {
+        self.inner().state.options.clone()
+    }
+
+    pub(crate) fn join(&self) -> Result<ConsumerId, QueueError> {
+        let mut inner = self.inner();
+        self.check(&inner)?;
+        Ok(inner.state.join())
+    }
+
+    fn check(&self, inner: &Inner) -> Result<(), QueueError> {
+        if inner.is_deleted {
+            let (topic, group) = (self.topic.name.clone(), self.name.to_string());
+            return Err(QueueError::UnknownGroup { topic, group });
+        }
+        self.topic.check_open()
+    }
+
+    pub(crate) fn leave(&self, consumer: ConsumerId) {
+        let mut inner = self.inner();
+        inner.state.leave(consumer, self.topic.house.now());
+        drop(inner);
+        self.wake();
+    }
+
+    /// Wakes all who wait for messages of the topic, because there is something to be had that is
+    /// not new.
+    pub(crate) fn wake(&self) {
+        for lane in &self.topic.lanes {
+            lane.arrivals.wake_all();
+        }
+    }
+
+    /// Gives a consumer at most `messages_max` messages, and stops behind the one with which they
+    /// take `bytes_max` bytes or more.
+    pub(crate) fn take(
+        &self,
+        consumer: ConsumerId,
+        messages_max: usize,
+        bytes_max: usize,
+    ) -> Result<Fetched, QueueError> {
+        let now = self.topic.house.now();
+        let mut guard = self.inner();
+        self.check(&guard)?;
+        let mut fetched = Fetched::default();
+        let inner = &mut *guard;
+        inner.state.advance(now);
+        if inner.state.may_take(consumer) {
+            let mut taking = Taking {
+                topic: &self.topic,
+                consumer,
+                now,
+                bytes_left: bytes_max,
+                fetched: &mut fetched,
+            };
+            taking.again(inner, messages_max)?;
+            taking.fresh(inner, messages_max)?;
+        }
+        if inner.state.options.delivery == Delivery::AtMostOnce {
+            for delivered in &fetched.messages {
+                inner.state.ack(delivered.id(), delivered.lease);
+            }
+        }
+        drop(guard);
+        self.release_room();
+        Ok(fetched)
+    }
+
+    pub(crate) fn ack(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        let held = self.inner().state.ack(id, lease);
+        self.release_room();
+        if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
+    }
+
+    pub(crate) fn ack_all(&self, leases: impl Iterator<Item = (MessageId, u64)>) -> Vec<MessageId> {
+        let mut inner = self.inner();
+        let lost = leases.filter(|(id, lease)| !inner.state.ack(*id, *lease)).map(|(id, _)| id);
+        let lost = lost.collect();
+        drop(inner);
+        self.release_room();
+        lost
+    }
+
+    /// Takes messages out of everybody's hands; all of them or, if one is lost, none.
+    pub(crate) fn reserve(&self, leases: &[(MessageId, u64)]) -> Result<(), QueueError> {
+        let mut inner = self.inner();
+        for (nth, (id, lease)) in leases.iter().enumerate() {
+            if !inner.state.reserve(*id, *lease) {
+                for (id, _) in &leases[..nth] {
+                    inner.state.unreserve(*id);
+                }
+                return Err(QueueError::LeaseLost(*id));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unreserve(&self, leases: &[(MessageId, u64)]) {
+        let mut inner = self.inner();
+        leases.iter().for_each(|(id, _)| inner.state.unreserve(*id));
+    }
+
+    pub(crate) fn committed(&self, leases: &[(MessageId, u64)]) {
+        let mut inner = self.inner();
+        leases.iter().for_each(|(id, _)| inner.state.committed(*id));
+        drop(inner);
+        self.release_room();
+    }
+
+    pub(crate) fn ack_through(&self, id: MessageId, consumer: ConsumerId) -> u64 {
+        let done = self.inner().state.ack_through(id, consumer);
+        self.release_room();
+        done
+    }
+
+    pub(crate) fn nack(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
+        let held = self.inner().state.nack(id, lease, nack, self.topic.house.now());
+        self.wake();
+        if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
+    }
+
+    pub(crate) fn extend(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        let held = self.inner().state.extend(id, lease, self.topic.house.now());
+        if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
+    }
+
+    /// Puts an end to leases and rests whose time has come.
+    pub(crate) fn advance(&self, now: Timestamp) {
+        let mut inner = self.inner();
+        let due = inner.state.next_due().is_some_and(|due| due <= now);
+        if due {
+            inner.state.advance(now);
+        }
+        drop(inner);
+        if due {
+            self.wake();
+        }
+    }
+
+    pub(crate) fn take_dying(&self) -> Vec<Death> {
+        self.inner().state.take_dying()
+    }
+
+    pub(crate) fn buried(&self, id: MessageId) {
+        self.inner().state.buried(id);
+        self.release_room();
+        self.wake();
+    }
+
+    pub(crate) fn not_buried(&self, death: Death) {
+        self.inner().state.not_buried(death);
+    }
+
+    /// What changed since it was last asked for; nothing if nothing did.
+    pub(crate) fn take_changes(&self) -> Option<Progress> {
+        self.is_dirty.store(false, Ordering::SeqCst);
+        let mut inner = self.inner();
+        (!inner.state.changes.is_empty()).then(|| inner.state.take_changes())
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.inner().state.changes.is_empty()
+    }
+
+    /// The whole of what the control log must know. What changed so far is in it.
+    pub(crate) fn image(&self) -> Progress {
+        let mut inner = self.inner();
+        drop(inner.state.take_changes());
+        inner.state.image()
+    }
+
+    pub(crate) fn delete(&self) {
+        self.inner().is_deleted = true;
+        self.wake();
+    }
+
+    /// The number below which the group is done with everything in a lane.
+    pub(crate) fn floor(&self, lane: u8) -> u64 {
+        self.inner().state.window(lane).floor()
+    }
+
+    /// In a work queue, what all groups are done with makes room.
+    fn release_room(&self) {
+        if self.topic.options.kind == Kind::WorkQueue {
+            self.topic.release_done();
+        }
+    }
+
+    pub(crate) fn stats(&self) -> GroupStats {
+        let inner = self.inner();
+        let state = &inner.state;
+        let lag = (0..state.lanes())
+            .map(|lane| {
+                let next = self.topic.lanes[usize::from(lane)].visible() + 1;
+                next.saturating_sub(state.window(lane).floor())
+            })
+            .sum();
+        GroupStats {
+            name: self.name.clone(),
+            consumers: state.consumers(),
+            lag,
+            outstanding: state.outstanding(),
+            floors: (0..state.lanes()).map(|lane| state.window(lane).floor()).collect(),
+            counts: state.counts,
+        }
+    }
+}
+
+/// How a group is doing.
+#[derive(Clone, Debug)]
+pub struct GroupStats {
+    /// Its name.
+    pub name: Name,
+    /// How many consumers it has in this process.
+    pub consumers: usize,
+    /// How many messages there are from the oldest on that it is not done with.
+    pub lag: u64,
+    /// How many messages consumers have, or will be given again.
+    pub outstanding: usize,
+    /// It is done with everything below these, one for each lane.
+    pub floors: Vec<u64>,
+    /// What it did since it was opened.
+    pub counts: GroupCounts,
+}
+
+/// One call of [`Group::take`].
+struct Taking<'a> {
+    topic: &'a Topic,
+    consumer: ConsumerId,
+    now: Timestamp,
+    bytes_left: usize,
+    fetched: &'a mut Fetched,
+}
+
+impl Taking<'_> {
+    fn has_room(&self, messages_max: usize) -> bool {
+        self.fetched.messages.len() < messages_max && self.bytes_left > 0
+    }
+
+    fn give(&mut self, message: Message, lease: Lease) {
+        self.bytes_left = self.bytes_left.saturating_sub(message.record().len());
+        let Lease { number, attempt } = lease;
+        self.fetched.messages.push(Delivered { message, lease: number, attempt });
+    }
+
+    fn again(&mut self, inner: &mut Inner, messages_max: usize) -> Result<(), QueueError> {
+        while self.has_room(messages_max)
+            && let Some(id) = inner.state.next_ready()
+        {
+            let cursor = &mut inner.again[usize::from(id.lane)];
+            cursor.seek(id.seq);
+            match cursor.step(self.topic)? {
+                Step::Message(message) if message.id() == id => {
+                    let lease = inner.state.release(id, self.consumer, self.now);
+                    self.give(message, lease);
+                }
+                // The stream dropped it while it was being worked on.
+                _ => {
+                    let first = self.topic.lanes[usize::from(id.lane)].first();
+                    self.fetched.missed += inner.state.pass(id.lane, first.max(id.seq + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fresh(&mut self, inner: &mut Inner, messages_max: usize) -> Result<(), QueueError> {
+        for lane in (0..inner.state.lanes()).rev() {
+            while self.has_room(messages_max) && inner.state.has_room(lane) {
+                match inner.fresh[usize::from(lane)].step(self.topic)? {
+                    Step::Message(message) => self.consider(inner, message),
+                    Step::End => break,
+                    Step::Gap(_, first) => self.fetched.missed += inner.state.pass(lane, first),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn consider(&mut self, inner: &mut Inner, message: Message) {
+        let (state, id) = (&mut inner.state, message.id());
+        if state.knows(id) {
+            return;
+        }
+        if state.options.filter.as_ref().is_some_and(|filter| !filter.holds(&message)) {
+            state.counts.filtered += 1;
+            state.skip(id);
+        } else if message.is_expired(self.now) {
+            state.expire_unseen(id);
+        } else if let Offer::Leased(lease) = state.offer(id, message.key(), self.consumer, self.now)
+        {
+            self.give(message, lease);
+        }
+    }
+}

@@ -1,0 +1,610 @@
+//! What a group knows, and the rules by which it changes. It has no clock, no threads and no disk:
+//! time comes with every call.
+
+use super::changes::{Changes, Progress};
+use super::keys::Keys;
+use super::options::{GroupOptions, Order, Sharing};
+use super::window::{Range, Slot, Standing, Window};
+use crate::message::MessageId;
+use rialto_clock::Timestamp;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::time::Duration;
+
+/// A consumer of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ConsumerId(pub(crate) u32);
+
+/// The right to a message, until its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    pub(crate) number: u64,
+    pub(crate) attempt: u16,
+}
+
+/// Why a message will not be handed out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeathReason {
+    /// A consumer gave it back after the last try.
+    Rejected,
+    /// A consumer gave it back and said that no try would help.
+    Refused,
+    /// Nobody said that it was done within the time, at the last try.
+    Unanswered,
+    /// It expired before it could be handed out.
+    Expired,
+}
+
+impl DeathReason {
+    /// Its name in headers and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rejected => "rejected",
+            Self::Refused => "refused",
+            Self::Unanswered => "unanswered",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A message that goes to the dead letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Death {
+    pub(crate) id: MessageId,
+    pub(crate) attempts: u16,
+    pub(crate) reason: DeathReason,
+    /// What the consumer said.
+    pub(crate) detail: String,
+}
+
+/// What a new message came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Leased(Lease),
+    /// Another of its key is being worked on.
+    Behind,
+}
+
+/// How a message is given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Nack {
+    /// To be handed out again after this time, or after what the group says.
+    Retry { delay: Option<Duration>, detail: String },
+    /// Not to be handed out again.
+    Refuse { detail: String },
+}
+
+/// Counts since the group was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// Messages handed out, again or not.
+    pub delivered: u64,
+    /// Of these, those that had been handed out before.
+    pub redelivered: u64,
+    /// Messages done with by a consumer.
+    pub acked: u64,
+    /// Messages given back.
+    pub nacked: u64,
+    /// Leases that ran out.
+    pub unanswered: u64,
+    /// Messages that the filter passed over.
+    pub filtered: u64,
+    /// Messages that expired before they could be handed out.
+    pub expired: u64,
+    /// Messages that went to the dead letters, or were dropped after the last try.
+    pub dead: u64,
+}
+
+/// The state of a group.
+pub(crate) struct GroupState {
+    pub(crate) options: GroupOptions,
+    windows: Vec<Window>,
+    ready: BTreeSet<MessageId>,
+    resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
+    /// In the order in which they end, but for those that were extended.
+    leases: VecDeque<(Timestamp, MessageId, u64)>,
+    extended: HashMap<u64, Timestamp>,
+    last_lease: u64,
+    consumers: Vec<ConsumerId>,
+    last_consumer: u32,
+    keys: Keys,
+    /// How often messages had been handed out before the group was opened.
+    earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
+    dying: Vec<Death>,
+    pub(crate) changes: Changes,
+    pub(crate) counts: GroupCounts,
+    /// Whether changes are to be told at all.
+    keeps_changes: bool,
+}
+
+impl GroupState {
+    /// What the control log is told of the group as a whole: what it is done with, how far it has
+    /// come, and what was tried.
+    pub(crate) fn image(&self) -> Progress {
+        let lanes = 0..self.lanes();
+        let done = lanes.clone().flat_map(|lane| {
+            self.window(lane).done_ranges().into_iter().map(move |range| (lane, range))
+        });
+        Progress {
+            floors: self.windows.iter().map(Window::floor).collect(),
+            done: done.collect(),
+            seen: lanes.map(|lane| (lane, self.window(lane).end())).collect(),
+            tried: self.attempts(),
+        }
+    }
+
+    /// What changed since this was last asked for.
+    pub(crate) fn take_changes(&mut self) -> Progress {
+        let changes = std::mem::take(&mut self.changes);
+        Progress {
+            floors: Vec::new(),
+            done: changes.done,
+            seen: (0..self.lanes()).map(|lane| (lane, self.window(lane).end())).collect(),
+            tried: changes.tried,
+        }
+    }
+
+    /// A group that begins at these numbers, one for each lane.
+    pub(crate) fn new(options: GroupOptions, floors: &[u64], keeps_changes: bool) -> Self {
+        Self {
+            options,
+            windows: floors.iter().map(|floor| Window::new(*floor)).collect(),
+            ready: BTreeSet::new(),
+            resting: BinaryHeap::new(),
+            leases: VecDeque::new(),
+            extended: HashMap::new(),
+            last_lease: 0,
+            consumers: Vec::new(),
+            last_consumer: 0,
+            keys: Keys::default(),
+            earlier_attempts: HashMap::new(),
+            dying: Vec::new(),
+            changes: Changes::default(),
+            counts: GroupCounts::default(),
+            keeps_changes,
+        }
+    }
+
+    /// Takes up where another process left off. What it had handed out and not heard of counts as
+    /// tried once more.
+    pub(crate) fn restore(&mut self, progress: &Progress) {
+        for (lane, range) in &progress.done {
+            let window = &mut self.windows[usize::from(*lane)];
+            for seq in range.first.max(window.floor())..=range.last {
+                window.finish(seq);
+            }
+        }
+        for (lane, end) in &progress.seen {
+            let lane = *lane;
+            for seq in self.window(lane).floor()..*end {
+                let id = MessageId { lane, seq };
+                if !self.knows(id) {
+                    self.earlier_attempts.insert(id, (1, Timestamp(0)));
+                }
+            }
+        }
+        for (id, attempts, due) in &progress.tried {
+            if !self.knows(*id) {
+                self.earlier_attempts.insert(*id, (*attempts, *due));
+            }
+        }
+    }
+
+    pub(crate) fn window(&self, lane: u8) -> &Window {
+        &self.windows[usize::from(lane)]
+    }
+
+    fn window_mut(&mut self, id: MessageId) -> &mut Window {
+        &mut self.windows[usize::from(id.lane)]
+    }
+
+    pub(crate) fn lanes(&self) -> u8 {
+        self.windows.len() as u8
+    }
+
+    /// How many messages consumers have, or will be given again.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.windows.iter().map(Window::outstanding).sum()
+    }
+
+    pub(crate) fn join(&mut self) -> ConsumerId {
+        self.last_consumer += 1;
+        let consumer = ConsumerId(self.last_consumer);
+        self.consumers.push(consumer);
+        consumer
+    }
+
+    pub(crate) fn consumers(&self) -> usize {
+        self.consumers.len()
+    }
+
+    /// Whether it may be given messages.
+    pub(crate) fn may_take(&self, consumer: ConsumerId) -> bool {
+        match self.options.sharing {
+            Sharing::Competing => self.consumers.contains(&consumer),
+            Sharing::SingleActive => self.consumers.first() == Some(&consumer),
+        }
+    }
+
+    /// A consumer goes; what it had may be handed out again at once.
+    pub(crate) fn leave(&mut self, consumer: ConsumerId, now: Timestamp) {
+        self.consumers.retain(|other| *other != consumer);
+        let mut had = Vec::new();
+        for (lane, window) in (0..).zip(&self.windows) {
+            let leased = window.each().filter(|(_, slot)| {
+                slot.standing == Standing::Leased && slot.consumer == consumer.0
+            });
+            had.extend(leased.map(|(seq, _)| MessageId { lane, seq }));
+        }
+        for id in had {
+            self.retry(id, now, Duration::ZERO, DeathReason::Unanswered, String::new());
+        }
+    }
+
+    /// Whether the window of a lane has room for another new message.
+    #[inline]
+    pub(crate) fn has_room(&self, lane: u8) -> bool {
+        self.windows[usize::from(lane)].len() < self.options.outstanding_max
+    }
+
+    /// Whether the group is done with a message, or has it in hand, so that it is not new.
+    #[inline]
+    pub(crate) fn knows(&self, id: MessageId) -> bool {
+        let window = &self.windows[usize::from(id.lane)];
+        id.seq < window.floor()
+            || window.get(id.seq).is_some_and(|slot| slot.standing != Standing::Unseen)
+    }
+
+    /// Hands out a new message, or has it wait for another of its key.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        id: MessageId,
+        key: &[u8],
+        consumer: ConsumerId,
+        now: Timestamp,
+    ) -> Offer {
+        let in_turn = self.options.order == Order::None || self.keys.enter(key, id);
+        if !self.earlier_attempts.is_empty()
+            && let Some((attempts, due)) = self.earlier_attempts.remove(&id)
+        {
+            self.window_mut(id).reach(id.seq).attempts = attempts;
+            let attempts_max = self.options.attempts_max;
+            if attempts_max > 0 && attempts >= attempts_max {
+                self.die(id, DeathReason::Unanswered, String::new());
+                return Offer::Behind;
+            }
+            let slot = self.window_mut(id).reach(id.seq);
+            if due > now {
+                // It rests still. If it is not its turn either, resting comes to nothing worse
+                // than waiting for both.
+                slot.standing = if in_turn { Standing::Resting } else { Standing::Behind };
+                if in_turn {
+                    self.resting.push(Reverse((due, id)));
+                }
+                return Offer::Behind;
+            }
+        }
+        if in_turn {
+            Offer::Leased(self.lease(id, consumer, now))
+        } else {
+            self.window_mut(id).reach(id.seq).standing = Standing::Behind;
+            Offer::Behind
+        }
+    }
+
+    /// Passes over a new message for good.
+    #[inline]
+    pub(crate) fn skip(&mut self, id: MessageId) {
+        self.finish(id);
+    }
+
+    #[inline]
+    fn lease(&mut self, id: MessageId, consumer: ConsumerId, now: Timestamp) -> Lease {
+        self.last_lease += 1;
+        let number = self.last_lease;
+        let deadline = now.after(self.options.ack_wait);
+        let slot = self.windows[usize::from(id.lane)].reach(id.seq);
+        let attempt = slot.attempts.saturating_add(1);
+        *slot = Slot {
+            lease: number,
+            consumer: consumer.0,
+            attempts: attempt,
+            standing: Standing::Leased,
+        };
+        self.leases.push_back((deadline, id, number));
+        self.counts.delivered += 1;
+        self.counts.redelivered += u64::from(attempt > 1);
+        Lease { number, attempt }
+    }
+
+    /// The next message that is to be handed out again.
+    pub(crate) fn next_ready(&mut self) -> Option<MessageId> {
+        while let Some(id) = self.ready.first().copied() {
+            let standing = self.window(id.lane).get(id.seq).map(|slot| slot.standing);
+            if standing == Some(Standing::Ready) {
+                return Some(id);
+            }
+            self.ready.remove(&id);
+        }
+        None
+    }
+
+    /// Hands it out again.
+    pub(crate) fn release(&mut self, id: MessageId, consumer: ConsumerId, now: Timestamp) -> Lease {
+        self.ready.remove(&id);
+        self.lease(id, consumer, now)
+    }
+
+    #[inline]
+    fn finish(&mut self, id: MessageId) -> bool {
+        if !self.window_mut(id).finish(id.seq) {
+            return false;
+        }
+        if self.keeps_changes {
+            self.changes.done(id);
+        }
+        if self.options.order == Order::PerKey
+            && let Some(next) = self.keys.leave(id)
+        {
+            let slot = self.window_mut(next).reach(next.seq);
+            if slot.standing == Standing::Behind {
+                slot.standing = Standing::Ready;
+                self.ready.insert(next);
+            }
+        }
+        true
+    }
+
+    /// Whether a lease of a message is still the last one, and the message not done with. A lease
+    /// that ran out counts until the message is handed out again.
+    fn holds(&self, id: MessageId, lease: u64) -> bool {
+        self.windows.get(usize::from(id.lane)).and_then(|window| window.get(id.seq)).is_some_and(
+            |slot| {
+                slot.lease == lease
+                    && matches!(
+                        slot.standing,
+                        Standing::Leased | Standing::Ready | Standing::Resting
+                    )
+            },
+        )
+    }
+
+    /// A consumer is done with a message. False if it is no longer the consumer's.
+    #[inline]
+    pub(crate) fn ack(&mut self, id: MessageId, lease: u64) -> bool {
+        let held = self.holds(id, lease);
+        if held {
+            self.finish(id);
+            self.counts.acked += 1;
+            self.extended.remove(&lease);
+        }
+        held
+    }
+
+    /// Takes a message out of everybody's hands, for a transaction that will be done with it. False
+    /// if it is no longer the consumer's.
+    pub(crate) fn reserve(&mut self, id: MessageId, lease: u64) -> bool {
+        let held = self.holds(id, lease);
+        if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
+            slot.standing = Standing::Dying;
+        }
+        held
+    }
+
+    /// Gives it back: there will be no such transaction.
+    pub(crate) fn unreserve(&mut self, id: MessageId) {
+        if let Some(slot) = self.window_mut(id).get_mut(id.seq)
+            && slot.standing == Standing::Dying
+        {
+            slot.standing = Standing::Leased;
+        }
+    }
+
+    /// The transaction has been committed.
+    pub(crate) fn committed(&mut self, id: MessageId) {
+        self.counts.acked += 1;
+        self.finish(id);
+    }
+
+    /// A consumer is done with everything that it has of a lane up to a message. Returns how many
+    /// messages that were.
+    pub(crate) fn ack_through(&mut self, id: MessageId, consumer: ConsumerId) -> u64 {
+        let Some(window) = self.windows.get(usize::from(id.lane)) else { return 0 };
+        let held: Vec<_> = window
+            .each()
+            .take_while(|(seq, _)| *seq <= id.seq)
+            .filter(|(_, slot)| slot.standing == Standing::Leased && slot.consumer == consumer.0)
+            .map(|(seq, _)| MessageId { lane: id.lane, seq })
+            .collect();
+        for id in &held {
+            self.finish(*id);
+            self.counts.acked += 1;
+        }
+        held.len() as u64
+    }
+
+    /// A consumer gives a message back. False if it is no longer the consumer's.
+    pub(crate) fn nack(&mut self, id: MessageId, lease: u64, nack: Nack, now: Timestamp) -> bool {
+        if !self.holds(id, lease) {
+            return false;
+        }
+        self.counts.nacked += 1;
+        match nack {
+            Nack::Retry { delay, detail } => {
+                let delay = delay.unwrap_or(self.options.retry_delay);
+                self.retry(id, now, delay, DeathReason::Rejected, detail);
+            }
+            Nack::Refuse { detail } => self.die(id, DeathReason::Refused, detail),
+        }
+        true
+    }
+
+    /// A consumer needs longer. False if the message is no longer the consumer's.
+    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, now: Timestamp) -> bool {
+        let is_leased = self
+            .windows
+            .get(usize::from(id.lane))
+            .and_then(|window| window.get(id.seq))
+            .is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased);
+        if is_leased {
+            self.extended.insert(lease, now.after(self.options.ack_wait));
+        }
+        is_leased
+    }
+
+    fn retry(
+        &mut self,
+        id: MessageId,
+        now: Timestamp,
+        delay: Duration,
+        reason: DeathReason,
+        detail: String,
+    ) {
+        let attempts_max = self.options.attempts_max;
+        let slot = self.windows[usize::from(id.lane)].reach(id.seq);
+        let attempts = slot.attempts;
+        if attempts_max > 0 && attempts >= attempts_max {
+            return self.die(id, reason, detail);
+        }
+        let due = now.after(delay);
+        slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
+        if delay.is_zero() {
+            self.ready.insert(id);
+        } else {
+            self.resting.push(Reverse((due, id)));
+        }
+        if self.keeps_changes {
+            self.changes.tried.push((id, attempts, due));
+        }
+    }
+
+    fn die(&mut self, id: MessageId, reason: DeathReason, detail: String) {
+        let slot = self.windows[usize::from(id.lane)].reach(id.seq);
+        slot.standing = Standing::Dying;
+        let attempts = slot.attempts;
+        self.dying.push(Death { id, attempts, reason, detail });
+    }
+
+    /// A new message expired before it could be handed out.
+    pub(crate) fn expire_unseen(&mut self, id: MessageId) {
+        self.counts.expired += 1;
+        self.finish(id);
+    }
+
+    /// Puts an end to leases and rests whose time has come.
+    pub(crate) fn advance(&mut self, now: Timestamp) {
+        while let Some(&(deadline, id, lease)) = self.leases.front()
+            && deadline <= now
+        {
+            self.leases.pop_front();
+            let is_leased = self
+                .window(id.lane)
+                .get(id.seq)
+                .is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased);
+            match self.extended.remove(&lease) {
+                Some(later) if is_leased && later > now => self.put_off(later, id, lease),
+                _ if is_leased => {
+                    self.counts.unanswered += 1;
+                    let delay = self.options.retry_delay;
+                    self.retry(id, now, delay, DeathReason::Unanswered, String::new());
+                }
+                _ => {}
+            }
+        }
+        while let Some(&Reverse((due, id))) = self.resting.peek()
+            && due <= now
+        {
+            self.resting.pop();
+            let slot = self.window_mut(id).get_mut(id.seq);
+            if let Some(slot) = slot
+                && slot.standing == Standing::Resting
+            {
+                slot.standing = Standing::Ready;
+                self.ready.insert(id);
+            }
+        }
+    }
+
+    /// Every lease lasts as long as every other, so that one that was extended belongs where new
+    /// ones of the time of its extension stand: behind those that end before it.
+    fn put_off(&mut self, deadline: Timestamp, id: MessageId, lease: u64) {
+        self.extended.insert(lease, deadline);
+        let after = self.leases.partition_point(|(other, ..)| *other <= deadline);
+        self.leases.insert(after, (deadline, id, lease));
+    }
+
+    /// When [`GroupState::advance`] will have something to do.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        let lease = self.leases.front().map(|(deadline, ..)| *deadline);
+        let rest = self.resting.peek().map(|Reverse((due, _))| *due);
+        match (lease, rest) {
+            (Some(lease), Some(rest)) => Some(lease.min(rest)),
+            (lease, rest) => lease.or(rest),
+        }
+    }
+
+    /// The messages that are to be buried. When each is, [`GroupState::buried`] is to be called.
+    pub(crate) fn take_dying(&mut self) -> Vec<Death> {
+        std::mem::take(&mut self.dying)
+    }
+
+    /// A dead message was put with the others, or dropped.
+    pub(crate) fn buried(&mut self, id: MessageId) {
+        self.counts.dead += 1;
+        self.finish(id);
+    }
+
+    /// It could not be: it is tried again at the next opportunity.
+    pub(crate) fn not_buried(&mut self, death: Death) {
+        self.dying.push(death);
+    }
+
+    /// The messages below `first` of a lane are gone. Returns how many of them the group had not
+    /// done with.
+    pub(crate) fn pass(&mut self, lane: u8, first: u64) -> u64 {
+        let window = &mut self.windows[usize::from(lane)];
+        let before = window.floor();
+        if first <= before {
+            return 0;
+        }
+        let gone: Vec<_> = window
+            .each()
+            .take_while(|(seq, _)| *seq < first)
+            .filter(|(_, slot)| slot.standing != Standing::Done)
+            .map(|(seq, _)| MessageId { lane, seq })
+            .collect();
+        let unseen = first.saturating_sub(window.end().max(before));
+        let missed = gone.len() as u64 + unseen;
+        for id in gone {
+            self.finish(id);
+        }
+        self.windows[usize::from(lane)].pass(first);
+        if self.keeps_changes {
+            self.changes.done.push((lane, Range { first: before, last: first - 1 }));
+        }
+        missed
+    }
+
+    /// How often messages that are not done with were handed out, and until when they rest.
+    pub(crate) fn attempts(&self) -> Vec<(MessageId, u16, Timestamp)> {
+        let mut attempts: Vec<_> = Vec::new();
+        for (lane, window) in (0..).zip(&self.windows) {
+            let tried = window
+                .each()
+                .filter(|(_, slot)| slot.attempts > 0 && slot.standing != Standing::Done);
+            attempts.extend(
+                tried.map(|(seq, slot)| (MessageId { lane, seq }, slot.attempts, Timestamp(0))),
+            );
+        }
+        for Reverse((due, id)) in &self.resting {
+            if let Some(entry) = attempts.iter_mut().find(|(other, ..)| other == id) {
+                entry.2 = *due;
+            }
+        }
+        attempts.extend(self.earlier_attempts.iter().map(|(id, (n, due))| (*id, *n, *due)));
+        attempts.sort_unstable();
+        attempts
+    }
+}

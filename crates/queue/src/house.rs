@@ -1,0 +1,173 @@
+//! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
+
+use crate::batch::Spares;
+use crate::core::Core;
+use crate::error::QueueError;
+use crate::topic::Topic;
+use crate::waiting::block_on;
+use rialto_clock::{Clock, Timestamp};
+use rialto_disk::Disk;
+use rialto_log::{GROUP_BYTES_MAX, Options, SegmentPreparer, Writer};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// How many buffers of a megabyte are kept for another use.
+const SPARE_GROUPS: usize = 32;
+
+/// How often a queue without threads is stepped for one who waits; what has not come by then does
+/// not come without the clock.
+const STEPS_MAX: usize = 8;
+
+/// Something that a thread of the queue has to do.
+pub(crate) enum Work {
+    /// Write what a topic holds.
+    Write(Arc<Topic>),
+    /// Write what groups have to say.
+    Control,
+    /// Make the next segment of a lane.
+    Prepare(Arc<Topic>, usize, SegmentPreparer),
+}
+
+#[derive(Default)]
+struct Agenda {
+    work: VecDeque<Work>,
+    is_closed: bool,
+}
+
+/// What all topics of a queue share.
+pub(crate) struct House {
+    pub(crate) disk: Option<Arc<dyn Disk>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) spares: Arc<Spares>,
+    random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    agenda: Mutex<Agenda>,
+    bell: Condvar,
+    closed: Condvar,
+    /// The queue, if it has no threads.
+    driven: OnceLock<Weak<Core>>,
+}
+
+impl House {
+    pub(crate) fn new(
+        disk: Option<Arc<dyn Disk>>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    ) -> Self {
+        Self {
+            disk,
+            clock,
+            random,
+            spares: Spares::new(GROUP_BYTES_MAX, SPARE_GROUPS),
+            agenda: Mutex::default(),
+            bell: Condvar::new(),
+            closed: Condvar::new(),
+            driven: OnceLock::new(),
+        }
+    }
+
+    fn agenda(&self) -> MutexGuard<'_, Agenda> {
+        self.agenda.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Sixteen bytes that no other opening has.
+    pub(crate) fn salt(&self) -> [u8; 16] {
+        let mut salt = [0; 16];
+        salt[..8].copy_from_slice(&(self.random)().to_le_bytes());
+        salt[8..].copy_from_slice(&(self.random)().to_le_bytes());
+        salt
+    }
+
+    /// Opens or creates a log.
+    pub(crate) fn open_log(&self, dir: &Path, segment_bytes: u64) -> Result<Writer, QueueError> {
+        let disk = self.disk.clone().expect("only a queue with a disk opens logs");
+        disk.create_dir_all(dir)?;
+        let options = Options { segment_bytes, ..Options::new(self.salt()) };
+        let (writer, _) = rialto_log::open(disk, dir, options)?;
+        Ok(writer)
+    }
+
+    /// Puts work on the list.
+    pub(crate) fn ask(&self, work: Work) {
+        let mut agenda = self.agenda();
+        agenda.work.push_back(work);
+        drop(agenda);
+        self.bell.notify_one();
+    }
+
+    /// Waits on this thread for a future, at most until `deadline`. Where no threads do the work,
+    /// this one does it meanwhile, and time does not pass.
+    pub(crate) fn block_on<T>(
+        &self,
+        future: impl Future<Output = T>,
+        deadline: Option<Instant>,
+    ) -> Option<T> {
+        let Some(core) = self.driven.get() else { return block_on(future, deadline) };
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..STEPS_MAX {
+            if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+                return Some(value);
+            }
+            core.upgrade()?.step();
+        }
+        None
+    }
+
+    /// From here on nobody does the work but those who wait for it.
+    pub(crate) fn drive(&self, core: &Arc<Core>) {
+        let _ = self.driven.set(Arc::downgrade(core));
+    }
+
+    /// The next piece of work; nothing if there is none within `wait`, or ever again.
+    pub(crate) fn next_work(&self, wait: Option<Duration>) -> Option<Work> {
+        let mut agenda = self.agenda();
+        loop {
+            if let Some(work) = agenda.work.pop_front() {
+                return Some(work);
+            }
+            if agenda.is_closed {
+                return None;
+            }
+            agenda = match wait {
+                None => self.bell.wait(agenda).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => return None,
+                Some(wait) => {
+                    let (guard, timeout) = self
+                        .bell
+                        .wait_timeout(agenda, wait)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    if timeout.timed_out() && guard.work.is_empty() {
+                        return None;
+                    }
+                    guard
+                }
+            };
+        }
+    }
+
+    /// No thread waits for work any more; what is on the list is still handed out.
+    pub(crate) fn close(&self) {
+        self.agenda().is_closed = true;
+        self.bell.notify_all();
+        self.closed.notify_all();
+    }
+
+    /// Waits until it is closed, at most this long, and says whether it is.
+    pub(crate) fn wait_closed(&self, wait: Duration) -> bool {
+        let closed = self.closed.wait_timeout_while(self.agenda(), wait, |it| !it.is_closed);
+        closed.unwrap_or_else(PoisonError::into_inner).0.is_closed
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.agenda().is_closed
+    }
+}

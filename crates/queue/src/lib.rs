@@ -1,0 +1,48 @@
+//! Topics on a durable log.
+
+mod batch;
+mod burial;
+mod consumer;
+mod control;
+mod core;
+mod error;
+mod format;
+mod group;
+mod house;
+mod message;
+mod name;
+mod producer;
+mod publish;
+mod queue;
+mod reader;
+mod recovery;
+mod topic;
+mod transaction;
+mod waiting;
+
+pub use burial::{DEAD_SUFFIX, dead_header};
+pub use consumer::Consumer;
+pub use control::TRANSACTION_BYTES_MAX;
+pub use core::{GROUPS_MAX, TOPICS_MAX};
+pub use error::QueueError;
+pub use format::{
+    CONTENT_TYPE_BYTES_MAX, HEADERS_BYTES_MAX, HEADERS_MAX, Headers, KEY_BYTES_MAX,
+    MESSAGE_BYTES_MAX,
+};
+pub use group::{
+    DeadLetter, DeathReason, Delivered, Delivery, Fetched, Filter, GroupCounts, GroupOptions,
+    GroupStats, InvalidFilter, Order, Sharing, Start,
+};
+pub use message::{InvalidMessageId, Message, MessageId};
+pub use name::{InvalidName, NAME_BYTES_MAX, Name};
+pub use producer::{BatchReceipt, Producer, Receipt};
+pub use publish::{InvalidMessage, Publish};
+pub use queue::{Queue, QueueOptions, TopicStats};
+pub use reader::{Read, Reader};
+pub use recovery::{OpenReport, Rewound};
+pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use rialto_log::Level;
+pub use topic::{
+    Bounds, InvalidOptions, Kind, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
+};
+pub use transaction::{TRANSACTION_PARTS_MAX, Transaction};

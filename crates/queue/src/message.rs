@@ -1,0 +1,165 @@
+//! A message on its way out.
+
+use crate::batch::Batch;
+use crate::format::{self, Headers, Parts};
+use rialto_clock::Timestamp;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a message stands in its topic: in which lane, and where in it.
+///
+/// A topic has one lane for each priority. Within a lane, messages are numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId {
+    /// The priority.
+    pub lane: u8,
+    /// The number within the lane.
+    pub seq: u64,
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.lane, self.seq)
+    }
+}
+
+/// A text that is no [`MessageId`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no message id; it is written as LANE:NUMBER, such as 0:17")]
+pub struct InvalidMessageId(pub String);
+
+impl std::str::FromStr for MessageId {
+    type Err = InvalidMessageId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidMessageId> {
+        text.split_once(':')
+            .and_then(|(lane, seq)| Some(Self { lane: lane.parse().ok()?, seq: seq.parse().ok()? }))
+            .ok_or_else(|| InvalidMessageId(text.to_owned()))
+    }
+}
+
+/// A message as it was published.
+///
+/// It shares the memory in which the topic holds it: taking one copies nothing, and the memory is
+/// kept for as long as the message is.
+#[derive(Clone)]
+pub struct Message {
+    batch: Arc<Batch>,
+    /// Where the record lies in the batch.
+    start: u32,
+    end: u32,
+    id: MessageId,
+}
+
+impl Message {
+    /// Nothing if the record is no message.
+    #[inline]
+    pub(crate) fn new(batch: Arc<Batch>, start: u32, end: u32, id: MessageId) -> Option<Self> {
+        let message = Self { batch, start, end, id };
+        format::split(message.record())?;
+        Some(message)
+    }
+
+    #[inline]
+    pub(crate) fn record(&self) -> &[u8] {
+        &self.batch.body()[self.start as usize..self.end as usize]
+    }
+
+    #[inline]
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        format::split(self.record()).expect("a message is only made of a record that splits")
+    }
+
+    /// Where it stands in its topic.
+    #[must_use]
+    pub fn id(&self) -> MessageId {
+        self.id
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        self.parts().payload
+    }
+
+    /// What it is about; empty if nothing was said.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        self.parts().key
+    }
+
+    /// What the payload is; empty if nothing was said.
+    #[must_use]
+    pub fn content_type(&self) -> &str {
+        std::str::from_utf8(self.parts().content_type).unwrap_or_default()
+    }
+
+    /// The version of the payload's schema; 0 if nothing was said.
+    #[must_use]
+    pub fn schema_version(&self) -> u32 {
+        self.parts().header.schema_version.get()
+    }
+
+    /// Higher goes first.
+    #[must_use]
+    pub fn priority(&self) -> u8 {
+        self.parts().header.priority
+    }
+
+    /// The headers, in the order in which they were given.
+    #[must_use]
+    pub fn headers(&self) -> Headers<'_> {
+        Headers::new(self.parts().headers)
+    }
+
+    /// The first header of this name.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    /// When the topic accepted it. Within a lane, times never go back.
+    #[must_use]
+    pub fn published_at(&self) -> Timestamp {
+        Timestamp(self.parts().header.published_at.get())
+    }
+
+    /// When it is no longer of use.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        time(self.parts().header.expires_at.get())
+    }
+
+    /// The time for which it was put off, if it was.
+    #[must_use]
+    pub fn deliver_at(&self) -> Option<Timestamp> {
+        time(self.parts().header.deliver_at.get())
+    }
+
+    /// The id of the producer and the number that it gave the message, if it did.
+    #[must_use]
+    pub fn producer(&self) -> Option<(u64, u64)> {
+        let header = self.parts().header;
+        let id = header.producer.get();
+        (id != 0).then(|| (id, header.producer_sequence.get()))
+    }
+
+    /// Whether it had expired by `now`.
+    #[must_use]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at().is_some_and(|at| at <= now)
+    }
+}
+
+fn time(nanos: u64) -> Option<Timestamp> {
+    (nanos != 0).then_some(Timestamp(nanos))
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message")
+            .field("id", &self.id)
+            .field("payload_bytes", &self.payload().len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,291 @@
+//! Publishing.
+
+use crate::core::Core;
+use crate::error::QueueError;
+use crate::message::MessageId;
+use crate::name::Name;
+use crate::publish::Publish;
+use crate::topic::{Accepted, Incoming, Refusal, Topic, WhenFull};
+use rialto_log::Level;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How long a producer waits for what it sent before to be written, at most.
+const PENDING_WAIT: Duration = Duration::from_secs(30);
+
+/// Publishes on one topic. Any number of threads may share it.
+#[derive(Clone)]
+pub struct Producer {
+    topic: Arc<Topic>,
+    _core: Arc<Core>,
+}
+
+/// A message that was accepted and has its place. It is as safe as its topic makes it once
+/// [`Receipt::wait`] or [`Receipt::confirmed`] returns.
+#[derive(Clone)]
+#[must_use = "an accepted message is not confirmed before its receipt says so"]
+pub struct Receipt {
+    topic: Arc<Topic>,
+    /// Nothing if it had been accepted before.
+    id: Option<MessageId>,
+}
+
+impl Producer {
+    pub(crate) fn new(topic: Arc<Topic>, core: Arc<Core>) -> Self {
+        Self { topic, _core: core }
+    }
+
+    /// The topic on which it publishes.
+    #[must_use]
+    pub fn topic(&self) -> &Name {
+        &self.topic.name
+    }
+
+    /// Publishes a message and returns when it is as safe as the topic promises. Waits for room if
+    /// the topic says so.
+    pub fn publish(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
+        let receipt = self.send(message)?;
+        receipt.wait()?;
+        Ok(receipt)
+    }
+
+    /// Publishes a message and returns when it has its place; the receipt tells when it is safe.
+    /// Waits for room if the topic says so.
+    pub fn send(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
+        self.send_numbered(message, (0, 0))
+    }
+
+    /// As [`Producer::send`], and a message that was accepted with this number of this producer is
+    /// not published again. Numbers go up, gaps are allowed; the producer's id is not 0 and less
+    /// than 2^64 - 1.
+    pub fn send_numbered(
+        &self,
+        message: &Publish<'_>,
+        (producer, number): (u64, u64),
+    ) -> Result<Receipt, QueueError> {
+        let mut receipt = None;
+        let incoming = [Incoming { publish: message, producer: (producer, number) }];
+        self.send_all(&incoming, |accepted| receipt = Some(accepted))?;
+        let id = receipt.and_then(Accepted::id);
+        Ok(Receipt { topic: self.topic.clone(), id })
+    }
+
+    /// Publishes messages in order and without others between them in their lanes, unless there is
+    /// too much to write at once. Returns when all have their places, with a receipt for the whole.
+    ///
+    /// If it fails, the messages before the one that was refused have been published.
+    pub fn send_batch(&self, messages: &[Publish<'_>]) -> Result<BatchReceipt, QueueError> {
+        self.send_numbered_batch(messages, (0, 0))
+    }
+
+    /// As [`Producer::send_batch`], with numbers from `first` on.
+    pub fn send_numbered_batch(
+        &self,
+        messages: &[Publish<'_>],
+        (producer, first): (u64, u64),
+    ) -> Result<BatchReceipt, QueueError> {
+        let incoming: Vec<_> = messages
+            .iter()
+            .zip(first..)
+            .map(|(publish, number)| Incoming { publish, producer: (producer, number) })
+            .collect();
+        let mut receipt = BatchReceipt {
+            topic: self.topic.clone(),
+            ids: Vec::with_capacity(messages.len()),
+            duplicates: 0,
+        };
+        self.send_all(&incoming, |accepted| match accepted {
+            Accepted::At(id) => receipt.ids.push(id),
+            Accepted::Duplicate => receipt.duplicates += 1,
+        })?;
+        Ok(receipt)
+    }
+
+    /// Publishes without waiting for room.
+    pub fn try_send(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
+        let mut taken = None;
+        let incoming = Incoming { publish: message, producer: (0, 0) };
+        match self.topic.publish([incoming], |accepted| taken = Some(accepted)) {
+            Ok(()) => {
+                let id = taken.and_then(Accepted::id);
+                Ok(Receipt { topic: self.topic.clone(), id })
+            }
+            Err(Refusal::Later(_, error) | Refusal::Never(error)) => Err(error),
+        }
+    }
+
+    fn send_all(
+        &self,
+        mut incoming: &[Incoming<'_>],
+        mut accepted: impl FnMut(Accepted),
+    ) -> Result<(), QueueError> {
+        let mut began = None;
+        loop {
+            let mut taken = 0;
+            let result = self.topic.publish(incoming.iter().copied(), |one| {
+                taken += 1;
+                accepted(one);
+            });
+            incoming = &incoming[taken..];
+            let (seen, error) = match result {
+                Ok(()) => return Ok(()),
+                Err(Refusal::Never(error)) => return Err(error),
+                Err(Refusal::Later(seen, error)) => (seen, error),
+            };
+            let wait = match (&error, self.topic.options.when_full) {
+                (QueueError::Full { .. }, WhenFull::Reject) => return Err(error),
+                (QueueError::Full { .. }, WhenFull::Block(wait)) => wait,
+                _ => PENDING_WAIT,
+            };
+            let deadline = *began.get_or_insert_with(Instant::now) + wait;
+            if self.topic.house.block_on(self.topic.room(seen), Some(deadline)).is_none() {
+                return Err(error);
+            }
+        }
+    }
+
+    /// As [`Producer::send`], on a task.
+    pub async fn send_async(
+        &self,
+        messages: &[Publish<'_>],
+        (producer, first): (u64, u64),
+    ) -> Result<BatchReceipt, QueueError> {
+        let mut receipt = BatchReceipt {
+            topic: self.topic.clone(),
+            ids: Vec::with_capacity(messages.len()),
+            duplicates: 0,
+        };
+        loop {
+            let done = receipt.ids.len() + receipt.duplicates;
+            let rest = messages[done..].iter().zip(first + done as u64..);
+            let incoming =
+                rest.map(|(publish, number)| Incoming { publish, producer: (producer, number) });
+            let result = self.topic.publish(incoming, |accepted| match accepted {
+                Accepted::At(id) => receipt.ids.push(id),
+                Accepted::Duplicate => receipt.duplicates += 1,
+            });
+            match result {
+                Ok(()) => return Ok(receipt),
+                Err(Refusal::Never(error)) => return Err(error),
+                Err(Refusal::Later(_, error @ QueueError::Full { .. }))
+                    if self.topic.options.when_full == WhenFull::Reject =>
+                {
+                    return Err(error);
+                }
+                // How long is for the caller to say, who has a timer.
+                Err(Refusal::Later(seen, _)) => self.topic.room(seen).await,
+            }
+        }
+    }
+}
+
+impl Accepted {
+    fn id(self) -> Option<MessageId> {
+        match self {
+            Self::At(id) => Some(id),
+            Self::Duplicate => None,
+        }
+    }
+}
+
+impl Receipt {
+    /// Where the message stands; nothing if it had been published before under the same number.
+    #[must_use]
+    pub fn id(&self) -> Option<MessageId> {
+        self.id
+    }
+
+    /// Returns when the message is as safe as its topic promises.
+    pub async fn confirmed(&self) -> Result<(), QueueError> {
+        self.confirmed_at(self.topic.level()).await
+    }
+
+    /// Returns when the message is safe at this level, which may be more than the topic promises.
+    pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
+        confirm(&self.topic, self.id.as_slice(), level).await
+    }
+
+    /// As [`Receipt::confirmed`], on this thread.
+    pub fn wait(&self) -> Result<(), QueueError> {
+        self.wait_at(self.topic.level())
+    }
+
+    /// As [`Receipt::confirmed_at`], on this thread.
+    pub fn wait_at(&self, level: Level) -> Result<(), QueueError> {
+        self.topic.house.block_on(self.confirmed_at(level), None).unwrap_or(Err(QueueError::Closed))
+    }
+}
+
+/// Messages that were accepted together.
+#[derive(Clone)]
+#[must_use = "accepted messages are not confirmed before their receipt says so"]
+pub struct BatchReceipt {
+    topic: Arc<Topic>,
+    ids: Vec<MessageId>,
+    duplicates: usize,
+}
+
+impl BatchReceipt {
+    /// Where the messages stand, without those that had been published before.
+    #[must_use]
+    pub fn ids(&self) -> &[MessageId] {
+        &self.ids
+    }
+
+    /// How many had been published before under the same numbers.
+    #[must_use]
+    pub fn duplicates(&self) -> usize {
+        self.duplicates
+    }
+
+    /// Returns when all messages are as safe as their topic promises.
+    pub async fn confirmed(&self) -> Result<(), QueueError> {
+        self.confirmed_at(self.topic.level()).await
+    }
+
+    /// Returns when all messages are safe at this level.
+    pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
+        confirm(&self.topic, &self.ids, level).await
+    }
+
+    /// As [`BatchReceipt::confirmed`], on this thread.
+    pub fn wait(&self) -> Result<(), QueueError> {
+        self.topic.house.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
+    }
+}
+
+async fn confirm(topic: &Arc<Topic>, ids: &[MessageId], level: Level) -> Result<(), QueueError> {
+    if topic.level() == Level::Memory {
+        return if level == Level::Memory {
+            Ok(())
+        } else {
+            Err(QueueError::Level { level: topic.level(), asked: level })
+        };
+    }
+    let level = level.max(topic.level());
+    if level > topic.level() {
+        topic.want_sync();
+    }
+    let mut lasts = [0; 256];
+    for id in ids {
+        lasts[usize::from(id.lane)] = id.seq.max(lasts[usize::from(id.lane)]);
+    }
+    for (number, last) in (0..=u8::MAX).zip(lasts).filter(|(_, last)| *last > 0) {
+        let lane = &topic.lanes[topic.nth(number)];
+        std::future::poll_fn(|context| {
+            for _ in 0..2 {
+                if lane.mark(level) >= last {
+                    return Poll::Ready(Ok(()));
+                }
+                if let Err(error) = topic.check_writable() {
+                    return Poll::Ready(Err(error));
+                }
+                lane.confirmations.register(last, context.waker());
+            }
+            if lane.mark(level) >= last { Poll::Ready(Ok(())) } else { Poll::Pending }
+        })
+        .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! A queue, and the threads that work for it.
+
+use crate::consumer::Consumer;
+use crate::core::Core;
+use crate::error::QueueError;
+use crate::group::{GroupOptions, GroupStats, Start};
+use crate::house::House;
+use crate::name::Name;
+use crate::producer::Producer;
+use crate::reader::Reader;
+use crate::recovery::{self, OpenReport};
+use crate::topic::{Topic, TopicOptions};
+use crate::transaction::Transaction;
+use rialto_clock::{Clock, SystemClock};
+use rialto_disk::{Disk, RealDisk};
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How often a queue looks at what time brings: deadlines, delays, retention.
+const TICK: Duration = Duration::from_millis(5);
+
+/// The threads that write, beside the one that looks at the time. More than one, so that a topic
+/// whose disk is slow does not hold up another, and so that files are made ahead meanwhile.
+const WRITERS: usize = 3;
+
+/// Where a queue takes what it needs from.
+#[derive(Clone)]
+pub struct QueueOptions {
+    /// The directory; nothing for a queue that is gone with its process.
+    pub dir: Option<PathBuf>,
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh random values, for the salts of logs.
+    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl QueueOptions {
+    /// A queue in a directory of the real disk.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: Some(dir.into()), ..Self::in_memory() }
+    }
+
+    /// A queue that is gone with its process. All its topics are at
+    /// [`Level::Memory`](rialto_log::Level::Memory).
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self {
+            dir: None,
+            disk: Arc::new(RealDisk),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(|| RandomState::new().hash_one(std::process::id())),
+        }
+    }
+}
+
+/// A queue: topics, and what happens to them. Clones share it; the last one that goes closes it.
+#[derive(Clone)]
+pub struct Queue {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    core: Arc<Core>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    report: OpenReport,
+}
+
+impl Queue {
+    /// Opens or creates a queue, and starts its threads.
+    pub fn open(options: QueueOptions) -> Result<Self, QueueError> {
+        let queue = Self::open_without_threads(options)?;
+        let mut threads = Vec::new();
+        for nth in 0..WRITERS {
+            let core = queue.inner.core.clone();
+            let thread = std::thread::Builder::new().name(format!("queue-{nth}"));
+            threads.push(spawn(thread, move || {
+                while let Some(work) = core.house.next_work(None) {
+                    core.work(work);
+                }
+            })?);
+        }
+        let core = queue.inner.core.clone();
+        threads.push(spawn(std::thread::Builder::new().name("queue-time".into()), move || {
+            while !core.house.wait_closed(TICK) {
+                core.tick();
+            }
+        })?);
+        *queue.inner.threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
+        Ok(queue)
+    }
+
+    /// Opens a queue without threads: nothing is written and no time passes but in
+    /// [`Queue::step`] and in calls that wait for something. For simulations and tests.
+    pub fn open_stepped(options: QueueOptions) -> Result<Self, QueueError> {
+        let queue = Self::open_without_threads(options)?;
+        queue.inner.core.house.drive(&queue.inner.core);
+        Ok(queue)
+    }
+
+    fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
+        let QueueOptions { dir, disk, clock, random } = options;
+        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, random));
+        let (core, report) = match dir {
+            Some(dir) => recovery::open(house, &dir)?,
+            None => (Core::new(house, None, None, 1), OpenReport::default()),
+        };
+        let threads = Mutex::default();
+        Ok(Self { inner: Arc::new(Inner { core: Arc::new(core), threads, report }) })
+    }
+
+    /// Does everything that can be done now, on this thread.
+    pub fn step(&self) {
+        self.inner.core.step();
+    }
+
+    /// What was found when it was opened.
+    #[must_use]
+    pub fn report(&self) -> &OpenReport {
+        &self.inner.report
+    }
+
+    /// Creates a topic. If there is one of this name with these options, it is used.
+    pub fn create_topic(&self, name: &str, options: TopicOptions) -> Result<(), QueueError> {
+        self.inner.core.create_topic(Name::new(name)?, options).map(drop)
+    }
+
+    /// Deletes a topic with its messages and groups. Whoever uses it is told.
+    pub fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
+        self.inner.core.delete_topic(name)
+    }
+
+    /// The names of all topics, in order.
+    #[must_use]
+    pub fn topics(&self) -> Vec<Name> {
+        self.inner.core.topics().iter().map(|topic| topic.name.clone()).collect()
+    }
+
+    /// What a topic was created with.
+    pub fn options(&self, topic: &str) -> Result<TopicOptions, QueueError> {
+        Ok(self.inner.core.topic(topic)?.options.clone())
+    }
+
+    /// Something that publishes on a topic.
+    pub fn producer(&self, topic: &str) -> Result<Producer, QueueError> {
+        Ok(Producer::new(self.inner.core.topic(topic)?, self.inner.core.clone()))
+    }
+
+    /// Creates a group of a topic. If there is one of this name with these options, it is used.
+    pub fn create_group(
+        &self,
+        topic: &str,
+        group: &str,
+        options: GroupOptions,
+    ) -> Result<(), QueueError> {
+        let topic = self.inner.core.topic(topic)?;
+        self.inner.core.group(&topic, &Name::new(group)?, Some(options)).map(drop)
+    }
+
+    /// Deletes a group. Its consumers are told.
+    pub fn delete_group(&self, topic: &str, group: &str) -> Result<(), QueueError> {
+        let topic = self.inner.core.topic(topic)?;
+        self.inner.core.delete_group(&topic, group)
+    }
+
+    /// A new member of a group.
+    pub fn consumer(&self, topic: &str, group: &str) -> Result<Consumer, QueueError> {
+        let core = &self.inner.core;
+        let topic = core.topic(topic)?;
+        let group = core.group(&topic, &Name::new(group)?, None)?;
+        Consumer::new(group, core.clone())
+    }
+
+    /// Something that reads a topic and is no member of a group.
+    pub fn reader(&self, topic: &str, start: Start) -> Result<Reader, QueueError> {
+        let core = &self.inner.core;
+        Reader::new(core.topic(topic)?, core.clone(), start)
+    }
+
+    /// Begins a transaction.
+    #[must_use]
+    pub fn begin(&self) -> Transaction {
+        Transaction::new(self.inner.core.clone())
+    }
+
+    /// How a topic is doing.
+    pub fn stats(&self, topic: &str) -> Result<TopicStats, QueueError> {
+        Ok(self.inner.core.topic(topic)?.stats())
+    }
+
+    /// Drops all messages of a topic, whoever still wants them. Returns how many there were.
+    pub fn purge(&self, topic: &str) -> Result<u64, QueueError> {
+        self.inner.core.topic(topic)?.purge()
+    }
+
+    /// Closes the queue, durably. Whoever uses it is told.
+    pub fn close(&self) -> Result<(), QueueError> {
+        self.inner.close()
+    }
+}
+
+fn spawn(
+    thread: std::thread::Builder,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, QueueError> {
+    thread.spawn(run).map_err(QueueError::Thread)
+}
+
+impl Inner {
+    fn close(&self) -> Result<(), QueueError> {
+        if self.core.house.is_closed() {
+            return Ok(());
+        }
+        self.core.house.close();
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            // A thread that panicked has said so; what is left can still be closed.
+            let _ = thread.join();
+        }
+        self.core.close()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Whoever wants to know calls close.
+        let _ = self.close();
+    }
+}
+
+/// How a topic is doing.
+#[derive(Clone, Debug)]
+pub struct TopicStats {
+    /// Its name.
+    pub name: Name,
+    /// How many messages it holds.
+    pub messages: u64,
+    /// How many bytes they take, to a stretch of 256 KiB.
+    pub bytes: u64,
+    /// How many messages are put off.
+    pub delayed: u64,
+    /// The oldest and the newest message of each lane, lowest priority first.
+    pub lanes: Vec<(u64, u64)>,
+    /// How long ago the oldest messages were published; nothing if there are none.
+    pub oldest_age: Option<Duration>,
+    /// Messages published since it was opened.
+    pub published_messages: u64,
+    /// The bytes of these.
+    pub published_bytes: u64,
+    /// Messages that were refused, for want of room or else.
+    pub refused: u64,
+    /// Messages that numbered producers had published before.
+    pub duplicates: u64,
+    /// The bytes that wait to be written.
+    pub pending_bytes: u64,
+    /// The memory that recent messages take.
+    pub recent_bytes: u64,
+    /// Its groups.
+    pub groups: Vec<GroupStats>,
+    /// Why nothing can be published on it any more.
+    pub failed: Option<String>,
+}
+
+impl Topic {
+    fn stats(&self) -> TopicStats {
+        let now = self.house.now();
+        let groups: Vec<_> = self.groups().iter().map(|group| group.stats()).collect();
+        let mut filling = self.filling();
+        let (messages, bytes) = self.held(&mut filling);
+        TopicStats {
+            name: self.name.clone(),
+            messages,
+            bytes,
+            delayed: self.waiting(),
+            lanes: self.lanes[..self.lanes.len() - 1]
+                .iter()
+                .map(|lane| (lane.first(), lane.visible()))
+                .collect(),
+            oldest_age: filling.oldest_time().map(|oldest| now.since(oldest)),
+            published_messages: filling.published_messages,
+            published_bytes: filling.published_bytes,
+            refused: filling.refused,
+            duplicates: filling.duplicates,
+            pending_bytes: filling.pending_bytes as u64,
+            recent_bytes: self.lanes.iter().map(|lane| lane.shelf_bytes() as u64).sum(),
+            groups,
+            failed: filling.failure(),
+        }
+    }
+}

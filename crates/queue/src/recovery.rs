@@ -1,0 +1,164 @@
+//! Opening a queue: what the control log says, what the topics hold, and what follows from both.
+
+use crate::control::{Control, ControlState, PastTransaction};
+use crate::control::{GroupRecord, TopicRecord};
+use crate::core::{Core, topic_dir};
+use crate::error::QueueError;
+use crate::group::{Group, GroupState};
+use crate::house::House;
+use crate::name::Name;
+use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
+use rialto_log::Level;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A group that had come further than its topic, because the topic lost what was not synced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewound {
+    /// The topic.
+    pub topic: Name,
+    /// The group.
+    pub group: Name,
+    /// The lane.
+    pub lane: u8,
+    /// The number from which it goes on.
+    pub next: u64,
+}
+
+/// What was found when a queue was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenReport {
+    /// How many topics there are.
+    pub topics: usize,
+    /// How many groups they have.
+    pub groups: usize,
+    /// The groups that go back.
+    pub rewound: Vec<Rewound>,
+    /// How many transactions were found of which a topic may have lost messages; these have been
+    /// put back.
+    pub transactions: usize,
+}
+
+/// Opens the queue in a directory.
+pub(crate) fn open(house: Arc<House>, dir: &Path) -> Result<(Core, OpenReport), QueueError> {
+    let (control, state) = Control::open(&house, &dir.join("control"))?;
+    let ControlState { topics, deleted, transactions, next_id, .. } = state;
+    let core = Core::new(house.clone(), Some(dir.to_owned()), Some(control), next_id);
+    let mut report = OpenReport { topics: topics.len(), ..OpenReport::default() };
+    for (id, record) in topics {
+        open_topic(&core, id, record, &mut report)?;
+    }
+    let disk = house.disk.as_ref().expect("a queue in a directory has a disk");
+    for id in deleted {
+        crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
+    }
+    report.transactions = transactions.len();
+    transactions.into_iter().try_for_each(|it: PastTransaction| core.deliver_again(it))?;
+    // What was clamped must be known before numbers that were lost are given anew.
+    core.checkpoint()?;
+    Ok((core, report))
+}
+
+fn open_topic(
+    core: &Core,
+    id: u32,
+    record: TopicRecord,
+    report: &mut OpenReport,
+) -> Result<(), QueueError> {
+    let TopicRecord { name, options, groups, delayed, upto, last } = record;
+    let house = &core.house;
+    let dir = core.dir.as_deref().map(|dir| topic_dir(dir, id));
+    let topic = Topic::new(id, name, options, house.clone(), dir.as_deref());
+    if let (Some(dir), Some(disk)) = (&dir, &house.disk)
+        && topic.level() != Level::Memory
+    {
+        for (nth, lane) in topic.lanes.iter().enumerate() {
+            let dir = lane_dir(dir, lane.number);
+            if disk.list(&dir).is_ok_and(|files| !files.is_empty()) {
+                let writer = house.open_log(&dir, topic.options.segment_bytes)?;
+                let bytes = writer.segments().count() as u64 * topic.options.segment_bytes;
+                topic.adopt(nth, writer, bytes);
+            }
+        }
+        for (nth, producer, number) in last {
+            topic.restore_producer(nth, producer, number);
+        }
+        for nth in 0..topic.lanes.len() {
+            read_producers(&topic, nth, upto.get(nth).copied().unwrap_or(1))?;
+        }
+    }
+    let topic = core.add_topic(topic);
+    for (id, group) in groups {
+        report.groups += 1;
+        topic.add_group(&Arc::new(restore_group(core, &topic, id, group, report)));
+    }
+    let nth = topic.lanes.len() - 1;
+    let lane = &topic.lanes[nth];
+    topic.delayed().restore(&delayed, lane.first(), lane.visible() + 1);
+    Ok(())
+}
+
+/// Reads what numbered producers have sent since the control log was last told.
+fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError> {
+    let mut cursor = LaneCursor::new(nth, from.max(topic.lanes[nth].first()));
+    loop {
+        match cursor.step(topic)? {
+            Step::Message(message) => {
+                let header = message.parts().header;
+                let (producer, number) = (header.producer.get(), header.producer_sequence.get());
+                if producer != 0 {
+                    topic.restore_producer(nth as u8, producer, number);
+                }
+                if header.transaction.get() != 0 {
+                    topic.restore_producer(nth as u8, TRANSACTIONS, header.transaction.get());
+                }
+            }
+            Step::Gap(..) => {}
+            Step::End => return Ok(()),
+        }
+    }
+}
+
+fn restore_group(
+    core: &Core,
+    topic: &Arc<Topic>,
+    id: u32,
+    record: GroupRecord,
+    report: &mut OpenReport,
+) -> Group {
+    let GroupRecord { name, options, mut progress } = record;
+    let keeps = core.keeps(topic);
+    let lanes = 0..topic.options.priorities;
+    if !keeps {
+        let floors: Vec<u64> = lanes.map(|_| 1).collect();
+        return Group::new(id, name, topic.clone(), GroupState::new(options, &floors, keeps));
+    }
+    let mut floors = Vec::new();
+    for lane in lanes {
+        let nth = usize::from(lane);
+        let (first, end) = (topic.lanes[nth].first(), topic.lanes[nth].visible() + 1);
+        let floor = progress.floors.get(nth).copied().unwrap_or(1);
+        let furthest = progress
+            .done
+            .iter()
+            .filter(|(other, _)| *other == lane)
+            .map(|(_, range)| range.last + 1)
+            .chain(progress.seen.iter().filter(|(other, _)| *other == lane).map(|(_, end)| *end))
+            .fold(floor, u64::max);
+        if furthest > end {
+            let (topic, group) = (topic.name.clone(), name.clone());
+            report.rewound.push(Rewound { topic, group, lane, next: end.min(furthest) });
+            for (_, range) in progress.done.iter_mut().filter(|(other, _)| *other == lane) {
+                range.last = range.last.min(end - 1);
+            }
+            for (_, seen) in progress.seen.iter_mut().filter(|(other, _)| *other == lane) {
+                *seen = end.min(*seen);
+            }
+            progress.tried.retain(|(id, ..)| id.lane != lane || id.seq < end);
+        }
+        floors.push(floor.clamp(first, end.max(first)));
+    }
+    let mut state = GroupState::new(options, &floors, keeps);
+    state.restore(&progress);
+    Group::new(id, name, topic.clone(), state)
+}

@@ -1,0 +1,121 @@
+//! Messages that are put off: they wait in a lane of their own, and are moved when they are due.
+
+use super::Topic;
+use super::reading::{LaneCursor, Step};
+use crate::error::QueueError;
+use crate::group::{Progress, Range};
+use crate::message::Message;
+use rialto_clock::Timestamp;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+/// The most messages, and the most bytes of them, that are moved at once.
+const MOVE_MESSAGES: usize = 512;
+const MOVE_BYTES: usize = 256 << 10;
+
+/// When what is due. It is rebuilt from the lane, so that it is stored nowhere.
+pub(crate) struct Delayed {
+    cursor: LaneCursor,
+    reread: LaneCursor,
+    due: BinaryHeap<Reverse<(Timestamp, u64)>>,
+    /// Everything below has been moved.
+    floor: u64,
+    /// What has been moved besides.
+    moved: BTreeSet<u64>,
+}
+
+impl Delayed {
+    /// An index that begins where the lane does.
+    pub(crate) fn new(nth: usize) -> Self {
+        Self {
+            cursor: LaneCursor::new(nth, 1),
+            reread: LaneCursor::new(nth, 1),
+            due: BinaryHeap::new(),
+            floor: 1,
+            moved: BTreeSet::new(),
+        }
+    }
+
+    /// Takes up where another process left off. Numbers behind `end` were lost and are given anew.
+    pub(crate) fn restore(&mut self, progress: &Progress, first: u64, end: u64) {
+        self.floor = progress.floors.first().copied().unwrap_or(1).max(first).min(end);
+        for (_, range) in &progress.done {
+            for seq in range.first.max(self.floor)..=range.last.min(end - 1) {
+                self.moved.insert(seq);
+            }
+        }
+        self.settle();
+        self.cursor.seek(self.floor);
+    }
+
+    fn settle(&mut self) {
+        while self.moved.remove(&self.floor) {
+            self.floor += 1;
+        }
+    }
+
+    /// What the control log must know.
+    pub(crate) fn image(&self, lane: u8) -> Progress {
+        let range = |seq: &u64| (lane, Range { first: *seq, last: *seq });
+        Progress {
+            floors: vec![self.floor],
+            done: self.moved.iter().map(range).collect(),
+            ..Progress::default()
+        }
+    }
+
+    /// Looks at what has come since it last looked.
+    fn take_note(&mut self, topic: &Topic) -> Result<(), QueueError> {
+        loop {
+            match self.cursor.step(topic)? {
+                Step::Message(message) => {
+                    let (seq, at) = (message.id().seq, message.deliver_at());
+                    if !self.moved.contains(&seq) {
+                        self.due.push(Reverse((at.unwrap_or_default(), seq)));
+                    }
+                }
+                Step::End => return Ok(()),
+                Step::Gap(..) => {}
+            }
+        }
+    }
+
+    /// The messages that are due, some at a time, in the order in which they are.
+    pub(crate) fn take_due(
+        &mut self,
+        topic: &Topic,
+        now: Timestamp,
+    ) -> Result<Vec<Message>, QueueError> {
+        self.take_note(topic)?;
+        let mut messages = Vec::new();
+        let mut bytes = 0;
+        while let Some(&Reverse((at, seq))) = self.due.peek()
+            && at <= now
+            && messages.len() < MOVE_MESSAGES
+            && bytes < MOVE_BYTES
+        {
+            self.due.pop();
+            self.reread.seek(seq);
+            if let Step::Message(message) = self.reread.step(topic)? {
+                bytes += message.record().len();
+                messages.push(message);
+            }
+        }
+        Ok(messages)
+    }
+
+    /// They have been moved. Returns the number below which everything has been.
+    pub(crate) fn moved(&mut self, messages: &[Message]) -> u64 {
+        self.moved.extend(messages.iter().map(|message| message.id().seq));
+        self.settle();
+        self.floor
+    }
+
+    /// They could not be.
+    pub(crate) fn not_moved(&mut self, messages: &[Message]) {
+        for message in messages {
+            let at = message.deliver_at().unwrap_or_default();
+            self.due.push(Reverse((at, message.id().seq)));
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! One lane of a topic: a log of messages, or the memory that stands for one.
+
+use crate::batch::Batch;
+use crate::error::QueueError;
+use crate::house::House;
+use crate::waiting::Waiters;
+use rialto_log::{
+    Commit, Group, Level, PreparedSegment, Reader, SegmentPreparer, Segments, Writer,
+};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Where a message is.
+pub(crate) enum Place {
+    /// In memory, here.
+    Batch(Arc<Batch>),
+    /// It has been published, and only the open group of its topic holds it.
+    Open,
+    /// On disk.
+    Disk,
+    /// There is none of this number yet that may be seen.
+    Ahead,
+    /// It is gone; this is the oldest that is not.
+    Gone(u64),
+}
+
+#[derive(Default)]
+struct Shelf {
+    batches: VecDeque<Arc<Batch>>,
+    bytes: usize,
+}
+
+/// The disk's side of a lane. Only the one who writes it locks it for long.
+#[derive(Default)]
+struct Store {
+    writer: Option<Writer>,
+    has_unsynced: bool,
+    /// What was written since a segment was last made ahead of time, or asked for.
+    bytes_since_ask: u64,
+    /// What had been written when it was last looked whether the lane is idle.
+    written_before: u64,
+    /// Up to which message a proof of the end was left.
+    confirmed: u64,
+}
+
+/// A sequence of messages. What is written here, readers may take from the moment that the topic's
+/// level allows.
+pub(crate) struct Lane {
+    pub(crate) number: u8,
+    level: Level,
+    dir: Option<PathBuf>,
+    segment_bytes: u64,
+    shelf_bytes_max: usize,
+    shelf: Mutex<Shelf>,
+    store: Mutex<Store>,
+    segments: OnceLock<Segments>,
+    /// The oldest message that has not been dropped.
+    first: AtomicU64,
+    written: AtomicU64,
+    durable: AtomicU64,
+    visible: AtomicU64,
+    pub(crate) arrivals: Waiters,
+    pub(crate) confirmations: Waiters,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a lane is made with.
+pub(crate) struct LaneOptions {
+    pub(crate) number: u8,
+    pub(crate) level: Level,
+    /// Where its log is; nothing at [`Level::Memory`].
+    pub(crate) dir: Option<PathBuf>,
+    pub(crate) segment_bytes: u64,
+    pub(crate) shelf_bytes_max: usize,
+}
+
+impl Lane {
+    /// A lane that has no log yet, or never will.
+    pub(crate) fn new(options: LaneOptions) -> Self {
+        let LaneOptions { number, level, dir, segment_bytes, shelf_bytes_max } = options;
+        Self {
+            number,
+            level,
+            dir,
+            segment_bytes,
+            shelf_bytes_max,
+            shelf: Mutex::default(),
+            store: Mutex::default(),
+            segments: OnceLock::new(),
+            first: AtomicU64::new(1),
+            written: AtomicU64::new(0),
+            durable: AtomicU64::new(0),
+            visible: AtomicU64::new(0),
+            arrivals: Waiters::default(),
+            confirmations: Waiters::default(),
+        }
+    }
+
+    /// Takes the log that was found on disk. To be called once, before anything is written.
+    pub(crate) fn adopt(&self, writer: Writer) {
+        let segments = writer.segments();
+        let (first, last) = (segments.first_seq(), writer.next_seq() - 1);
+        self.first.store(first, Ordering::Release);
+        for mark in [&self.written, &self.durable, &self.visible] {
+            mark.store(last, Ordering::Release);
+        }
+        let _ = self.segments.set(segments);
+        lock(&self.store).writer = Some(writer);
+    }
+
+    pub(crate) fn first(&self) -> u64 {
+        self.first.load(Ordering::Acquire)
+    }
+
+    /// The last message that readers may take.
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
+    }
+
+    /// How far the lane is safe at some level.
+    pub(crate) fn mark(&self, level: Level) -> u64 {
+        match level {
+            Level::Memory => u64::MAX,
+            Level::Buffered => self.written.load(Ordering::Acquire),
+            Level::Synced => self.durable.load(Ordering::Acquire),
+        }
+    }
+
+    /// A lane of memory: the message was published.
+    #[inline]
+    pub(crate) fn published(&self, seq: u64) {
+        self.visible.store(seq, Ordering::Release);
+    }
+
+    /// Puts messages where readers find them.
+    pub(crate) fn shelve(&self, batch: Arc<Batch>) {
+        let mut shelf = lock(&self.shelf);
+        shelf.bytes += batch.held_bytes();
+        shelf.batches.push_back(batch);
+        if self.level == Level::Memory {
+            return;
+        }
+        while shelf.bytes > self.shelf_bytes_max
+            && let Some(oldest) = shelf.batches.pop_front()
+        {
+            shelf.bytes -= oldest.held_bytes();
+        }
+    }
+
+    /// Where a message is.
+    pub(crate) fn find(&self, seq: u64) -> Place {
+        let first = self.first();
+        if seq < first {
+            return Place::Gone(first);
+        }
+        if seq > self.visible() {
+            return Place::Ahead;
+        }
+        let shelf = lock(&self.shelf);
+        let after = shelf.batches.partition_point(|batch| batch.first_seq() <= seq);
+        if let Some(batch) = after.checked_sub(1).and_then(|nth| shelf.batches.get(nth))
+            && seq <= batch.last_seq()
+        {
+            return Place::Batch(batch.clone());
+        }
+        drop(shelf);
+        if self.level == Level::Memory { Place::Open } else { Place::Disk }
+    }
+
+    /// A reader of the log from `seq` on, which must be visible.
+    pub(crate) fn read_from(&self, seq: u64) -> Result<Option<Reader>, QueueError> {
+        let Some(segments) = self.segments.get() else { return Ok(None) };
+        let mut reader = Reader::open(segments, seq)?;
+        reader.set_end(self.visible());
+        Ok(Some(reader))
+    }
+
+    /// Writes groups, in order, and lets readers have what the level allows. Hands out the means to
+    /// make the next segment when that should be done.
+    pub(crate) fn write(
+        &self,
+        house: &House,
+        groups: impl IntoIterator<Item = Group>,
+    ) -> Result<Option<SegmentPreparer>, QueueError> {
+        let commit = if self.level == Level::Synced { Commit::Synced } else { Commit::Written };
+        let mut guard = lock(&self.store);
+        let store = &mut *guard;
+        let mut preparer = None;
+        for mut group in groups {
+            let writer = self.writer(house, &mut store.writer)?;
+            let last = writer.write(&mut group, commit)?.seq;
+            let durable = writer.durable_seq();
+            store.has_unsynced |= durable < last;
+            store.bytes_since_ask += group.stored_bytes() as u64;
+            if writer.wants_segment() && store.bytes_since_ask > self.segment_bytes / 2 {
+                store.bytes_since_ask = 0;
+                preparer = Some(writer.preparer());
+            }
+            self.shelve(Batch::of_group(group, &house.spares));
+            self.written.store(last, Ordering::Release);
+            self.durable.store(durable, Ordering::Release);
+            let visible = if commit == Commit::Synced { durable } else { last };
+            self.visible.store(visible, Ordering::Release);
+            self.confirmations.wake_through(last);
+            self.arrivals.wake_through(visible);
+        }
+        Ok(preparer)
+    }
+
+    /// The writer, for which the log is made when the first message comes.
+    fn writer<'a>(
+        &self,
+        house: &House,
+        writer: &'a mut Option<Writer>,
+    ) -> Result<&'a mut Writer, QueueError> {
+        match writer {
+            Some(writer) => Ok(writer),
+            none => {
+                let dir = self.dir.as_deref().expect("only a lane with a directory is written");
+                let opened = house.open_log(dir, self.segment_bytes)?;
+                let _ = self.segments.set(opened.segments());
+                Ok(none.insert(opened))
+            }
+        }
+    }
+
+    /// Takes a segment that was made ahead of time.
+    pub(crate) fn accept(&self, prepared: PreparedSegment) {
+        if let Some(writer) = &mut lock(&self.store).writer {
+            // One that is not needed any more goes with the next opening.
+            let _ = writer.accept(prepared);
+        }
+    }
+
+    /// Whether something was written that a power failure could take.
+    pub(crate) fn has_unsynced(&self) -> bool {
+        self.written.load(Ordering::Acquire) > self.durable.load(Ordering::Acquire)
+    }
+
+    /// Makes everything durable that was written.
+    pub(crate) fn sync(&self) -> Result<(), QueueError> {
+        let mut store = lock(&self.store);
+        if !std::mem::take(&mut store.has_unsynced) {
+            return Ok(());
+        }
+        let Some(writer) = &mut store.writer else { return Ok(()) };
+        writer.sync()?;
+        let durable = writer.durable_seq();
+        drop(store);
+        self.durable.store(durable, Ordering::Release);
+        self.confirmations.wake_through(durable);
+        Ok(())
+    }
+
+    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that
+    /// falls idle should.
+    pub(crate) fn confirm_if_idle(&self) -> Result<(), QueueError> {
+        let mut store = lock(&self.store);
+        let written = self.written.load(Ordering::Acquire);
+        let was = std::mem::replace(&mut store.written_before, written);
+        if was != written || store.confirmed == written {
+            return Ok(());
+        }
+        let Some(writer) = &mut store.writer else { return Ok(()) };
+        writer.confirm()?;
+        (store.confirmed, store.has_unsynced) = (written, false);
+        drop(store);
+        self.durable.fetch_max(written, Ordering::AcqRel);
+        self.confirmations.wake_through(written);
+        Ok(())
+    }
+
+    /// Drops everything below `first`, as far as whole batches and segments allow.
+    pub(crate) fn drop_below(&self, first: u64) {
+        if self.first.fetch_max(first, Ordering::AcqRel) >= first {
+            return;
+        }
+        let mut shelf = lock(&self.shelf);
+        while let Some(oldest) = shelf.batches.front()
+            && oldest.last_seq() < first
+        {
+            shelf.bytes -= oldest.held_bytes();
+            shelf.batches.pop_front();
+        }
+    }
+
+    /// Deletes the files that hold nothing but what was dropped.
+    pub(crate) fn reclaim(&self) -> Result<(), QueueError> {
+        match &mut lock(&self.store).writer {
+            Some(writer) => Ok(writer.retain_from(self.first()).map(drop)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The memory that recent messages take.
+    pub(crate) fn shelf_bytes(&self) -> usize {
+        lock(&self.shelf).bytes
+    }
+
+    /// Closes the log.
+    pub(crate) fn close(&self) -> Result<(), QueueError> {
+        match lock(&self.store).writer.take() {
+            Some(writer) => Ok(writer.close().map(drop)?),
+            None => Ok(()),
+        }
+    }
+}

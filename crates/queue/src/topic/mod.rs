@@ -1,0 +1,360 @@
+//! Topics: a lane for each priority, and one for what is put off.
+
+mod delayed;
+mod extents;
+mod filling;
+mod lane;
+mod options;
+mod producers;
+mod publishing;
+mod reading;
+
+pub(crate) use filling::End;
+pub(crate) use lane::{Lane, LaneOptions, Place};
+pub use options::{Bounds, InvalidOptions, Kind, PRIORITIES_MAX, TopicOptions, WhenFull};
+pub use producers::PRODUCERS_MAX;
+pub(crate) use producers::TRANSACTIONS;
+pub(crate) use publishing::{Accepted, Incoming, Refusal};
+pub(crate) use reading::{LaneCursor, Step};
+
+use crate::error::QueueError;
+use crate::group::Group;
+use crate::house::{House, Work};
+use crate::name::Name;
+use crate::waiting::Waiters;
+use filling::Filling;
+use rialto_clock::Timestamp;
+use rialto_log::{Level, Writer};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The number under which messages that are put off are known.
+pub(crate) const DELAYED_LANE: u8 = u8::MAX;
+
+/// A topic, as all who use it share it.
+pub(crate) struct Topic {
+    pub(crate) id: u32,
+    pub(crate) name: Name,
+    pub(crate) options: TopicOptions,
+    pub(crate) house: Arc<House>,
+    /// One for each priority, and the last for what is put off.
+    pub(crate) lanes: Vec<Lane>,
+    filling: Mutex<Filling>,
+    groups: Mutex<Vec<Arc<Group>>>,
+    delayed: Mutex<delayed::Delayed>,
+    /// Producers who wait for room.
+    room: Waiters,
+    /// Counts what makes room, for those who wait for it.
+    room_made: AtomicU64,
+    /// When it was last known to be synced, in nanoseconds since 1970.
+    flushed_at: AtomicU64,
+}
+
+/// Where a topic keeps a lane.
+pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
+    if number == DELAYED_LANE {
+        topic_dir.join("delayed")
+    } else {
+        topic_dir.join(format!("lane-{number}"))
+    }
+}
+
+impl Topic {
+    /// A topic without messages. `dir` is where it keeps them, unless its level is
+    /// [`Level::Memory`].
+    pub(crate) fn new(
+        id: u32,
+        name: Name,
+        options: TopicOptions,
+        house: Arc<House>,
+        dir: Option<&Path>,
+    ) -> Self {
+        let numbers = (0..options.priorities).chain([DELAYED_LANE]);
+        let lanes: Vec<_> = numbers
+            .map(|number| {
+                Lane::new(LaneOptions {
+                    number,
+                    level: options.level,
+                    dir: dir.map(|dir| lane_dir(dir, number)),
+                    segment_bytes: options.segment_bytes,
+                    shelf_bytes_max: options.recent_bytes_max,
+                })
+            })
+            .collect();
+        let filling = Mutex::new(Filling::new(lanes.len()));
+        let delayed = Mutex::new(delayed::Delayed::new(lanes.len() - 1));
+        Self {
+            id,
+            name,
+            options,
+            house,
+            lanes,
+            filling,
+            groups: Mutex::default(),
+            delayed,
+            room: Waiters::default(),
+            room_made: AtomicU64::new(0),
+            flushed_at: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn filling(&self) -> MutexGuard<'_, Filling> {
+        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which place in [`Topic::lanes`] a lane has.
+    pub(crate) fn nth(&self, lane: u8) -> usize {
+        if lane == DELAYED_LANE { self.lanes.len() - 1 } else { usize::from(lane) }
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        self.options.level
+    }
+
+    /// Takes the log of a lane that was found on disk.
+    pub(crate) fn adopt(&self, nth: usize, writer: Writer, held_bytes: u64) {
+        let (first, next) = (writer.segments().first_seq(), writer.next_seq());
+        self.lanes[nth].adopt(writer);
+        let lane = &mut self.filling().lanes[nth];
+        lane.next_seq = next;
+        // How old what is found is will be known when it is read; until then it counts as new.
+        lane.last_time = self.house.now();
+        lane.extents = extents::Extents::of_past(first, next - 1, held_bytes, lane.last_time);
+    }
+
+    /// Why nothing is published or read here any more, if so.
+    pub(crate) fn check_open(&self) -> Result<(), QueueError> {
+        match &self.filling().end {
+            None => Ok(()),
+            Some(end) => Err(self.ended(end)),
+        }
+    }
+
+    /// Why nothing that waits to be written will be, if so. A topic that was closed was written.
+    pub(crate) fn check_writable(&self) -> Result<(), QueueError> {
+        match self.check_open() {
+            Err(QueueError::Closed) | Ok(()) => Ok(()),
+            error => error,
+        }
+    }
+
+    /// A message of a lane from which on to look for those of a time.
+    pub(crate) fn first_near(&self, nth: usize, time: Timestamp) -> u64 {
+        let before = Timestamp(time.0.saturating_sub(1));
+        let near = self.filling().lanes[nth].extents.first_after(before);
+        near.unwrap_or(1).max(self.lanes[nth].first())
+    }
+
+    /// What numbered producers have sent, and up to which messages that is.
+    pub(crate) fn producers_image(&self) -> (Vec<u64>, Vec<(u8, u64, u64)>) {
+        let filling = self.filling();
+        let upto = filling.lanes.iter().map(|lane| lane.next_seq).collect();
+        (upto, filling.producers.all())
+    }
+
+    /// Takes up what numbered producers had sent.
+    pub(crate) fn restore_producer(&self, nth: u8, producer: u64, number: u64) {
+        self.filling().producers.accept(nth, producer, number);
+    }
+
+    /// Whether what was written has waited long enough to be synced.
+    pub(crate) fn is_flush_due(&self, now: Timestamp) -> bool {
+        if !self.lanes.iter().any(Lane::has_unsynced) {
+            self.flushed_at.store(now.0, Ordering::Relaxed);
+            return false;
+        }
+        let flushed_at = Timestamp(self.flushed_at.load(Ordering::Relaxed));
+        let is_due = flushed_at.after(self.options.flush_every) <= now;
+        if is_due {
+            self.flushed_at.store(now.0, Ordering::Relaxed);
+        }
+        is_due
+    }
+
+    fn ended(&self, end: &End) -> QueueError {
+        match end {
+            End::Deleted => QueueError::TopicDeleted(self.name.clone()),
+            End::Closed => QueueError::Closed,
+            End::Failed(reason) => {
+                QueueError::Failed { topic: self.name.clone(), reason: reason.clone() }
+            }
+        }
+    }
+
+    /// Nothing is published from here on, and all who wait are told.
+    pub(crate) fn end(&self, end: End) {
+        self.filling().end.get_or_insert(end);
+        self.make_room();
+        for lane in &self.lanes {
+            lane.confirmations.wake_all();
+            lane.arrivals.wake_all();
+        }
+    }
+
+    fn make_room(&self) {
+        self.room_made.fetch_add(1, Ordering::Release);
+        self.room.wake_all();
+    }
+
+    /// Writes what waits to be written. One thread at a time does this for a topic.
+    pub(crate) fn write(self: &Arc<Self>) {
+        if self.level() == Level::Memory {
+            return;
+        }
+        let (taken, sync_wanted) = {
+            let mut filling = self.filling();
+            let take = |lane: &mut filling::LaneFilling| {
+                let mut groups = std::mem::take(&mut lane.full);
+                groups.extend(lane.open.take_if(|open| !open.is_empty()));
+                groups
+            };
+            let taken: Vec<_> = filling.lanes.iter_mut().map(take).collect();
+            filling.pending_bytes = 0;
+            (taken, std::mem::take(&mut filling.sync_wanted))
+        };
+        let mut written = Ok(());
+        for (nth, (lane, groups)) in self.lanes.iter().zip(taken).enumerate() {
+            written = written.and_then(|()| {
+                if let Some(preparer) = lane.write(&self.house, groups)? {
+                    self.house.ask(Work::Prepare(self.clone(), nth, preparer));
+                }
+                Ok(())
+            });
+        }
+        if sync_wanted {
+            written = written.and_then(|()| self.lanes.iter().try_for_each(Lane::sync));
+        }
+        if let Err(error) = written {
+            self.end(End::Failed(error.to_string()));
+        }
+        let mut filling = self.filling();
+        filling.is_scheduled = filling.pending_bytes > 0 || filling.sync_wanted;
+        let again = filling.is_scheduled && filling.end.is_none();
+        drop(filling);
+        self.make_room();
+        if again {
+            self.house.ask(Work::Write(self.clone()));
+        }
+    }
+
+    /// Has everything that was written synced soon.
+    pub(crate) fn want_sync(self: &Arc<Self>) {
+        let mut filling = self.filling();
+        filling.sync_wanted = true;
+        self.schedule(&mut filling);
+    }
+
+    fn schedule(self: &Arc<Self>, filling: &mut Filling) {
+        if !filling.is_scheduled {
+            filling.is_scheduled = true;
+            self.house.ask(Work::Write(self.clone()));
+        }
+    }
+
+    /// Drops what retention does not let stay.
+    pub(crate) fn retain(&self) -> Result<(), QueueError> {
+        if self.options.kind == Kind::Stream {
+            let mut filling = self.filling();
+            let now = self.house.now();
+            for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
+                if lane.number == DELAYED_LANE {
+                    continue;
+                }
+                let by_bytes =
+                    self.options.bounds.bytes.and_then(|max| filled.extents.first_within(max));
+                let by_age = self.options.max_age.and_then(|age| {
+                    let oldest = Timestamp(
+                        now.0.saturating_sub(u64::try_from(age.as_nanos()).unwrap_or(u64::MAX)),
+                    );
+                    filled.extents.first_after(oldest)
+                });
+                let by_count =
+                    self.options.bounds.messages.map(|max| filled.next_seq.saturating_sub(max));
+                if let Some(first) = by_bytes.max(by_age).max(by_count)
+                    && first > lane.first()
+                {
+                    lane.drop_below(first);
+                    filled.extents.forget_below(first);
+                }
+            }
+        }
+        self.lanes.iter().try_for_each(Lane::confirm_if_idle)?;
+        self.lanes.iter().try_for_each(Lane::reclaim)
+    }
+
+    /// A group of a work queue is here to stay: nothing goes that it is not done with.
+    pub(crate) fn add_group(&self, group: &Arc<Group>) {
+        self.groups().push(group.clone());
+    }
+
+    pub(crate) fn remove_group(&self, id: u32) {
+        self.groups().retain(|group| group.id != id);
+        if self.options.kind == Kind::WorkQueue {
+            self.release_done();
+        }
+    }
+
+    pub(crate) fn delayed(&self) -> MutexGuard<'_, delayed::Delayed> {
+        self.delayed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many messages are put off.
+    pub(crate) fn waiting(&self) -> u64 {
+        let lane = &self.lanes[self.lanes.len() - 1];
+        (lane.visible() + 1).saturating_sub(lane.first())
+    }
+
+    /// Drops all messages that are visible, and says how many there were.
+    pub(crate) fn purge(&self) -> Result<u64, QueueError> {
+        let mut messages = 0;
+        for lane in &self.lanes[..self.lanes.len() - 1] {
+            let end = lane.visible() + 1;
+            messages += end.saturating_sub(lane.first());
+            lane.drop_below(end);
+            lane.reclaim()?;
+        }
+        self.make_room();
+        Ok(messages)
+    }
+
+    pub(crate) fn groups(&self) -> MutexGuard<'_, Vec<Arc<Group>>> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What all groups of a work queue are done with makes room.
+    pub(crate) fn release_done(&self) {
+        let groups = self.groups();
+        let mut has_made = false;
+        for (number, lane) in (0..self.options.priorities).zip(&self.lanes) {
+            if let Some(first) = groups.iter().map(|group| group.floor(number)).min()
+                && first > lane.first()
+            {
+                lane.drop_below(first);
+                has_made = true;
+            }
+        }
+        drop(groups);
+        if has_made {
+            self.make_room();
+        }
+    }
+
+    /// How many messages it holds, and how many bytes they take.
+    pub(crate) fn held(&self, filling: &mut Filling) -> (u64, u64) {
+        let (mut messages, mut bytes) = (0, 0);
+        for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
+            let first = lane.first();
+            filled.extents.forget_below(first);
+            messages += filled.next_seq - first.min(filled.next_seq);
+            bytes += filled.extents.bytes();
+        }
+        (messages, bytes)
+    }
+
+    /// Closes the logs. Everything was written before.
+    pub(crate) fn close(&self) -> Result<(), QueueError> {
+        self.end(End::Closed);
+        self.lanes.iter().try_for_each(Lane::close)
+    }
+}

@@ -1,0 +1,251 @@
+//! Taking messages in.
+
+use super::filling::{Filling, LaneFilling};
+use super::producers::TRANSACTIONS;
+use super::{Kind, Topic};
+use crate::batch::Batch;
+use crate::error::QueueError;
+use crate::format;
+use crate::house::House;
+use crate::message::MessageId;
+use crate::publish::{Due, Publish, Stamp};
+use rialto_clock::Timestamp;
+use rialto_log::{AppendError, Group, Level};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A message and who sends it.
+#[derive(Clone, Copy)]
+pub(crate) struct Incoming<'m> {
+    pub(crate) publish: &'m Publish<'m>,
+    /// The producer's id and the number it gave the message; an id of 0 is none.
+    pub(crate) producer: (u64, u64),
+}
+
+/// What became of a message that was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    At(MessageId),
+    /// It had been accepted before.
+    Duplicate,
+}
+
+/// Why a message was not taken in now.
+pub(crate) enum Refusal {
+    /// It may be later. Room is made when the topic's count of it passes this.
+    Later(u64, QueueError),
+    Never(QueueError),
+}
+
+impl Topic {
+    /// Takes messages in, in order, under one lock. Stops at the first that is refused and says
+    /// how many were taken before.
+    pub(crate) fn publish<'m>(
+        self: &Arc<Self>,
+        incoming: impl IntoIterator<Item = Incoming<'m>>,
+        mut accepted: impl FnMut(Accepted),
+    ) -> Result<(), Refusal> {
+        let now = self.house.now();
+        let mut filling = self.filling();
+        let mut result = Ok(());
+        for incoming in incoming {
+            match self.take_in(&mut filling, incoming, now) {
+                Ok(taken) => accepted(taken),
+                Err(refusal) => {
+                    filling.refused += 1;
+                    result = Err(refusal);
+                    break;
+                }
+            }
+        }
+        if self.level() == Level::Memory {
+            drop(filling);
+            for lane in &self.lanes {
+                lane.arrivals.wake_through(lane.visible());
+            }
+        } else if filling.pending_bytes > 0 {
+            self.schedule(&mut filling);
+        }
+        result
+    }
+
+    #[inline]
+    fn take_in(
+        self: &Arc<Self>,
+        filling: &mut Filling,
+        incoming: Incoming<'_>,
+        now: Timestamp,
+    ) -> Result<Accepted, Refusal> {
+        if let Some(end) = &filling.end {
+            return Err(Refusal::Never(self.ended(end)));
+        }
+        let Incoming { publish, producer: (producer, producer_sequence) } = incoming;
+        let bytes = publish
+            .check(self.options.priorities, self.options.message_bytes_max)
+            .map_err(|error| Refusal::Never(error.into()))?;
+        let deliver_at = match publish.due {
+            Due::Now => None,
+            Due::After(delay) => Some(now.after(delay)),
+            Due::At(time) => Some(time),
+        };
+        let is_delayed = deliver_at.is_some_and(|at| at > now);
+        let nth = if is_delayed { self.lanes.len() - 1 } else { usize::from(publish.priority) };
+        if producer != 0
+            && let Some(last) = filling.producers.last(nth as u8, producer)
+            && producer_sequence <= last
+        {
+            filling.duplicates += 1;
+            return Ok(Accepted::Duplicate);
+        }
+        self.check_room(filling, bytes)?;
+        let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
+        let published_at = now.max(filled.last_time);
+        let stamp = Stamp { published_at, deliver_at, producer, producer_sequence };
+        let seq = filled.append(&self.house, bytes, |room| publish.encode(stamp, room));
+        filled.last_time = published_at;
+        self.appended(filling, nth, seq, bytes, (producer, producer_sequence));
+        Ok(Accepted::At(MessageId { lane: lane.number, seq }))
+    }
+
+    /// Does what follows when a message has its number.
+    #[inline]
+    fn appended(
+        &self,
+        filling: &mut Filling,
+        nth: usize,
+        seq: u64,
+        bytes: usize,
+        (producer, producer_sequence): (u64, u64),
+    ) {
+        let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
+        filled.extents.add(seq, bytes as u64, filled.last_time);
+        if self.level() == Level::Memory {
+            // Full groups go where readers look; the open one they fetch themselves.
+            for group in filled.full.drain(..) {
+                lane.shelve(Batch::of_group(group, &self.house.spares));
+            }
+            lane.published(seq);
+        } else {
+            filling.pending_bytes += bytes;
+        }
+        if producer != 0 {
+            filling.producers.accept(nth as u8, producer, producer_sequence);
+        }
+        filling.published_messages += 1;
+        filling.published_bytes += bytes as u64;
+    }
+
+    /// Takes in a record that was encoded before, unless the transaction that it belongs to has
+    /// brought it already. Bounds do not hold it up: it was decided elsewhere that it goes in.
+    /// A transaction of 0 is none.
+    pub(crate) fn take_record(
+        self: &Arc<Self>,
+        nth: usize,
+        record: &[u8],
+        transaction: u64,
+    ) -> Result<Accepted, QueueError> {
+        let now = self.house.now();
+        let mut guard = self.filling();
+        let filling = &mut *guard;
+        if let Some(end) = &filling.end {
+            return Err(self.ended(end));
+        }
+        let producer = if transaction == 0 { 0 } else { TRANSACTIONS };
+        let last = filling.producers.last(nth as u8, TRANSACTIONS);
+        if producer != 0 && last.is_some_and(|last| transaction <= last) {
+            return Ok(Accepted::Duplicate);
+        }
+        let lane = self.lanes[nth].number;
+        let filled = &mut filling.lanes[nth];
+        filled.last_time = now.max(filled.last_time);
+        let published_at = filled.last_time;
+        let seq = filled.append(&self.house, record.len(), |room| {
+            room.copy_from_slice(record);
+            format::restamp(room, published_at, transaction);
+        });
+        self.appended(filling, nth, seq, record.len(), (producer, transaction));
+        if self.level() == Level::Memory {
+            drop(guard);
+            self.lanes[nth].arrivals.wake_through(seq);
+        } else {
+            self.schedule(filling);
+        }
+        Ok(Accepted::At(MessageId { lane, seq }))
+    }
+
+    fn check_room(&self, filling: &mut Filling, bytes: usize) -> Result<(), Refusal> {
+        let later = |error| Err(Refusal::Later(self.room_made.load(Ordering::Acquire), error));
+        if filling.pending_bytes + bytes > self.options.pending_bytes_max
+            && filling.pending_bytes > 0
+        {
+            let bytes = filling.pending_bytes;
+            return later(QueueError::Busy { topic: self.name.clone(), bytes });
+        }
+        let bounds = self.options.bounds;
+        if self.options.kind == Kind::WorkQueue
+            && (bounds.messages.is_some() || bounds.bytes.is_some())
+        {
+            let (messages, held) = self.held(filling);
+            if bounds.messages.is_some_and(|max| messages >= max)
+                || bounds.bytes.is_some_and(|max| held + bytes as u64 > max)
+            {
+                let topic = self.name.clone();
+                return later(QueueError::Full { topic, messages, bytes: held });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when room has been made since the count was `seen`.
+    pub(crate) async fn room(&self, seen: u64) {
+        std::future::poll_fn(|context| {
+            if self.room_made.load(Ordering::Acquire) != seen {
+                return std::task::Poll::Ready(());
+            }
+            self.room.register(seen, context.waker());
+            if self.room_made.load(Ordering::Acquire) != seen {
+                return std::task::Poll::Ready(());
+            }
+            std::task::Poll::Pending
+        })
+        .await;
+    }
+
+    /// Moves what the open group of a lane of memory holds to where readers look.
+    pub(crate) fn shelve_open(&self, nth: usize) {
+        let mut filling = self.filling();
+        let filled = &mut filling.lanes[nth];
+        if let Some(open) = filled.open.take_if(|open| !open.is_empty()) {
+            self.lanes[nth].shelve(Batch::of_group(open, &self.house.spares));
+        }
+    }
+}
+
+impl LaneFilling {
+    /// Appends a record of `bytes` bytes, which fit into a group, and returns its number.
+    #[inline]
+    fn append(&mut self, house: &House, bytes: usize, encode: impl FnOnce(&mut [u8])) -> u64 {
+        loop {
+            let next_seq = self.next_seq;
+            let open = self.open.get_or_insert_with(|| fresh(house, next_seq));
+            match open.reserve(bytes) {
+                Ok(room) => {
+                    encode(room);
+                    let seq = open.commit(bytes);
+                    self.next_seq = seq + 1;
+                    return seq;
+                }
+                Err(AppendError::Full) => self.full.extend(self.open.take()),
+                Err(AppendError::TooLong { .. }) => {
+                    unreachable!("the message was checked to be no longer than a group holds")
+                }
+            }
+        }
+    }
+}
+
+fn fresh(house: &House, next_seq: u64) -> Group {
+    let mut group = house.spares.take();
+    group.begin(next_seq);
+    group
+}

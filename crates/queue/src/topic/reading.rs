@@ -1,0 +1,105 @@
+//! Taking messages out of a lane, one after the other.
+
+use super::{Place, Topic};
+use crate::batch::{Batch, BatchCursor};
+use crate::error::QueueError;
+use crate::message::Message;
+use rialto_log::{ReadError, Reader};
+
+/// What comes next in a lane.
+pub(crate) enum Step {
+    Message(Message),
+    /// There is nothing more yet.
+    End,
+    /// Messages are gone that were not read: from the first number to the one before the second.
+    Gap(u64, u64),
+}
+
+/// A place in a lane.
+pub(crate) struct LaneCursor {
+    nth: usize,
+    next: u64,
+    at: Option<BatchCursor>,
+    /// For what is no longer in memory.
+    reader: Option<Reader>,
+}
+
+impl LaneCursor {
+    /// At message number `next` of the lane in this place of [`Topic::lanes`].
+    pub(crate) fn new(nth: usize, next: u64) -> Self {
+        Self { nth, next: next.max(1), at: None, reader: None }
+    }
+
+    /// The number of the next message.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn seek(&mut self, next: u64) {
+        if next != self.next {
+            *self = Self::new(self.nth, next);
+        }
+    }
+
+    /// The next message.
+    #[inline]
+    pub(crate) fn step(&mut self, topic: &Topic) -> Result<Step, QueueError> {
+        loop {
+            if let Some(at) = &mut self.at {
+                let lane = &topic.lanes[self.nth];
+                // What was dropped meanwhile is not handed out, though it may still be in memory.
+                if self.next >= lane.first()
+                    && let Some(message) = at.next(lane.number)
+                {
+                    self.next = at.next_seq();
+                    return Ok(Step::Message(message));
+                }
+                self.next = self.next.max(at.next_seq());
+                self.at = None;
+            }
+            if let Some(step) = self.find(topic)? {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Finds the batch that holds the next message, or says why there is none.
+    fn find(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
+        let lane = &topic.lanes[self.nth];
+        match lane.find(self.next) {
+            Place::Batch(batch) => {
+                self.reader = None;
+                self.at = Some(BatchCursor::new(batch, self.next));
+            }
+            Place::Open => topic.shelve_open(self.nth),
+            Place::Ahead => return Ok(Some(Step::End)),
+            Place::Gone(first) => {
+                let from = std::mem::replace(&mut self.next, first);
+                (self.at, self.reader) = (None, None);
+                return Ok(Some(Step::Gap(from, first)));
+            }
+            Place::Disk => return self.read(topic),
+        }
+        Ok(None)
+    }
+
+    fn read(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
+        let lane = &topic.lanes[self.nth];
+        if self.reader.as_ref().is_none_or(|reader| reader.next_seq() != self.next) {
+            self.reader = match lane.read_from(self.next) {
+                // It was deleted between the look and the read.
+                Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
+                    let from = std::mem::replace(&mut self.next, oldest);
+                    return Ok(Some(Step::Gap(from, oldest)));
+                }
+                reader => reader?,
+            };
+        }
+        let Some(reader) = &mut self.reader else { return Ok(Some(Step::End)) };
+        reader.set_end(lane.visible());
+        let Some(view) = reader.next_group()? else { return Ok(Some(Step::End)) };
+        let batch = Batch::of_view(&view);
+        self.at = Some(BatchCursor::new(batch, self.next));
+        Ok(None)
+    }
+}

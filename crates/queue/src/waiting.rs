@@ -1,0 +1,90 @@
+//! How callers wait: blocked threads and tasks alike, woken through [`std::task::Waker`].
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// Those who wait until a number has been reached.
+///
+/// Whoever waits registers first and looks at the number again afterwards; whoever raises the number
+/// does so first and looks for the waiting afterwards. With a full fence between the two halves on
+/// either side, one of them always sees the other.
+#[derive(Default)]
+pub(crate) struct Waiters {
+    count: AtomicUsize,
+    list: Mutex<Vec<(u64, Waker)>>,
+}
+
+impl Waiters {
+    pub(crate) fn register(&self, number: u64, waker: &Waker) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        // A task that is polled again replaces itself.
+        match list.iter_mut().find(|(at, other)| *at == number && other.will_wake(waker)) {
+            Some(_) => {}
+            None => list.push((number, waker.clone())),
+        }
+        self.count.store(list.len(), Ordering::Relaxed);
+        drop(list);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Wakes all who wait for `reached` or less.
+    #[inline]
+    pub(crate) fn wake_through(&self, reached: u64) {
+        fence(Ordering::SeqCst);
+        if self.count.load(Ordering::Relaxed) > 0 {
+            self.wake_slowly(reached);
+        }
+    }
+
+    pub(crate) fn wake_all(&self) {
+        self.wake_through(u64::MAX);
+    }
+
+    #[cold]
+    fn wake_slowly(&self, reached: u64) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let woken: Vec<_> = list.extract_if(.., |(at, _)| *at <= reached).collect();
+        self.count.store(list.len(), Ordering::Relaxed);
+        drop(list);
+        for (_, waker) in woken {
+            waker.wake();
+        }
+    }
+}
+
+/// Wakes a thread that waits for a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits on this thread for a future, at most until `deadline`.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
+    thread_local! {
+        static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
+    }
+    let mut future = pin!(future);
+    WAKER.with(|waker| {
+        let mut context = Context::from_waker(waker);
+        loop {
+            if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+                return Some(value);
+            }
+            match deadline {
+                None => thread::park(),
+                Some(at) => match at.checked_duration_since(Instant::now()) {
+                    None | Some(Duration::ZERO) => return None,
+                    Some(left) => thread::park_timeout(left),
+                },
+            }
+        }
+    })
+}

@@ -1,0 +1,266 @@
+//! Consumer groups: who gets what, and when again.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_queue::{
+    DeadLetter, Delivery, GroupOptions, Level, Order, Publish, QueueError, Sharing, Start,
+    dead_header,
+};
+use stage::{Stage, payloads, stream, take, take_payloads};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn with_topic(messages: &[&str]) -> Stage {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", stream()).unwrap();
+    for message in messages {
+        stage.publish("jobs", message.as_bytes());
+    }
+    stage
+}
+
+#[test]
+fn consumers_of_a_group_share_and_groups_each_get_all() {
+    let stage = with_topic(&["a", "b", "c", "d"]);
+    let (one, two) = (stage.consumer("jobs", "g"), stage.consumer("jobs", "g"));
+    let first = one.try_fetch(2).unwrap().messages;
+    assert_eq!(payloads(&first), ["a", "b"]);
+    assert_eq!(take_payloads(&two), ["c", "d"]);
+    assert_eq!(take_payloads(&stage.consumer("jobs", "other")), ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn a_message_comes_again_when_its_deadline_has_passed() {
+    let stage = with_topic(&["a"]);
+    let consumer = stage.consumer("jobs", "g");
+    assert_eq!(take(&consumer)[0].attempt(), 1);
+    stage.pass(29 * SECOND);
+    assert!(take(&consumer).is_empty());
+    stage.pass(SECOND);
+    assert_eq!(take(&consumer)[0].attempt(), 2);
+}
+
+#[test]
+fn a_deadline_can_be_moved() {
+    let stage = with_topic(&["a"]);
+    let consumer = stage.consumer("jobs", "g");
+    let message = take(&consumer).remove(0);
+    stage.pass(20 * SECOND);
+    consumer.extend(&message).unwrap();
+    stage.pass(20 * SECOND);
+    assert!(take(&consumer).is_empty());
+    consumer.ack(&message).unwrap();
+}
+
+#[test]
+fn an_acknowledgement_counts_until_the_message_is_handed_out_again() {
+    let stage = with_topic(&["a", "b"]);
+    let consumer = stage.consumer("jobs", "g");
+    let messages = take(&consumer);
+    stage.pass(30 * SECOND);
+    consumer.ack(&messages[0]).unwrap();
+    assert_eq!(take_payloads(&consumer), ["b"]);
+    let late = consumer.ack(&messages[1]);
+    assert!(matches!(late, Err(QueueError::LeaseLost(id)) if id == messages[1].id()));
+}
+
+#[test]
+fn what_is_given_back_rests_as_long_as_it_is_told() {
+    let stage = with_topic(&["a", "b"]);
+    let consumer = stage.consumer("jobs", "g");
+    let messages = take(&consumer);
+    consumer.nack(&messages[0], Some(5 * SECOND), "later").unwrap();
+    consumer.nack(&messages[1], None, "again").unwrap();
+    assert_eq!(take_payloads(&consumer), ["b"]);
+    stage.pass(5 * SECOND);
+    assert_eq!(take_payloads(&consumer), ["a"]);
+}
+
+#[test]
+fn after_the_last_try_a_message_goes_to_the_dead_letters_and_says_why() {
+    let stage = with_topic(&["poison", "good"]);
+    let options = GroupOptions { attempts_max: 2, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    for attempt in 1..=2 {
+        let messages = take(&consumer);
+        assert_eq!(messages[0].attempt(), attempt);
+        consumer.nack(&messages[0], None, "it is bad").unwrap();
+        if let Some(good) = messages.get(1) {
+            consumer.ack(good).unwrap();
+        }
+    }
+    stage.queue().step();
+    assert!(take(&consumer).is_empty());
+    let dead = take(&stage.consumer("jobs.dead", "look")).remove(0);
+    let header = |name| std::str::from_utf8(dead.header(name).unwrap()).unwrap().to_owned();
+    assert_eq!(dead.payload(), b"poison");
+    assert_eq!(header(dead_header::REASON), "rejected");
+    assert_eq!(header(dead_header::DETAIL), "it is bad");
+    assert_eq!(header(dead_header::TOPIC), "jobs");
+    assert_eq!(header(dead_header::GROUP), "g");
+    assert_eq!(header(dead_header::ID), "0:1");
+    assert_eq!(header(dead_header::ATTEMPTS), "2");
+}
+
+#[test]
+fn what_is_refused_dies_at_once_and_may_be_dropped() {
+    let stage = with_topic(&["a"]);
+    let options = GroupOptions { dead_letter: DeadLetter::Drop, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    consumer.refuse(&take(&consumer)[0], "no").unwrap();
+    stage.pass(60 * SECOND);
+    assert!(take(&consumer).is_empty());
+    assert_eq!(stage.queue().stats("jobs").unwrap().groups[0].counts.dead, 1);
+    assert_eq!(stage.queue().topics().len(), 1);
+}
+
+#[test]
+fn messages_of_one_key_are_worked_on_one_at_a_time_and_in_order() {
+    let stage = with_topic(&[]);
+    for (key, payload) in [("x", "x1"), ("x", "x2"), ("y", "y1"), ("", "free"), ("x", "x3")] {
+        stage.send("jobs", &Publish::new(payload.as_bytes()).key(key.as_bytes()));
+    }
+    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    let (one, two) = (
+        stage.consumer_with("jobs", "g", options.clone()),
+        stage.consumer_with("jobs", "g", options),
+    );
+    let first = one.try_fetch(1).unwrap().messages;
+    assert_eq!(payloads(&first), ["x1"]);
+    assert_eq!(take_payloads(&two), ["y1", "free"]);
+    // A failure holds the key up, and nothing of it overtakes.
+    one.nack(&first[0], Some(SECOND), "").unwrap();
+    assert!(take(&two).is_empty());
+    stage.pass(SECOND);
+    let again = take(&two);
+    assert_eq!(payloads(&again), ["x1"]);
+    two.ack(&again[0]).unwrap();
+    let next = take(&one);
+    assert_eq!(payloads(&next), ["x2"]);
+    one.ack(&next[0]).unwrap();
+    assert_eq!(take_payloads(&two), ["x3"]);
+}
+
+#[test]
+fn a_single_active_consumer_is_followed_by_the_next() {
+    let stage = with_topic(&["a", "b"]);
+    let options = GroupOptions { sharing: Sharing::SingleActive, ..GroupOptions::default() };
+    let one = stage.consumer_with("jobs", "g", options.clone());
+    let two = stage.consumer_with("jobs", "g", options);
+    assert!(take(&two).is_empty());
+    assert_eq!(payloads(&one.try_fetch(1).unwrap().messages), ["a"]);
+    drop(one);
+    assert_eq!(take_payloads(&two), ["a", "b"]);
+}
+
+#[test]
+fn at_most_once_never_comes_again() {
+    let mut stage = with_topic(&["a"]);
+    let options = GroupOptions { delivery: Delivery::AtMostOnce, ..GroupOptions::default() };
+    assert_eq!(take_payloads(&stage.consumer_with("jobs", "g", options.clone())), ["a"]);
+    stage.crash();
+    assert!(take(&stage.consumer_with("jobs", "g", options)).is_empty());
+}
+
+#[test]
+fn a_filter_passes_over_what_it_does_not_hold_for() {
+    let stage = with_topic(&["none"]);
+    for region in ["eu-west", "us-east"] {
+        let message = Publish::new(region.as_bytes()).header("region", region.as_bytes());
+        stage.send("jobs", &message);
+    }
+    let filter = Some("region^=eu".parse().unwrap());
+    let consumer =
+        stage.consumer_with("jobs", "g", GroupOptions { filter, ..GroupOptions::default() });
+    assert_eq!(take_payloads(&consumer), ["eu-west"]);
+    assert_eq!(stage.queue().stats("jobs").unwrap().groups[0].counts.filtered, 2);
+}
+
+#[test]
+fn what_expired_is_not_handed_out() {
+    let stage = with_topic(&[]);
+    stage.send("jobs", &Publish::new(b"short").expires_after(SECOND));
+    stage.send("jobs", &Publish::new(b"long").expires_after(60 * SECOND));
+    stage.pass(2 * SECOND);
+    assert_eq!(take_payloads(&stage.consumer("jobs", "g")), ["long"]);
+}
+
+#[test]
+fn a_group_can_begin_anywhere() {
+    let stage = with_topic(&["a"]);
+    stage.pass(SECOND);
+    let time = rialto_queue::Clock::now(&stage.clock);
+    stage.publish("jobs", b"b");
+    let starts = [
+        (Start::Oldest, vec!["a", "b", "c"]),
+        (Start::At(time), vec!["b", "c"]),
+        (Start::Seq(2), vec!["b", "c"]),
+        (Start::Next, vec!["c"]),
+    ];
+    let consumers: Vec<_> = (0..)
+        .zip(&starts)
+        .map(|(nth, (start, _))| {
+            let options = GroupOptions { start: *start, ..GroupOptions::default() };
+            stage.consumer_with("jobs", &format!("g{nth}"), options)
+        })
+        .collect();
+    stage.publish("jobs", b"c");
+    for (consumer, (start, expected)) in consumers.iter().zip(&starts) {
+        assert_eq!(&take_payloads(consumer), expected, "{start:?}");
+    }
+}
+
+#[test]
+fn higher_priorities_go_first_and_each_keeps_its_order() {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", stream().priorities(3)).unwrap();
+    for (priority, payload) in [(0, "l1"), (2, "h1"), (1, "m1"), (2, "h2"), (0, "l2")] {
+        stage.send("jobs", &Publish::new(payload.as_bytes()).priority(priority));
+    }
+    let consumer = stage.consumer("jobs", "g");
+    assert_eq!(take_payloads(&consumer), ["h1", "h2", "m1", "l1", "l2"]);
+    let producer = stage.queue().producer("jobs").unwrap();
+    let too_high = producer.send(&Publish::new(b"x").priority(3));
+    assert!(matches!(too_high, Err(QueueError::Message(_))));
+}
+
+#[test]
+fn acknowledging_up_to_a_message_takes_what_this_consumer_has() {
+    let stage = with_topic(&["a", "b", "c"]);
+    let (one, two) = (stage.consumer("jobs", "g"), stage.consumer("jobs", "g"));
+    let first = one.try_fetch(1).unwrap().messages;
+    let second = two.try_fetch(1).unwrap().messages;
+    let third = one.try_fetch(1).unwrap().messages;
+    assert_eq!(one.ack_through(&third[0]), 2);
+    assert!(one.ack(&first[0]).is_err());
+    two.ack(&second[0]).unwrap();
+    assert_eq!(stage.queue().stats("jobs").unwrap().groups[0].lag, 0);
+}
+
+#[test]
+fn a_group_of_other_options_is_not_the_same_group() {
+    let stage = with_topic(&[]);
+    stage.queue().create_group("jobs", "g", GroupOptions::default()).unwrap();
+    let other = GroupOptions { attempts_max: 9, ..GroupOptions::default() };
+    let created = stage.queue().create_group("jobs", "g", other);
+    assert!(matches!(created, Err(QueueError::GroupExists { .. })));
+    assert!(matches!(
+        stage.queue().consumer("jobs", "nobody"),
+        Err(QueueError::UnknownGroup { .. })
+    ));
+    stage.queue().delete_group("jobs", "g").unwrap();
+    assert!(stage.queue().consumer("jobs", "g").is_err());
+}
+
+#[test]
+fn everything_works_in_memory_too() {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", stream().level(Level::Memory)).unwrap();
+    stage.publish("jobs", b"a");
+    let options = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    consumer.nack(&take(&consumer)[0], None, "").unwrap();
+    assert_eq!(take_payloads(&stage.consumer("jobs.dead", "look")), ["a"]);
+}

@@ -1,0 +1,141 @@
+//! What a queue knows after its process or its power went.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_queue::{GroupOptions, Level, Publish, TopicOptions};
+use stage::{Stage, payloads, stream, take, take_payloads};
+use std::time::Duration;
+
+fn with_topic(options: TopicOptions) -> Stage {
+    let stage = Stage::new();
+    stage.queue().create_topic("t", options).unwrap();
+    stage
+}
+
+#[test]
+fn what_was_confirmed_survives_the_loss_of_power_and_what_was_acknowledged_stays_so() {
+    let mut stage = with_topic(stream());
+    for payload in [b"a", b"b", b"c"] {
+        stage.publish("t", payload);
+    }
+    let consumer = stage.consumer("t", "g");
+    let messages = take(&consumer);
+    consumer.ack(&messages[1]).unwrap();
+    consumer.confirm().unwrap();
+    drop(consumer);
+    stage.crash();
+    let again = take(&stage.consumer("t", "g"));
+    assert_eq!(payloads(&again), ["a", "c"]);
+    // They had been handed out before.
+    assert_eq!(again.iter().map(|it| it.attempt()).collect::<Vec<_>>(), [2, 2]);
+}
+
+#[test]
+fn a_close_loses_nothing_at_any_level_but_memory() {
+    for level in [Level::Buffered, Level::Synced] {
+        let mut stage = with_topic(stream().level(level).priorities(2));
+        let producer = stage.queue().producer("t").unwrap();
+        let _ = producer.send(&Publish::new(b"low")).unwrap();
+        let _ = producer.send(&Publish::new(b"high").priority(1)).unwrap();
+        stage.reopen();
+        assert_eq!(take_payloads(&stage.consumer("t", "g")), ["high", "low"]);
+    }
+}
+
+#[test]
+fn a_topic_of_memory_is_there_again_and_empty() {
+    let mut stage = with_topic(stream().level(Level::Memory));
+    stage.publish("t", b"a");
+    let consumer = stage.consumer("t", "g");
+    consumer.ack(&take(&consumer)[0]).unwrap();
+    drop(consumer);
+    stage.reopen();
+    stage.publish("t", b"b");
+    assert_eq!(take_payloads(&stage.consumer("t", "g")), ["b"]);
+}
+
+#[test]
+fn a_group_that_came_further_than_what_its_topic_kept_goes_back_and_says_so() {
+    let mut rewound = 0;
+    for seed in 0..16 {
+        let mut stage = Stage::with_seed(seed);
+        stage.queue().create_topic("t", stream().level(Level::Buffered)).unwrap();
+        stage.publish("t", b"kept");
+        stage.pass(Duration::from_secs(1));
+        stage.publish("t", b"in danger");
+        let consumer = stage.consumer("t", "g");
+        assert_eq!(consumer.ack_all(&take(&consumer)), []);
+        // What the control log syncs for one, it syncs for all.
+        stage.queue().create_topic("other", stream()).unwrap();
+        drop(consumer);
+        stage.crash();
+        let report = stage.queue().report().clone();
+        let kept = stage.queue().stats("t").unwrap().messages;
+        assert_eq!(report.rewound.len(), usize::from(kept < 2), "seed {seed}: {report:?}");
+        if let [group] = &report.rewound[..] {
+            assert_eq!((group.group.as_str(), group.next), ("g", 2), "seed {seed}");
+            rewound += 1;
+        }
+        stage.publish("t", b"new");
+        assert_eq!(take_payloads(&stage.consumer("t", "g")), ["new"], "seed {seed}");
+    }
+    assert!(rewound > 0, "no loss of power took what was not synced");
+}
+
+#[test]
+fn numbered_messages_are_published_once_though_they_are_sent_again_after_a_crash() {
+    let mut stage = with_topic(stream().priorities(2));
+    let send = |stage: &Stage, number: u64, priority| {
+        let producer = stage.queue().producer("t").unwrap();
+        let text = number.to_string();
+        let message = Publish::new(text.as_bytes()).priority(priority);
+        let receipt = producer.send_numbered(&message, (9, number)).unwrap();
+        receipt.wait().unwrap();
+        receipt.id().is_some()
+    };
+    assert!(send(&stage, 1, 0));
+    assert!(send(&stage, 2, 1));
+    assert!(!send(&stage, 1, 0));
+    stage.crash();
+    assert!(!send(&stage, 1, 0));
+    assert!(!send(&stage, 2, 1));
+    assert!(send(&stage, 3, 0));
+    assert_eq!(take_payloads(&stage.consumer("t", "g")), ["2", "1", "3"]);
+}
+
+#[test]
+fn messages_that_are_put_off_survive_and_are_delivered_once_in_order_of_time() {
+    let mut stage = with_topic(stream());
+    for (payload, seconds) in [("late", 20), ("soon", 5)] {
+        let delay = Duration::from_secs(seconds);
+        stage.send("t", &Publish::new(payload.as_bytes()).delay(delay));
+    }
+    let consumer = stage.consumer("t", "g");
+    stage.pass(Duration::from_secs(4));
+    assert!(take(&consumer).is_empty());
+    drop(consumer);
+    stage.crash();
+    stage.pass(Duration::from_secs(1));
+    let consumer = stage.consumer("t", "g");
+    assert_eq!(take_payloads(&consumer), ["soon"]);
+    stage.queue().step();
+    drop(consumer);
+    stage.crash();
+    stage.pass(Duration::from_secs(20));
+    let messages = take(&stage.consumer("t", "h"));
+    assert_eq!(payloads(&messages), ["soon", "late"]);
+    assert_eq!(stage.queue().stats("t").unwrap().delayed, 0);
+}
+
+#[test]
+fn topics_and_groups_that_were_deleted_stay_so() {
+    let mut stage = with_topic(stream());
+    stage.publish("t", b"a");
+    stage.queue().create_group("t", "g", GroupOptions::default()).unwrap();
+    stage.queue().delete_topic("t").unwrap();
+    stage.crash();
+    assert!(stage.queue().topics().is_empty());
+    stage.queue().create_topic("t", stream()).unwrap();
+    assert!(take(&stage.consumer("t", "g")).is_empty());
+}

@@ -1,0 +1,118 @@
+//! A queue on a simulated disk, with a clock that stands until it is moved.
+#![allow(dead_code)]
+
+use rialto_disk::SimDisk;
+use rialto_queue::{
+    Consumer, Delivered, GroupOptions, ManualClock, Publish, Queue, QueueOptions, Timestamp,
+    TopicOptions,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+pub(crate) struct Stage {
+    pub(crate) disk: Arc<SimDisk>,
+    pub(crate) clock: ManualClock,
+    random: Arc<AtomicU64>,
+    queue: Option<Queue>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self::with_seed(7)
+    }
+
+    pub(crate) fn with_seed(seed: u64) -> Self {
+        let disk = Arc::new(SimDisk::new(seed));
+        let clock = ManualClock::new(Timestamp(1_700_000_000_000_000_000));
+        let random = Arc::new(AtomicU64::new(1));
+        let mut stage = Self { disk, clock, random, queue: None };
+        stage.open();
+        stage
+    }
+
+    pub(crate) fn options(&self) -> QueueOptions {
+        let random = self.random.clone();
+        QueueOptions {
+            disk: self.disk.clone(),
+            clock: Arc::new(self.clock.clone()),
+            random: Arc::new(move || random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)),
+            ..QueueOptions::at("/queue")
+        }
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.queue = Some(Queue::open_stepped(self.options()).unwrap());
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        self.queue.as_ref().unwrap()
+    }
+
+    /// Closes the queue in good order and opens it again.
+    pub(crate) fn reopen(&mut self) {
+        self.queue.take().unwrap().close().unwrap();
+        self.open();
+    }
+
+    /// The process dies: what was written stays.
+    pub(crate) fn kill(&mut self) {
+        self.disk.kill();
+        drop(self.queue.take());
+        self.disk.restart();
+        self.open();
+    }
+
+    /// The power fails: what was not synced may be lost.
+    pub(crate) fn crash(&mut self) {
+        self.disk.crash();
+        drop(self.queue.take());
+        self.disk.restart();
+        self.open();
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+        self.queue().step();
+    }
+
+    pub(crate) fn publish(&self, topic: &str, payload: &[u8]) {
+        self.send(topic, &Publish::new(payload));
+    }
+
+    pub(crate) fn send(&self, topic: &str, message: &Publish<'_>) {
+        let _ = self.queue().producer(topic).unwrap().publish(message).unwrap();
+    }
+
+    pub(crate) fn consumer(&self, topic: &str, group: &str) -> Consumer {
+        self.consumer_with(topic, group, GroupOptions::default())
+    }
+
+    pub(crate) fn consumer_with(
+        &self,
+        topic: &str,
+        group: &str,
+        options: GroupOptions,
+    ) -> Consumer {
+        self.queue().create_group(topic, group, options).unwrap();
+        self.queue().consumer(topic, group).unwrap()
+    }
+}
+
+/// A stream whose files are small, since a simulated disk keeps them in memory.
+pub(crate) fn stream() -> TopicOptions {
+    TopicOptions { segment_bytes: 2 << 20, ..TopicOptions::stream() }
+}
+
+/// What there is for a consumer now.
+pub(crate) fn take(consumer: &Consumer) -> Vec<Delivered> {
+    consumer.try_fetch(1_000_000).unwrap().messages
+}
+
+pub(crate) fn payloads(messages: &[Delivered]) -> Vec<String> {
+    messages.iter().map(|it| String::from_utf8(it.payload().to_vec()).unwrap()).collect()
+}
+
+pub(crate) fn take_payloads(consumer: &Consumer) -> Vec<String> {
+    payloads(&take(consumer))
+}
