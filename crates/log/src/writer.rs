@@ -226,7 +226,10 @@ impl Writer {
     fn or_poison<E: Into<WriteError>>(&mut self, result: Result<(), E>) -> Result<(), WriteError> {
         result.map_err(|error| {
             let error = error.into();
-            self.poison = Some(error.to_string());
+            // A key is looked for before anything is done, so that its lack leaves all as it was.
+            if !matches!(error, WriteError::NoKey) {
+                self.poison = Some(error.to_string());
+            }
             error
         })
     }

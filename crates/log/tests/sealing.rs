@@ -462,6 +462,7 @@ fn without_a_current_key_the_append_fails_and_nothing_reaches_the_disk() {
     let before = files(&disk);
     ring_in_use.swap(&KeyRing::empty());
     assert!(matches!(write_group(&mut writer, 2), Err(WriteError::NoKey)));
+    assert!(matches!(writer.confirm(), Err(WriteError::NoKey)));
     assert_eq!(files(&disk), before);
     ring_in_use.swap(&keys());
     write_group(&mut writer, 2).unwrap();

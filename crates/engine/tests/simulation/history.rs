@@ -76,7 +76,8 @@ const SEALINGS: [Sealing; 4] = {
 };
 
 fn keys() -> KeyRing {
-    KeyRing::parse(&format!("1: {}", "5a".repeat(32)), "the simulation").unwrap()
+    KeyRing::parse(&format!("1: {}", "5a".repeat(32)), "the simulation")
+        .expect("the text is that of one key")
 }
 
 /// Lives a history through. The error says what was violated.

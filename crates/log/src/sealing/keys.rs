@@ -125,7 +125,10 @@ impl KeyRing {
             }
         }
         let mut text = Zeroizing::new(String::new());
-        opened.take(TEXT_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+        opened.take(TEXT_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+        if text.len() as u64 > TEXT_BYTES_MAX {
+            return Err(failed(std::io::Error::other("it is longer than 1 MiB")));
+        }
         Self::parse(&text, &file.display().to_string())
     }
 
@@ -194,6 +197,21 @@ mod tests {
     fn a_missing_file_is_named() {
         let error = KeyRing::read_file(Path::new("/nowhere/keys")).unwrap_err();
         assert!(error.to_string().contains("/nowhere/keys"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_of_keys_is_refused_with_its_name() {
+        for (content, says) in [("1: 00", "line 1: key 1 must"), ("", "line 0: no key")] {
+            let (_dir, path) = file(0o600);
+            std::fs::write(&path, content).unwrap();
+            let error = KeyRing::read_file(&path).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("/keys, "), "{error}");
+        }
+        let (_dir, path) = file(0o600);
+        std::fs::write(&path, "#".repeat(TEXT_BYTES_MAX as usize + 1)).unwrap();
+        assert!(KeyRing::read_file(&path).unwrap_err().to_string().contains("1 MiB"));
+        std::fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(KeyRing::read_file(&path).is_err());
     }
 
     #[test]
