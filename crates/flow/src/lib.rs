@@ -59,6 +59,7 @@ mod id;
 mod latch;
 mod observe;
 pub mod outbox;
+mod prefetch;
 pub mod recorder;
 mod retry;
 mod run;

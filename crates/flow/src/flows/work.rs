@@ -20,6 +20,8 @@ const APPEND_MAX: usize = 256;
 const ROUNDS_PER_MAINTENANCE: u32 = 16;
 /// How long an idle worker sleeps at most: the lease is renewed and the store kept meanwhile.
 const IDLE_MAX: Duration = Duration::from_millis(50);
+/// How many runs ahead the memory of the next ones is asked for.
+const AHEAD: usize = 4;
 /// Buffers that are kept for the next writes.
 const SPARE_MAX: usize = BATCH_MAX;
 
@@ -110,12 +112,19 @@ impl Worker {
             nth <= held || run.acquire()
         });
         let worked = !self.batch.is_empty();
-        let batch = std::mem::take(&mut self.batch);
-        let mut batch_drain = batch;
-        for run in batch_drain.drain(..) {
+        let mut batch = std::mem::take(&mut self.batch);
+        // Taken from the end, so that those that come after are still there to be approached.
+        batch.reverse();
+        while let Some(run) = batch.pop() {
+            if let Some(later) = batch.len().checked_sub(2 * AHEAD).and_then(|at| batch.get(at)) {
+                later.approach();
+            }
+            if let Some(later) = batch.len().checked_sub(AHEAD).and_then(|at| batch.get(at)) {
+                later.approach_execution();
+            }
             self.poll(run, now);
         }
-        self.batch = batch_drain;
+        self.batch = batch;
         self.store()?;
         inner.commit()?;
         self.conclude();
@@ -193,7 +202,13 @@ impl Worker {
     /// Tells the runs of this round that what they did is confirmed.
     fn conclude(&mut self) {
         let mut written = std::mem::take(&mut self.written);
-        for (run, mark, over) in written.drain(..) {
+        written.reverse();
+        while let Some((run, mark, over)) = written.pop() {
+            if let Some((later, ..)) =
+                written.len().checked_sub(AHEAD).and_then(|at| written.get(at))
+            {
+                later.approach();
+            }
             if self.inner.conclude(&run, mark, over) {
                 continue;
             }

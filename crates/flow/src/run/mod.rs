@@ -12,12 +12,16 @@ use crate::FlowId;
 use crate::error::Parked;
 use crate::flow::Execution;
 use crate::latch::{Held, Latch};
+use crate::prefetch::{prefetch, prefetch_at};
 use crate::store::RunNumber;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+
+/// What a small flow takes while it is executed, about, in bytes.
+const EXECUTION_BYTES: usize = 256;
 
 /// Nobody polls the run and nothing has woken it.
 const IDLE: u8 = 0;
@@ -54,6 +58,8 @@ pub(crate) struct Run {
     /// Taken away when the run ends or is parked, which also breaks the circle from the execution
     /// back to the run.
     execution: Latch<Option<Execution>>,
+    /// Where the execution lies, or lay: only good for asking for its memory.
+    execution_at: AtomicPtr<u8>,
     state: Latch<RunState>,
 }
 
@@ -75,6 +81,7 @@ impl Run {
             flag: AtomicU8::new(RUNNING),
             beware: AtomicBool::new(false),
             execution: Latch::new(None),
+            execution_at: AtomicPtr::default(),
             state: Latch::new(state),
         })
     }
@@ -111,7 +118,19 @@ impl Run {
 
     /// Gives the run what it executes.
     pub(crate) fn install(&self, execution: Execution) {
+        let at = std::ptr::from_ref(&*execution).cast::<u8>().cast_mut();
+        self.execution_at.store(at, Ordering::Relaxed);
         *self.execution.hold() = Some(execution);
+    }
+
+    /// Has the memory of the run come nearer.
+    pub(crate) fn approach(&self) {
+        prefetch(self);
+    }
+
+    /// Has the memory of the execution come nearer. The run itself should be near already.
+    pub(crate) fn approach_execution(&self) {
+        prefetch_at(self.execution_at.load(Ordering::Relaxed), EXECUTION_BYTES);
     }
 
     /// Ends the execution, wherever it stands.

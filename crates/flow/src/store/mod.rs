@@ -11,7 +11,6 @@ mod log;
 mod memory;
 mod message;
 mod messages;
-mod prefetch;
 pub(crate) mod record;
 mod runs;
 mod state;

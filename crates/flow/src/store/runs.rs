@@ -1,9 +1,9 @@
 //! The runs of a store in memory: what its records come to.
 
 use super::index::Index;
-use super::prefetch::prefetch;
 use super::record::{Beginning, RunNumber};
 use super::types::{End, Fence, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
+use crate::prefetch::{prefetch, prefetch_at};
 use crate::{FlowId, Timestamp};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -257,13 +257,27 @@ impl Runs {
     /// the runs that will take their places.
     pub(super) fn approach_ended(&self, count: usize) {
         for (_, number) in self.ended.iter().take(count) {
-            let slot = number.slot();
-            prefetch(self.slots.get(slot..=slot).unwrap_or_default());
+            self.approach(*number);
         }
         for (_, number) in self.ended.iter().take(count) {
             if let Some(run) = self.get(*number) {
-                prefetch(&run.bytes);
+                prefetch(&run.bytes[..]);
             }
+        }
+    }
+
+    /// Has the memory of a run come nearer.
+    pub(super) fn approach(&self, number: RunNumber) {
+        if let Some(slot) = self.slots.get(number.slot()) {
+            prefetch(slot);
+        }
+    }
+
+    /// Has the end of a run's history come nearer, where so many bytes are to be added. The run
+    /// itself should be near already.
+    pub(super) fn approach_history(&self, number: RunNumber, bytes: usize) {
+        if let Some(run) = self.get(number) {
+            prefetch_at(run.bytes.as_ptr().wrapping_add(run.bytes.len()), bytes);
         }
     }
 

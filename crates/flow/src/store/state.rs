@@ -47,6 +47,9 @@ const FORGET_BATCH: usize = 64;
 /// How many runs and marks are forgotten at most in one piece of housekeeping.
 const FORGET_MAX: usize = 4096;
 
+/// How many writes ahead the memory of the next ones is asked for.
+const AHEAD: usize = 4;
+
 /// Where changes are written down.
 pub(super) trait Journal {
     /// Takes a record. An error means that it was not taken and nothing changed.
@@ -230,7 +233,13 @@ impl State {
         writes: &[Write],
     ) -> Result<Appended, StoreError> {
         let mut appended = Appended::default();
-        for write in writes {
+        for (nth, write) in writes.iter().enumerate() {
+            if let Some(later) = writes.get(nth + 2 * AHEAD) {
+                self.runs.approach(later.run);
+            }
+            if let Some(later) = writes.get(nth + AHEAD) {
+                self.runs.approach_history(later.run, later.entries.len());
+            }
             if self.runs.get(write.run).and_then(|run| run.holder) != Some(worker) {
                 appended.fenced.push(write.run);
                 continue;
