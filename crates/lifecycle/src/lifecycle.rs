@@ -6,7 +6,7 @@ use crate::operations::Operations;
 use crate::order::{Node, start_order};
 use crate::overview::Overview;
 use crate::restart::Restart;
-use crate::status::{Change, State, Status};
+use crate::status::{Change, Standing, State, Status};
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,21 +28,47 @@ pub struct Lifecycle {
 
 /// A component, and what was said about it, in one piece of memory.
 pub(crate) struct Part<C: ?Sized = dyn Component> {
-    pub(crate) name: Cow<'static, str>,
-    needs: Vec<Cow<'static, str>>,
-    restart: Restart,
-    pub(crate) stop_within: Duration,
-    /// Where it stands on the board; starting puts parts into another order.
+    /// Where it stands on the board, with its name; starting puts parts into another order.
     pub(crate) place: usize,
+    /// Nothing so long as the usual is meant.
+    terms: Option<Box<Terms>>,
     attempts: u32,
     due: Option<Instant>,
     well_since: Option<Instant>,
     pub(crate) component: C,
 }
 
+/// What was said about a component.
+#[derive(Debug)]
+struct Terms {
+    needs: Vec<Cow<'static, str>>,
+    restart: Restart,
+    stop_within: Duration,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms { needs: Vec::new(), restart: Restart::default(), stop_within: STOP_WITHIN }
+    }
+}
+
+impl Part {
+    fn needs(&self) -> &[Cow<'static, str>] {
+        self.terms.as_ref().map_or(&[], |terms| &terms.needs)
+    }
+
+    fn restart(&self) -> Restart {
+        self.terms.as_ref().map_or_else(Restart::default, |terms| terms.restart)
+    }
+
+    pub(crate) fn stop_within(&self) -> Duration {
+        self.terms.as_ref().map_or(STOP_WITHIN, |terms| terms.stop_within)
+    }
+}
+
 impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Part").field("name", &self.name).field("needs", &self.needs).finish()
+        f.debug_struct("Part").field("place", &self.place).field("needs", &self.needs()).finish()
     }
 }
 
@@ -51,21 +77,25 @@ impl std::fmt::Debug for Part {
 pub struct Registration<'a>(&'a mut Part);
 
 impl Registration<'_> {
+    fn terms(&mut self) -> &mut Terms {
+        self.0.terms.get_or_insert_default()
+    }
+
     /// It is started after this one, and stopped before it.
     pub fn needs(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.0.needs.push(name.into());
+        self.terms().needs.push(name.into());
         self
     }
 
     /// How often it is started again when it fails.
     pub fn restart(&mut self, restart: Restart) -> &mut Self {
-        self.0.restart = restart;
+        self.terms().restart = restart;
         self
     }
 
     /// How long it may take to stop; 10 seconds unless this says otherwise.
     pub fn stop_within(&mut self, at_most: Duration) -> &mut Self {
-        self.0.stop_within = at_most;
+        self.terms().stop_within = at_most;
         self
     }
 }
@@ -96,20 +126,9 @@ impl Lifecycle {
         name: impl Into<Cow<'static, str>>,
         component: impl Component + 'static,
     ) -> Registration<'_> {
-        let name = name.into();
-        let place = self.overview.add(name.clone());
+        let place = self.overview.add(name.into());
         let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let part = Part {
-            name,
-            needs: Vec::new(),
-            restart: Restart::default(),
-            stop_within: STOP_WITHIN,
-            place,
-            attempts: 0,
-            due: None,
-            well_since: None,
-            component,
-        };
+        let part = Part { place, terms: None, attempts: 0, due: None, well_since: None, component };
         parts.push(Box::new(part));
         Registration(parts.last_mut().expect("it was just pushed"))
     }
@@ -121,17 +140,17 @@ impl Lifecycle {
     /// stopped again.
     pub fn start(&self) -> Result<(), StartError> {
         let mut parts = self.parts();
-        let is_new = self.overview.board().iter().all(|status| status.state == State::New);
+        let is_new = self.overview.board().iter().all(|standing| *standing.state() == State::New);
         if !is_new || self.operations().is_stopping() {
             return Err(StartError::NotNew);
         }
-        put_in_order(&mut parts)?;
+        put_in_order(&mut parts, &self.overview.board())?;
         for position in 0..parts.len() {
             let part = &mut parts[position];
             self.set(part.place, State::Starting);
             if let Err(source) = guarded(|| part.component.start()) {
                 self.set(part.place, State::GivenUp(source.to_string()));
-                let name = part.name.to_string();
+                let name = self.name(part.place).into_owned();
                 for started in parts[..position].iter_mut().rev() {
                     self.set(started.place, State::Stopping);
                     let stopped = guarded(|| started.component.stop());
@@ -162,10 +181,16 @@ impl Lifecycle {
             };
             if after != before {
                 self.set(part.place, after.clone());
-                changes.push(Change { name: part.name.clone(), from: before, to: after });
+                changes.push(Change { name: self.name(part.place), from: before, to: after });
             }
         }
         changes
+    }
+
+    /// How many components are registered.
+    #[must_use]
+    pub fn components(&self) -> usize {
+        self.overview.board().len()
     }
 
     /// Whether requests should come here: every component is up, and it is not stopping.
@@ -195,7 +220,7 @@ impl Lifecycle {
             return fail(part, reason, now);
         }
         let well_since = *part.well_since.get_or_insert(now);
-        if now.saturating_duration_since(well_since) >= part.restart.forgotten_after {
+        if now.saturating_duration_since(well_since) >= part.restart().forgotten_after {
             part.attempts = 0;
         }
         match health {
@@ -207,7 +232,7 @@ impl Lifecycle {
     fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> State {
         let is_due = part.due.is_none_or(|due| now >= due);
         // It could not start without what it needs, and that would cost it an attempt.
-        let can_start = part.needs.iter().all(|need| self.is_running(need));
+        let can_start = part.needs().iter().all(|need| self.is_running(need));
         if !is_due || !can_start {
             return State::Restarting { attempt, reason: reason.to_string() };
         }
@@ -216,7 +241,9 @@ impl Lifecycle {
         match guarded(|| part.component.start()) {
             Ok(()) => {
                 part.well_since = Some(now);
-                self.overview.board()[part.place].restarts += 1;
+                if let Some(told) = &mut self.overview.board()[part.place].told {
+                    told.restarts += 1;
+                }
                 State::Up
             }
             Err(failure) => fail(part, failure.to_string(), now),
@@ -229,11 +256,16 @@ impl Lifecycle {
     }
 
     pub(crate) fn state(&self, place: usize) -> State {
-        self.overview.board()[place].state.clone()
+        self.overview.board()[place].state().clone()
+    }
+
+    pub(crate) fn name(&self, place: usize) -> Cow<'static, str> {
+        self.overview.board()[place].name.clone()
     }
 
     fn is_running(&self, name: &str) -> bool {
-        self.overview.board().iter().any(|status| status.name == name && status.state.is_running())
+        let board = self.overview.board();
+        board.iter().any(|standing| standing.name == name && standing.state().is_running())
     }
 
     pub(crate) fn set(&self, place: usize, state: State) {
@@ -243,11 +275,12 @@ impl Lifecycle {
 
 /// What a component becomes that has failed: it gets another attempt, or none.
 fn fail(part: &mut Part, reason: String, now: Instant) -> State {
-    if part.attempts >= part.restart.attempts {
+    let restart = part.restart();
+    if part.attempts >= restart.attempts {
         return State::GivenUp(reason);
     }
     part.attempts += 1;
-    part.due = Some(now + part.restart.pause(part.attempts));
+    part.due = Some(now + restart.pause(part.attempts));
     State::Restarting { attempt: part.attempts, reason }
 }
 
@@ -259,9 +292,11 @@ pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> State {
     }
 }
 
-fn put_in_order(parts: &mut [Box<Part>]) -> Result<(), StartError> {
-    let nodes: Vec<_> =
-        parts.iter().map(|part| Node { name: &part.name, needs: &part.needs }).collect();
+fn put_in_order(parts: &mut [Box<Part>], board: &[Standing]) -> Result<(), StartError> {
+    let nodes: Vec<_> = parts
+        .iter()
+        .map(|part| Node { name: &board[part.place].name, needs: part.needs() })
+        .collect();
     let order = start_order(&nodes)?;
     let mut rank = vec![0; parts.len()];
     for (position, &place) in order.iter().enumerate() {

@@ -1,10 +1,9 @@
 //! What can be seen of a process from outside its components.
 
 use crate::operations::Operations;
-use crate::status::{State, Status};
+use crate::status::{Standing, State, Status};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Instant, SystemTime};
 
 /// What is known of the components of a process, and the operations under way.
 ///
@@ -14,7 +13,7 @@ use std::time::{Instant, SystemTime};
 pub struct Overview {
     operations: Operations,
     /// By the places of the components, held only to look or to write.
-    board: Arc<Mutex<Vec<Status>>>,
+    board: Arc<Mutex<Vec<Standing>>>,
 }
 
 impl Overview {
@@ -28,36 +27,33 @@ impl Overview {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.operations.is_stopping()
-            && self.board().iter().all(|status| status.state == State::Up)
+            && self.board().iter().all(|standing| *standing.state() == State::Up)
     }
 
     /// As [`Lifecycle::is_alive`](crate::Lifecycle::is_alive).
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.board().iter().any(|status| matches!(status.state, State::GivenUp(_)))
+        !self.board().iter().any(|standing| matches!(standing.state(), State::GivenUp(_)))
     }
 
     /// Every component, in the order of registration.
     #[must_use]
     pub fn status(&self) -> Vec<Status> {
-        self.board().clone()
+        self.board().iter().map(Standing::status).collect()
     }
 
     /// Adds a component, and returns its place.
     pub(crate) fn add(&self, name: Cow<'static, str>) -> usize {
         let mut board = self.board();
-        board.push(Status { name, state: State::New, since: None, since_time: None, restarts: 0 });
+        board.push(Standing { name, told: None });
         board.len() - 1
     }
 
     pub(crate) fn set(&self, place: usize, state: State) {
-        let status = &mut self.board()[place];
-        status.state = state;
-        status.since = Some(Instant::now());
-        status.since_time = Some(SystemTime::now());
+        self.board()[place].tell(state);
     }
 
-    pub(crate) fn board(&self) -> MutexGuard<'_, Vec<Status>> {
+    pub(crate) fn board(&self) -> MutexGuard<'_, Vec<Standing>> {
         // Each change is one assignment.
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -87,6 +87,49 @@ pub struct Status {
     pub restarts: u64,
 }
 
+/// What is kept of a component. Registering one touches new memory, which is most of what it costs,
+/// so that there is no room in here for what is only known later.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    pub(crate) name: Cow<'static, str>,
+    /// Nothing so long as it is new.
+    pub(crate) told: Option<Box<Told>>,
+}
+
+/// What is known of a component that is not new any more.
+#[derive(Debug)]
+pub(crate) struct Told {
+    state: State,
+    since: Instant,
+    since_time: SystemTime,
+    pub(crate) restarts: u64,
+}
+
+impl Standing {
+    pub(crate) fn state(&self) -> &State {
+        self.told.as_ref().map_or(&State::New, |told| &told.state)
+    }
+
+    pub(crate) fn tell(&mut self, state: State) {
+        let (since, since_time) = (Instant::now(), SystemTime::now());
+        match &mut self.told {
+            Some(told) => **told = Told { state, since, since_time, restarts: told.restarts },
+            None => self.told = Some(Box::new(Told { state, since, since_time, restarts: 0 })),
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let told = self.told.as_deref();
+        Status {
+            name: self.name.clone(),
+            state: self.state().clone(),
+            since: told.map(|told| told.since),
+            since_time: told.map(|told| told.since_time),
+            restarts: told.map_or(0, |told| told.restarts),
+        }
+    }
+}
+
 /// Something that supervision has noticed or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {

@@ -38,7 +38,8 @@ impl Lifecycle {
     }
 
     fn stop_part(&self, mut part: Box<Part>) -> Stopped {
-        let (name, stop_within, place) = (part.name.clone(), part.stop_within, part.place);
+        let (stop_within, place) = (part.stop_within(), part.place);
+        let name = self.name(place);
         self.set(place, State::Stopping);
         let began = Instant::now();
         let (tell, told) = mpsc::sync_channel(1);

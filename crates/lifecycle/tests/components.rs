@@ -97,6 +97,7 @@ fn they_start_after_what_they_need_and_stop_before_it() {
     let expected =
         ["start engine", "start feed", "start gateway", "stop gateway", "stop feed", "stop engine"];
     assert_eq!(told(&story), expected);
+    assert_eq!(venue.components(), 3);
     let names: Vec<_> = venue.status().into_iter().map(|status| status.name).collect();
     assert_eq!(names, ["gateway", "feed", "engine"], "shown as they were registered");
     assert!(venue.shutdown(Duration::ZERO).stopped.is_empty(), "there is nothing left to stop");

@@ -143,8 +143,9 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
                     }
                     processes.push(process);
                 }
-                let registered = processes[first..].iter().map(|process| process.status().len());
-                all(registered.sum::<usize>() as u64)
+                let registered =
+                    processes[first..].iter().map(|process| process.components() as u64);
+                all(registered.sum())
             },
             all,
         ),
