@@ -90,8 +90,15 @@ fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);
     }
-    let options =
-        TopicOptions { kind: Kind::Stream, level: topic.options.level, ..TopicOptions::default() };
+    let of = &topic.options;
+    let options = TopicOptions {
+        kind: Kind::Stream,
+        level: of.level,
+        segment_bytes: of.segment_bytes,
+        compression: of.compression,
+        encryption: of.encryption,
+        ..TopicOptions::default()
+    };
     core.create_topic(name, options)
 }
 

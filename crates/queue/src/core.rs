@@ -133,6 +133,9 @@ impl Core {
         if self.dir.is_none() {
             options.level = Level::Memory;
         }
+        if options.encryption.is_some() && self.house.keys.current().is_none() {
+            return Err(QueueError::NoKey(name));
+        }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
         let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));

@@ -20,6 +20,9 @@ pub enum QueueError {
     /// The message itself is wrong; publishing it again cannot help.
     #[error(transparent)]
     Message(#[from] InvalidMessage),
+    /// A topic is to be encrypted, and the queue was opened without keys.
+    #[error("the topic {0:?} is to be encrypted, but the queue was opened without a key for that")]
+    NoKey(Name),
     /// There is no such topic.
     #[error("there is no topic {0:?}")]
     UnknownTopic(String),

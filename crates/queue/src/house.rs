@@ -7,7 +7,7 @@ use crate::topic::Topic;
 use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::Disk;
-use rialto_log::{GROUP_BYTES_MAX, Options, SegmentPreparer, Writer};
+use rialto_log::{GROUP_BYTES_MAX, KeyRing, Options, Sealing, SegmentPreparer, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
@@ -44,6 +44,7 @@ pub(crate) struct House {
     pub(crate) disk: Option<Arc<dyn Disk>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
+    pub(crate) keys: KeyRing,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     agenda: Mutex<Agenda>,
     bell: Condvar,
@@ -56,11 +57,13 @@ impl House {
     pub(crate) fn new(
         disk: Option<Arc<dyn Disk>>,
         clock: Arc<dyn Clock>,
+        keys: KeyRing,
         random: Arc<dyn Fn() -> u64 + Send + Sync>,
     ) -> Self {
         Self {
             disk,
             clock,
+            keys,
             random,
             spares: Spares::new(GROUP_BYTES_MAX, SPARE_GROUPS),
             agenda: Mutex::default(),
@@ -87,10 +90,16 @@ impl House {
     }
 
     /// Opens or creates a log.
-    pub(crate) fn open_log(&self, dir: &Path, segment_bytes: u64) -> Result<Writer, QueueError> {
+    pub(crate) fn open_log(
+        &self,
+        dir: &Path,
+        segment_bytes: u64,
+        sealing: Sealing,
+    ) -> Result<Writer, QueueError> {
         let disk = self.disk.clone().expect("only a queue with a disk opens logs");
         disk.create_dir_all(dir)?;
-        let options = Options { segment_bytes, ..Options::new(self.salt()) };
+        let keys = self.keys.clone();
+        let options = Options { segment_bytes, sealing, keys, ..Options::new(self.salt()) };
         let (writer, _) = rialto_log::open(disk, dir, options)?;
         Ok(writer)
     }

@@ -41,7 +41,7 @@ pub use queue::{Queue, QueueOptions, TopicStats};
 pub use reader::{Read, Reader};
 pub use recovery::{OpenReport, Rewound};
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
-pub use rialto_log::Level;
+pub use rialto_log::{Cipher, Compression, KeyRing, Level};
 pub use topic::{
     Bounds, InvalidOptions, Kind, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
 };

@@ -13,6 +13,7 @@ use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
+use rialto_log::KeyRing;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,6 +36,8 @@ pub struct QueueOptions {
     pub disk: Arc<dyn Disk>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// The keys of topics that are encrypted. If there are any, the control log is encrypted, too.
+    pub keys: KeyRing,
     /// Fresh random values, for the salts of logs.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
@@ -54,6 +57,7 @@ impl QueueOptions {
             dir: None,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
+            keys: KeyRing::empty(),
             random: Arc::new(|| RandomState::new().hash_one(std::process::id())),
         }
     }
@@ -104,8 +108,8 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions { dir, disk, clock, random } = options;
-        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, random));
+        let QueueOptions { dir, disk, clock, keys, random } = options;
+        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, keys, random));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),

@@ -75,7 +75,8 @@ fn open_topic(
         for (nth, lane) in topic.lanes.iter().enumerate() {
             let dir = lane_dir(dir, lane.number);
             if disk.list(&dir).is_ok_and(|files| !files.is_empty()) {
-                let writer = house.open_log(&dir, topic.options.segment_bytes)?;
+                let writer =
+                    house.open_log(&dir, topic.options.segment_bytes, topic.options.sealing())?;
                 let bytes = writer.segments().count() as u64 * topic.options.segment_bytes;
                 topic.adopt(nth, writer, bytes);
             }

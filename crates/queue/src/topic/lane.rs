@@ -5,7 +5,7 @@ use crate::error::QueueError;
 use crate::house::House;
 use crate::waiting::Waiters;
 use rialto_log::{
-    Commit, Group, Level, PreparedSegment, Reader, SegmentPreparer, Segments, Writer,
+    Commit, Group, Level, PreparedSegment, Reader, Sealing, SegmentPreparer, Segments, Writer,
 };
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -52,6 +52,7 @@ pub(crate) struct Lane {
     level: Level,
     dir: Option<PathBuf>,
     segment_bytes: u64,
+    sealing: Sealing,
     shelf_bytes_max: usize,
     shelf: Mutex<Shelf>,
     store: Mutex<Store>,
@@ -76,18 +77,20 @@ pub(crate) struct LaneOptions {
     /// Where its log is; nothing at [`Level::Memory`].
     pub(crate) dir: Option<PathBuf>,
     pub(crate) segment_bytes: u64,
+    pub(crate) sealing: Sealing,
     pub(crate) shelf_bytes_max: usize,
 }
 
 impl Lane {
     /// A lane that has no log yet, or never will.
     pub(crate) fn new(options: LaneOptions) -> Self {
-        let LaneOptions { number, level, dir, segment_bytes, shelf_bytes_max } = options;
+        let LaneOptions { number, level, dir, segment_bytes, sealing, shelf_bytes_max } = options;
         Self {
             number,
             level,
             dir,
             segment_bytes,
+            sealing,
             shelf_bytes_max,
             shelf: Mutex::default(),
             store: Mutex::default(),
@@ -222,7 +225,7 @@ impl Lane {
             Some(writer) => Ok(writer),
             none => {
                 let dir = self.dir.as_deref().expect("only a lane with a directory is written");
-                let opened = house.open_log(dir, self.segment_bytes)?;
+                let opened = house.open_log(dir, self.segment_bytes, self.sealing)?;
                 let _ = self.segments.set(opened.segments());
                 Ok(none.insert(opened))
             }

@@ -78,6 +78,7 @@ impl Topic {
                     level: options.level,
                     dir: dir.map(|dir| lane_dir(dir, number)),
                     segment_bytes: options.segment_bytes,
+                    sealing: options.sealing(),
                     shelf_bytes_max: options.recent_bytes_max,
                 })
             })

@@ -1,6 +1,6 @@
 //! What a topic is.
 
-use rialto_log::Level;
+use rialto_log::{Cipher, Compression, Level, Sealing};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -61,6 +61,12 @@ pub struct TopicOptions {
     pub recent_bytes_max: usize,
     /// The size of the files of the log, a multiple of 4096.
     pub segment_bytes: u64,
+    /// How messages are compressed on disk, some together.
+    #[serde(with = "compression_name")]
+    pub compression: Compression,
+    /// With what messages are encrypted on disk, under the current key of the queue's ring.
+    #[serde(with = "cipher_name")]
+    pub encryption: Option<Cipher>,
 }
 
 /// The most priorities.
@@ -85,6 +91,8 @@ impl Default for TopicOptions {
             pending_bytes_max: 8 << 20,
             recent_bytes_max: 32 << 20,
             segment_bytes: 64 << 20,
+            compression: Compression::None,
+            encryption: None,
         }
     }
 }
@@ -144,6 +152,24 @@ impl TopicOptions {
         self
     }
 
+    /// How messages are compressed on disk.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// With what messages are encrypted on disk.
+    #[must_use]
+    pub fn encryption(mut self, cipher: Cipher) -> Self {
+        self.encryption = Some(cipher);
+        self
+    }
+
+    pub(crate) fn sealing(&self) -> Sealing {
+        Sealing { compression: self.compression, encryption: self.encryption }
+    }
+
     /// Whether a topic can be made of these.
     pub fn check(&self) -> Result<(), InvalidOptions> {
         let refuse = |why| Err(InvalidOptions(why));
@@ -178,5 +204,41 @@ mod level_name {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Level, D::Error> {
         let name = String::deserialize(from)?;
         name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Compressions by their names.
+mod compression_name {
+    use rialto_log::Compression;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(it: &Compression, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(it)
+    }
+
+    pub(super) fn deserialize<'de, D>(from: D) -> Result<Compression, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Ciphers by their names.
+mod cipher_name {
+    use rialto_log::Cipher;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(it: &Option<Cipher>, to: S) -> Result<S::Ok, S::Error> {
+        it.map(Cipher::name).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D>(from: D) -> Result<Option<Cipher>, D::Error>
+    where
+        D: Deserializer<'de>,
+    {
+        let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+        let found = Cipher::ALL.into_iter().find(|cipher| cipher.name() == name);
+        found.map(Some).ok_or_else(|| serde::de::Error::custom(format!("{name:?} is no cipher")))
     }
 }

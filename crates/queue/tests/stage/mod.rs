@@ -3,8 +3,8 @@
 
 use rialto_disk::SimDisk;
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, ManualClock, Publish, Queue, QueueOptions, Timestamp,
-    TopicOptions,
+    Consumer, Delivered, GroupOptions, KeyRing, ManualClock, Publish, Queue, QueueOptions,
+    Timestamp, TopicOptions,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +14,7 @@ pub(crate) struct Stage {
     pub(crate) disk: Arc<SimDisk>,
     pub(crate) clock: ManualClock,
     random: Arc<AtomicU64>,
+    pub(crate) keys: KeyRing,
     queue: Option<Queue>,
 }
 
@@ -26,7 +27,7 @@ impl Stage {
         let disk = Arc::new(SimDisk::new(seed));
         let clock = ManualClock::new(Timestamp(1_700_000_000_000_000_000));
         let random = Arc::new(AtomicU64::new(1));
-        let mut stage = Self { disk, clock, random, queue: None };
+        let mut stage = Self { disk, clock, random, keys: KeyRing::empty(), queue: None };
         stage.open();
         stage
     }
@@ -36,6 +37,7 @@ impl Stage {
         QueueOptions {
             disk: self.disk.clone(),
             clock: Arc::new(self.clock.clone()),
+            keys: self.keys.clone(),
             random: Arc::new(move || random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)),
             ..QueueOptions::at("/queue")
         }
