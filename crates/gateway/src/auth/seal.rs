@@ -2,8 +2,7 @@
 
 use super::file::KeyFileError;
 use super::key::random;
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
-use chacha20poly1305::{ChaCha20Poly1305, Nonce};
+use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 const MAGIC: &[u8; 8] = b"RLTOKEYS";
 const VERSION: u32 = 1;
@@ -17,9 +16,13 @@ pub(super) fn seal(master: &[u8; 32], content: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     let nonce: [u8; NONCE_BYTES] = random();
-    let payload = Payload { msg: content, aad: &bytes };
-    let sealed = ChaCha20Poly1305::new(master.into())
-        .encrypt(Nonce::from_slice(&nonce), payload)
+    let mut sealed = content.to_vec();
+    key(master)
+        .seal_in_place_append_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(&bytes),
+            &mut sealed,
+        )
         .expect("only a content of 256 GiB and more is refused");
     bytes.extend_from_slice(&nonce);
     bytes.extend_from_slice(&sealed);
@@ -39,12 +42,21 @@ pub(super) fn open(master: &[u8; 32], bytes: &[u8]) -> Result<Vec<u8>, KeyFileEr
     if version != VERSION {
         return Err(KeyFileError::Version { got: version, max: VERSION });
     }
-    let Some((nonce, sealed)) = rest.split_at_checked(NONCE_BYTES) else {
+    let Some((nonce, sealed)) = rest.split_first_chunk::<NONCE_BYTES>() else {
         return Err(KeyFileError::Unreadable);
     };
-    ChaCha20Poly1305::new(master.into())
-        .decrypt(Nonce::from_slice(nonce), Payload { msg: sealed, aad: header })
-        .map_err(|_| KeyFileError::Unreadable)
+    let mut content = sealed.to_vec();
+    let opened = key(master)
+        .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(header), &mut content)
+        .map_err(|_| KeyFileError::Unreadable)?;
+    let bytes = opened.len();
+    content.truncate(bytes);
+    Ok(content)
+}
+
+fn key(master: &[u8; 32]) -> LessSafeKey {
+    let key = UnboundKey::new(&CHACHA20_POLY1305, master);
+    LessSafeKey::new(key.expect("a key of this cipher has 32 bytes"))
 }
 
 #[cfg(test)]
@@ -62,6 +74,16 @@ mod tests {
             assert!(open(&[3; 32], &damaged).is_err(), "byte {at}");
             assert!(open(&[3; 32], &sealed[..at]).is_err(), "cut at {at}");
         }
+    }
+
+    #[test]
+    fn a_file_that_another_implementation_sealed_opens() {
+        let file = "524c544f4b45595301000000000102030405060708090a0be2045bf59fe9f3eae0480adfa971a405c5968184e1cd3c";
+        let bytes: Vec<u8> = (0..file.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&file[at..at + 2], 16).unwrap())
+            .collect();
+        assert_eq!(open(&[3; 32], &bytes).unwrap(), b"content");
     }
 
     #[test]
