@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the output is the point of a measurement")]
 
 use rialto_disk::{Access, AlignedBuf, Disk, File, RealDisk};
-use rialto_log::{Commit, Group, Options, Reader, open};
+use rialto_log::{Cipher, Commit, Compression, Group, KeyRing, Options, Reader, Sealing, open};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use std::time::Instant;
 
 const RECORD_BYTES: usize = 80;
 const GROUPS_MAX: usize = 2000;
+/// What each way of sealing is measured on, at most.
+const SEALED_BYTES_MAX: usize = 64 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -36,7 +38,8 @@ fn measure(base: &Path, bytes: usize) -> Result<(), Box<dyn Error>> {
         let (log, records) = log_writes(&dir, group_bytes, groups)?;
         report("synced group", group_bytes, log, records);
     }
-    read_back(&base.join("read"), bytes)
+    read_back(&base.join("read"), bytes)?;
+    seal_and_read(&base.join("sealed"), bytes.min(SEALED_BYTES_MAX))
 }
 
 /// Appends to a reused group, without any disk.
@@ -136,6 +139,74 @@ fn read_back(dir: &Path, bytes: usize) -> Result<(), Box<dyn Error>> {
             written as f64 / seconds / 1e9,
             records as f64 / seconds / 1e6,
         );
+    }
+    Ok(())
+}
+
+/// Each way of sealing, on records of which a part is noise: how fast groups are written without a
+/// sync, and read.
+fn seal_and_read(dir: &Path, bytes: usize) -> Result<(), Box<dyn Error>> {
+    let keys = KeyRing::parse(&format!("1: {}", "5a".repeat(32)), "the example")?;
+    let compressions = [
+        Compression::None,
+        Compression::Lz4,
+        Compression::Zstd { level: 3 },
+        Compression::Gzip { level: 6 },
+    ];
+    let compressed = compressions.map(|compression| Sealing { compression, encryption: None });
+    let encrypted = Cipher::ALL.map(|cipher| Sealing { encryption: Some(cipher), ..Sealing::NONE });
+    let both = Sealing { compression: Compression::Lz4, encryption: Some(Cipher::Aes256Gcm) };
+    for sealing in compressed.into_iter().chain(encrypted).chain([both]) {
+        for group_bytes in [64 << 10, 1 << 20] {
+            let options = Options {
+                segment_bytes: (bytes + (8 << 20)) as u64,
+                sealing,
+                keys: keys.clone(),
+                ..Options::new([1; 16])
+            };
+            std::fs::create_dir_all(dir)?;
+            let (mut writer, _) = open(Arc::new(RealDisk::new()), dir, options)?;
+            let mut group = Group::new(group_bytes);
+            let (mut written, mut noise) = (0, 1u64);
+            let mut writing = 0.0;
+            while written < bytes {
+                group.begin(writer.next_seq());
+                loop {
+                    noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let mut record = [7; RECORD_BYTES];
+                    for (nth, part) in record.chunks_exact_mut(16).enumerate() {
+                        part[..8].copy_from_slice(&noise.rotate_left(nth as u32).to_le_bytes());
+                    }
+                    if group.append(&record).is_err() {
+                        break;
+                    }
+                }
+                written += group.body_bytes();
+                let begun = Instant::now();
+                writer.write(&mut group, Commit::Written)?;
+                writing += begun.elapsed().as_secs_f64();
+            }
+            writer.sync()?;
+            let segments = writer.segments();
+            let begun = Instant::now();
+            let mut reader = Reader::open(&segments, 1)?;
+            let mut read = 0;
+            while let Some(group) = reader.next_group()? {
+                read += group.framed().len();
+            }
+            let reading = begun.elapsed().as_secs_f64();
+            assert_eq!(read, written, "every record must have been read");
+            let cipher = sealing.encryption.map_or("none", Cipher::name);
+            println!(
+                "sealed {:8} {cipher:18} {:5} KiB: written {:.2} GB/s, read {:.2} GB/s",
+                sealing.compression.to_string(),
+                group_bytes >> 10,
+                written as f64 / writing / 1e9,
+                read as f64 / reading / 1e9,
+            );
+            writer.close()?;
+            std::fs::remove_dir_all(dir)?;
+        }
     }
     Ok(())
 }
