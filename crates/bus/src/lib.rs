@@ -51,6 +51,7 @@ mod pipeline;
 mod request;
 #[cfg(feature = "tower")]
 mod service;
+mod static_bus;
 
 /// What the macros write names these.
 #[cfg(feature = "macros")]

@@ -55,15 +55,21 @@ impl<R: Request, B: BehaviourNow<R>> BehaviourNow<R> for std::sync::Arc<B> {
 /// A behaviour that is there or not, as is decided when the bus is built.
 impl<R: Request, B: Behaviour<R>> Behaviour<R> for Option<B> {
     #[inline]
-    async fn call<N: Handler<R> + Copy>(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` would keep a second copy of the request"
+    )]
+    fn call<N: Handler<R> + Copy>(
         &self,
         request: R,
         cx: &Context<'_>,
         next: N,
-    ) -> Result<R::Response> {
-        match self {
-            Some(behaviour) => behaviour.call(request, cx, next).await,
-            None => next.handle(request, cx).await,
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        async move {
+            match self {
+                Some(behaviour) => behaviour.call(request, cx, next).await,
+                None => next.handle(request, cx).await,
+            }
         }
     }
 }
@@ -107,21 +113,21 @@ pub trait PipelineNow<R: Request>: Send + Sync {
 }
 
 /// What is left of a pipeline behind one of its behaviours.
-struct Rest<'a, P, H> {
-    pipeline: &'a P,
-    handler: &'a H,
+struct Rest<'p, 'h, P, H> {
+    pipeline: &'p P,
+    handler: &'h H,
 }
 
-impl<P, H> Clone for Rest<'_, P, H> {
+impl<P, H> Clone for Rest<'_, '_, P, H> {
     #[inline]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P, H> Copy for Rest<'_, P, H> {}
+impl<P, H> Copy for Rest<'_, '_, P, H> {}
 
-impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for Rest<'_, P, H> {
+impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for Rest<'_, '_, P, H> {
     #[inline]
     fn handle(
         &self,
@@ -132,7 +138,7 @@ impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for Rest<'_, P, H> {
     }
 }
 
-impl<R: Request, P: PipelineNow<R>, H: HandlerNow<R>> HandlerNow<R> for Rest<'_, P, H> {
+impl<R: Request, P: PipelineNow<R>, H: HandlerNow<R>> HandlerNow<R> for Rest<'_, '_, P, H> {
     #[inline]
     fn handle_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
         self.pipeline.run_now(request, cx, self.handler)
@@ -165,13 +171,13 @@ impl<R: Request> PipelineNow<R> for () {
 
 impl<R: Request, B: Behaviour<R>, P: Pipeline<R>> Pipeline<R> for (B, P) {
     #[inline]
-    async fn run<H: Handler<R>>(
+    fn run<H: Handler<R>>(
         &self,
         request: R,
         cx: &Context<'_>,
         handler: &H,
-    ) -> Result<R::Response> {
-        self.0.call(request, cx, Rest { pipeline: &self.1, handler }).await
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        self.0.call(request, cx, Rest { pipeline: &self.1, handler })
     }
 }
 

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+use futures_util::FutureExt;
 use rialto_bus::behaviour::{
     Authorisation, ConcurrencyLimit, Counters, IsolatePanics, Metrics, Outcome, Policy, Sink,
     Validate, Validation,
 };
 use rialto_bus::{
-    Behaviours, Bus, Command, Context, Dispatch, Error, ErrorKind, HandlerNow, Request, Result,
-    behaviours, bus,
+    Behaviours, Bus, Command, Context, Dispatch, Error, ErrorKind, HandlerNow, Ready, Request,
+    Result, behaviours, bus,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::pin::pin;
 use std::time::Duration;
 
 struct Counting;
@@ -116,6 +118,29 @@ bus! { struct Sums { all through [
     ConcurrencyLimit
 ] { adder: Adder => now Add; } } }
 
+macro_rules! later {
+    ($Bus:ident answers $when:ident) => {
+        bus! { struct $Bus { all through [IsolatePanics, Counters, Metrics<Deaf>, Validation] {
+            adder: Ready<Adder> => $when Add;
+        } } }
+
+        impl $Bus {
+            fn new() -> $Bus {
+                let all =
+                    behaviours![IsolatePanics, Counters::default(), Metrics::new(Deaf), Validation];
+                $Bus { all, adder: Ready(Adder) }
+            }
+        }
+    };
+}
+
+later! { Later answers later }
+later! { Boxed answers boxed }
+
+fn at_once<T>(answering: impl Future<Output = T>) -> T {
+    pin!(answering).now_or_never().unwrap()
+}
+
 #[test]
 fn the_allocator_counts() {
     // The compiler would leave out a box that nobody looks into.
@@ -134,6 +159,18 @@ fn a_static_bus_allocates_nothing() {
     });
     assert_eq!(allocations, 0);
     assert_eq!(sums.all.1.0.of::<Add>().succeeded(), 100);
+}
+
+#[test]
+fn an_answer_later_allocates_nothing_either_unless_it_is_boxed() {
+    let (later, boxed, cx) = (Later::new(), Boxed::new(), Context::new());
+    let (unboxed_bytes, boxed_bytes) =
+        (size_of_val(&later.send(Add(1), &cx)), size_of_val(&boxed.send(Add(1), &cx)));
+    assert!(boxed_bytes * 2 < unboxed_bytes, "{boxed_bytes} of {unboxed_bytes} bytes");
+    let unboxed = allocations_of(|| assert_eq!(at_once(later.send(Add(1), &cx)).unwrap(), 2));
+    let in_a_box = allocations_of(|| assert_eq!(at_once(boxed.send(Add(1), &cx)).unwrap(), 2));
+    assert_eq!((unboxed, in_a_box), (0, 1));
+    assert_eq!(boxed.all.1.0.of::<Add>().succeeded(), 1);
 }
 
 #[test]

@@ -31,14 +31,20 @@ impl<R: ToEngine> Needs for R {
 }
 
 impl<R: Needs> Behaviour<R> for Authorisation {
-    async fn call<N: Handler<R> + Copy>(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` would keep a second copy of the request"
+    )]
+    fn call<N: Handler<R> + Copy>(
         &self,
         request: R,
         cx: &Context<'_>,
         next: N,
-    ) -> Result<R::Response> {
-        request.check(cx.principal().ok_or(Forbidden::Nobody)?)?;
-        next.handle(request, cx).await
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        async move {
+            request.check(cx.principal().ok_or(Forbidden::Nobody)?)?;
+            next.handle(request, cx).await
+        }
     }
 }
 

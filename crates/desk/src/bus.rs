@@ -34,21 +34,21 @@ bus! {
             ]
         {
             desk: Desk =>
-                later PlaceOrder, later CancelOrder, later AmendOrder, later CancelOrders,
-                later SetDeadMan, later Disconnect, later SubmitBatch,
-                later Deposit, later PayOut,
-                later HoldWithdrawal, later SettleWithdrawal, later ReleaseWithdrawal,
-                later CreateMember, later CreateAccount, later CreateCurrency,
-                later CreateInstrument, later SetRules, later SetInstrumentState;
+                boxed PlaceOrder, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
+                boxed SetDeadMan, boxed Disconnect, boxed SubmitBatch,
+                boxed Deposit, boxed PayOut,
+                boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,
+                boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
+                boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState;
             known: Known =>
-                later Ask<ListInstruments>, later Ask<GetInstrument>, later Ask<GetBook>,
-                later Ask<GetOrderBook>, later Ask<GetTrades>, later Ask<GetTicker>,
-                later Ask<FindOrder>, later Ask<ListOrders>, later Ask<ListFills>,
-                later Ask<GetBalances>, later Ask<ListAccounts>, later IdentifyOrder,
-                later FindInstrument, later FindCurrency,
-                later GetTime, later GetTold, later GetStatus, later GetReport,
-                later Subscribe, later Resume;
-            caretaker: Caretaker => later TakeSnapshot, later TakeBackup;
+                boxed Ask<ListInstruments>, boxed Ask<GetInstrument>, boxed Ask<GetBook>,
+                boxed Ask<GetOrderBook>, boxed Ask<GetTrades>, boxed Ask<GetTicker>,
+                boxed Ask<FindOrder>, boxed Ask<ListOrders>, boxed Ask<ListFills>,
+                boxed Ask<GetBalances>, boxed Ask<ListAccounts>, boxed IdentifyOrder,
+                boxed FindInstrument, boxed FindCurrency,
+                boxed GetTime, boxed GetTold, boxed GetStatus, boxed GetReport,
+                boxed Subscribe, boxed Resume;
+            caretaker: Caretaker => boxed TakeSnapshot, boxed TakeBackup;
         }
     }
 }
@@ -137,13 +137,19 @@ impl DeskBus {
 }
 
 impl<R: ToEngine + Sync> Handler<R> for Desk {
-    async fn handle(&self, request: R, cx: &Context<'_>) -> Result<Answer> {
-        let command = request.command();
-        note_command(&command, cx);
-        cx.step("engine");
-        let answer = self.submit(&command, request.level()).await?;
-        note_answer(&answer, cx);
-        accepted(answer)
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` would keep the request and a copy")]
+    fn handle(&self, request: R, cx: &Context<'_>) -> impl Future<Output = Result<Answer>> + Send {
+        async move {
+            let submitted = {
+                let command = request.command();
+                note_command(&command, cx);
+                cx.step("engine");
+                self.submit(&command, request.level())?
+            };
+            let answer = submitted.await?;
+            note_answer(&answer, cx);
+            accepted(answer)
+        }
     }
 }
 

@@ -84,19 +84,20 @@ impl Desk {
         Desk { lanes, next: AtomicUsize::new(0), pumps }
     }
 
-    /// Submits a command and waits for its answer. `level` asks for a higher level than the
-    /// venue's for this answer.
+    /// Submits a command; what is returned waits for its answer. `level` asks for a higher level
+    /// than the venue's for this answer.
     ///
     /// Whoever stops waiting does not take the command back.
     ///
     /// # Errors
     /// The command was not taken, or nobody knows what it came to.
-    pub async fn submit(
+    pub fn submit(
         &self,
         command: &Command,
         level: Option<Level>,
-    ) -> Result<Answer, DeskError> {
-        answer(self.enter(self.lane(), command, level)?.await)
+    ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
+        let ticket = self.enter(self.lane(), command, level)?;
+        Ok(async { answer(ticket.await) })
     }
 
     /// Submits commands in this order and waits for all answers. Each is on its own: one that is

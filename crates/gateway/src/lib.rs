@@ -6,9 +6,6 @@
 //!
 //! `docs/api.md` describes every endpoint. Requests are signed; see [`sign`].
 
-// A request is a future in a future for each behaviour that it passes on the bus.
-#![recursion_limit = "256"]
-
 mod auth;
 mod call;
 mod config;

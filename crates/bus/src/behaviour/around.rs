@@ -42,17 +42,21 @@ pub(crate) trait Around<R: Request>: Send + Sync {
 macro_rules! both_ways {
     ([$($parameter:tt)*] $behaviour:ty where $request:ident: $($bound:tt)+) => {
         impl<$request: $($bound)+, $($parameter)*> $crate::Behaviour<$request> for $behaviour {
+            // An `async fn` would keep a second copy of the request; so it is kept once.
             #[inline]
-            async fn call<N: $crate::Handler<$request> + Copy>(
+            fn call<N: $crate::Handler<$request> + Copy>(
                 &self,
                 request: $request,
                 cx: &$crate::Context<'_>,
                 next: N,
-            ) -> $crate::Result<$request::Response> {
-                let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
-                let answer = next.handle(request, cx).await;
-                <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
-                answer
+            ) -> impl ::std::future::Future<Output = $crate::Result<$request::Response>> + Send
+            {
+                async move {
+                    let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
+                    let answer = next.handle(request, cx).await;
+                    <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
+                    answer
+                }
             }
         }
 

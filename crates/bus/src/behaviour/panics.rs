@@ -15,17 +15,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct IsolatePanics;
 
 impl<R: Request> Behaviour<R> for IsolatePanics {
-    async fn call<N: Handler<R> + Copy>(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` would keep a second copy of the request"
+    )]
+    fn call<N: Handler<R> + Copy>(
         &self,
         request: R,
         cx: &Context<'_>,
         next: N,
-    ) -> Result<R::Response> {
-        let answer = async move { next.handle(request, cx).await };
-        AssertUnwindSafe(answer)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|payload| Err(Error::panicked(&*payload)))
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        async move {
+            let answer = async move { next.handle(request, cx).await };
+            AssertUnwindSafe(answer)
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|payload| Err(Error::panicked(&*payload)))
+        }
     }
 }
 

@@ -57,18 +57,24 @@ fn note_failure<T>(span: &Span, answer: &Result<T>) {
 }
 
 impl<R: Request, G: Randomness> Behaviour<R> for Tracing<G> {
-    async fn call<N: Handler<R> + Copy>(
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` would keep a second copy of the request"
+    )]
+    fn call<N: Handler<R> + Copy>(
         &self,
         request: R,
         cx: &Context<'_>,
         next: N,
-    ) -> Result<R::Response> {
-        let mut own = *cx;
-        own.trace = self.child_of(cx.trace);
-        let span = span_of::<R>(&own, cx.trace);
-        let answer = next.handle(request, &own).instrument(span.clone()).await;
-        note_failure(&span, &answer);
-        answer
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        async move {
+            let mut own = *cx;
+            own.trace = self.child_of(cx.trace);
+            let span = span_of::<R>(&own, cx.trace);
+            let answer = next.handle(request, &own).instrument(span.clone()).await;
+            note_failure(&span, &answer);
+            answer
+        }
     }
 }
 

@@ -59,17 +59,19 @@ fn end<T, C: Clock>(recording: Recording<'_, C>, answer: &Result<T>) {
 macro_rules! records {
     ($behaviour:ident where $request:ident: $bound:path, $tell:expr) => {
         impl<$request: $bound + Request, C: Clock> Behaviour<$request> for $behaviour<C> {
-            async fn call<N: Handler<$request> + Copy>(
+            fn call<N: Handler<$request> + Copy>(
                 &self,
                 request: $request,
                 cx: &Context<'_>,
                 next: N,
-            ) -> Result<$request::Response> {
-                let recording = begin::<$request, C>(&self.0, cx);
-                $tell(&recording, &request);
-                let answer = next.handle(request, &cx.with_trail(&recording)).await;
-                end(recording, &answer);
-                answer
+            ) -> impl Future<Output = Result<$request::Response>> + Send {
+                async move {
+                    let recording = begin::<$request, C>(&self.0, cx);
+                    $tell(&recording, &request);
+                    let answer = next.handle(request, &cx.with_trail(&recording)).await;
+                    end(recording, &answer);
+                    answer
+                }
             }
         }
 
