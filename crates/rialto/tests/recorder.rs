@@ -7,8 +7,10 @@
     reason = "a test may fail where it stands and says with what"
 )]
 
+mod pty;
 mod running;
 
+use pty::Terminal;
 use running::{PATIENCE, Running, rialto, text};
 use serde_json::Value;
 use std::fs;
@@ -177,6 +179,57 @@ fn the_path_of_an_order_is_recorded_and_can_be_replayed_with_the_venue_around_it
     let nothing = rialto(&["flow", "show", "999999", "--data", data.to_str().unwrap()]);
     assert_eq!(nothing.status.code(), Some(2), "{}", text(&nothing.stderr));
     assert!(text(&nothing.stderr).contains("no record 999999"));
+}
+
+/// In a terminal of its own, with the keys that a person presses.
+#[test]
+fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
+    let mut stage = Stage::new("per_second = 1_000_000");
+    assert!(stage.order(0, &["sell", "0.5", "BTC-USD", "--price", "30000"]).status.success());
+    assert!(stage.order(1, &["buy", "0.2", "BTC-USD", "--price", "30000"]).status.success());
+    stage.venue.terminate();
+    let orders = stage.orders(2);
+    let data = stage.data();
+    let look = ["flow", "replay", id(&orders[1]), "--data", data.to_str().unwrap()];
+    let mut terminal = Terminal::run(60, &look);
+    // What is looked at is marked; the keys are explained on the last line.
+    terminal.wait_for(&["▸", "+0ns", "POST /v1/orders begins"]);
+    terminal.wait_for(&["q: leave"]);
+    let (forward, back) = ("\x1b[C", "\x1b[D");
+    terminal.press(forward);
+    terminal.wait_for(&["▸", "read"]);
+    terminal.wait_for(&["body_bytes: "]);
+    terminal.press("n");
+    terminal.wait_for(&["▸", "authenticate"]);
+    terminal.press(back);
+    terminal.wait_for(&["▸", "read"]);
+    terminal.press("9");
+    terminal.wait_for(&["▸", "POST /v1/orders ends: ok"]);
+    for step in ["answer", "place_order ends: ok", "answered"] {
+        terminal.press("p");
+        terminal.wait_for(&["▸", step]);
+    }
+    // The venue around the command.
+    terminal.wait_for(&["account 2, USD: ", "→ 44000.00000000 available"]);
+    terminal.wait_for(&["fill: 0.2000 at 30000.00"]);
+    terminal.wait_for(&["status = Filled"]);
+    terminal.press("0");
+    terminal.wait_for(&["▸", "POST /v1/orders begins"]);
+    // What belongs to another moment is gone.
+    terminal.wait_for_none(&["fill: "]);
+    terminal.press("q");
+    let (status, is_back) = terminal.wait_for_end();
+    assert!(status.success() && is_back, "{status}, terminal as before: {is_back}");
+
+    // One that is too low for all of it, left by Control-C.
+    let mut terminal = Terminal::run(24, &look);
+    terminal.press("9ppp");
+    terminal.wait_for(&["▸", "answered"]);
+    terminal.wait_for(&["more lines: they need a taller terminal, or --plain"]);
+    terminal.wait_for(&["q: leave"]);
+    terminal.press("\x03");
+    let (status, is_back) = terminal.wait_for_end();
+    assert!(status.success() && is_back, "{status}, terminal as before: {is_back}");
 }
 
 #[test]

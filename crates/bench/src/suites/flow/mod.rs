@@ -1,6 +1,7 @@
 //! `flow`: what a durable flow costs, and what recording it does.
 
 mod recorder;
+mod requests;
 mod steps;
 
 use crate::error::BenchError;
@@ -24,6 +25,7 @@ impl Suite for Flow {
         let mut outcome = Outcome::default();
         outcome.rows.extend(steps::rows(context)?);
         outcome.rows.extend(recorder::rows(context)?);
+        outcome.rows.extend(requests::rows(context)?);
         Ok(outcome)
     }
 }

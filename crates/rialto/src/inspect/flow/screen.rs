@@ -76,7 +76,14 @@ pub(super) fn draw(
         lines.push(format!("    all of {} so far:", moment.record.name()));
         lines.extend(variables.iter().map(|(name, value)| format!("      {name} = {value}")));
     }
-    lines.truncate(rows.saturating_sub(2));
+    let room = rows.saturating_sub(2);
+    if lines.len() > room {
+        let hidden = lines.len() - room.saturating_sub(1);
+        lines.truncate(room.saturating_sub(1));
+        lines.push(format!(
+            "\x1b[2m… {hidden} more lines: they need a taller terminal, or --plain\x1b[0m"
+        ));
+    }
     lines.push(String::new());
     lines.push("\x1b[2m← → or p n: step   0: begin   9: end   q: leave\x1b[0m".to_owned());
     lines.iter().map(|line| cut(line, columns)).collect()

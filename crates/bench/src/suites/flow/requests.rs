@@ -1,0 +1,116 @@
+//! What a recorder costs each request on a bus, whether it keeps anything of it or not.
+
+use super::case;
+use crate::calls::{Arm, Sums, Targets, measure};
+use crate::error::BenchError;
+use crate::report::Row;
+use crate::suite::Context as Bench;
+use rialto_bus::{Command, Context, Dispatch, HandlerNow, Request, Result, behaviours, bus};
+use rialto_flow::recorder::{Bounds, RecordRequests, Recorder, Sampling, TickClock};
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// What a venue is set to by default.
+const PER_SECOND: u32 = 10;
+const NOTHING: &str = "The handler makes notes as the venue's desk does of an order, eleven and two \
+    steps, if anybody takes them. The request goes through `std::hint::black_box`, so that the \
+    handler's work is not known when this is compiled.";
+const FAILURES: &str = "`only_failures`, and nothing fails: each request is recorded while it is \
+    under way and then forgotten.";
+const OVER: &str = "The median of the differences, round by round, to the bus without a recorder.";
+
+/// Asks for its own number.
+struct Place(u64);
+
+impl Request for Place {
+    type Response = u64;
+    const NAME: &'static str = "place_order";
+}
+
+impl Command for Place {}
+
+struct Desk;
+
+impl HandlerNow<Place> for Desk {
+    #[inline]
+    fn handle_now(&self, Place(number): Place, cx: &Context<'_>) -> Result<u64> {
+        if cx.trail_id() != 0 {
+            for name in
+                ["account", "instrument", "side", "price_units", "quantity_units", "time_in_force"]
+            {
+                cx.note(name, &number);
+            }
+            cx.step("engine");
+            cx.step("answered");
+            for name in ["seq", "order", "status", "filled_units", "remaining_units"] {
+                cx.note(name, &number);
+            }
+        }
+        Ok(number)
+    }
+}
+
+bus! {
+    struct RecordedBus {
+        requests through [Option<RecordRequests>] {
+            desk: Desk => now Place;
+        }
+    }
+}
+
+/// Sends so many, each with a number that comes back.
+fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
+    let cx = black_box(Context::new());
+    let counted = || {
+        let statistics = recorder.map(Recorder::statistics).unwrap_or_default();
+        statistics.begun + statistics.left_out + statistics.forgotten
+    };
+    let before = counted();
+    let answers =
+        (0..calls).filter_map(|call| bus.send_now(black_box(Place(call)), &cx).ok()).sum();
+    Sums { answers, effects: counted() - before }
+}
+
+pub(super) fn rows(context: &mut Bench<'_>) -> std::result::Result<Vec<Row>, BenchError> {
+    let calls = context.sized(200_000, 600);
+    // So few that a small run uses each of them more than once.
+    let bounds = Bounds { records_max: context.sized(1_000, 50) as u32, ..Bounds::default() };
+    // A request that is kept or left out is counted once; one that is forgotten was begun before.
+    let kinds = [
+        ("a request without a recorder", None, 0),
+        ("a request to a recorder of failures only", Some(Sampling::Failures), 2),
+        (
+            "a request to a recorder of ten a second",
+            Some(Sampling::Adaptive { per_second: PER_SECOND }),
+            1,
+        ),
+        ("a request to a recorder of all", Some(Sampling::All), 1),
+    ];
+    let mut arms = Vec::new();
+    for (work, sampling, counted) in kinds {
+        let recorder =
+            sampling.map(|sampling| Arc::new(Recorder::new(bounds, sampling, TickClock::new())));
+        let recorded = recorder.clone().map(RecordRequests);
+        let bus = RecordedBus { requests: behaviours![recorded], desk: Desk };
+        arms.push(Arm::new(
+            case(work),
+            calls,
+            move |calls| send(&bus, recorder.as_deref(), calls),
+            move |calls| Sums { answers: calls * (calls - 1) / 2, effects: calls * counted },
+        ));
+    }
+    let measured = measure(context, "requests that are recorded", arms)?;
+    let free = Targets { time_ns: None, bytes: Some(0.0) };
+    let mut rows = Vec::new();
+    for (arm, note) in [Some(NOTHING), Some(FAILURES), None, None].into_iter().enumerate() {
+        rows.extend(measured.rows(arm, None, free).into_iter().map(|row| match note {
+            Some(note) => row.footnote(note),
+            None => row,
+        }));
+        if arm > 0 {
+            let over = measured.over(arm, 0, "time of a call over that without");
+            rows.push(over.footnote(OVER));
+        }
+    }
+    Ok(rows)
+}
