@@ -15,7 +15,8 @@ use crate::work::{CancelMany, Work};
 use rialto_model::{
     AccountId, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind, InstrumentSpec,
     InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome,
-    PostOnly, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules, Transfer,
+    PostOnly, Price, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 
 type Result<T> = std::result::Result<T, SnapshotError>;
@@ -261,18 +262,33 @@ fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for market in 0..core.markets.len() as u16 {
         for &side in SIDES {
+            let mut before = None;
             for _ in 0..from.u32()? {
-                listed.push(order(core, from, market, side)?);
+                listed.push(order(core, from, market, side, &mut before)?);
             }
         }
     }
     Ok(listed)
 }
 
-fn order(core: &mut Core, from: &mut Reader<'_>, market: u16, side: Side) -> Result<Listed> {
+/// One more order of a side, behind one with the limit `before`.
+fn order(
+    core: &mut Core,
+    from: &mut Reader<'_>,
+    market: u16,
+    side: Side,
+    before: &mut Option<Price>,
+) -> Result<Listed> {
     let id = OrderId(from.u64()?);
     let account = account_slot(core, from)?;
     let limit = from.price()?;
+    let is_in_order = before.replace(limit).is_none_or(|before| match side {
+        Side::Buy => before >= limit,
+        Side::Sell => before <= limit,
+    });
+    if !is_in_order {
+        return Err(from.wrong("an order stands behind one with a worse price"));
+    }
     let remaining = from.quantity()?;
     let total = from.quantity()?;
     let filled = total.checked_sub(remaining).filter(|filled| filled.0 >= 0);
