@@ -96,7 +96,7 @@ impl JournalWriter {
             let (first, records) = (Seq(batch.events.first_seq()), batch.commands());
             self.venue.events.publish(first, records, batch.events.body());
         }
-        log.write(&mut batch.journal, commit)?;
+        let written = log.write(&mut batch.journal, commit)?;
         self.last = batch.last();
         marks.advance(Level::Buffered, self.last);
         if sync {
@@ -112,7 +112,7 @@ impl JournalWriter {
         self.unsynced_since = if sync { None } else { self.unsynced_since.or(Some(after)) };
         self.venue.stats.count_group(
             batch.commands(),
-            batch.journal.stored_bytes() as u64,
+            written,
             after.0.saturating_sub(before.0),
             batch.stamps().iter().map(|(stamp, count)| (after.0.saturating_sub(stamp.0), *count)),
         );

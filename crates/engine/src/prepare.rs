@@ -4,7 +4,7 @@ use crate::marks::Phase;
 use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_log::{
-    Commit, Group, Position, Preparation, PreparedSegment, SegmentPreparer, WriteError, Writer,
+    Commit, Group, Preparation, PreparedSegment, SegmentPreparer, Volume, WriteError, Writer,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,8 +24,6 @@ pub(crate) struct Supplied {
     shelf: Arc<Shelf>,
     venue: Arc<Venue>,
     segment_bytes: u64,
-    /// Bytes written to the current segment.
-    filled: u64,
 }
 
 impl Supplied {
@@ -35,30 +33,31 @@ impl Supplied {
         venue: Arc<Venue>,
         segment_bytes: u64,
     ) -> Self {
-        Self { writer, shelf, venue, segment_bytes, filled: 0 }
+        Self { writer, shelf, venue, segment_bytes }
     }
 
+    /// Stores a group and returns what it takes.
     pub(crate) fn write(
         &mut self,
         group: &mut Group,
         commit: Commit,
-    ) -> Result<Position, WriteError> {
-        let bytes = group.stored_bytes() as u64;
+    ) -> Result<Volume, WriteError> {
         if self.writer.wants_segment() && self.shelf.stocked.swap(false, Ordering::AcqRel) {
             self.take_from_shelf();
         }
-        if self.filled + bytes > self.segment_bytes {
-            self.filled = 0;
-        }
-        self.filled += bytes;
-        let position = self.writer.write(group, commit)?;
-        if self.filled > self.segment_bytes / 2
+        let before = self.writer.volume();
+        self.writer.write(group, commit)?;
+        if self.writer.segment_filled_bytes() > self.segment_bytes / 2
             && self.writer.wants_segment()
             && !self.shelf.wanted.swap(true, Ordering::AcqRel)
         {
             self.venue.preparer.notify();
         }
-        Ok(position)
+        let after = self.writer.volume();
+        Ok(Volume {
+            plain_bytes: after.plain_bytes - before.plain_bytes,
+            stored_bytes: after.stored_bytes - before.stored_bytes,
+        })
     }
 
     fn take_from_shelf(&mut self) {

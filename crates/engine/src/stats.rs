@@ -1,6 +1,7 @@
 //! What the engine counts about itself.
 
 use hdrhistogram::Histogram;
+use rialto_log::Volume;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +14,12 @@ pub struct Stats {
     pub groups: u64,
     /// Bytes written to the journal, padding included.
     pub journal_bytes: u64,
+    /// What they would be without compression and encryption.
+    pub journal_plain_bytes: u64,
     /// Bytes written to the event log, padding included.
     pub event_bytes: u64,
+    /// What they would be without compression and encryption.
+    pub event_plain_bytes: u64,
     /// Submissions refused because their producer was full.
     pub busy: u64,
     /// Snapshots made.
@@ -34,7 +39,9 @@ pub(crate) struct Counters {
     commands: AtomicU64,
     groups: AtomicU64,
     journal_bytes: AtomicU64,
+    journal_plain_bytes: AtomicU64,
     event_bytes: AtomicU64,
+    event_plain_bytes: AtomicU64,
     busy: AtomicU64,
     snapshots: AtomicU64,
     snapshots_failed: AtomicU64,
@@ -58,7 +65,9 @@ impl Counters {
             commands: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             journal_bytes: AtomicU64::new(0),
+            journal_plain_bytes: AtomicU64::new(0),
             event_bytes: AtomicU64::new(0),
+            event_plain_bytes: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             snapshots: AtomicU64::new(0),
             snapshots_failed: AtomicU64::new(0),
@@ -79,23 +88,25 @@ impl Counters {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_event_group(&self, bytes: u64) {
-        self.event_bytes.fetch_add(bytes, Ordering::Relaxed);
+    pub(crate) fn count_event_group(&self, written: Volume) {
+        self.event_bytes.fetch_add(written.stored_bytes, Ordering::Relaxed);
+        self.event_plain_bytes.fetch_add(written.plain_bytes, Ordering::Relaxed);
     }
 
     /// Counts a journal group; `waited` are times from stamp to release with their commands.
     pub(crate) fn count_group(
         &self,
         commands: u64,
-        bytes: u64,
+        written: Volume,
         write_ns: u64,
         waited: impl Iterator<Item = (u64, u64)>,
     ) {
         self.commands.fetch_add(commands, Ordering::Relaxed);
         self.groups.fetch_add(1, Ordering::Relaxed);
-        self.journal_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.journal_bytes.fetch_add(written.stored_bytes, Ordering::Relaxed);
+        self.journal_plain_bytes.fetch_add(written.plain_bytes, Ordering::Relaxed);
         if let Ok(mut histograms) = self.histograms.lock() {
-            histograms.group_bytes.saturating_record(bytes);
+            histograms.group_bytes.saturating_record(written.stored_bytes);
             histograms.write_ns.saturating_record(write_ns);
             for (ns, commands) in waited {
                 histograms.acknowledge_ns.saturating_record_n(ns, commands);
@@ -111,7 +122,9 @@ impl Counters {
             commands: get(&self.commands),
             groups: get(&self.groups),
             journal_bytes: get(&self.journal_bytes),
+            journal_plain_bytes: get(&self.journal_plain_bytes),
             event_bytes: get(&self.event_bytes),
+            event_plain_bytes: get(&self.event_plain_bytes),
             busy: get(&self.busy),
             snapshots: get(&self.snapshots),
             snapshots_failed: get(&self.snapshots_failed),

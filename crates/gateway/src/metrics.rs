@@ -147,7 +147,17 @@ fn engine(page: &mut Page, report: &Report) {
     page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
     page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
     page.counter("rialto_journal_bytes_total", "Written to the journal.", stats.journal_bytes);
+    page.counter(
+        "rialto_journal_plain_bytes_total",
+        "What that would be without compression and encryption.",
+        stats.journal_plain_bytes,
+    );
     page.counter("rialto_event_log_bytes_total", "Written to the event log.", stats.event_bytes);
+    page.counter(
+        "rialto_event_log_plain_bytes_total",
+        "What that would be without compression and encryption.",
+        stats.event_plain_bytes,
+    );
     page.counter("rialto_busy_total", "Commands turned away for want of room.", stats.busy);
     let mut snapshots =
         page.metric("rialto_snapshots_total", Kind::Counter, "Snapshots attempted, by result.");

@@ -69,4 +69,4 @@ pub use sealing::{
 };
 pub use segments::Segments;
 pub use verify::{Statistics, verify};
-pub use writer::{Retained, Writer};
+pub use writer::{Retained, Volume, Writer};

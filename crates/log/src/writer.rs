@@ -24,6 +24,15 @@ pub struct Retained {
     pub pinned: Option<PathBuf>,
 }
 
+/// How many bytes groups take, whole blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Volume {
+    /// What they would take if they were stored as they are.
+    pub plain_bytes: u64,
+    /// What they do take, compressed and encrypted.
+    pub stored_bytes: u64,
+}
+
 /// The one writer of a log.
 ///
 /// After any call that the disk failed, every later one fails with [`WriteError::Poisoned`]: what
@@ -48,6 +57,7 @@ pub struct Writer {
     confirmation: Group,
     /// Nothing when groups are stored as they are.
     sealer: Option<Sealer>,
+    volume: Volume,
     poison: Option<String>,
 }
 
@@ -78,6 +88,7 @@ impl Writer {
             unconfirmed: false,
             confirmation: Group::new(BLOCK_BYTES),
             sealer,
+            volume: Volume::default(),
             poison: None,
             active,
         }
@@ -111,6 +122,16 @@ impl Writer {
     /// How synchronous writes reach the device; [`IoMode::Buffered`] where direct I/O is refused.
     pub fn io_mode(&self) -> IoMode {
         self.active.synced.mode()
+    }
+
+    /// How much of the current segment is written, in bytes, its header included.
+    pub fn segment_filled_bytes(&self) -> u64 {
+        self.offset
+    }
+
+    /// All groups that this writer has written, confirmations included.
+    pub fn volume(&self) -> Volume {
+        self.volume
     }
 
     /// Stores a group, which must begin with [`Writer::next_seq`], and returns the position of its
@@ -285,6 +306,8 @@ impl Writer {
             }
         };
         self.offset += stored.len() as u64;
+        self.volume.stored_bytes += stored.len() as u64;
+        self.volume.plain_bytes += group.stored_bytes() as u64;
         if records > 0 {
             self.record_checksum = checksum;
         }

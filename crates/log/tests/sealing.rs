@@ -113,6 +113,8 @@ fn every_combination_is_read_back_and_only_what_must_be_is_readable_on_the_disk(
         let statistics = verify(&writer.segments()).unwrap();
         assert_eq!((statistics.records, statistics.groups), (144, 4), "{sealing:?}");
         let path = writer.segments().paths().pop().unwrap();
+        let volume = writer.volume();
+        assert_eq!(writer.segment_filled_bytes(), volume.stored_bytes + BLOCK as u64);
         writer.close().unwrap();
 
         let segments = inspect(Arc::new(disk.clone()), Path::new(DIR), Verify::Whole, &keys());
@@ -122,6 +124,11 @@ fn every_combination_is_read_back_and_only_what_must_be_is_readable_on_the_disk(
             assert_eq!(read_all(&segments, from).unwrap(), 145 - from, "{sealing:?} from {from}");
         }
         let bytes = disk.bytes_of(&path).unwrap();
+        assert_eq!(volume.plain_bytes, 15 * BLOCK as u64, "{sealing:?}");
+        assert!(volume.stored_bytes <= 16 * BLOCK as u64, "{sealing:?}: {volume:?}");
+        if sealing.compression != Compression::None {
+            assert_eq!(volume.stored_bytes, 4 * BLOCK as u64, "{sealing:?}");
+        }
         if sealing.encryption.is_some() {
             for (path, bytes) in files(&disk) {
                 assert!(!holds(&bytes, b"client order"), "{sealing:?} in {}", path.display());

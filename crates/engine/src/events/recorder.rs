@@ -67,8 +67,8 @@ impl EventWriter {
         self.chain.extend(records, events.body());
         let note = GroupNote { chain: self.chain.value(), level: self.level };
         events.set_caller(note.encode());
-        log.write(events, Commit::Written)?;
-        self.venue.stats.count_event_group(events.stored_bytes() as u64);
+        let written = log.write(events, Commit::Written)?;
+        self.venue.stats.count_event_group(written);
         self.venue.progression.advance_recorded(Seq(events.last_seq()));
         // The sequencer may be gone; then nobody needs the batch any more.
         let _ = self.free.push(batch);
