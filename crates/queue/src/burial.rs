@@ -74,7 +74,7 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
             control.commit(vec![moved], vec![finished])?;
-            control.hurry(topic.level() == Level::Synced);
+            control.hurry(true);
         }
         _ => {
             dead_topic.take_record(0, &record, 0)?;

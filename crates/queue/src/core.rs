@@ -419,10 +419,14 @@ impl Core {
         let mut delayed = topic.delayed();
         loop {
             let due = delayed.take_due(topic, now)?;
+            let safe_rounds = self.control.as_ref().map_or(0, Control::safe_rounds);
+            if let Some(below) = delayed.droppable(safe_rounds) {
+                topic.lanes[topic.nth(DELAYED_LANE)].drop_below(below);
+            }
             if due.is_empty() {
                 return Ok(());
             }
-            match &self.control {
+            let round = match &self.control {
                 Some(control) if topic.level() != Level::Memory => {
                     let moved = |message: &Message| Moved {
                         topic: topic.id,
@@ -438,22 +442,22 @@ impl Core {
                         group: 0,
                         done: due.iter().map(range).collect(),
                     };
-                    if let Err(error) =
-                        control.commit(due.iter().map(moved).collect(), vec![finished])
-                    {
+                    let messages = due.iter().map(moved).collect();
+                    let round = control.commit(messages, vec![finished]);
+                    if round.is_err() {
                         delayed.not_moved(&due);
-                        return Err(error);
                     }
-                    control.hurry(topic.level() == Level::Synced);
+                    control.hurry(true);
+                    round?
                 }
                 _ => {
                     for message in &due {
                         topic.take_record(usize::from(message.priority()), message.record(), 0)?;
                     }
+                    0
                 }
-            }
-            let floor = delayed.moved(&due);
-            topic.lanes[topic.nth(DELAYED_LANE)].drop_below(floor);
+            };
+            delayed.moved(&due, round);
         }
     }
 

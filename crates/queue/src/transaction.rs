@@ -91,8 +91,8 @@ impl Transaction {
         Ok(self)
     }
 
-    /// Has it all happen. Returns when it has, and is as safe as the safest of its topics promises.
-    /// If a message is no longer the consumer's, nothing happens.
+    /// Has it all happen. Returns when no loss of power can undo it, unless all its topics are of
+    /// memory. If a message is no longer the consumer's, nothing happens.
     pub fn commit(self) -> Result<(), QueueError> {
         let house = self.core.house.clone();
         house.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
@@ -134,9 +134,9 @@ impl Transaction {
             return Err(error);
         }
         finish();
-        let synced = level == Level::Synced;
-        let round = control.hurry(synced);
-        control.round(round, synced).await
+        let is_kept = level != Level::Memory;
+        let round = control.hurry(is_kept);
+        control.round(round, is_kept).await
     }
 }
 

@@ -175,6 +175,11 @@ impl Control {
         !pending.dirty.is_empty() || !pending.open.is_empty() || !pending.full.is_empty()
     }
 
+    /// How many rounds no loss of power can take.
+    pub(crate) fn safe_rounds(&self) -> u64 {
+        self.synced.load(Ordering::Acquire)
+    }
+
     /// Whether something was written that a loss of power could take.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.written.load(Ordering::Acquire) > self.synced.load(Ordering::Acquire)
@@ -263,7 +268,10 @@ impl Control {
         let (groups, sync) = {
             let mut pending = lock(&self.pending);
             pending.rotate();
-            (std::mem::take(&mut pending.full), std::mem::take(&mut pending.sync_wanted))
+            // Were a message in its topic before its transaction is durable, a loss of power could
+            // take the one and leave the other.
+            let sync = std::mem::take(&mut pending.sync_wanted) || !pending.transactions.is_empty();
+            (std::mem::take(&mut pending.full), sync)
         };
         let commit = if sync { Commit::Synced } else { Commit::Written };
         let last = groups.len();

@@ -7,7 +7,7 @@ use crate::group::{Progress, Range};
 use crate::message::Message;
 use rialto_clock::Timestamp;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 /// The most messages, and the most bytes of them, that are moved at once.
 const MOVE_MESSAGES: usize = 512;
@@ -22,6 +22,8 @@ pub(crate) struct Delayed {
     floor: u64,
     /// What has been moved besides.
     moved: BTreeSet<u64>,
+    /// What may be dropped once a round of the control log is safe.
+    leaving: VecDeque<(u64, u64)>,
 }
 
 impl Delayed {
@@ -33,6 +35,7 @@ impl Delayed {
             due: BinaryHeap::new(),
             floor: 1,
             moved: BTreeSet::new(),
+            leaving: VecDeque::new(),
         }
     }
 
@@ -104,11 +107,28 @@ impl Delayed {
         Ok(messages)
     }
 
-    /// They have been moved. Returns the number below which everything has been.
-    pub(crate) fn moved(&mut self, messages: &[Message]) -> u64 {
+    /// They have been moved, by a record that is written in this round of the control log.
+    pub(crate) fn moved(&mut self, messages: &[Message], round: u64) {
         self.moved.extend(messages.iter().map(|message| message.id().seq));
         self.settle();
-        self.floor
+        self.leaving.push_back((round, self.floor));
+    }
+
+    /// The number below which everything may be dropped: what moved it is safe by now.
+    pub(crate) fn droppable(&mut self, safe_rounds: u64) -> Option<u64> {
+        let mut below = None;
+        while let Some(&(round, floor)) = self.leaving.front()
+            && round <= safe_rounds
+        {
+            self.leaving.pop_front();
+            below = Some(floor);
+        }
+        below
+    }
+
+    /// How many messages are put off, where `last` is the last that is visible.
+    pub(crate) fn waiting(&self, last: u64) -> u64 {
+        (last + 1).saturating_sub(self.floor + self.moved.len() as u64)
     }
 
     /// They could not be.

@@ -147,16 +147,17 @@ impl Topic {
         near.unwrap_or(1).max(self.lanes[nth].first())
     }
 
-    /// What numbered producers have sent, and up to which messages that is.
+    /// What numbered producers have sent that is safe, and up to which messages that is.
     pub(crate) fn producers_image(&self) -> (Vec<u64>, Vec<(u8, u64, u64)>) {
-        let filling = self.filling();
-        let upto = filling.lanes.iter().map(|lane| lane.next_seq).collect();
-        (upto, filling.producers.all())
+        let mut filling = self.filling();
+        let safe: Vec<_> = self.lanes.iter().map(|lane| lane.mark(Level::Synced)).collect();
+        let last = filling.producers.all_safe(|nth| safe[usize::from(nth)]);
+        (safe.iter().map(|safe| safe + 1).collect(), last)
     }
 
     /// Takes up what numbered producers had sent.
     pub(crate) fn restore_producer(&self, nth: u8, producer: u64, number: u64) {
-        self.filling().producers.accept(nth, producer, number);
+        self.filling().producers.restore(nth, producer, number);
     }
 
     /// Whether what was written has waited long enough to be synced.
@@ -302,8 +303,7 @@ impl Topic {
 
     /// How many messages are put off.
     pub(crate) fn waiting(&self) -> u64 {
-        let lane = &self.lanes[self.lanes.len() - 1];
-        (lane.visible() + 1).saturating_sub(lane.first())
+        self.delayed().waiting(self.lanes[self.lanes.len() - 1].visible())
     }
 
     /// Drops all messages that are visible, and says how many there were.

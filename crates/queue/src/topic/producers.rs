@@ -1,6 +1,6 @@
 //! What numbered producers have sent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// The producer that transactions count as. Ids of others are less.
 pub(crate) const TRANSACTIONS: u64 = u64::MAX;
@@ -22,7 +22,25 @@ struct Last {
 pub(crate) struct Producers {
     last: HashMap<(u8, u64), Last>,
     heard: u64,
+    /// The same, of messages that no loss of power can take: what may be told to the control log.
+    /// Were it told of others, a message that was lost would be refused as a duplicate when it is
+    /// sent again.
+    safe: HashMap<(u8, u64), u64>,
+    /// Messages that are not known to be safe yet, in the order in which they were accepted.
+    unsafe_yet: VecDeque<Accepted>,
 }
+
+/// A message that was accepted.
+#[derive(Clone, Copy, Debug)]
+struct Accepted {
+    nth: u8,
+    seq: u64,
+    producer: u64,
+    number: u64,
+}
+
+/// How many messages may wait to be found safe before it is looked whether they are.
+const UNSAFE_MAX: usize = 4096;
 
 impl Producers {
     /// The last number that was accepted from a producer.
@@ -30,7 +48,47 @@ impl Producers {
         self.last.get(&(nth, producer)).map(|last| last.sequence)
     }
 
-    pub(crate) fn accept(&mut self, nth: u8, producer: u64, sequence: u64) {
+    /// Notes a message that has its place, `seq`, in a lane. `safe` tells up to which message a lane
+    /// is safe.
+    pub(crate) fn accept(
+        &mut self,
+        nth: u8,
+        seq: u64,
+        (producer, number): (u64, u64),
+        safe: impl Fn(u8) -> u64,
+    ) {
+        self.remember(nth, producer, number);
+        self.unsafe_yet.push_back(Accepted { nth, seq, producer, number });
+        if self.unsafe_yet.len() > UNSAFE_MAX {
+            self.settle(safe);
+        }
+    }
+
+    /// Notes a message that was found on the disk.
+    pub(crate) fn restore(&mut self, nth: u8, producer: u64, number: u64) {
+        self.remember(nth, producer, number);
+        self.note_safe(Accepted { nth, seq: 0, producer, number });
+    }
+
+    fn note_safe(&mut self, accepted: Accepted) {
+        let Accepted { nth, producer, number, .. } = accepted;
+        let last = self.safe.entry((nth, producer)).or_insert(number);
+        *last = number.max(*last);
+    }
+
+    fn settle(&mut self, safe: impl Fn(u8) -> u64) {
+        let waiting = std::mem::take(&mut self.unsafe_yet);
+        for accepted in waiting {
+            if accepted.seq <= safe(accepted.nth) {
+                self.note_safe(accepted);
+            } else {
+                self.unsafe_yet.push_back(accepted);
+            }
+        }
+        self.safe.retain(|place, _| self.last.contains_key(place));
+    }
+
+    fn remember(&mut self, nth: u8, producer: u64, sequence: u64) {
         self.heard += 1;
         if self.last.len() >= PRODUCERS_MAX && !self.last.contains_key(&(nth, producer)) {
             self.forget_the_quietest();
@@ -48,11 +106,14 @@ impl Producers {
         self.last.retain(|_, last| last.heard > limit);
     }
 
-    /// Every lane and producer and its last number, those heard of last at the end.
-    pub(crate) fn all(&self) -> Vec<(u8, u64, u64)> {
-        let mut all: Vec<_> = self.last.iter().collect();
-        all.sort_unstable_by_key(|(_, last)| last.heard);
-        all.into_iter().map(|(&(nth, producer), last)| (nth, producer, last.sequence)).collect()
+    /// Every lane and producer and the last number that is safe, where lanes are safe up to what
+    /// `safe` says; those heard of last at the end.
+    pub(crate) fn all_safe(&mut self, safe: impl Fn(u8) -> u64) -> Vec<(u8, u64, u64)> {
+        self.settle(safe);
+        let heard = |place| self.last.get(place).map_or(0, |last| last.heard);
+        let mut all: Vec<_> = self.safe.iter().collect();
+        all.sort_unstable_by_key(|(place, _)| heard(place));
+        all.into_iter().map(|(&(nth, producer), &number)| (nth, producer, number)).collect()
     }
 }
 
@@ -64,13 +125,24 @@ mod tests {
     fn the_quietest_are_forgotten_when_there_are_too_many() {
         let mut producers = Producers::default();
         for producer in 1..=PRODUCERS_MAX as u64 {
-            producers.accept(0, producer, 7);
+            producers.restore(0, producer, 7);
         }
-        producers.accept(0, 1, 8);
-        producers.accept(0, u64::MAX, 1);
+        producers.restore(0, 1, 8);
+        producers.restore(0, u64::MAX, 1);
         assert_eq!(producers.last(0, 1), Some(8));
         assert_eq!(producers.last(0, 2), None);
         assert_eq!(producers.last(0, u64::MAX), Some(1));
-        assert!(producers.all().len() <= PRODUCERS_MAX);
+        assert!(producers.all_safe(|_| 0).len() <= PRODUCERS_MAX);
+    }
+
+    #[test]
+    fn only_what_is_safe_is_told() {
+        let mut producers = Producers::default();
+        for number in 1..=3 {
+            producers.accept(0, number, (7, number), |_| 0);
+        }
+        assert_eq!(producers.last(0, 7), Some(3));
+        assert_eq!(producers.all_safe(|_| 2), [(0, 7, 2)]);
+        assert_eq!(producers.all_safe(|_| 3), [(0, 7, 3)]);
     }
 }

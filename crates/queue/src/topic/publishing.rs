@@ -129,7 +129,8 @@ impl Topic {
             filling.pending_bytes += bytes;
         }
         if producer != 0 {
-            filling.producers.accept(nth as u8, producer, producer_sequence);
+            let safe = |nth: u8| self.lanes[usize::from(nth)].mark(Level::Synced);
+            filling.producers.accept(nth as u8, seq, (producer, producer_sequence), safe);
         }
         filling.published_messages += 1;
         filling.published_bytes += bytes as u64;
