@@ -32,6 +32,8 @@ const WRITERS: usize = 3;
 pub struct QueueOptions {
     /// The directory; nothing for a queue that is gone with its process.
     pub dir: Option<PathBuf>,
+    /// The size of the control log's files, a multiple of 4096, more than 1 MiB.
+    pub control_segment_bytes: u64,
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// The clock.
@@ -55,6 +57,7 @@ impl QueueOptions {
     pub fn in_memory() -> Self {
         Self {
             dir: None,
+            control_segment_bytes: 4 << 20,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
@@ -108,10 +111,10 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions { dir, disk, clock, keys, random } = options;
+        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, random } = options;
         let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, keys, random));
         let (core, report) = match dir {
-            Some(dir) => recovery::open(house, &dir)?,
+            Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),
         };
         let threads = Mutex::default();

@@ -40,8 +40,12 @@ pub struct OpenReport {
 }
 
 /// Opens the queue in a directory.
-pub(crate) fn open(house: Arc<House>, dir: &Path) -> Result<(Core, OpenReport), QueueError> {
-    let (control, state) = Control::open(&house, &dir.join("control"))?;
+pub(crate) fn open(
+    house: Arc<House>,
+    dir: &Path,
+    control_segment_bytes: u64,
+) -> Result<(Core, OpenReport), QueueError> {
+    let (control, state) = Control::open(&house, &dir.join("control"), control_segment_bytes)?;
     let ControlState { topics, deleted, transactions, next_id, .. } = state;
     let core = Core::new(house.clone(), Some(dir.to_owned()), Some(control), next_id);
     let mut report = OpenReport { topics: topics.len(), ..OpenReport::default() };

@@ -18,9 +18,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The size of the control log's files.
-const SEGMENT_BYTES: u64 = 4 << 20;
-
 /// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
 /// small messages, which has its own bound.
 const OVERHEAD_BYTES: usize = 4096;
@@ -70,11 +67,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Control {
     /// Opens the log and reads what it says.
-    pub(crate) fn open(house: &Arc<House>, dir: &Path) -> Result<(Self, ControlState), QueueError> {
+    pub(crate) fn open(
+        house: &Arc<House>,
+        dir: &Path,
+        segment_bytes: u64,
+    ) -> Result<(Self, ControlState), QueueError> {
         // Transactions carry messages, some of which may be of topics that are encrypted.
         let encryption = house.keys.current().map(|_| Cipher::Aes256Gcm);
         let sealing = Sealing { encryption, ..Sealing::NONE };
-        let writer = house.open_log(dir, SEGMENT_BYTES, sealing)?;
+        let writer = house.open_log(dir, segment_bytes, sealing)?;
         let mut state = ControlState { next_id: 1, next_transaction: 1, ..Default::default() };
         let mut reader = Reader::open(&writer.segments(), writer.segments().first_seq())?;
         while let Some(view) = reader.next_group()? {

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+/// As small as can be, since a simulated disk keeps its files in memory.
+const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+
 pub(crate) struct Stage {
     pub(crate) disk: Arc<SimDisk>,
     pub(crate) clock: ManualClock,
@@ -38,6 +41,7 @@ impl Stage {
             disk: self.disk.clone(),
             clock: Arc::new(self.clock.clone()),
             keys: self.keys.clone(),
+            control_segment_bytes: SEGMENT_BYTES,
             random: Arc::new(move || random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)),
             ..QueueOptions::at("/queue")
         }
@@ -101,9 +105,9 @@ impl Stage {
     }
 }
 
-/// A stream whose files are small, since a simulated disk keeps them in memory.
+/// A stream whose files are small.
 pub(crate) fn stream() -> TopicOptions {
-    TopicOptions { segment_bytes: 2 << 20, ..TopicOptions::stream() }
+    TopicOptions { segment_bytes: SEGMENT_BYTES, ..TopicOptions::stream() }
 }
 
 /// What there is for a consumer now.
