@@ -273,21 +273,22 @@ impl Inner {
                 live.insert(run.clone());
                 drop(live);
                 self.took(ticket);
-                match execute(run.clone()) {
-                    Ok(execution) => run.install(execution),
-                    Err(reason) => {
-                        run.park(Parked::Unreadable { id, flow: flow.to_owned(), reason });
-                    }
-                }
+                let execution = execute(run.clone());
                 self.observe_beginning(&run, at, false);
-                if self.services.at_once
+                let is_inline = self.services.at_once
                     && self.options.start_inline
                     && parent.is_none()
-                    && !is_polling()
-                {
-                    self.execute_inline(&run);
-                } else {
-                    run.clone().requeue();
+                    && !is_polling();
+                match execution {
+                    Ok(execution) if is_inline => self.execute_inline(&run, execution),
+                    Ok(execution) => {
+                        run.install(execution);
+                        run.clone().requeue();
+                    }
+                    Err(reason) => {
+                        run.park(Parked::Unreadable { id, flow: flow.to_owned(), reason });
+                        run.clone().requeue();
+                    }
                 }
                 Ok(Target::Live(run))
             }

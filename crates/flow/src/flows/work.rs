@@ -3,6 +3,7 @@
 use super::{Inner, lock};
 use crate::Timestamp;
 use crate::error::Parked;
+use crate::flow::Execution;
 use crate::run::{Run, spare};
 use crate::store::{StoreError, Ticket, Write};
 use std::sync::Arc;
@@ -224,8 +225,8 @@ impl Worker {
 
 impl Inner {
     /// Executes a run that has just begun, and that the caller has, until it first waits.
-    pub(super) fn execute_inline(&self, run: &Arc<Run>) {
-        let over = run.poll();
+    pub(super) fn execute_inline(&self, run: &Arc<Run>, execution: Execution) {
+        let over = run.poll_first(execution);
         let mut state = run.state();
         // No timer was asked for yet.
         let ends = over && state.parked.is_none();

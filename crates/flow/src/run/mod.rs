@@ -15,6 +15,7 @@ use crate::latch::{Held, Latch};
 use crate::prefetch::{prefetch, prefetch_at};
 use crate::store::RunNumber;
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
@@ -170,9 +171,34 @@ impl Run {
 
     /// Polls the run. True when its execution is over: it has ended, or it is parked.
     pub(crate) fn poll(self: &Arc<Self>) -> bool {
-        let waker = Waker::from(self.clone());
         let mut execution = self.execution.hold();
         let Some(future) = execution.as_mut() else { return true };
+        if !self.poll_once(future) {
+            return false;
+        }
+        let over = execution.take();
+        drop(execution);
+        drop(over);
+        true
+    }
+
+    /// Polls an execution of the run for the first time, and keeps it unless it is over then.
+    pub(crate) fn poll_first(self: &Arc<Self>, mut execution: Execution) -> bool {
+        if self.poll_once(&mut execution) {
+            return true;
+        }
+        self.install(execution);
+        if self.services.stopped.load(Ordering::Acquire) {
+            // Whoever stopped the runtime may have looked for it before it was there.
+            self.uninstall();
+        }
+        false
+    }
+
+    fn poll_once(self: &Arc<Self>, future: &mut Execution) -> bool {
+        // SAFETY: the waker is never dropped, so that what it would give back of the count need not
+        // be taken, and `self` outlives it here. Its clones count themselves.
+        let waker = ManuallyDrop::new(Waker::from(unsafe { Arc::from_raw(Arc::as_ptr(self)) }));
         let mut context = Context::from_waker(&waker);
         let outer = POLLING.replace(true);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
@@ -189,9 +215,6 @@ impl Run {
                 self.park(Parked::Panicked { id: self.id, flow: self.flow.to_owned(), message });
             }
         }
-        let over = execution.take();
-        drop(execution);
-        drop(over);
         true
     }
 

@@ -2,36 +2,19 @@
 
 use super::hashing::IdHashing;
 use super::record::RunNumber;
+use super::table::Table;
 use crate::FlowId;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::BuildHasher;
 
 /// Finds runs by their ids without holding the ids, which stand with the runs: a table of hashes is
-/// a quarter as great, and is looked up while it is still in the processor's cache.
+/// a quarter as great.
 #[derive(Default)]
 pub(super) struct Index {
     hashing: IdHashing,
-    numbers: HashMap<u64, RunNumber, BuildHasherDefault<AsItIs>>,
+    numbers: Table,
     /// The runs whose ids have the hash of another run. There is hardly ever one.
     clashes: HashMap<FlowId, RunNumber>,
-}
-
-/// Takes a hash for what it is.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl Index {
@@ -42,6 +25,11 @@ impl Index {
         is_it: impl FnOnce(RunNumber) -> bool,
     ) -> Option<RunNumber> {
         self.find_by(self.hashing.hash_one(id), id, is_it)
+    }
+
+    /// Has the entry of an id come nearer.
+    pub(super) fn approach(&self, id: &FlowId) {
+        self.numbers.approach(self.hashing.hash_one(id));
     }
 
     /// Adds a run. One that is there already under this id, as `is_it` says, is lost.
@@ -65,7 +53,7 @@ impl Index {
         id: &FlowId,
         is_it: impl FnOnce(RunNumber) -> bool,
     ) -> Option<RunNumber> {
-        let found = self.numbers.get(&hash).copied().filter(|number| is_it(*number));
+        let found = self.numbers.get(hash).filter(|number| is_it(*number));
         if found.is_some() || self.clashes.is_empty() {
             return found;
         }
@@ -82,19 +70,15 @@ impl Index {
         if !self.clashes.is_empty() {
             self.clashes.remove(&id);
         }
-        let held = self.numbers.entry(hash).or_insert(number);
-        if *held != number {
-            if is_it(*held) {
-                *held = number;
-            } else {
-                self.clashes.insert(id, number);
-            }
+        match self.numbers.get(hash) {
+            Some(held) if !is_it(held) => drop(self.clashes.insert(id, number)),
+            _ => self.numbers.set(hash, number),
         }
     }
 
     fn remove_by(&mut self, hash: u64, id: &FlowId, number: RunNumber) {
-        if self.numbers.get(&hash) == Some(&number) {
-            self.numbers.remove(&hash);
+        if self.numbers.get(hash) == Some(number) {
+            self.numbers.remove(hash);
         } else if self.clashes.get(id) == Some(&number) {
             self.clashes.remove(id);
         }

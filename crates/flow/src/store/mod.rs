@@ -14,6 +14,7 @@ mod messages;
 pub(crate) mod record;
 mod runs;
 mod state;
+mod table;
 mod types;
 
 pub use log::{LogOptions, LogStore};

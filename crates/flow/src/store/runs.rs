@@ -83,6 +83,8 @@ pub(super) struct Runs {
     spare: Vec<Vec<u8>>,
 }
 
+/// Room for the input and the history of a short flow.
+const BYTES: usize = 120;
 /// How many buffers of forgotten runs are kept, and how great each may be.
 const SPARE_MAX: usize = 256;
 const SPARE_BYTES_MAX: usize = 4096;
@@ -158,7 +160,7 @@ impl Runs {
         if slot >= self.slots.len() {
             self.slots.resize_with(slot + 1, || None);
         }
-        let mut bytes = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(192));
+        let mut bytes = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(BYTES));
         bytes.extend_from_slice(new.input);
         let run = Run {
             number,
@@ -262,6 +264,7 @@ impl Runs {
         for (_, number) in self.ended.iter().take(count) {
             if let Some(run) = self.get(*number) {
                 prefetch(&run.bytes[..]);
+                self.by_id.approach(&run.id);
             }
         }
     }
