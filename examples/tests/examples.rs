@@ -50,3 +50,27 @@ in the end: 8 books in stock, 7000 cents with ada, 1 parcel in the van, 0 to for
 ";
     assert_eq!(printed(env!("CARGO_BIN_EXE_order_system")), expected);
 }
+
+#[test]
+fn queue_hello_greets_whom_the_queue_before_was_told_of() {
+    let expected = "\
+Ada is on the disk as message 0:1
+Ben is on the disk as message 0:2
+Hello, Ada!
+Hello, Ben!
+0 left
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_queue_hello")), expected);
+}
+
+#[test]
+fn worker_pool_gives_up_what_fails_too_often_and_does_it_once_it_is_mended() {
+    let expected = "\
+99 done, 17 tried again or given up
+dead: 50 (there is no way to the moon)
+1 sent back
+100 done
+0 left
+";
+    assert_eq!(printed(env!("CARGO_BIN_EXE_worker_pool")), expected);
+}
