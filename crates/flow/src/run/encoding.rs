@@ -99,6 +99,17 @@ pub(super) fn put_finished(
     out.push(0);
 }
 
+/// Encodes an [`Entry::Ended`](crate::history::Entry::Ended) of a run that has completed with an
+/// output: most runs do.
+pub(super) fn put_completed(out: &mut Vec<u8>, at: &EncodedTime, output: &[u8]) {
+    out.reserve(32 + output.len());
+    out.push(9);
+    out.extend_from_slice(&at.digits[..usize::from(at.len)]);
+    out.push(0);
+    put_number(out, output.len() as u64);
+    out.extend_from_slice(output);
+}
+
 /// A time as it stands in entries: all that a run does in one poll happens at the same.
 pub(crate) struct EncodedTime {
     digits: [u8; 10],
@@ -146,7 +157,22 @@ pub(super) fn put_length(out: &mut Vec<u8>, begin: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Entry;
+    use crate::history::{Ending, Entry};
+
+    #[test]
+    fn the_end_of_a_completed_run_is_encoded_as_any_other_entry() {
+        for at in [0, 127, 128, 1_700_000_000_000_000_000, u64::MAX].map(Timestamp) {
+            for len in [0, 1, 127, 128, 70_000] {
+                let output = vec![7; len];
+                let mut encoded = b"before".to_vec();
+                put_completed(&mut encoded, &EncodedTime::new(at), &output);
+                let mut expected = b"before".to_vec();
+                put(&Entry::Ended { at, ending: Ending::Completed(output) }, &mut expected)
+                    .unwrap();
+                assert_eq!(encoded, expected);
+            }
+        }
+    }
 
     #[test]
     fn a_finished_step_is_encoded_as_any_other_entry() {

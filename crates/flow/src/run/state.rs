@@ -1,6 +1,6 @@
 //! What the runtime and the code of a flow share about a run.
 
-use super::encoding::{EncodedTime, put, put_finished, put_length};
+use super::encoding::{EncodedTime, put, put_completed, put_finished, put_length};
 use super::replay::{Arrived, Recorded, Replay, describe};
 use super::spare;
 use crate::error::{FlowError, Parked};
@@ -345,11 +345,19 @@ impl RunState {
     pub(crate) fn end(&mut self, ending: Ending) {
         let at = self.polled_at;
         self.ended = Some(End { at, outcome: ending.outcome() });
-        let entry = Entry::Ended { at, ending };
-        self.record(&entry);
-        if let Entry::Ended { ending, .. } = entry {
-            self.ending = Some(ending);
-        }
+        let before = self.out.len();
+        self.ending = Some(match ending {
+            Ending::Completed(output) => {
+                put_completed(&mut self.out, &self.polled_at_encoded, &output);
+                self.recorded(before);
+                Ending::Completed(output)
+            }
+            ending => {
+                let entry = Entry::Ended { at, ending: ending.clone() };
+                self.record(&entry);
+                ending
+            }
+        });
     }
 
     /// Takes what is to be stored, with the number of entries that it brings the history to.
