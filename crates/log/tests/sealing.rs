@@ -353,23 +353,35 @@ fn every_turned_bit_of_a_sealed_group_is_noticed() {
     }
 }
 
-/// The bodies of the encrypted groups of a file, by epoch and number.
-fn bodies(bytes: &[u8]) -> Vec<((u64, u64), Vec<u8>)> {
+/// Three groups of the same bytes, wherever they are written.
+fn write_the_same(writer: &mut Writer) {
+    let mut group = Group::new(BLOCK);
+    for _ in 0..3 {
+        group.begin(writer.next_seq());
+        group.append(b"the same record in every group").unwrap();
+        writer.write(&mut group, Commit::Written).unwrap();
+    }
+}
+
+/// What the encrypted groups of the newest segment hold, without their tags, by epoch and number.
+fn ciphertexts(disk: &SimDisk, writer: &Writer) -> Vec<((u64, u64), Vec<u8>)> {
+    let bytes = disk.bytes_of(&writer.segments().paths().pop().unwrap()).unwrap();
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let groups = (BLOCK..bytes.len()).step_by(BLOCK).filter(|at| bytes[*at..].starts_with(b"RGRP"));
     groups
         .map(|at| {
-            let stored = u32::from_le_bytes(bytes[at + 76..at + 80].try_into().unwrap()) as usize;
-            let body = bytes[at + HEADER..at + HEADER + stored].to_vec();
+            let plain = u32::from_le_bytes(bytes[at + 80..at + 84].try_into().unwrap()) as usize;
+            let body = bytes[at + HEADER..at + HEADER + plain].to_vec();
             ((number(at + 32), number(at + 40)), body)
         })
         .collect()
 }
 
-/// The same key and nonce would make the same bytes of the same records.
-fn assert_all_differ(bodies: &[((u64, u64), Vec<u8>)]) {
-    for (nth, (place, body)) in bodies.iter().enumerate() {
-        for (other_place, other) in &bodies[..nth] {
+/// All of them encrypt the same bytes, so that two that are equal would have been encrypted with the
+/// same key and nonce.
+fn assert_no_key_and_nonce_met_twice(ciphertexts: &[((u64, u64), Vec<u8>)]) {
+    for (nth, (place, body)) in ciphertexts.iter().enumerate() {
+        for (other_place, other) in &ciphertexts[..nth] {
             assert_ne!(body, other, "{place:?} and {other_place:?}");
         }
     }
@@ -377,24 +389,27 @@ fn assert_all_differ(bodies: &[((u64, u64), Vec<u8>)]) {
 
 #[test]
 fn two_clones_of_a_directory_never_encrypt_alike() {
-    let (disk, path) = three_groups(AES, 1);
-    let clone = SimDisk::new(2);
-    clone.create_dir_all(Path::new(DIR)).unwrap();
-    for (path, bytes) in files(&disk) {
-        clone.put_bytes(&path, bytes);
-    }
-    let mut all = bodies(&disk.bytes_of(&path).unwrap());
-    for (disk, salt) in [(&disk, 2), (&clone, 3)] {
-        let mut writer = start(disk, AES, &keys(), salt).unwrap();
-        for _ in 0..3 {
-            write_group(&mut writer, 8).unwrap();
+    for cipher in Cipher::ALL {
+        let sealing = Sealing { encryption: Some(cipher), ..AES };
+        let disk = SimDisk::new(1);
+        let mut writer = start(&disk, sealing, &keys(), 1).unwrap();
+        write_the_same(&mut writer);
+        let mut all = ciphertexts(&disk, &writer);
+        drop(writer);
+        let clone = SimDisk::new(2);
+        clone.create_dir_all(Path::new(DIR)).unwrap();
+        for (path, bytes) in files(&disk) {
+            clone.put_bytes(&path, bytes);
         }
-        let path = writer.segments().paths().pop().unwrap();
-        all.extend(bodies(&disk.bytes_of(&path).unwrap()));
+        for (disk, salt) in [(&disk, 2), (&clone, 3)] {
+            let mut writer = start(disk, sealing, &keys(), salt).unwrap();
+            write_the_same(&mut writer);
+            all.extend(ciphertexts(disk, &writer));
+        }
+        assert_eq!(all.iter().filter(|(place, _)| *place == (2, 1)).count(), 2);
+        assert_eq!(all.len(), 9);
+        assert_no_key_and_nonce_met_twice(&all);
     }
-    assert_eq!(all.iter().filter(|(place, _)| *place == (2, 1)).count(), 2);
-    assert_eq!(all.len(), 9);
-    assert_all_differ(&all);
 }
 
 #[test]
@@ -409,20 +424,29 @@ fn what_is_written_anew_after_a_lost_or_cut_tail_is_encrypted_anew() {
             recovered.truncate_after(0).unwrap();
         }
         let (mut writer, _) = recovered.start().unwrap();
-        let mut group = Group::new(BLOCK);
-        for _ in 0..3 {
-            group.begin(writer.next_seq());
-            group.append(b"the same record in every life").unwrap();
-            writer.write(&mut group, Commit::Written).unwrap();
-        }
-        let path = writer.segments().paths().pop().unwrap();
-        all.extend(bodies(&disk.bytes_of(&path).unwrap()));
+        write_the_same(&mut writer);
+        all.extend(ciphertexts(&disk, &writer));
         drop(writer);
         // Unsynced groups may be gone, and their blocks are then written again by nobody.
         if life % 3 == 0 { disk.restart() } else { disk.kill() }
     }
     assert_eq!(all.len(), 18);
-    assert_all_differ(&all);
+    assert_no_key_and_nonce_met_twice(&all);
+}
+
+#[test]
+fn an_epoch_goes_on_counting_from_segment_to_segment() {
+    let disk = SimDisk::new(1);
+    let small = Options { segment_bytes: 4 * BLOCK as u64, ..options(AES, &keys(), 1) };
+    let (mut writer, _) = open(Arc::new(disk.clone()), Path::new(DIR), small).unwrap();
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        // A header and three groups fill a segment.
+        write_the_same(&mut writer);
+        all.extend(ciphertexts(&disk, &writer));
+    }
+    assert_eq!((all.len(), writer.segments().count()), (12, 4));
+    assert_no_key_and_nonce_met_twice(&all);
 }
 
 #[test]
