@@ -15,8 +15,6 @@ use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
 use crate::venue::Venue;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// How many batches go round between the steps: one being filled, one being journaled, and some that
@@ -37,8 +35,12 @@ impl Sources {
     /// The machine's own.
     #[must_use]
     pub fn system() -> Self {
-        // The standard library keys each hasher with fresh randomness from the system.
-        let random = || RandomState::new().hash_one(std::process::id());
+        // What is encrypted is only as safe as its salts are fresh.
+        let random = || {
+            let mut half = [0; 8];
+            half.copy_from_slice(&rialto_log::fresh_salt()[..8]);
+            u64::from_le_bytes(half)
+        };
         Self { clock: Arc::new(crate::SystemClock), random: Arc::new(random) }
     }
 

@@ -1,5 +1,6 @@
-//! A segmented append-only log of opaque records: groups, checksums, group commit, recovery,
-//! readers, retention. It has no threads, no clock and no randomness of its own.
+//! A segmented append-only log of opaque records: groups, checksums, compression, encryption, group
+//! commit, recovery, readers, retention. It has no threads and no clock, and nothing in it is random:
+//! whoever opens a log gives it a salt, such as a [`fresh_salt`].
 //!
 //! One thread fills a [`Group`], a [`Writer`] stores it whole, any number of [`Reader`]s follow.
 //! What the bytes on disk mean is told in `docs/formats/log.md`.
@@ -46,6 +47,7 @@ mod position;
 mod prepare;
 mod reader;
 mod recover;
+mod salt;
 mod sealed;
 mod sealing;
 mod segments;
@@ -64,6 +66,7 @@ pub use position::{Commit, Position};
 pub use prepare::{Preparation, PreparedSegment, SegmentPreparer};
 pub use reader::{GroupView, Reader, Records};
 pub use recover::{Cut, OpenReport, Options, Recovered, Verify, inspect, open, recover};
+pub use salt::fresh_salt;
 pub use sealing::{
     BlobError, BlobKey, Cipher, Compression, KeyError, KeyRing, MASTER_KEY_BYTES, Sealing,
 };

@@ -9,7 +9,6 @@ use crate::store::types::{StoreError, Ticket};
 use rialto_disk::{Disk, RealDisk};
 use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments};
 use std::fmt::Display;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -42,18 +41,13 @@ impl LogOptions {
     /// The usual options at a level.
     #[must_use]
     pub fn new(level: Level) -> Self {
-        // The standard library keys each hasher with fresh randomness from the system.
-        let random = || RandomState::new().hash_one(std::process::id()).to_le_bytes();
-        let mut salt = [0; 16];
-        salt[..8].copy_from_slice(&random());
-        salt[8..].copy_from_slice(&random());
         Self {
             level,
             limits: Limits::default(),
             segment_bytes: 64 << 20,
             checkpoint_bytes: 256 << 20,
             flush_every: Duration::from_millis(100),
-            salt,
+            salt: rialto_log::fresh_salt(),
             sealing: Sealing::NONE,
             keys: KeyRing::empty(),
         }
