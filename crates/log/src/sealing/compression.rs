@@ -299,6 +299,29 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn bytes_of_any_origin_come_back_as_something_or_are_refused(
+            mut packed in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300),
+            bytes in 0_usize..5000,
+            begins_rightly in proptest::prelude::any::<bool>(),
+        ) {
+            let beginnings: [(Method, &[u8]); 3] = [
+                (Method::Lz4, &[]),
+                (Method::Zstd, &[0x28, 0xb5, 0x2f, 0xfd]),
+                (Method::Gzip, &GZIP_BEGINNING),
+            ];
+            for (method, beginning) in beginnings {
+                if begins_rightly && packed.len() >= beginning.len() {
+                    packed[..beginning.len()].copy_from_slice(beginning);
+                }
+                // It may write nonsense within what it was given, and must neither panic nor go on.
+                let mut plain = vec![0; bytes];
+                let _ = Decompressor::default().decompress(method, &packed, &mut plain);
+            }
+        }
+    }
+
     #[test]
     fn the_text_form_is_read_back() {
         for text in ["none", "lz4", "zstd:3", "zstd:22", "gzip:6"] {

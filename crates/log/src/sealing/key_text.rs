@@ -126,6 +126,36 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_keys_or_an_error_on_one_of_its_lines(
+            text in "((current|[0-9]{1,3}|#)?:? ?([0-9a-f]{62,66}|[A-Za-z0-9+/]{40,44}=?|[0-9]+|\\PC{0,9})\n){0,6}",
+        ) {
+            match parse(&text) {
+                Ok(keys) => assert!(keys.current.is_some_and(|id| keys.by_id.contains_key(&id))),
+                Err((line, _)) => assert!(line <= text.lines().count()),
+            }
+        }
+
+        #[test]
+        fn a_key_is_the_same_in_both_spellings(bytes: [u8; MASTER_KEY_BYTES]) {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+            let base64: String = bytes
+                .chunks(3)
+                .flat_map(|three| {
+                    let word = three.iter().fold(0, |word, byte| word << 8 | u32::from(*byte))
+                        << (8 * (3 - three.len()));
+                    (0..=three.len()).map(move |nth| word >> (18 - 6 * nth) & 63)
+                })
+                .map(|six| char::from(alphabet[six as usize]))
+                .collect();
+            for text in [hex.to_uppercase(), hex, format!("{base64}="), base64] {
+                assert_eq!(key(&text).map(|key| key.bytes().to_vec()), Some(bytes.to_vec()));
+            }
+        }
+    }
+
     #[test]
     fn one_key_is_current_without_being_named() {
         assert!(parse(&format!("7: {HEX}")).is_ok_and(|keys| keys.current == Some(7)));
