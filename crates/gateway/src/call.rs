@@ -8,7 +8,7 @@ use crate::{ApiError, json};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderName, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
@@ -23,8 +23,8 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// Names the trace that a request belongs to: W3C Recommendation "Trace Context", section 3.2.
-const HEADER_TRACE: &str = "traceparent";
-const HEADER_DURABILITY: &str = "x-rialto-durability";
+static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
+static HEADER_DURABILITY: HeaderName = HeaderName::from_static("x-rialto-durability");
 
 /// Where a request comes from and what it is called, put on each by the server.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub(crate) fn peer(head: &Parts) -> IpAddr {
 /// The trace that a request belongs to. One that is malformed counts as none, as the standard has
 /// it.
 pub(crate) fn trace(headers: &HeaderMap) -> TraceContext {
-    let parent = headers.get(HEADER_TRACE).and_then(|value| value.to_str().ok());
+    let parent = headers.get(&HEADER_TRACE).and_then(|value| value.to_str().ok());
     parent.and_then(TraceContext::parse).unwrap_or_default()
 }
 
@@ -151,7 +151,7 @@ impl Call {
     ) -> Result<Option<Level>, ApiError> {
         let asked = match in_body {
             Some(text) => Some(text),
-            None => match self.head.headers.get(HEADER_DURABILITY) {
+            None => match self.head.headers.get(&HEADER_DURABILITY) {
                 Some(value) => Some(value.to_str().unwrap_or("?")),
                 None => None,
             },

@@ -83,8 +83,15 @@ pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
     if fraction.len() > usize::from(scale.places()) {
         return Err(DecimalError::TooPrecise { got: fraction.len(), max: scale.places() });
     }
-    let mut value: i128 = 0;
     let padding = usize::from(scale.places()) - fraction.len();
+    // Almost every number has so few digits that they fit 64 bits, where nothing can overflow.
+    if whole.len() + usize::from(scale.places()) <= 18 {
+        let append = |value: i64, digit: u8| value * 10 + i64::from(digit - b'0');
+        let written = fraction.bytes().fold(whole.bytes().fold(0, append), append);
+        let value = (0..padding).fold(written, |value, _| value * 10);
+        return Ok(i128::from(if negative { -value } else { value }));
+    }
+    let mut value: i128 = 0;
     let all = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat_n(b'0', padding));
     for digit in all {
         // The sign goes in here, because the least integer has no positive counterpart.

@@ -9,7 +9,7 @@ use super::signature::{
 };
 use crate::limits::{Addresses, Bucket, Rate};
 use crate::{ApiError, GatewayConfig};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use std::net::IpAddr;
@@ -18,6 +18,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 const NONCE_BYTES_MAX: usize = 64;
+
+// A name as a text would be read and checked anew for each request.
+static KEY: HeaderName = HeaderName::from_static(HEADER_KEY);
+static TIMESTAMP: HeaderName = HeaderName::from_static(HEADER_TIMESTAMP);
+static NONCE: HeaderName = HeaderName::from_static(HEADER_NONCE);
+static SIGNATURE: HeaderName = HeaderName::from_static(HEADER_SIGNATURE);
 
 /// Who sends a request.
 #[derive(Clone)]
@@ -158,10 +164,10 @@ impl Gatekeeper {
         }
         let text = |name| header_text(headers, name);
         let credentials = Credentials {
-            key: text(HEADER_KEY)?.unwrap_or_default(),
-            timestamp: text(HEADER_TIMESTAMP)?.unwrap_or_default(),
-            nonce: text(HEADER_NONCE)?.unwrap_or_default(),
-            signature: text(HEADER_SIGNATURE)?.unwrap_or_default(),
+            key: text(&KEY)?.unwrap_or_default(),
+            timestamp: text(&TIMESTAMP)?.unwrap_or_default(),
+            nonce: text(&NONCE)?.unwrap_or_default(),
+            signature: text(&SIGNATURE)?.unwrap_or_default(),
         };
         self.check_signature(credentials, method, path, body, peer)
     }
@@ -175,7 +181,7 @@ impl Gatekeeper {
         path: &str,
         peer: IpAddr,
     ) -> Result<(), ApiError> {
-        if headers.contains_key(HEADER_KEY) || headers.contains_key(header::AUTHORIZATION) {
+        if headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION) {
             return self.check(headers, method, path, b"", peer).map(|_| ());
         }
         self.charge_address(peer)
@@ -312,13 +318,12 @@ fn decimal(text: &str) -> Option<u64> {
 
 fn header_text<'a>(
     headers: &'a HeaderMap,
-    name: &'static str,
+    name: &'static HeaderName,
 ) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = headers.get(name) else { return Ok(None) };
-    value
-        .to_str()
-        .map(Some)
-        .map_err(|_| unauthorized("credentials_invalid", "The header is not plain text.").of(name))
+    value.to_str().map(Some).map_err(|_| {
+        unauthorized("credentials_invalid", "The header is not plain text.").of(name.as_str())
+    })
 }
 
 fn unauthorized(

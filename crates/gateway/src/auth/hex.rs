@@ -2,6 +2,20 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
+/// Above the value of every digit, in a bit that none of them has.
+const NO_DIGIT: u8 = 16;
+
+/// What each byte is worth as a digit.
+const VALUES: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < DIGITS.len() {
+        values[DIGITS[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
@@ -14,20 +28,18 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 /// Exactly `N` bytes from lower-case digits, or nothing. One spelling only, so that one signature
 /// cannot be sent in two forms.
 pub(super) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
     let text = text.as_bytes();
     if text.len() != 2 * N {
         return None;
     }
     let mut bytes = [0; N];
+    let mut seen = 0;
     for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        let (high, low) = (VALUES[usize::from(pair[0])], VALUES[usize::from(pair[1])]);
+        seen |= high | low;
+        *byte = high << 4 | low & 15;
     }
-    Some(bytes)
+    (seen < NO_DIGIT).then_some(bytes)
 }
 
 #[cfg(test)]

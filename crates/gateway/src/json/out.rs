@@ -121,33 +121,75 @@ impl JsonOut {
 
     /// The digits of a number, with a point before the last `places`.
     fn digits(&mut self, number: u128, places: usize) {
-        let mut digits = [0_u8; 40];
+        let mut digits = [0_u8; DIGITS_MAX];
         let mut at = digits.len();
-        let mut written = 0;
-        let mut put = |digit: u8, at: &mut usize| {
-            *at -= 1;
-            digits[*at] = digit;
-        };
         // Almost every number fits 64 bits, where a division costs a tenth.
-        let mut wide = number;
-        while wide > u128::from(u64::MAX) {
-            put(b'0' + (wide % 10) as u8, &mut at);
-            wide /= 10;
-            written += 1;
-            if written == places {
-                put(b'.', &mut at);
+        if let (Ok(number), Some(unit)) = (u64::try_from(number), POWERS.get(places)) {
+            if places > 0 {
+                put(&mut digits, &mut at, number % unit, places);
+                at -= 1;
+                digits[at] = b'.';
             }
+            put(&mut digits, &mut at, number / unit, 1);
+            return self.bytes.extend_from_slice(&digits[at..]);
         }
-        let mut rest = wide as u64;
+        let mut written = 0;
+        let mut rest = number;
         while rest > 0 || written <= places {
-            put(b'0' + (rest % 10) as u8, &mut at);
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
             rest /= 10;
             written += 1;
             if written == places {
-                put(b'.', &mut at);
+                at -= 1;
+                digits[at] = b'.';
             }
         }
         self.bytes.extend_from_slice(&digits[at..]);
+    }
+}
+
+/// The digits of the greatest number, a point, and one to spare.
+const DIGITS_MAX: usize = 41;
+
+/// The powers of ten that fit 64 bits.
+const POWERS: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+};
+
+/// All numbers of two digits.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut at = 0;
+    while at < pairs.len() {
+        pairs[at] = [b'0' + (at / 10) as u8, b'0' + (at % 10) as u8];
+        at += 1;
+    }
+    pairs
+};
+
+/// Puts a number before `at`, with zeros before it up to `least` digits. Two digits at a time,
+/// because each division waits for the one before.
+fn put(digits: &mut [u8; DIGITS_MAX], at: &mut usize, mut number: u64, least: usize) {
+    let end = *at;
+    while number >= 10 {
+        *at -= 2;
+        digits[*at..*at + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        number /= 100;
+    }
+    if number > 0 {
+        *at -= 1;
+        digits[*at] = b'0' + number as u8;
+    }
+    while end - *at < least {
+        *at -= 1;
+        digits[*at] = b'0';
     }
 }
 

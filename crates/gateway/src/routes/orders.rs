@@ -26,9 +26,10 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let body: OrderRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
-    let listing = gate.listing(&call.cx(), &body.instrument).await?;
+    let cx = call.cx();
+    let listing = gate.listing(&cx, &body.instrument).await?;
     let order = body.order(account, &listing)?;
-    let answer = gate.send(&call.cx(), PlaceOrder { order, level }).await?;
+    let answer = gate.send(&cx, PlaceOrder { order, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed(&order, listing)));
     Ok(respond(placed_status(&answer), out))
