@@ -19,11 +19,13 @@ use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_payments::PaymentsBus;
 use std::convert::Infallible;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -240,20 +242,38 @@ async fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(gate.config.head_timeout)
         .max_buf_size(HEAD_BYTES_MAX)
+        // Answers are small: to copy one behind its head costs less than to send it in two parts.
+        .writev(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = pin!(connection);
     // A connection that breaks off or does not speak HTTP concerns nobody but its other end.
+    let has_ended = {
+        // What wakes the connection rarely is the stop, and asking for that in full each time costs
+        // more than looking whether there is anything new.
+        let news = stopped.clone();
+        let mut stop = pin!(told_to_stop(&mut stopped));
+        let mut waits_for_stop = false;
+        poll_fn(|cx| {
+            if connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(true);
+            }
+            if waits_for_stop && matches!(news.has_changed(), Ok(false)) {
+                return Poll::Pending;
+            }
+            waits_for_stop = true;
+            stop.as_mut().poll(cx).map(|()| false)
+        })
+        .await
+    };
+    if has_ended {
+        return;
+    }
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = told_to_stop(&mut stopped) => {
-            tokio::select! {
-                _ = connection.as_mut() => {}
-                () = fall_quiet(begun, answered) => {
-                    connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
-                }
-            }
+        () = fall_quiet(begun, answered) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
         }
     }
 }
