@@ -10,12 +10,13 @@ mod running;
 
 use rialto::client::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
-use rialto_engine::{Engine, EngineConfig};
+use rialto_engine::{Engine, EngineConfig, KeyRing};
 use rialto_model::{DoneReason, Event, OrderId, Scale, Seq};
 use running::chance::{Random, seed};
-use running::{PATIENCE, Running, command, text};
+use running::{PATIENCE, Running, command, configure, text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -224,10 +225,11 @@ struct History {
 
 impl History {
     /// Reads all events that the data directory holds.
-    fn read(data: &Path) -> History {
+    fn read(data: &Path, keys: KeyRing) -> History {
         let config = EngineConfig {
             data_dir: data.to_path_buf(),
             segment_bytes: 4 << 20,
+            keys,
             ..EngineConfig::default()
         };
         let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).expect("it recovers");
@@ -302,10 +304,26 @@ impl History {
     }
 }
 
-fn survive(level: &str) {
+/// The keys of a sealed venue, as `RIALTO_LOG_KEYS` holds them.
+fn keys() -> String {
+    format!("1:{}", "5a".repeat(32))
+}
+
+/// What the configuration of a sealed venue says beside that of any other.
+fn sealing(dir: &Path) -> String {
+    let file = dir.join("log.keys");
+    std::fs::write(&file, keys()).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    format!(
+        "[journal]\ncompression = \"lz4\"\nencryption = \"aes-256-gcm\"\nkeys_file = {file:?}\n"
+    )
+}
+
+fn survive(level: &str, sealed: bool) {
     let seed = seed();
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), &if sealed { sealing(dir.path()) } else { String::new() });
     let mut venue = Running::serve(dir.path(), level);
     let mut members = furnish(&venue.url(), venue.admin_key(), seed);
     for _ in 0..KILLS {
@@ -330,7 +348,7 @@ fn survive(level: &str) {
     venue.terminate();
 
     let data = dir.path().join("data");
-    let history = History::read(&data);
+    let history = History::read(&data, KeyRing::parse(&keys(), "the test").unwrap());
     let mut by_name = HashMap::new();
     for (at, name) in &history.accepted {
         assert!(by_name.insert(name.as_str(), *at).is_none(), "{name} was entered twice");
@@ -338,19 +356,26 @@ fn survive(level: &str) {
     let sent = members.iter().flat_map(|member| &member.sent);
     let acknowledged = sent.filter(|sent| sent.answer.is_some());
     let count = acknowledged.inspect(|sent| history.check(sent, &by_name)).count();
-    println!("{level}: {KILLS} kills, {count} acknowledged rows found again");
+    let sealed = if sealed { ", sealed" } else { "" };
+    println!("{level}{sealed}: {KILLS} kills, {count} acknowledged rows found again");
     assert!(count > 50 * KILLS as usize, "hardly anything was acknowledged: {count}");
 
-    let verified = command(&["verify", data.to_str().unwrap()]).output().unwrap();
+    let mut verify = command(&["verify", data.to_str().unwrap()]);
+    let verified = verify.env("RIALTO_LOG_KEYS", keys()).output().unwrap();
     assert!(verified.status.success(), "{}{}", text(&verified.stdout), text(&verified.stderr));
 }
 
 #[test]
 fn nothing_acknowledged_under_synced_is_lost_to_a_kill() {
-    survive("synced");
+    survive("synced", false);
 }
 
 #[test]
 fn nothing_acknowledged_under_buffered_is_lost_to_a_kill() {
-    survive("buffered");
+    survive("buffered", false);
+}
+
+#[test]
+fn nothing_acknowledged_by_a_sealed_venue_is_lost_to_a_kill() {
+    survive("buffered", true);
 }

@@ -40,6 +40,20 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Writes the configuration of a venue with small files, which start quickly, in `dir`; `more` are
+/// sections of the caller's.
+pub(crate) fn configure(dir: &Path, more: &str) {
+    let file = format!(
+        "[venue]\ndata_dir = {:?}\n[engine]\nsegment_bytes = 4_194_304\n\
+         snapshot_every = 20_000\n[gateway]\nlisten = \"127.0.0.1:0\"\nbackup_dir = {:?}\n\
+         key_rate = 1_000_000\nkey_burst = 1_000_000\n\
+         address_rate = 1_000_000\naddress_burst = 1_000_000\n{more}",
+        dir.join("data"),
+        dir.join("backups"),
+    );
+    std::fs::write(dir.join("rialto.toml"), file).expect("a temporary directory can be written");
+}
+
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Running {
         let mut child = command(arguments)
@@ -65,20 +79,11 @@ impl Running {
         Running { child, lines, said: Vec::new() }
     }
 
-    /// A venue with small files, which start quickly, in `dir`.
+    /// A venue with small files, which start quickly, in `dir`, or as it was [`configure`]d there.
     pub(crate) fn serve(dir: &Path, level: &str) -> Running {
         let config = dir.join("rialto.toml");
         if !config.exists() {
-            let backups = dir.join("backups");
-            let file = format!(
-                "[venue]\ndata_dir = {:?}\n[engine]\nsegment_bytes = 4_194_304\n\
-                 snapshot_every = 20_000\n[gateway]\nlisten = \"127.0.0.1:0\"\nbackup_dir = {:?}\n\
-                 key_rate = 1_000_000\nkey_burst = 1_000_000\n\
-                 address_rate = 1_000_000\naddress_burst = 1_000_000\n",
-                dir.join("data"),
-                backups,
-            );
-            std::fs::write(&config, file).expect("a temporary directory can be written");
+            configure(dir, "");
         }
         let config = config.to_str().expect("temporary directories have plain names");
         let mut running = Running::start(&["serve", "--config", config, "--level", level]);
