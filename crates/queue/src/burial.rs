@@ -30,6 +30,8 @@ pub mod dead_header {
     pub const ID: &str = "dead-id";
     /// How often it was handed out.
     pub const ATTEMPTS: &str = "dead-attempts";
+    /// All of them.
+    pub const ALL: [&str; 6] = [REASON, DETAIL, TOPIC, GROUP, ID, ATTEMPTS];
 }
 
 /// The longest detail that is kept.

@@ -73,6 +73,8 @@ enum Command {
     Journal(crate::inspect::JournalArgs),
     /// Look at what requests and flows of a venue did, step by step.
     Flow(crate::inspect::FlowArgs),
+    /// Work with topics: create, publish, consume, look.
+    Queue(crate::queue::QueueArgs),
     /// Measure disk, clock and limits, and say what they mean.
     Doctor(crate::inspect::DoctorArgs),
     /// Run benchmarks, with the figures of others beside ours.
@@ -121,6 +123,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::At(args) => crate::inspect::at(&args),
         Command::Journal(args) => crate::inspect::journal(&args),
         Command::Flow(args) => crate::inspect::flow(&args),
+        Command::Queue(args) => crate::queue::run(&args),
         Command::Doctor(args) => crate::inspect::doctor(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => {

@@ -1,0 +1,164 @@
+//! Lines or files in.
+
+use super::{duration, told};
+use crate::Error;
+use crate::terminal::note;
+use rialto_queue::{Producer, Publish, Queue};
+use std::io::{self, BufRead, Read};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Publishes each line of the standard input, or each file, as a message. It ends when all are as
+/// safe as the topic promises.
+#[derive(Debug, clap::Args)]
+pub(super) struct Produce {
+    /// The topic.
+    topic: String,
+    /// Publish these files, each whole, instead of lines; `-` is the standard input.
+    files: Vec<PathBuf>,
+    /// The key of all messages.
+    #[arg(long, default_value = "")]
+    key: String,
+    /// What is before the first such character of a line is its key, what is behind it the payload.
+    #[arg(long, conflicts_with_all = ["key", "files"])]
+    key_separator: Option<char>,
+    /// A header of all messages, as NAME=VALUE; may be given several times.
+    #[arg(long = "header", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// What the payloads are, as a media type.
+    #[arg(long, default_value = "")]
+    content_type: String,
+    /// The version of the payloads' schema.
+    #[arg(long, default_value_t = 0)]
+    schema_version: u32,
+    /// The priority; higher goes first.
+    #[arg(long, default_value_t = 0)]
+    priority: u8,
+    /// Deliver after this time.
+    #[arg(long, value_parser = duration::parse)]
+    delay: Option<Duration>,
+    /// Do not deliver once this time has passed.
+    #[arg(long, value_parser = duration::parse)]
+    expires_after: Option<Duration>,
+    /// Number the messages as this producer, so that those that were published already are not
+    /// published again.
+    #[arg(long, requires = "first")]
+    producer: Option<u64>,
+    /// The number of the first message.
+    #[arg(long, requires = "producer")]
+    first: Option<u64>,
+    /// How many lines are published together at most.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    batch: u32,
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a header is written as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Count {
+    published: u64,
+    duplicates: u64,
+}
+
+impl Produce {
+    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
+        let producer = queue.producer(&self.topic).map_err(told)?;
+        let mut count = Count::default();
+        let done = if self.files.is_empty() {
+            self.lines(&producer, &mut count)
+        } else {
+            self.whole_files(&producer, &mut count)
+        };
+        let Count { published, duplicates } = count;
+        match duplicates {
+            0 => note(format_args!("{published} published")),
+            _ => note(format_args!("{published} published, {duplicates} had been before")),
+        }
+        done
+    }
+
+    fn lines(&self, producer: &Producer, count: &mut Count) -> Result<(), Error> {
+        let mut input = io::stdin().lock();
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        loop {
+            let mut line = Vec::new();
+            let read = input.read_until(b'\n', &mut line).map_err(Error::file("read", "-"))?;
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            }
+            if read > 0 {
+                lines.push(line);
+            }
+            if lines.len() >= self.batch as usize || read == 0 {
+                self.publish(producer, &lines, count)?;
+                lines.clear();
+            }
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn whole_files(&self, producer: &Producer, count: &mut Count) -> Result<(), Error> {
+        for file in &self.files {
+            let mut bytes = Vec::new();
+            let read = if file.as_os_str() == "-" {
+                io::stdin().lock().read_to_end(&mut bytes).map(drop)
+            } else {
+                std::fs::read(file).map(|read| bytes = read)
+            };
+            read.map_err(Error::file("read", file))?;
+            self.publish(producer, &[bytes], count)?;
+        }
+        Ok(())
+    }
+
+    fn publish(
+        &self,
+        producer: &Producer,
+        lines: &[Vec<u8>],
+        count: &mut Count,
+    ) -> Result<(), Error> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let messages: Vec<_> = lines.iter().map(|line| self.message(line)).collect();
+        let first = self.first.unwrap_or(0) + count.published + count.duplicates;
+        let number = (self.producer.unwrap_or(0), first);
+        let receipt = producer.send_numbered_batch(&messages, number).map_err(told)?;
+        receipt.wait().map_err(told)?;
+        count.published += receipt.ids().len() as u64;
+        count.duplicates += receipt.duplicates() as u64;
+        Ok(())
+    }
+
+    fn message<'m>(&'m self, line: &'m [u8]) -> Publish<'m> {
+        let mut separator = [0; 4];
+        let separator = self.key_separator.map(|c| &*c.encode_utf8(&mut separator));
+        let (key, payload) = separator
+            .and_then(|separator| {
+                let at = line.windows(separator.len()).position(|it| it == separator.as_bytes())?;
+                Some((&line[..at], &line[at + separator.len()..]))
+            })
+            .unwrap_or((self.key.as_bytes(), line));
+        let mut message = Publish::new(payload)
+            .key(key)
+            .content_type(&self.content_type)
+            .schema_version(self.schema_version)
+            .priority(self.priority);
+        for (name, value) in &self.headers {
+            message = message.header(name, value.as_bytes());
+        }
+        if let Some(delay) = self.delay {
+            message = message.delay(delay);
+        }
+        if let Some(time_to_live) = self.expires_after {
+            message = message.expires_after(time_to_live);
+        }
+        message
+    }
+}

@@ -1,0 +1,188 @@
+//! `rialto queue`, as the real binary does it.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+
+mod running;
+
+use running::{command, text};
+use serde_json::Value;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Output, Stdio};
+
+struct Queue {
+    dir: tempfile::TempDir,
+    more: Vec<String>,
+}
+
+impl Queue {
+    fn new() -> Queue {
+        Queue { dir: tempfile::tempdir().unwrap(), more: Vec::new() }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn run(&self, input: &str, arguments: &[&str]) -> Output {
+        let mut command = command(&["queue", "--dir", &self.path("q")]);
+        command.env_remove("RIALTO_QUEUE").args(arguments).args(&self.more);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    /// What a command that ends well prints.
+    fn printed(&self, input: &str, arguments: &[&str]) -> String {
+        let output = self.run(input, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn refused(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run("", arguments);
+        (output.status.code().unwrap(), text(&output.stderr))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.printed("", arguments)).unwrap()
+    }
+}
+
+#[test]
+fn lines_go_in_and_come_out_once() {
+    let queue = Queue::new();
+    queue.printed("", &["create", "jobs"]);
+    let output = queue.run("one\ntwo\n\nfour", &["produce", "jobs"]);
+    assert_eq!(text(&output.stderr), "4 published\n");
+    assert_eq!(queue.printed("", &["consume", "jobs", "--count", "2"]), "one\ntwo\n");
+    assert_eq!(queue.printed("", &["consume", "jobs"]), "\nfour\n");
+    assert_eq!(queue.printed("", &["consume", "jobs"]), "");
+    assert_eq!(queue.printed("", &["tail", "jobs", "--from", "2", "--count", "1"]), "two\n");
+    let topic = queue.json(&["describe", "jobs", "--json"]);
+    assert_eq!((&topic["messages"], &topic["groups"][0]["lag"]), (&"4".into(), &"0".into()));
+}
+
+#[test]
+fn files_headers_keys_and_priorities_are_kept() {
+    let queue = Queue::new();
+    queue.printed("", &["create", "files", "--priorities", "2", "--level", "buffered"]);
+    fs::write(queue.path("a.bin"), [0xff, 0x00]).unwrap();
+    let file = queue.path("a.bin");
+    queue.printed("", &["produce", "files", &file, "--header", "kind=binary", "--key", "a"]);
+    let urgent = ["--key-separator", ":", "--priority", "1", "--content-type", "text/plain"];
+    queue.printed("b:text\n", &[&["produce", "files"], &urgent[..]].concat());
+    let printed = queue.printed("", &["consume", "files", "--json"]);
+    let messages: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(messages[0]["payload"], "text");
+    assert_eq!(messages[0]["key"], "b");
+    assert_eq!(messages[0]["content_type"], "text/plain");
+    assert_eq!(messages[0]["id"], "1:1");
+    assert_eq!(messages[1]["payload_hex"], "ff00");
+    assert_eq!(messages[1]["headers"]["kind"], "binary");
+    assert_eq!(messages[1]["attempt"], 1);
+}
+
+#[test]
+fn what_a_numbered_producer_sends_again_is_not_published_again() {
+    let queue = Queue::new();
+    queue.printed("", &["create", "t"]);
+    let numbered = ["produce", "t", "--producer", "7", "--first", "1"];
+    queue.printed("a\nb\n", &numbered);
+    let again = queue.run("a\nb\nc\n", &numbered);
+    assert_eq!(text(&again.stderr), "1 published, 2 had been before\n");
+    assert_eq!(queue.printed("", &["tail", "t"]), "a\nb\nc\n");
+}
+
+#[test]
+fn dead_letters_are_looked_at_and_sent_back() {
+    let queue = Queue::new();
+    queue.printed("", &["create", "t"]);
+    // Taken twice by those who cannot print them, the letters are dead.
+    queue.printed("", &["group", "t", "g", "--attempts-max", "1", "--ack-wait", "1ms"]);
+    queue.printed("a\n", &["produce", "t"]);
+    let closed = Stdio::from(fs::File::open("/dev/null").unwrap());
+    let mut reader = command(&["queue", "--dir", &queue.path("q"), "consume", "t", "--group", "g"]);
+    assert!(reader.stdout(closed).status().unwrap().success());
+    let printed = queue.printed("", &["consume", "t", "--group", "g", "--wait", "300ms"]);
+    assert_eq!(printed, "");
+    let letter = queue.json(&["dead-letters", "t", "--json"]);
+    assert_eq!(letter["payload"], "a");
+    assert_eq!(letter["headers"]["dead-reason"], "unanswered");
+    let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
+    assert_eq!(text(&sent.stderr), "1 sent back\n");
+    assert_eq!(queue.printed("", &["consume", "t", "--group", "h"]), "a\na\n");
+    let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
+    assert_eq!(text(&sent.stderr), "0 sent back\n");
+    let purged = queue.run("", &["dead-letters", "t", "--purge"]);
+    assert_eq!(text(&purged.stderr), "1 dropped\n");
+}
+
+#[test]
+fn verify_finds_a_flipped_bit_and_says_where() {
+    let queue = Queue::new();
+    queue.printed("", &["create", "t", "--compression", "zstd"]);
+    queue.printed(&"again and again\n".repeat(2_000), &["produce", "t"]);
+    let told = queue.printed("", &["verify"]);
+    assert!(told.contains("lane-0: 2000 records"), "{told}");
+    let lane = queue.dir.path().join("q/topics/000001/lane-0");
+    let mut files: Vec<_> = fs::read_dir(&lane).unwrap().map(|it| it.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|it| it == "log"));
+    files.sort();
+    let mut bytes = fs::read(&files[0]).unwrap();
+    bytes[4096 + 200] ^= 1;
+    fs::write(&files[0], bytes).unwrap();
+    let output = queue.run("", &["verify"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("DAMAGED"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_encrypted_topic_wants_its_keys() {
+    let mut queue = Queue::new();
+    let create = ["create", "secret", "--encryption", "aes-256-gcm"];
+    assert!(queue.refused(&create).1.contains("without a key"), "{:?}", queue.refused(&create));
+    let keys = queue.path("keys");
+    fs::write(&keys, format!("1: {}\n", "5a".repeat(32))).unwrap();
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut queue = Queue { dir: queue.dir, more: std::mem::take(&mut queue.more) };
+    fs::remove_dir_all(queue.path("q")).unwrap();
+    queue.more = vec!["--log-keys".to_owned(), keys];
+    queue.printed("", &create);
+    queue.printed("nobody may see this\n", &["produce", "secret"]);
+    assert_eq!(queue.printed("", &["consume", "secret"]), "nobody may see this\n");
+    queue.more.clear();
+    let (code, told) = queue.refused(&["ls"]);
+    assert_eq!(code, 1);
+    assert!(told.contains("key 1"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_plainly() {
+    let queue = Queue::new();
+    let (code, told) = queue.refused(&["ls"]);
+    assert_eq!(code, 2);
+    assert!(told.contains("holds no queue") && told.contains("rialto queue create"), "{told}");
+    queue.printed("", &["create", "t"]);
+    queue.printed("", &["create", "t"]);
+    for (arguments, expected) in [
+        (&["create", "t", "--priorities", "3"][..], "other options"),
+        (&["create", "no/slash"][..], "cannot be a name"),
+        (&["create", "u", "--priorities", "17"][..], "1 to 16 priorities"),
+        (&["produce", "nowhere"][..], "no topic \"nowhere\""),
+        (&["consume", "nowhere"][..], "no topic \"nowhere\""),
+        (&["describe", "nowhere"][..], "no topic \"nowhere\""),
+        (&["delete", "t", "--group", "g"][..], "no group \"g\""),
+        (&["group", "t", "g", "--filter", "="][..], "is no filter"),
+        (&["consume", "t", "--wait", "5"][..], "is no duration"),
+    ] {
+        let (code, told) = queue.refused(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+    queue.printed("", &["delete", "t"]);
+    assert_eq!(queue.printed("", &["ls", "--json"]), "");
+}
