@@ -45,7 +45,7 @@ pub(crate) struct House {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
     pub(crate) keys: KeyRing,
-    random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     agenda: Mutex<Agenda>,
     bell: Condvar,
     closed: Condvar,
@@ -58,13 +58,13 @@ impl House {
         disk: Option<Arc<dyn Disk>>,
         clock: Arc<dyn Clock>,
         keys: KeyRing,
-        random: Arc<dyn Fn() -> u64 + Send + Sync>,
+        salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     ) -> Self {
         Self {
             disk,
             clock,
             keys,
-            random,
+            salt,
             spares: Spares::new(GROUP_BYTES_MAX, SPARE_GROUPS),
             agenda: Mutex::default(),
             bell: Condvar::new(),
@@ -81,14 +81,6 @@ impl House {
         self.clock.now()
     }
 
-    /// Sixteen bytes that no other opening has.
-    pub(crate) fn salt(&self) -> [u8; 16] {
-        let mut salt = [0; 16];
-        salt[..8].copy_from_slice(&(self.random)().to_le_bytes());
-        salt[8..].copy_from_slice(&(self.random)().to_le_bytes());
-        salt
-    }
-
     /// Opens or creates a log.
     pub(crate) fn open_log(
         &self,
@@ -99,7 +91,7 @@ impl House {
         let disk = self.disk.clone().expect("only a queue with a disk opens logs");
         disk.create_dir_all(dir)?;
         let keys = self.keys.clone();
-        let options = Options { segment_bytes, sealing, keys, ..Options::new(self.salt()) };
+        let options = Options { segment_bytes, sealing, keys, ..Options::new((self.salt)()) };
         let (writer, _) = rialto_log::open(disk, dir, options)?;
         Ok(writer)
     }

@@ -13,8 +13,7 @@ use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::KeyRing;
-use std::hash::{BuildHasher, RandomState};
+use rialto_log::{KeyRing, fresh_salt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -40,8 +39,8 @@ pub struct QueueOptions {
     pub clock: Arc<dyn Clock>,
     /// The keys of topics that are encrypted. If there are any, the control log is encrypted, too.
     pub keys: KeyRing,
-    /// Fresh random values, for the salts of logs.
-    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Sixteen random bytes for every log that is opened.
+    pub salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
 }
 
 impl QueueOptions {
@@ -61,7 +60,7 @@ impl QueueOptions {
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
-            random: Arc::new(|| RandomState::new().hash_one(std::process::id())),
+            salt: Arc::new(fresh_salt),
         }
     }
 }
@@ -111,8 +110,8 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, random } = options;
-        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, keys, random));
+        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, salt } = options;
+        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, keys, salt));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),

@@ -57,7 +57,7 @@ pub(crate) fn open(
         crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
     }
     report.transactions = transactions.len();
-    transactions.into_iter().try_for_each(|it: PastTransaction| core.deliver_again(it))?;
+    transactions.into_iter().try_for_each(|it: PastTransaction| core.deliver(it))?;
     // What was clamped must be known before numbers that were lost are given anew.
     core.checkpoint()?;
     Ok((core, report))

@@ -2,7 +2,8 @@
 
 use super::changes::Progress;
 use super::options::{Delivery, GroupOptions};
-use super::state::{ConsumerId, Death, GroupCounts, GroupState, Lease, Nack, Offer};
+use super::state::GroupState;
+use super::terms::{ConsumerId, Death, GroupCounts, Lease, Nack, Offer};
 use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;

@@ -2,109 +2,22 @@
 //! time comes with every call.
 
 use super::changes::{Changes, Progress};
+use super::deadlines::Deadlines;
 use super::keys::Keys;
 use super::options::{GroupOptions, Order, Sharing};
+use super::terms::{ConsumerId, Death, DeathReason, GroupCounts, Lease, Nack, Offer};
 use super::window::{Range, Slot, Standing, Window};
 use crate::message::MessageId;
 use rialto_clock::Timestamp;
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
-
-/// A consumer of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ConsumerId(pub(crate) u32);
-
-/// The right to a message, until its deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lease {
-    pub(crate) number: u64,
-    pub(crate) attempt: u16,
-}
-
-/// Why a message will not be handed out again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeathReason {
-    /// A consumer gave it back after the last try.
-    Rejected,
-    /// A consumer gave it back and said that no try would help.
-    Refused,
-    /// Nobody said that it was done within the time, at the last try.
-    Unanswered,
-    /// It expired before it could be handed out.
-    Expired,
-}
-
-impl DeathReason {
-    /// Its name in headers and metrics.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rejected => "rejected",
-            Self::Refused => "refused",
-            Self::Unanswered => "unanswered",
-            Self::Expired => "expired",
-        }
-    }
-}
-
-/// A message that goes to the dead letters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Death {
-    pub(crate) id: MessageId,
-    pub(crate) attempts: u16,
-    pub(crate) reason: DeathReason,
-    /// What the consumer said.
-    pub(crate) detail: String,
-}
-
-/// What a new message came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
-    Leased(Lease),
-    /// Another of its key is being worked on.
-    Behind,
-}
-
-/// How a message is given back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Nack {
-    /// To be handed out again after this time, or after what the group says.
-    Retry { delay: Option<Duration>, detail: String },
-    /// Not to be handed out again.
-    Refuse { detail: String },
-}
-
-/// Counts since the group was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupCounts {
-    /// Messages handed out, again or not.
-    pub delivered: u64,
-    /// Of these, those that had been handed out before.
-    pub redelivered: u64,
-    /// Messages done with by a consumer.
-    pub acked: u64,
-    /// Messages given back.
-    pub nacked: u64,
-    /// Leases that ran out.
-    pub unanswered: u64,
-    /// Messages that the filter passed over.
-    pub filtered: u64,
-    /// Messages that expired before they could be handed out.
-    pub expired: u64,
-    /// Messages that went to the dead letters, or were dropped after the last try.
-    pub dead: u64,
-}
 
 /// The state of a group.
 pub(crate) struct GroupState {
     pub(crate) options: GroupOptions,
     windows: Vec<Window>,
     ready: BTreeSet<MessageId>,
-    resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
-    /// In the order in which they end, but for those that were extended.
-    leases: VecDeque<(Timestamp, MessageId, u64)>,
-    extended: HashMap<u64, Timestamp>,
+    deadlines: Deadlines,
     last_lease: u64,
     consumers: Vec<ConsumerId>,
     last_consumer: u32,
@@ -151,9 +64,7 @@ impl GroupState {
             options,
             windows: floors.iter().map(|floor| Window::new(*floor)).collect(),
             ready: BTreeSet::new(),
-            resting: BinaryHeap::new(),
-            leases: VecDeque::new(),
-            extended: HashMap::new(),
+            deadlines: Deadlines::default(),
             last_lease: 0,
             consumers: Vec::new(),
             last_consumer: 0,
@@ -281,7 +192,7 @@ impl GroupState {
                 // than waiting for both.
                 slot.standing = if in_turn { Standing::Resting } else { Standing::Behind };
                 if in_turn {
-                    self.resting.push(Reverse((due, id)));
+                    self.deadlines.rest(due, id);
                 }
                 return Offer::Behind;
             }
@@ -313,7 +224,10 @@ impl GroupState {
             attempts: attempt,
             standing: Standing::Leased,
         };
-        self.leases.push_back((deadline, id, number));
+        let windows = &self.windows;
+        let current = windows.iter().map(Window::outstanding).sum();
+        self.deadlines
+            .lease(deadline, id, number, current, |id, lease| is_leased(windows, id, lease));
         self.counts.delivered += 1;
         self.counts.redelivered += u64::from(attempt > 1);
         Lease { number, attempt }
@@ -378,7 +292,7 @@ impl GroupState {
         if held {
             self.finish(id);
             self.counts.acked += 1;
-            self.extended.remove(&lease);
+            self.deadlines.forget(lease);
         }
         held
     }
@@ -443,13 +357,9 @@ impl GroupState {
 
     /// A consumer needs longer. False if the message is no longer the consumer's.
     pub(crate) fn extend(&mut self, id: MessageId, lease: u64, now: Timestamp) -> bool {
-        let is_leased = self
-            .windows
-            .get(usize::from(id.lane))
-            .and_then(|window| window.get(id.seq))
-            .is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased);
+        let is_leased = is_leased(&self.windows, id, lease);
         if is_leased {
-            self.extended.insert(lease, now.after(self.options.ack_wait));
+            self.deadlines.extend(lease, now.after(self.options.ack_wait));
         }
         is_leased
     }
@@ -473,7 +383,7 @@ impl GroupState {
         if delay.is_zero() {
             self.ready.insert(id);
         } else {
-            self.resting.push(Reverse((due, id)));
+            self.deadlines.rest(due, id);
         }
         if self.keeps_changes {
             self.changes.tried.push((id, attempts, due));
@@ -495,30 +405,19 @@ impl GroupState {
 
     /// Puts an end to leases and rests whose time has come.
     pub(crate) fn advance(&mut self, now: Timestamp) {
-        while let Some(&(deadline, id, lease)) = self.leases.front()
-            && deadline <= now
-        {
-            self.leases.pop_front();
-            let is_leased = self
-                .window(id.lane)
-                .get(id.seq)
-                .is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased);
-            match self.extended.remove(&lease) {
-                Some(later) if is_leased && later > now => self.put_off(later, id, lease),
-                _ if is_leased => {
-                    self.counts.unanswered += 1;
-                    let delay = self.options.retry_delay;
-                    self.retry(id, now, delay, DeathReason::Unanswered, String::new());
-                }
-                _ => {}
-            }
+        let windows = &self.windows;
+        let is_current = |id, lease| is_leased(windows, id, lease);
+        let mut ended = Vec::new();
+        while let Some((id, _)) = self.deadlines.next_ended(now, is_current) {
+            ended.push(id);
         }
-        while let Some(&Reverse((due, id))) = self.resting.peek()
-            && due <= now
-        {
-            self.resting.pop();
-            let slot = self.window_mut(id).get_mut(id.seq);
-            if let Some(slot) = slot
+        for id in ended {
+            self.counts.unanswered += 1;
+            let delay = self.options.retry_delay;
+            self.retry(id, now, delay, DeathReason::Unanswered, String::new());
+        }
+        while let Some(id) = self.deadlines.next_rested(now) {
+            if let Some(slot) = self.window_mut(id).get_mut(id.seq)
                 && slot.standing == Standing::Resting
             {
                 slot.standing = Standing::Ready;
@@ -527,22 +426,9 @@ impl GroupState {
         }
     }
 
-    /// Every lease lasts as long as every other, so that one that was extended belongs where new
-    /// ones of the time of its extension stand: behind those that end before it.
-    fn put_off(&mut self, deadline: Timestamp, id: MessageId, lease: u64) {
-        self.extended.insert(lease, deadline);
-        let after = self.leases.partition_point(|(other, ..)| *other <= deadline);
-        self.leases.insert(after, (deadline, id, lease));
-    }
-
     /// When [`GroupState::advance`] will have something to do.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        let lease = self.leases.front().map(|(deadline, ..)| *deadline);
-        let rest = self.resting.peek().map(|Reverse((due, _))| *due);
-        match (lease, rest) {
-            (Some(lease), Some(rest)) => Some(lease.min(rest)),
-            (lease, rest) => lease.or(rest),
-        }
+        self.deadlines.next_due()
     }
 
     /// The messages that are to be buried. When each is, [`GroupState::buried`] is to be called.
@@ -598,13 +484,18 @@ impl GroupState {
                 tried.map(|(seq, slot)| (MessageId { lane, seq }, slot.attempts, Timestamp(0))),
             );
         }
-        for Reverse((due, id)) in &self.resting {
-            if let Some(entry) = attempts.iter_mut().find(|(other, ..)| other == id) {
-                entry.2 = *due;
-            }
+        let resting: HashMap<_, _> = self.deadlines.resting().collect();
+        for (id, _, until) in &mut attempts {
+            *until = resting.get(id).copied().unwrap_or_default();
         }
         attempts.extend(self.earlier_attempts.iter().map(|(id, (n, due))| (*id, *n, *due)));
         attempts.sort_unstable();
         attempts
     }
+}
+
+/// Whether a lease of a message lasts.
+fn is_leased(windows: &[Window], id: MessageId, lease: u64) -> bool {
+    let slot = windows.get(usize::from(id.lane)).and_then(|window| window.get(id.seq));
+    slot.is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased)
 }

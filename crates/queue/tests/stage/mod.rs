@@ -42,7 +42,10 @@ impl Stage {
             clock: Arc::new(self.clock.clone()),
             keys: self.keys.clone(),
             control_segment_bytes: SEGMENT_BYTES,
-            random: Arc::new(move || random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)),
+            salt: Arc::new(move || {
+                let count = random.fetch_add(1, Ordering::Relaxed);
+                (u128::from(count) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_le_bytes()
+            }),
             ..QueueOptions::at("/queue")
         }
     }

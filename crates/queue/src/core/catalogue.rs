@@ -1,0 +1,179 @@
+//! Which topics and groups there are.
+
+use super::{Core, GROUPS_MAX, TOPICS_MAX, lock, topic_dir};
+use crate::burial;
+use crate::control::Record;
+use crate::error::QueueError;
+use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
+use crate::name::Name;
+use crate::topic::{DELAYED_LANE, End, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions};
+use rialto_log::Level;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Core {
+    /// Has the control log told, durably, and waits for it on this thread.
+    fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
+        let Some(control) = &self.control else { return Ok(()) };
+        control.note(record)?;
+        control.want_sync();
+        self.control_step();
+        control.check()
+    }
+
+    /// Creates a topic, or finds it if there is one of this name with these options.
+    pub(crate) fn create_topic(
+        &self,
+        name: Name,
+        options: TopicOptions,
+    ) -> Result<Arc<Topic>, QueueError> {
+        options.check()?;
+        let _changing = lock(&self.changing);
+        if let Ok(topic) = self.topic(name.as_str()) {
+            let is_same = topic.options == options;
+            return if is_same { Ok(topic) } else { Err(QueueError::TopicExists(name)) };
+        }
+        if self.read_topics().len() >= TOPICS_MAX {
+            return Err(QueueError::TooMany { what: "topics", limit: TOPICS_MAX });
+        }
+        let mut options = options;
+        if self.dir.is_none() {
+            options.level = Level::Memory;
+        }
+        if options.encryption.is_some() && self.house.keys.current().is_none() {
+            return Err(QueueError::NoKey(name));
+        }
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
+        let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));
+        Ok(self.add_topic(Topic::new(id, name, options, self.house.clone(), dir.as_deref())))
+    }
+
+    /// Deletes a topic, its messages and its groups.
+    pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
+        let _changing = lock(&self.changing);
+        let topic = self.topic(name)?;
+        self.tell(&Record::TopicDeleted { id: topic.id })?;
+        self.write_topics().remove(name);
+        topic.end(End::Deleted);
+        for group in topic.groups().iter() {
+            group.delete();
+        }
+        for lane in &topic.lanes {
+            lane.close()?;
+        }
+        if let (Some(dir), Some(disk)) = (&self.dir, &self.house.disk) {
+            remove_topic_dir(disk.as_ref(), &topic_dir(dir, topic.id))?;
+        }
+        Ok(())
+    }
+
+    /// The group of this name, which is created if there is none.
+    pub(crate) fn group(
+        &self,
+        topic: &Arc<Topic>,
+        name: &Name,
+        options: Option<GroupOptions>,
+    ) -> Result<Arc<Group>, QueueError> {
+        // Dead letters are not given up a second time, unless it was said where they go.
+        let options = options.map(|mut options| {
+            if burial::is_dead(&topic.name) && options.dead_letter == DeadLetter::Own {
+                options.attempts_max = 0;
+            }
+            options
+        });
+        let find = || topic.groups().iter().find(|group| group.name == *name).cloned();
+        let _changing = lock(&self.changing);
+        topic.check_open()?;
+        if let Some(group) = find() {
+            let is_same = options.is_none_or(|options| group.options() == options);
+            let (topic, name) = (topic.name.clone(), name.clone());
+            return if is_same {
+                Ok(group)
+            } else {
+                Err(QueueError::GroupExists { topic, group: name })
+            };
+        }
+        let Some(options) = options else {
+            let (topic, group) = (topic.name.clone(), name.to_string());
+            return Err(QueueError::UnknownGroup { topic, group });
+        };
+        if topic.groups().len() >= GROUPS_MAX {
+            return Err(QueueError::TooMany { what: "groups", limit: GROUPS_MAX });
+        }
+        let floors = (0..usize::from(topic.options.priorities))
+            .map(|nth| self.start(topic, nth, options.start))
+            .collect::<Result<Vec<_>, _>>()?;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let record = Record::Group {
+            topic: topic.id,
+            id,
+            name: name.clone(),
+            options: options.clone(),
+            floors: floors.clone(),
+        };
+        self.tell(&record)?;
+        let state = GroupState::new(options, &floors, self.keeps(topic));
+        let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
+        topic.add_group(&group);
+        Ok(group)
+    }
+
+    /// Whether what groups of a topic do is kept.
+    pub(crate) fn keeps(&self, topic: &Topic) -> bool {
+        self.control.is_some() && topic.level() != Level::Memory
+    }
+
+    pub(crate) fn delete_group(&self, topic: &Arc<Topic>, name: &str) -> Result<(), QueueError> {
+        let _changing = lock(&self.changing);
+        let found = topic.groups().iter().find(|group| group.name.as_str() == name).cloned();
+        let group = found.ok_or_else(|| QueueError::UnknownGroup {
+            topic: topic.name.clone(),
+            group: name.to_owned(),
+        })?;
+        self.tell(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
+        group.delete();
+        topic.remove_group(group.id);
+        Ok(())
+    }
+
+    /// The number of the first message from a beginning on.
+    pub(crate) fn start(&self, topic: &Topic, nth: usize, start: Start) -> Result<u64, QueueError> {
+        let lane = &topic.lanes[nth];
+        Ok(match start {
+            Start::Oldest => lane.first(),
+            Start::Next => lane.visible() + 1,
+            Start::Seq(seq) => seq.clamp(lane.first(), lane.visible() + 1),
+            Start::At(time) => {
+                let mut cursor = LaneCursor::new(nth, topic.first_near(nth, time));
+                loop {
+                    match cursor.step(topic)? {
+                        Step::Message(message) if message.published_at() >= time => {
+                            break message.id().seq;
+                        }
+                        Step::End => break cursor.next(),
+                        Step::Message(_) | Step::Gap(..) => {}
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Removes the files of a topic that is gone.
+pub(crate) fn remove_topic_dir(
+    disk: &dyn rialto_disk::Disk,
+    dir: &std::path::Path,
+) -> Result<(), QueueError> {
+    for lane in (0..PRIORITIES_MAX).chain([DELAYED_LANE]) {
+        let dir = crate::topic::lane_dir(dir, lane);
+        let Ok(files) = disk.list(&dir) else { continue };
+        for file in files {
+            match disk.remove(&dir.join(file)) {
+                Err(error) if !error.is_not_found() => return Err(error.into()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

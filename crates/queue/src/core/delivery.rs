@@ -1,0 +1,90 @@
+//! Transactions on their way into topics, and what the control log must remember of them.
+
+use super::{Core, Delivering, lock};
+use crate::control::{PastTransaction, Record};
+use crate::error::QueueError;
+use crate::group::Progress;
+use crate::topic::{Accepted, DELAYED_LANE, Topic};
+use rialto_log::Level;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Core {
+    /// Puts the messages of a committed transaction into their topics, as far as they are not there.
+    pub(crate) fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
+        let PastTransaction { id, seq, messages } = transaction;
+        let mut delivered = Vec::with_capacity(messages.len());
+        for (place, moved) in (0..).zip(messages) {
+            // A topic that was deleted meanwhile takes its messages with it.
+            let Some(topic) = self.topic_of(moved.topic) else { continue };
+            let nth = usize::from(moved.nth);
+            let number = transaction_number(id, place);
+            match topic.take_record(nth, &moved.record, number) {
+                Ok(Accepted::At(message)) => delivered.push((topic, nth, message.seq)),
+                Ok(Accepted::Duplicate) | Err(QueueError::TopicDeleted(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        lock(&self.delivering).push_back(Delivering { seq, messages: delivered });
+        Ok(())
+    }
+
+    /// The record of the oldest transaction whose messages a loss of power could still take.
+    pub(super) fn safe_below(&self) -> Option<u64> {
+        let mut delivering = lock(&self.delivering);
+        let is_safe = |(topic, nth, seq): &(Arc<Topic>, usize, u64)| {
+            topic.level() == Level::Memory
+                || topic.check_open().is_err()
+                || topic.lanes[*nth].mark(Level::Synced) >= *seq
+        };
+        while delivering.front().is_some_and(|it| it.messages.iter().all(is_safe)) {
+            delivering.pop_front();
+        }
+        delivering.front().map(|it| it.seq)
+    }
+
+    /// Tells everything anew.
+    pub(super) fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
+        for topic in self.topics() {
+            let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
+            tell(&Record::Topic { id, name, options });
+            let (upto, last) = topic.producers_image();
+            let mut upto = Some(upto);
+            for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
+                tell(&Record::Producers { topic: id, upto: upto.take().unwrap_or_default(), last });
+            }
+            let delayed = topic.delayed().image(DELAYED_LANE);
+            for progress in delayed.pieces() {
+                tell(&Record::Delayed { topic: id, progress });
+            }
+            for group in topic.groups().clone() {
+                let progress = if self.keeps(&topic) { group.image() } else { Progress::default() };
+                tell(&Record::Group {
+                    topic: id,
+                    id: group.id,
+                    name: group.name.clone(),
+                    options: group.options(),
+                    floors: progress.floors.clone(),
+                });
+                for progress in progress.pieces() {
+                    tell(&Record::Progress { topic: id, group: group.id, progress });
+                }
+            }
+        }
+        self.next_id.load(Ordering::Relaxed)
+    }
+
+    /// Has everything written anew and drops what stood before.
+    pub(crate) fn checkpoint(&self) -> Result<(), QueueError> {
+        match &self.control {
+            Some(control) => control.checkpoint(|tell| self.images(tell), || self.safe_below()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The number that the message in a place of a transaction counts under: they ascend in the order in
+/// which transactions are delivered.
+fn transaction_number(id: u64, place: u64) -> u64 {
+    (id << 16) | (place + 1).min(0xffff)
+}

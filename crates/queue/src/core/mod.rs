@@ -1,0 +1,270 @@
+//! What a queue is made of, and what its threads do with it.
+
+mod catalogue;
+mod delivery;
+
+pub(crate) use catalogue::remove_topic_dir;
+
+use crate::burial;
+use crate::control::{Control, Finished, Moved};
+use crate::error::QueueError;
+use crate::group::{Group, Range};
+use crate::house::{House, Work};
+use crate::message::{Message, MessageId};
+use crate::name::Name;
+use crate::topic::{DELAYED_LANE, End, LaneCursor, Step, Topic};
+use rialto_clock::Timestamp;
+use rialto_log::Level;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+/// The most topics of a queue.
+pub const TOPICS_MAX: usize = 10_000;
+
+/// The most groups of a topic.
+pub const GROUPS_MAX: usize = 10_000;
+
+/// How often retention is looked after.
+const RETAIN_EVERY: Duration = Duration::from_secs(1);
+
+/// The messages of a transaction that have been put into topics, and where.
+struct Delivering {
+    /// The number of the transaction's record.
+    seq: u64,
+    messages: Vec<(Arc<Topic>, usize, u64)>,
+}
+
+/// A queue, as its handles and threads share it.
+pub(crate) struct Core {
+    pub(crate) house: Arc<House>,
+    pub(crate) dir: Option<PathBuf>,
+    pub(crate) control: Option<Control>,
+    topics: RwLock<BTreeMap<Name, Arc<Topic>>>,
+    next_id: AtomicU32,
+    delivering: Mutex<VecDeque<Delivering>>,
+    /// Creating and deleting, one at a time.
+    changing: Mutex<()>,
+    last_retained: AtomicU64,
+    last_flushed: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a topic has its lanes.
+pub(crate) fn topic_dir(dir: &std::path::Path, id: u32) -> PathBuf {
+    dir.join("topics").join(format!("{id:06}"))
+}
+
+impl Core {
+    pub(crate) fn new(
+        house: Arc<House>,
+        dir: Option<PathBuf>,
+        control: Option<Control>,
+        next_id: u32,
+    ) -> Self {
+        Self {
+            house,
+            dir,
+            control,
+            topics: RwLock::default(),
+            next_id: AtomicU32::new(next_id),
+            delivering: Mutex::default(),
+            changing: Mutex::default(),
+            last_retained: AtomicU64::new(0),
+            last_flushed: AtomicU64::new(0),
+        }
+    }
+
+    fn read_topics(&self) -> RwLockReadGuard<'_, BTreeMap<Name, Arc<Topic>>> {
+        self.topics.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_topics(&self) -> RwLockWriteGuard<'_, BTreeMap<Name, Arc<Topic>>> {
+        self.topics.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn topics(&self) -> Vec<Arc<Topic>> {
+        self.read_topics().values().cloned().collect()
+    }
+
+    pub(crate) fn topic(&self, name: &str) -> Result<Arc<Topic>, QueueError> {
+        let found = self.read_topics().get(name).cloned();
+        found.ok_or_else(|| QueueError::UnknownTopic(name.to_owned()))
+    }
+
+    pub(crate) fn topic_of(&self, id: u32) -> Option<Arc<Topic>> {
+        self.read_topics().values().find(|topic| topic.id == id).cloned()
+    }
+
+    pub(crate) fn add_topic(&self, topic: Topic) -> Arc<Topic> {
+        let topic = Arc::new(topic);
+        self.write_topics().insert(topic.name.clone(), topic.clone());
+        topic
+    }
+
+    /// What a group did is to be told, sooner or later.
+    #[inline]
+    pub(crate) fn mark(&self, group: &Arc<Group>) {
+        if let Some(control) = &self.control
+            && group.topic.level() != Level::Memory
+        {
+            control.mark(group);
+        }
+    }
+
+    /// Does everything that can be done now, on this thread.
+    pub(crate) fn step(&self) {
+        self.tick();
+        while let Some(work) = self.house.next_work(Some(Duration::ZERO)) {
+            self.work(work);
+        }
+    }
+
+    /// Does one piece of work.
+    pub(crate) fn work(&self, work: Work) {
+        match work {
+            Work::Write(topic) => topic.write(),
+            Work::Control => self.control_step(),
+            Work::Prepare(topic, nth, preparer) => {
+                // If this fails the writer makes the segment itself, and says what is wrong.
+                if let Ok(prepared) = preparer.prepare() {
+                    topic.lanes[nth].accept(prepared);
+                }
+            }
+        }
+    }
+
+    /// Writes what the control log has to be told.
+    pub(crate) fn control_step(&self) {
+        let Some(control) = &self.control else { return };
+        control.step(
+            |transaction| self.deliver(transaction),
+            |tell| self.images(tell),
+            || self.safe_below(),
+        );
+    }
+
+    /// Does what time brings with it. To be called every few milliseconds.
+    pub(crate) fn tick(&self) {
+        let now = self.house.now();
+        let retains = self.is_time(&self.last_retained, now, RETAIN_EVERY);
+        for topic in self.topics() {
+            let groups = topic.groups().clone();
+            for group in &groups {
+                group.advance(now);
+                self.mark_if_changed(group);
+                burial::bury(self, group);
+            }
+            let moved = self.move_due(&topic, now);
+            let kept = if retains { topic.retain() } else { Ok(()) };
+            if let Err(error) = moved.and(kept) {
+                topic.end(End::Failed(error.to_string()));
+            }
+            if topic.level() == Level::Buffered && topic.is_flush_due(now) {
+                topic.want_sync();
+            }
+        }
+        if let Some(control) = &self.control {
+            let synced = self.is_time(&self.last_flushed, now, Duration::from_millis(50));
+            if control.has_pending() || (synced && control.has_unsynced()) {
+                control.hurry(synced);
+            }
+        }
+    }
+
+    fn is_time(&self, last: &AtomicU64, now: Timestamp, every: Duration) -> bool {
+        let is_time = now >= Timestamp(last.load(Ordering::Relaxed)).after(every);
+        if is_time {
+            last.store(now.0, Ordering::Relaxed);
+        }
+        is_time
+    }
+
+    fn mark_if_changed(&self, group: &Arc<Group>) {
+        if group.has_changes() {
+            self.mark(group);
+        }
+    }
+
+    /// Moves messages that were put off to where they are delivered.
+    fn move_due(&self, topic: &Arc<Topic>, now: Timestamp) -> Result<(), QueueError> {
+        let mut delayed = topic.delayed();
+        loop {
+            let due = delayed.take_due(topic, now)?;
+            let safe_rounds = self.control.as_ref().map_or(0, Control::safe_rounds);
+            if let Some(below) = delayed.droppable(safe_rounds) {
+                topic.lanes[topic.nth(DELAYED_LANE)].drop_below(below);
+            }
+            if due.is_empty() {
+                return Ok(());
+            }
+            let round = match &self.control {
+                Some(control) if topic.level() != Level::Memory => {
+                    let moved = |message: &Message| Moved {
+                        topic: topic.id,
+                        nth: message.priority(),
+                        record: Cow::Owned(message.record().to_vec()),
+                    };
+                    let range = |message: &Message| {
+                        let seq = message.id().seq;
+                        (DELAYED_LANE, Range { first: seq, last: seq })
+                    };
+                    let finished = Finished {
+                        topic: topic.id,
+                        group: 0,
+                        done: due.iter().map(range).collect(),
+                    };
+                    let messages = due.iter().map(moved).collect();
+                    let round = control.commit(messages, vec![finished]);
+                    if round.is_err() {
+                        delayed.not_moved(&due);
+                    }
+                    control.hurry(true);
+                    round?
+                }
+                _ => {
+                    for message in &due {
+                        topic.take_record(usize::from(message.priority()), message.record(), 0)?;
+                    }
+                    0
+                }
+            };
+            delayed.moved(&due, round);
+        }
+    }
+
+    /// Closes everything, durably.
+    pub(crate) fn close(&self) -> Result<(), QueueError> {
+        for topic in self.topics() {
+            topic.write();
+            for lane in &topic.lanes {
+                lane.sync()?;
+            }
+        }
+        self.control_step();
+        for topic in self.topics() {
+            topic.write();
+            topic.close()?;
+        }
+        self.checkpoint()?;
+        match &self.control {
+            Some(control) => control.close(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A message by its place, wherever it is.
+pub(crate) fn message_at(topic: &Topic, id: MessageId) -> Result<Option<Message>, QueueError> {
+    let mut cursor = LaneCursor::new(topic.nth(id.lane), id.seq);
+    Ok(match cursor.step(topic)? {
+        Step::Message(message) if message.id() == id => Some(message),
+        _ => None,
+    })
+}

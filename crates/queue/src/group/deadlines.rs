@@ -1,0 +1,166 @@
+//! When leases end, and when messages that rest may be handed out again.
+
+use crate::message::MessageId;
+use rialto_clock::Timestamp;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// A lease and when it ends.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: Timestamp,
+    id: MessageId,
+    lease: u64,
+}
+
+/// What time will bring to a group.
+#[derive(Debug, Default)]
+pub(crate) struct Deadlines {
+    /// In the order in which they end: all leases last equally long, so that a new one ends last.
+    ends: VecDeque<End>,
+    extended: HashMap<u64, Timestamp>,
+    resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
+}
+
+/// How many ends of leases that are over are looked at when a lease is added.
+const SWEEP: usize = 2;
+
+/// Below this many, ends of leases that are over are not looked for.
+const SWEEP_FROM: usize = 1024;
+
+impl Deadlines {
+    /// A lease begins. `is_current` tells of leases whether they are not over; `current` says how
+    /// many these are at most.
+    #[inline]
+    pub(crate) fn lease(
+        &mut self,
+        at: Timestamp,
+        id: MessageId,
+        lease: u64,
+        current: usize,
+        is_current: impl Fn(MessageId, u64) -> bool,
+    ) {
+        self.ends.push_back(End { at, id, lease });
+        for _ in 0..SWEEP {
+            match self.ends.front() {
+                Some(front) if !is_current(front.id, front.lease) => {
+                    self.extended.remove(&front.lease);
+                    self.ends.pop_front();
+                }
+                _ => break,
+            }
+        }
+        // One that lasts may stand before many that are over.
+        if self.ends.len() > SWEEP_FROM.max(4 * current) {
+            self.ends.retain(|end| is_current(end.id, end.lease));
+        }
+    }
+
+    /// A lease ends later.
+    pub(crate) fn extend(&mut self, lease: u64, at: Timestamp) {
+        self.extended.insert(lease, at);
+    }
+
+    /// A lease is over.
+    pub(crate) fn forget(&mut self, lease: u64) {
+        if !self.extended.is_empty() {
+            self.extended.remove(&lease);
+        }
+    }
+
+    /// A message may be handed out again at this time.
+    pub(crate) fn rest(&mut self, until: Timestamp, id: MessageId) {
+        self.resting.push(Reverse((until, id)));
+    }
+
+    /// The next lease whose time has come, unless it was extended.
+    pub(crate) fn next_ended(
+        &mut self,
+        now: Timestamp,
+        is_current: impl Fn(MessageId, u64) -> bool,
+    ) -> Option<(MessageId, u64)> {
+        while let Some(&End { at, id, lease }) = self.ends.front()
+            && at <= now
+        {
+            self.ends.pop_front();
+            let later = self.extended.remove(&lease);
+            if !is_current(id, lease) {
+                continue;
+            }
+            match later {
+                Some(later) if later > now => self.put_off(later, id, lease),
+                _ => return Some((id, lease)),
+            }
+        }
+        None
+    }
+
+    /// One that was extended stands among those that began when it was.
+    fn put_off(&mut self, at: Timestamp, id: MessageId, lease: u64) {
+        let after = self.ends.partition_point(|other| other.at <= at);
+        self.ends.insert(after, End { at, id, lease });
+    }
+
+    /// The next message that has rested long enough.
+    pub(crate) fn next_rested(&mut self, now: Timestamp) -> Option<MessageId> {
+        let &Reverse((due, id)) = self.resting.peek()?;
+        if due > now {
+            return None;
+        }
+        self.resting.pop();
+        Some(id)
+    }
+
+    /// When there will be something to do.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        let end = self.ends.front().map(|end| end.at);
+        let rest = self.resting.peek().map(|Reverse((due, _))| *due);
+        match (end, rest) {
+            (Some(end), Some(rest)) => Some(end.min(rest)),
+            (end, rest) => end.or(rest),
+        }
+    }
+
+    /// Every message that rests, and until when.
+    pub(crate) fn resting(&self) -> impl Iterator<Item = (MessageId, Timestamp)> {
+        self.resting.iter().map(|Reverse((due, id))| (*id, *due))
+    }
+
+    /// How many ends of leases are remembered.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const ID: MessageId = MessageId { lane: 0, seq: 1 };
+
+    #[test]
+    fn leases_that_are_over_are_forgotten_though_an_older_one_lasts() {
+        let mut deadlines = Deadlines::default();
+        let last = Cell::new(0);
+        for lease in 1..=100_000 {
+            last.set(lease);
+            let at = Timestamp(lease);
+            deadlines.lease(at, ID, lease, 2, |_, it| it == 1 || it == last.get());
+        }
+        assert!(deadlines.len() <= SWEEP_FROM + 1, "{}", deadlines.len());
+        let ended = deadlines.next_ended(Timestamp(u64::MAX), |_, lease| lease == 1);
+        assert_eq!(ended, Some((ID, 1)));
+    }
+
+    #[test]
+    fn an_extension_counts_once() {
+        let mut deadlines = Deadlines::default();
+        deadlines.lease(Timestamp(10), ID, 1, 1, |_, _| true);
+        deadlines.extend(1, Timestamp(20));
+        assert_eq!(deadlines.next_ended(Timestamp(15), |_, _| true), None);
+        assert_eq!(deadlines.next_due(), Some(Timestamp(20)));
+        assert_eq!(deadlines.next_ended(Timestamp(20), |_, _| true), Some((ID, 1)));
+    }
+}

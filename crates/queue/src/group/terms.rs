@@ -1,0 +1,89 @@
+//! The words in which a group speaks of its messages.
+
+use crate::message::MessageId;
+use std::time::Duration;
+
+/// A consumer of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ConsumerId(pub(crate) u32);
+
+/// The right to a message, until its deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    pub(crate) number: u64,
+    pub(crate) attempt: u16,
+}
+
+/// Why a message will not be handed out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeathReason {
+    /// A consumer gave it back after the last try.
+    Rejected,
+    /// A consumer gave it back and said that no try would help.
+    Refused,
+    /// Nobody said that it was done within the time, at the last try.
+    Unanswered,
+    /// It expired before it could be handed out.
+    Expired,
+}
+
+impl DeathReason {
+    /// Its name in headers and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rejected => "rejected",
+            Self::Refused => "refused",
+            Self::Unanswered => "unanswered",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// A message that goes to the dead letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Death {
+    pub(crate) id: MessageId,
+    pub(crate) attempts: u16,
+    pub(crate) reason: DeathReason,
+    /// What the consumer said.
+    pub(crate) detail: String,
+}
+
+/// What a new message came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Leased(Lease),
+    /// Another of its key is being worked on.
+    Behind,
+}
+
+/// How a message is given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Nack {
+    /// To be handed out again after this time, or after what the group says.
+    Retry { delay: Option<Duration>, detail: String },
+    /// Not to be handed out again.
+    Refuse { detail: String },
+}
+
+/// Counts since the group was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// Messages handed out, again or not.
+    pub delivered: u64,
+    /// Of these, those that had been handed out before.
+    pub redelivered: u64,
+    /// Messages done with by a consumer.
+    pub acked: u64,
+    /// Messages given back.
+    pub nacked: u64,
+    /// Leases that ran out.
+    pub unanswered: u64,
+    /// Messages that the filter passed over.
+    pub filtered: u64,
+    /// Messages that expired before they could be handed out.
+    pub expired: u64,
+    /// Messages that went to the dead letters, or were dropped after the last try.
+    pub dead: u64,
+}
