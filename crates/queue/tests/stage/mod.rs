@@ -44,7 +44,9 @@ impl Stage {
             control_segment_bytes: SEGMENT_BYTES,
             salt: Arc::new(move || {
                 let count = random.fetch_add(1, Ordering::Relaxed);
-                (u128::from(count) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_le_bytes()
+                u128::from(count)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+                    .to_le_bytes()
             }),
             ..QueueOptions::at("/queue")
         }
