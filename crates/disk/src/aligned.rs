@@ -1,28 +1,30 @@
 //! Memory that direct I/O accepts.
 
 use std::ops::{Deref, DerefMut};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 /// The alignment and granularity of direct I/O, in bytes. Every disk we may meet accepts it.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// One block. The alignment lives in the type, so that a plain `Vec` of blocks is aligned memory
-/// and no unsafe code is needed to get it.
-#[derive(FromBytes, IntoBytes, Immutable)]
-#[repr(C, align(4096))]
-struct Block([u8; BLOCK_BYTES]);
-
 /// An owned buffer whose address and length are multiples of [`BLOCK_BYTES`], zero at first.
+///
+/// It is the aligned part of a somewhat longer vector of bytes. A vector of bytes that are all zero is
+/// had from the system without anybody writing the zeros; one of aligned blocks would be written, which
+/// costs as much as filling it.
 pub struct AlignedBuf {
-    blocks: Vec<Block>,
+    bytes: Vec<u8>,
+    /// Where the aligned part begins. The vector never grows, so that it stays there.
+    start: usize,
+    len: usize,
 }
 
 impl AlignedBuf {
     /// Allocates at least `bytes` zero bytes, rounded up to whole blocks.
     pub fn zeroed(bytes: usize) -> Self {
-        let blocks = Block::new_vec_zeroed(bytes.div_ceil(BLOCK_BYTES))
-            .expect("an allocation that fails ends the process, as it does for every Vec");
-        Self { blocks }
+        let len = bytes.next_multiple_of(BLOCK_BYTES);
+        let bytes = vec![0; len + BLOCK_BYTES - 1];
+        let start =
+            (bytes.as_ptr() as usize).next_multiple_of(BLOCK_BYTES) - bytes.as_ptr() as usize;
+        Self { bytes, start, len }
     }
 }
 
@@ -31,14 +33,14 @@ impl Deref for AlignedBuf {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.blocks.as_slice().as_bytes()
+        &self.bytes[self.start..self.start + self.len]
     }
 }
 
 impl DerefMut for AlignedBuf {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        self.blocks.as_mut_slice().as_mut_bytes()
+        &mut self.bytes[self.start..self.start + self.len]
     }
 }
 

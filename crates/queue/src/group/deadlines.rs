@@ -44,7 +44,8 @@ impl Deadlines {
         for _ in 0..SWEEP {
             match self.ends.front() {
                 Some(front) if !is_current(front.id, front.lease) => {
-                    self.extended.remove(&front.lease);
+                    let lease = front.lease;
+                    self.forget(lease);
                     self.ends.pop_front();
                 }
                 _ => break,

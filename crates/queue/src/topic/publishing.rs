@@ -121,7 +121,7 @@ impl Topic {
         filled.extents.add(seq, bytes as u64, filled.last_time);
         if self.level() == Level::Memory {
             // Full groups go where readers look; the open one they fetch themselves.
-            for group in filled.full.drain(..) {
+            while let Some(group) = filled.full.pop_front() {
                 lane.shelve(Batch::of_group(group, &self.house.spares));
             }
             lane.published(seq);
