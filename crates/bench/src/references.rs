@@ -5,8 +5,10 @@
 //! (Intel Xeon, family 6 model 207), the median of three runs.
 
 mod catga;
+mod queue;
 
 pub use catga::{BusWork, CodecWork, FlowWork, IdWork, LifecycleWork};
+pub use queue::QueueWork;
 
 use crate::report::{Reference, Unit};
 
@@ -46,6 +48,8 @@ pub enum Work {
     Lifecycle(LifecycleWork),
     /// Flows of steps.
     Flow(FlowWork),
+    /// Messages through a queue.
+    Queue(QueueWork),
 }
 
 /// Which figure of it.
@@ -122,7 +126,7 @@ pub fn of(work: Work, metric: Metric) -> impl Iterator<Item = &'static Figure> {
 
 /// Every figure that is known.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
-    FIGURES.iter().chain(catga::FIGURES)
+    FIGURES.iter().chain(catga::FIGURES).chain(queue::FIGURES)
 }
 
 const SEED_002: &str = "report of 2025-12-18: 50,000 orders, Docker on linux/amd64";

@@ -62,6 +62,7 @@ pub fn all() -> Vec<Box<dyn Suite>> {
         Box::new(suites::Ident),
         Box::new(suites::Flow),
         Box::new(suites::Lifecycle),
+        Box::new(suites::Queues),
     ]
 }
 

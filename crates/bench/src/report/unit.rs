@@ -24,6 +24,8 @@ pub enum Unit {
     RequestsPerSecond,
     /// Durable flows a second.
     FlowsPerSecond,
+    /// Messages of a queue a second.
+    MessagesPerSecond,
     /// Bytes a second.
     BytesPerSecond,
     /// Nanoseconds of latency.
@@ -52,6 +54,7 @@ impl Unit {
             Unit::CommandsPerSecond => "commands/s",
             Unit::RequestsPerSecond => "req/s",
             Unit::FlowsPerSecond => "flows/s",
+            Unit::MessagesPerSecond => "messages/s",
             Unit::BytesPerSecond => "B/s",
             Unit::Nanoseconds => "ns",
             Unit::Seconds => "s",
@@ -72,6 +75,7 @@ impl Unit {
             | Unit::CommandsPerSecond
             | Unit::RequestsPerSecond
             | Unit::FlowsPerSecond
+            | Unit::MessagesPerSecond
             | Unit::BytesPerSecond
             | Unit::Ratio => Better::Higher,
             Unit::Nanoseconds

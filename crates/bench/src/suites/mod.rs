@@ -7,6 +7,7 @@ mod http;
 mod ident;
 mod lifecycle;
 mod matching;
+mod queue;
 mod recovery;
 mod serialization;
 
@@ -17,5 +18,6 @@ pub(crate) use http::Http;
 pub(crate) use ident::Ident;
 pub(crate) use lifecycle::Lifecycle;
 pub(crate) use matching::Matching;
+pub(crate) use queue::Queues;
 pub(crate) use recovery::Recovery;
 pub(crate) use serialization::Serialization;

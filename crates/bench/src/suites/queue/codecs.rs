@@ -1,0 +1,128 @@
+//! Messages that are compressed, encrypted, or both, on their way to the disk and back from it.
+
+use super::messages::{Content, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage};
+use crate::error::BenchError;
+use crate::references::{Metric, QueueWork, Work};
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::{Cipher, Compression, Level};
+
+const FROM_DISK: &str = "In: from the first send until the last is confirmed, by one thread. Out: \
+    read by one thread from the files, by a queue that was opened again; every byte is compared, \
+    which counts. The topic had its first file before. Messages are compressed and encrypted \
+    together, as many as were sent while the disk was busy.";
+const REPETITIVE: &str = "One phrase again and again, as in the seed: it says what the machinery \
+    costs, not what your messages will come to.";
+
+/// What becomes of which messages.
+struct Job {
+    what: String,
+    content: Content,
+    bytes: usize,
+    compression: Compression,
+    encryption: Option<Cipher>,
+    /// Bytes or messages a second.
+    unit: Unit,
+    beside: [Option<QueueWork>; 2],
+    targets: [Option<f64>; 2],
+}
+
+/// Text of 4 KiB under every compression, in bytes a second.
+pub(super) fn compressed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let gzip = Compression::Gzip { level: Compression::GZIP_LEVEL };
+    let zstd = Compression::Zstd { level: Compression::ZSTD_LEVEL };
+    let mut rows = Vec::new();
+    for compression in [gzip, Compression::Lz4, zstd, Compression::None] {
+        let is_gzip = compression == gzip;
+        let job = Job {
+            what: format!("x 4 KiB repetitive, compression {compression}"),
+            content: Content::Text,
+            bytes: 4_096,
+            compression,
+            encryption: None,
+            unit: Unit::BytesPerSecond,
+            beside: [is_gzip.then_some(QueueWork::CompressedIn), None],
+            targets: [is_gzip.then_some(300e6), is_gzip.then_some(1e9)],
+        };
+        rows.extend(measure(context, &job)?);
+    }
+    Ok(rows)
+}
+
+/// Noise of 1 KiB under every cipher, in messages a second.
+pub(super) fn encrypted(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    for cipher in Cipher::ALL {
+        let is_seed = cipher == Cipher::Aes128Gcm;
+        let job = Job {
+            what: format!("x 1 KiB random, {}", cipher.name()),
+            content: Content::Noise,
+            bytes: 1_024,
+            compression: Compression::None,
+            encryption: Some(cipher),
+            unit: Unit::MessagesPerSecond,
+            beside: [is_seed.then_some(QueueWork::EncryptedIn), None],
+            targets: [is_seed.then_some(1e6); 2],
+        };
+        rows.extend(measure(context, &job)?);
+    }
+    Ok(rows)
+}
+
+/// Text of 2 KiB, compressed and then encrypted, in messages a second.
+pub(super) fn both(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let cipher = Cipher::Aes128Gcm;
+    let job = Job {
+        what: format!("x 2 KiB repetitive, compression lz4 and {}", cipher.name()),
+        content: Content::Text,
+        bytes: 2_048,
+        compression: Compression::Lz4,
+        encryption: Some(cipher),
+        unit: Unit::MessagesPerSecond,
+        beside: [Some(QueueWork::SealedIn), Some(QueueWork::SealedOut)],
+        targets: [Some(300e3), Some(500e3)],
+    };
+    measure(context, &job)
+}
+
+/// The count of the seed, and a hundred times as many.
+fn measure(context: &mut Context<'_>, job: &Job) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    for (count, full) in [(context.sized(1_000, 20), 5), (context.sized(100_000, 200), 3)] {
+        let case = case(format!("{count} {}", job.what));
+        let name = case.to_string();
+        let messages = Messages::new(job.content, job.bytes, count);
+        let amount = match job.unit {
+            Unit::BytesPerSecond => messages.bytes_total() as f64,
+            _ => count as f64,
+        };
+        let spreads = rounds(context, &case, full, |context| {
+            let mut options = stage::topic(context, Level::Buffered).compression(job.compression);
+            options.encryption = job.encryption;
+            let mut stage = Stage::on_disk(context, &name, options)?;
+            let send = stage.send(&messages)?;
+            stage.reopen()?;
+            let read = stage.read(&messages)?;
+            stage.close()?;
+            Ok([send, read].map(|seconds| amount / seconds))
+        })?;
+        for (way, metric) in ["in", "out, from disk"].into_iter().enumerate() {
+            let mut row = row(&case, metric, spreads[way], job.unit, &messages)
+                .level(Level::Buffered.name())
+                .footnote(FROM_DISK);
+            if job.content == Content::Text {
+                row = row.footnote(REPETITIVE);
+            }
+            if let Some(work) = job.beside[way] {
+                row = row.beside(Work::Queue(work), Metric::Throughput);
+            }
+            if let Some(target) = job.targets[way] {
+                row = row.target(target);
+            }
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,206 @@
+//! Messages of 1 KiB on the real disk: in and out at once, and every one confirmed.
+
+use super::messages::{Content, FIRST_SEQ, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage, seconds};
+use crate::drive::disk_sync;
+use crate::error::{BenchError, broken, verify};
+use crate::measure::{Clock, Latencies};
+use crate::references::{Metric, QueueWork, Work};
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::{Level, Publish, Read};
+use std::collections::VecDeque;
+
+const GROUP: &str = "readers";
+const BYTES: usize = 1_024;
+const PRODUCERS: u64 = 64;
+const OUTSTANDING: usize = 4;
+/// What a lone message takes on disk.
+const LONE_BYTES: usize = 4_096;
+
+const AT_ONCE: &str = "One thread sends; another, the only member of a group, fetches 500 at a time, \
+    compares every byte and acknowledges. Both clocks start together; the one stops when the last \
+    message is confirmed, the other when it is acknowledged. Nothing passes a socket here, as it \
+    does with the others.";
+const CONFIRMED: &str = "Every receipt is waited for, at most 4 behind the last send of its \
+    producer; a producer is a thread. Everything is read back and compared afterwards: the bytes of \
+    each message, and that those of each producer are all there, once and in order.";
+const ONE_SYNC: &str = "One disk sync: the median synchronous write of 4 KiB, which is what a lone \
+    message takes, over space written before, on the same disk right after.";
+
+/// `buffered`: one in, one out, at the same time.
+pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let count = context.sized(1_000_000, 1_000);
+    let case = case(format!("{count} x 1 KiB, one producer and one consumer at once"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let [sent, received] = rounds(context, &case, 3, |context| {
+        let options = stage::topic(context, Level::Buffered);
+        let stage = Stage::on_disk(context, &name, options)?;
+        stage.create_group(GROUP)?;
+        let (sent, received) = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| stage.send(&messages));
+            let received = stage.consume(GROUP, &messages);
+            (sending.join(), received)
+        });
+        let sent = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let rates = [sent, received?].map(|seconds| count as f64 / seconds);
+        stage.close()?;
+        Ok(rates)
+    })?;
+    let made = |metric, spread, work| {
+        row(&case, metric, spread, Unit::MessagesPerSecond, &messages)
+            .level(Level::Buffered.name())
+            .beside(Work::Queue(work), Metric::Throughput)
+            .target(1e6)
+            .footnote(AT_ONCE)
+    };
+    Ok(vec![made("in", sent, QueueWork::BufferedIn), made("out", received, QueueWork::BufferedOut)])
+}
+
+/// `synced`: many producers, and one that waits for each.
+pub(super) fn confirmed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut rows = vec![many(context)?];
+    rows.extend(one(context)?);
+    Ok(rows)
+}
+
+fn many(context: &mut Context<'_>) -> Result<Row, BenchError> {
+    let each = context.sized(5_000, 10);
+    let case = case(format!("1 KiB, {PRODUCERS} producers with {OUTSTANDING} outstanding each"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, PRODUCERS * each);
+    let [rate] = rounds(context, &case, 3, |context| {
+        let options = stage::topic(context, Level::Synced);
+        let stage = Stage::on_disk(context, &name, options)?;
+        let clock = Clock::start();
+        let ends: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..PRODUCERS)
+                .map(|producer| {
+                    let (stage, messages, name) = (&stage, &messages, &name);
+                    scope.spawn(move || produce(name, stage, messages, producer * each, each))
+                })
+                .collect();
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        let seconds = seconds(&clock);
+        for end in ends {
+            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
+        read_interleaved(&name, &stage, &messages, each)?;
+        stage.close()?;
+        Ok([messages.count as f64 / seconds])
+    })?;
+    Ok(row(&case, "confirmed", rate, Unit::MessagesPerSecond, &messages)
+        .level(Level::Synced.name())
+        .beside(Work::Queue(QueueWork::SyncedMany), Metric::Throughput)
+        .target(450e3)
+        .footnote(CONFIRMED))
+}
+
+/// Sends the messages of one producer, and waits for each of them.
+fn produce(
+    case: &str,
+    stage: &Stage,
+    messages: &Messages,
+    from: u64,
+    count: u64,
+) -> Result<(), BenchError> {
+    let failed = || broken(case, "publish a message");
+    let producer = stage.producer()?;
+    let mut payload = Vec::with_capacity(BYTES);
+    let mut receipts = VecDeque::with_capacity(OUTSTANDING);
+    for position in from..from + count {
+        // The position goes with the message: where it comes to stand is decided by the threads.
+        payload.clear();
+        payload.extend_from_slice(&position.to_le_bytes());
+        payload.extend_from_slice(&messages.payload(position)[8..]);
+        if receipts.len() == OUTSTANDING
+            && let Some(oldest) = receipts.pop_front()
+        {
+            let oldest: rialto_queue::Receipt = oldest;
+            oldest.wait().map_err(failed())?;
+        }
+        receipts.push_back(producer.send(&Publish::new(&payload)).map_err(failed())?);
+    }
+    for receipt in receipts {
+        receipt.wait().map_err(failed())?;
+    }
+    Ok(())
+}
+
+/// Reads what several producers sent, `each` messages every one: all must be there, those of each in
+/// its order.
+fn read_interleaved(
+    case: &str,
+    stage: &Stage,
+    messages: &Messages,
+    each: u64,
+) -> Result<(), BenchError> {
+    let mut reader = stage.reader(FIRST_SEQ)?;
+    let mut next: Vec<u64> = (0..PRODUCERS).map(|producer| producer * each).collect();
+    let mut received = 0;
+    while let Some(read) = reader.try_next().map_err(broken(case, "read a message"))? {
+        let Read::Message(message) = read else { continue };
+        let (position, rest) = message.payload().split_first_chunk().unwrap_or((&[0xff; 8], &[]));
+        let position = u64::from_le_bytes(*position);
+        let expected = next.get_mut((position / each) as usize);
+        verify(case, "a message's place", Some(position), expected.as_deref().copied())?;
+        verify(case, "a message's bytes", rest == &messages.payload(position)[8..], true)?;
+        expected.into_iter().for_each(|next| *next += 1);
+        received += 1;
+    }
+    verify(case, "the number of messages read", received, messages.count)
+}
+
+fn one(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let case = case("1 KiB, one producer that waits for each");
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, context.sized(3_000, 20));
+    let [rate, p50, sync, ratio] = rounds(context, &case, 3, |context| {
+        let options = stage::topic(context, Level::Synced);
+        let stage = Stage::on_disk(context, &name, options)?;
+        let producer = stage.producer()?;
+        let mut latencies = Latencies::new();
+        let clock = Clock::start();
+        for position in 0..messages.count {
+            let message = Publish::new(messages.payload(position));
+            let before = clock.now_ns();
+            let published = producer.publish(&message);
+            let _receipt = published.map_err(broken(&name, "publish a message"))?;
+            latencies.record(clock.now_ns() - before);
+        }
+        let rate = messages.count as f64 / seconds(&clock);
+        stage.read(&messages)?;
+        let p50 = latencies.percentiles().p50 as f64;
+        let sync = one_sync(context, &name, &stage, LONE_BYTES)?;
+        stage.close()?;
+        Ok([rate, p50, sync, p50 / sync])
+    })?;
+    let made = |metric, spread, unit| {
+        row(&case, metric, spread, unit, &messages).level(Level::Synced.name())
+    };
+    Ok(vec![
+        made("confirmed", rate, Unit::MessagesPerSecond)
+            .beside(Work::Queue(QueueWork::SyncedOne), Metric::Throughput),
+        made("confirmation p50", p50, Unit::Nanoseconds),
+        made("one disk sync", sync, Unit::Nanoseconds).footnote(ONE_SYNC),
+        made("confirmation p50 in disk syncs", ratio, Unit::DiskSyncs)
+            .target(1.3)
+            .footnote(ONE_SYNC),
+    ])
+}
+
+/// The median synchronous write of some bytes, on the disk of a stage.
+pub(super) fn one_sync(
+    context: &Context<'_>,
+    case: &str,
+    stage: &Stage,
+    bytes: usize,
+) -> Result<f64, BenchError> {
+    let directory = stage.directory().expect("a stage on disk has a directory");
+    let writes = context.sized(2_000, 50);
+    let sync = disk_sync(case, directory.path(), bytes, writes)?;
+    Ok(sync.percentiles().p50.max(1) as f64)
+}

@@ -1,0 +1,178 @@
+//! A queue for one case, with one topic at a time.
+
+use super::messages::{FIRST_SEQ, Messages};
+use crate::error::{BenchError, broken, verify};
+use crate::measure::Clock;
+use crate::suite::{Context, FreshDirectory};
+use rialto_queue::{
+    Consumer, GroupOptions, KeyRing, Level, Producer, Publish, Queue, QueueOptions, Read, Reader,
+    Start, TopicOptions,
+};
+use std::time::Duration;
+
+const TOPIC: &str = "bench";
+/// Nothing that works takes this long to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How many messages a member of a group asks for at once.
+const FETCH: usize = 500;
+/// A key for what is encrypted; what it locks away is noise.
+const KEYS: &str = "1: 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// A queue with a topic.
+pub(super) struct Stage {
+    case: String,
+    queue: Queue,
+    /// Behind the queue, so that it goes when the queue is closed.
+    directory: Option<FreshDirectory>,
+}
+
+/// The options of a topic at a level; files are small where the work is.
+pub(super) fn topic(context: &Context<'_>, level: Level) -> TopicOptions {
+    let segment_bytes = context.sized(64 << 20, 2 << 20);
+    TopicOptions { segment_bytes, ..TopicOptions::stream().level(level) }
+}
+
+impl Stage {
+    /// In memory alone, without a topic yet.
+    pub(super) fn in_memory(case: &str) -> Result<Stage, BenchError> {
+        let queue = Queue::open(QueueOptions::in_memory()).map_err(broken(case, "open a queue"))?;
+        Ok(Stage { case: case.to_string(), queue, directory: None })
+    }
+
+    /// In a directory of its own, with a topic.
+    pub(super) fn on_disk(
+        context: &mut Context<'_>,
+        case: &str,
+        options: TopicOptions,
+    ) -> Result<Stage, BenchError> {
+        let directory = context.fresh_directory()?;
+        let queue = open(case, &directory)?;
+        let stage = Stage { case: case.to_string(), queue, directory: Some(directory) };
+        stage.create(options)?;
+        Ok(stage)
+    }
+
+    /// Where it is on disk, if it is.
+    pub(super) fn directory(&self) -> Option<&FreshDirectory> {
+        self.directory.as_ref()
+    }
+
+    /// Makes the topic, and publishes one message that does not count. A topic makes its first file
+    /// with its first message.
+    pub(super) fn create(&self, options: TopicOptions) -> Result<(), BenchError> {
+        let failed = || broken(&self.case, "make a topic");
+        self.queue.create_topic(TOPIC, options).map_err(failed())?;
+        let first = self.producer()?.publish(&Publish::new(b"first")).map_err(failed())?;
+        let seq = first.id().map(|id| id.seq);
+        verify(&self.case, "the number of the first message", seq, Some(FIRST_SEQ - 1))
+    }
+
+    /// Deletes the topic, with all that it holds.
+    pub(super) fn delete(&self) -> Result<(), BenchError> {
+        self.queue.delete_topic(TOPIC).map_err(broken(&self.case, "delete the topic"))
+    }
+
+    /// Closes the queue and opens it again, if it is on disk, so that nothing is in memory.
+    pub(super) fn reopen(&mut self) -> Result<(), BenchError> {
+        self.close()?;
+        if let Some(directory) = &self.directory {
+            self.queue = open(&self.case, directory)?;
+        }
+        Ok(())
+    }
+
+    /// Closes the queue.
+    pub(super) fn close(&self) -> Result<(), BenchError> {
+        self.queue.close().map_err(broken(&self.case, "close the queue"))
+    }
+
+    pub(super) fn producer(&self) -> Result<Producer, BenchError> {
+        self.queue.producer(TOPIC).map_err(broken(&self.case, "make a producer"))
+    }
+
+    /// A reader from a message on.
+    pub(super) fn reader(&self, seq: u64) -> Result<Reader, BenchError> {
+        self.queue.reader(TOPIC, Start::Seq(seq)).map_err(broken(&self.case, "make a reader"))
+    }
+
+    /// Makes a group that begins with the first message that counts.
+    pub(super) fn create_group(&self, group: &str) -> Result<(), BenchError> {
+        let options = GroupOptions { start: Start::Seq(FIRST_SEQ), ..GroupOptions::default() };
+        let failed = broken(&self.case, "make a group");
+        self.queue.create_group(TOPIC, group, options).map_err(failed)
+    }
+
+    pub(super) fn consumer(&self, group: &str) -> Result<Consumer, BenchError> {
+        self.queue.consumer(TOPIC, group).map_err(broken(&self.case, "make a consumer"))
+    }
+
+    /// Sends all messages one by one and waits until the last is confirmed, and with it all others.
+    /// Returns the seconds.
+    pub(super) fn send(&self, messages: &Messages) -> Result<f64, BenchError> {
+        let failed = || broken(&self.case, "publish a message");
+        let producer = self.producer()?;
+        let clock = Clock::start();
+        let mut last = None;
+        for position in 0..messages.count {
+            let message = Publish::new(messages.payload(position));
+            last = Some(producer.send(&message).map_err(failed())?);
+        }
+        if let Some(last) = last {
+            last.wait().map_err(failed())?;
+        }
+        Ok(seconds(&clock))
+    }
+
+    /// Reads all messages, which are there, and compares every byte. Returns the seconds.
+    pub(super) fn read(&self, messages: &Messages) -> Result<f64, BenchError> {
+        let failed = || broken(&self.case, "read a message");
+        let mut reader = self.reader(FIRST_SEQ)?;
+        let clock = Clock::start();
+        let mut received = 0;
+        while let Some(read) = reader.try_next().map_err(failed())? {
+            if let Read::Message(message) = read {
+                messages.check(&self.case, received, &message)?;
+                received += 1;
+            }
+        }
+        let seconds = seconds(&clock);
+        verify(&self.case, "the number of messages read", received, messages.count)?;
+        Ok(seconds)
+    }
+
+    /// Takes all messages as the only member of a group, compares every byte and acknowledges them.
+    /// Waits for what has not come yet. Returns the seconds.
+    pub(super) fn consume(&self, group: &str, messages: &Messages) -> Result<f64, BenchError> {
+        let consumer = self.consumer(group)?;
+        let clock = Clock::start();
+        let mut received = 0;
+        while received < messages.count {
+            let fetched =
+                consumer.fetch(FETCH, PATIENCE).map_err(broken(&self.case, "fetch messages"))?;
+            if fetched.messages.is_empty() {
+                break;
+            }
+            for message in &fetched.messages {
+                messages.check(&self.case, received, message)?;
+                received += 1;
+            }
+            let lost = consumer.ack_all(&fetched.messages);
+            verify(&self.case, "acknowledgements that were refused", lost.len(), 0)?;
+        }
+        let seconds = seconds(&clock);
+        verify(&self.case, "the number of messages fetched", received, messages.count)?;
+        Ok(seconds)
+    }
+}
+
+fn open(case: &str, directory: &FreshDirectory) -> Result<Queue, BenchError> {
+    let keys = KeyRing::parse(KEYS, "the key of the benchmark");
+    let keys = keys.map_err(broken(case, "read the key"))?;
+    let options = QueueOptions { keys, ..QueueOptions::at(directory.path()) };
+    Queue::open(options).map_err(broken(case, "open a queue"))
+}
+
+/// Seconds since a clock was started, never none.
+pub(super) fn seconds(clock: &Clock) -> f64 {
+    clock.now_ns().max(1) as f64 / 1e9
+}
