@@ -69,12 +69,11 @@ fn synced(context: &mut Context<'_>) -> Result<Row, BenchError> {
     let single = Messages::new(Content::Noise, BYTES, context.sized(2_000, 20));
     let batched = Messages::new(Content::Noise, BYTES, context.sized(100_000, 400));
     let [ratio] = rounds(context, &case, 3, |context| {
-        let options = stage::topic(context, Level::Synced);
-        let stage = Stage::on_disk(context, &name, options.clone())?;
+        let stage = Stage::at(context, &name, Level::Synced)?;
         let one_by_one = publish_each(&name, &stage, &single)?;
         stage.read(&single)?;
         stage.close()?;
-        let stage = Stage::on_disk(context, &name, options)?;
+        let stage = Stage::at(context, &name, Level::Synced)?;
         let in_batches = send_batches(&name, &stage, &batched, true)?;
         stage.read(&batched)?;
         stage.close()?;

@@ -2,14 +2,14 @@
 
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::{case, rounds, row};
-use super::stage::{self, Stage, seconds};
+use super::stage::{Stage, seconds};
 use crate::drive::disk_sync;
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Latencies};
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
-use rialto_queue::{Level, Publish, Read};
+use rialto_queue::{Level, Publish, Read, Receipt};
 use std::collections::VecDeque;
 
 const GROUP: &str = "readers";
@@ -36,8 +36,7 @@ pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, count);
     let [sent, received] = rounds(context, &case, 3, |context| {
-        let options = stage::topic(context, Level::Buffered);
-        let stage = Stage::on_disk(context, &name, options)?;
+        let stage = Stage::at(context, &name, Level::Buffered)?;
         stage.create_group(GROUP)?;
         let (sent, received) = std::thread::scope(|scope| {
             let sending = scope.spawn(|| stage.send(&messages));
@@ -72,8 +71,7 @@ fn many(context: &mut Context<'_>) -> Result<Row, BenchError> {
     let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, PRODUCERS * each);
     let [rate] = rounds(context, &case, 3, |context| {
-        let options = stage::topic(context, Level::Synced);
-        let stage = Stage::on_disk(context, &name, options)?;
+        let stage = Stage::at(context, &name, Level::Synced)?;
         let clock = Clock::start();
         let ends: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..PRODUCERS)
@@ -110,7 +108,7 @@ fn produce(
     let failed = || broken(case, "publish a message");
     let producer = stage.producer()?;
     let mut payload = Vec::with_capacity(BYTES);
-    let mut receipts = VecDeque::with_capacity(OUTSTANDING);
+    let mut receipts: VecDeque<Receipt> = VecDeque::with_capacity(OUTSTANDING);
     for position in from..from + count {
         // The position goes with the message: where it comes to stand is decided by the threads.
         payload.clear();
@@ -119,7 +117,6 @@ fn produce(
         if receipts.len() == OUTSTANDING
             && let Some(oldest) = receipts.pop_front()
         {
-            let oldest: rialto_queue::Receipt = oldest;
             oldest.wait().map_err(failed())?;
         }
         receipts.push_back(producer.send(&Publish::new(&payload)).map_err(failed())?);
@@ -159,8 +156,7 @@ fn one(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, context.sized(3_000, 20));
     let [rate, p50, sync, ratio] = rounds(context, &case, 3, |context| {
-        let options = stage::topic(context, Level::Synced);
-        let stage = Stage::on_disk(context, &name, options)?;
+        let stage = Stage::at(context, &name, Level::Synced)?;
         let producer = stage.producer()?;
         let mut latencies = Latencies::new();
         let clock = Clock::start();

@@ -6,9 +6,13 @@
 
 mod batches;
 mod codecs;
+mod copies;
 mod durable;
+mod groups;
+mod latency;
 mod memory;
 mod messages;
+mod reopen;
 mod rounds;
 mod stage;
 
@@ -35,8 +39,12 @@ impl Suite for Queues {
         outcome.rows.extend(codecs::encrypted(context)?);
         outcome.rows.extend(codecs::both(context)?);
         outcome.rows.extend(batches::measure(context)?);
+        outcome.rows.extend(copies::measure(context)?);
         outcome.rows.extend(durable::at_once(context)?);
         outcome.rows.extend(durable::confirmed(context)?);
+        outcome.extend(latency::measure(context)?);
+        outcome.rows.extend(groups::measure(context)?);
+        outcome.rows.extend(reopen::measure(context)?);
         Ok(outcome)
     }
 }

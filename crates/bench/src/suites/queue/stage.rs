@@ -39,6 +39,21 @@ impl Stage {
         Ok(Stage { case: case.to_string(), queue, directory: None })
     }
 
+    /// With a topic at a level, in memory alone or in a directory of its own as the level asks.
+    pub(super) fn at(
+        context: &mut Context<'_>,
+        case: &str,
+        level: Level,
+    ) -> Result<Stage, BenchError> {
+        let options = topic(context, level);
+        if level != Level::Memory {
+            return Stage::on_disk(context, case, options);
+        }
+        let stage = Stage::in_memory(case)?;
+        stage.create(options)?;
+        Ok(stage)
+    }
+
     /// In a directory of its own, with a topic.
     pub(super) fn on_disk(
         context: &mut Context<'_>,

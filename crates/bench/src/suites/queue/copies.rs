@@ -1,0 +1,131 @@
+//! Messages that are kept as they lie in the topic, against messages that are copied out of it.
+
+use super::messages::{Content, FIRST_SEQ, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage, seconds};
+use crate::error::{BenchError, broken, verify};
+use crate::measure::Clock;
+use crate::references::{Metric, QueueWork, Work};
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::{Level, Message, Read};
+
+/// The sizes in KiB, the seed's first.
+const SIZES_KIB: [u64; 4] = [2, 16, 64, 256];
+/// How many messages the seed has; of large ones there are fewer, as many as take this many bytes.
+const COUNT: u64 = 5_000;
+const BYTES_MAX: u64 = 320 << 20;
+/// Keeping messages pays where it is this many times as fast.
+const PAYS: f64 = 1.1;
+
+const KEPT: &str = "A reader that keeps every message until the last has come, sharing the memory \
+    in which the topic holds it, against one that copies each payload into memory of its own. Both \
+    compare every byte of what they keep, which counts. A topic in memory; sealed files are not \
+    mapped, so there is nothing to be said of those.";
+
+/// What a reader keeps of a message.
+trait Kept: Sized {
+    fn of(message: Message) -> Self;
+    fn payload(&self) -> &[u8];
+}
+
+/// The message itself, which shares the memory of the topic.
+struct Shared(Message);
+/// A copy of its payload.
+struct Copied(Vec<u8>);
+
+impl Kept for Shared {
+    fn of(message: Message) -> Shared {
+        Shared(message)
+    }
+
+    fn payload(&self) -> &[u8] {
+        self.0.payload()
+    }
+}
+
+impl Kept for Copied {
+    fn of(message: Message) -> Copied {
+        Copied(message.payload().to_vec())
+    }
+
+    fn payload(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    let mut pays_from = None;
+    for kib in SIZES_KIB {
+        let bytes = kib << 10;
+        let count = context.sized(COUNT.min(BYTES_MAX / bytes), 10);
+        let case = case(format!("{count} x {kib} KiB, kept and copied"));
+        let name = case.to_string();
+        let messages = Messages::new(Content::Noise, bytes as usize, count);
+        let stage = Stage::in_memory(&name)?;
+        let mut is_shared_first = false;
+        let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
+            stage.create(stage::topic(context, Level::Memory))?;
+            stage.send(&messages)?;
+            // The second finds warmer caches, so they take turns in being that.
+            is_shared_first = !is_shared_first;
+            let seconds = match is_shared_first {
+                true => {
+                    let shared = keep::<Shared>(&name, &stage, &messages)?;
+                    [shared, keep::<Copied>(&name, &stage, &messages)?]
+                }
+                false => {
+                    let copied = keep::<Copied>(&name, &stage, &messages)?;
+                    [keep::<Shared>(&name, &stage, &messages)?, copied]
+                }
+            };
+            stage.delete()?;
+            let [shared, copied] = seconds.map(|seconds| count as f64 / seconds);
+            Ok([shared, copied, shared / copied])
+        })?;
+        pays_from = match ratio.median >= PAYS {
+            true => pays_from.or(Some(bytes)),
+            false => None,
+        };
+        let made = |metric, spread, unit| {
+            row(&case, metric, spread, unit, &messages).level(Level::Memory.name()).footnote(KEPT)
+        };
+        rows.push(made("receive and keep", shared, Unit::MessagesPerSecond));
+        rows.push(made("receive and copy", copied, Unit::MessagesPerSecond));
+        let mut over = made("keeping over copying", ratio, Unit::Ratio);
+        if kib == SIZES_KIB[0] {
+            over = over.beside(Work::Queue(QueueWork::KeepOverCopy), Metric::Throughput);
+        }
+        rows.push(over);
+    }
+    rows.extend(pays_from.map(pays));
+    Ok(rows)
+}
+
+/// From which size on keeping was faster, at that size and at all larger ones.
+fn pays(bytes: u64) -> Row {
+    let case = case("messages kept and copied");
+    Row::new(&case, "size from which keeping pays", bytes as f64, Unit::Bytes)
+        .level(Level::Memory.name())
+        .check("times_as_fast_at_least", PAYS)
+        .footnote("The smallest of the sizes above from which on keeping is 1.1 times as fast.")
+}
+
+/// Receives all messages and keeps of each what `K` keeps, then compares all of it. Returns the
+/// seconds.
+fn keep<K: Kept>(case: &str, stage: &Stage, messages: &Messages) -> Result<f64, BenchError> {
+    let mut reader = stage.reader(FIRST_SEQ)?;
+    let clock = Clock::start();
+    let mut kept = Vec::with_capacity(messages.count as usize);
+    while let Some(read) = reader.try_next().map_err(broken(case, "read a message"))? {
+        if let Read::Message(message) = read {
+            kept.push((message.id().seq, K::of(message)));
+        }
+    }
+    verify(case, "the number of messages read", kept.len() as u64, messages.count)?;
+    for (position, (seq, kept)) in (0..).zip(&kept) {
+        messages.check_bytes(case, position, *seq, kept.payload())?;
+    }
+    Ok(seconds(&clock))
+}

@@ -1,0 +1,104 @@
+//! Many groups on one topic: ten that consume, and a thousand that only exist.
+
+use super::messages::{Content, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage, seconds};
+use crate::error::BenchError;
+use crate::measure::Clock;
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::Level;
+
+const BYTES: usize = 1_024;
+const ACTIVE: u64 = 10;
+const IDLE: u64 = 1_000;
+
+const ALL_AT_ONCE: &str = "One thread publishes while each group has a thread that fetches 500 at a \
+    time, compares every byte and acknowledges; from the first send until the last acknowledgement. \
+    A delivery is one message to one group.";
+const NOBODY: &str = "Groups that exist and that nobody consumes as a member of. Both of a pair ran \
+    right after each other. Everything is read and compared afterwards.";
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut rows = vec![active(context)?];
+    for level in [Level::Memory, Level::Buffered] {
+        rows.push(idle(context, level)?);
+    }
+    Ok(rows)
+}
+
+fn active(context: &mut Context<'_>) -> Result<Row, BenchError> {
+    let count = context.sized(300_000, 300);
+    let case = case(format!("{count} x 1 KiB, {ACTIVE} groups consume"));
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let stage = Stage::in_memory(&case.to_string())?;
+    let groups: Vec<String> = (0..ACTIVE).map(|group| format!("group-{group}")).collect();
+    let [rate] = rounds(context, &case, 3, |context| {
+        stage.create(stage::topic(context, Level::Memory))?;
+        for group in &groups {
+            stage.create_group(group)?;
+        }
+        let clock = Clock::start();
+        let ends: Vec<_> = std::thread::scope(|scope| {
+            let (stage, messages) = (&stage, &messages);
+            let consume = |group| scope.spawn(move || stage.consume(group, messages));
+            let mut threads: Vec<_> = groups.iter().map(String::as_str).map(consume).collect();
+            threads.push(scope.spawn(|| stage.send(messages)));
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        let seconds = seconds(&clock);
+        for end in ends {
+            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
+        stage.delete()?;
+        Ok([(count * ACTIVE) as f64 / seconds])
+    })?;
+    Ok(row(&case, "deliveries to all groups", rate, Unit::MessagesPerSecond, &messages)
+        .level(Level::Memory.name())
+        .check("deliveries", count * ACTIVE)
+        .target(3e6)
+        .footnote(ALL_AT_ONCE))
+}
+
+fn idle(context: &mut Context<'_>, level: Level) -> Result<Row, BenchError> {
+    let count = context.sized(300_000, 300);
+    let many = context.sized(IDLE, 20);
+    let case = case(format!("{count} x 1 KiB, {many} idle groups against one"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let mut is_one_first = false;
+    let [ratio] = rounds(context, &case, 5, |context| {
+        let mut rate = |groups| writers_rate(context, &name, level, groups, &messages);
+        is_one_first = !is_one_first;
+        let (one, all) = match is_one_first {
+            true => (rate(1)?, rate(many)?),
+            false => {
+                let all = rate(many)?;
+                (rate(1)?, all)
+            }
+        };
+        Ok([all / one])
+    })?;
+    Ok(row(&case, "writer's rate over that with one group", ratio, Unit::Ratio, &messages)
+        .level(level.name())
+        .target(0.9)
+        .footnote(NOBODY))
+}
+
+/// Messages a second of one thread that publishes on a topic with some groups.
+fn writers_rate(
+    context: &mut Context<'_>,
+    case: &str,
+    level: Level,
+    groups: u64,
+    messages: &Messages,
+) -> Result<f64, BenchError> {
+    let stage = Stage::at(context, case, level)?;
+    for group in 0..groups {
+        stage.create_group(&format!("group-{group}"))?;
+    }
+    let seconds = stage.send(messages)?;
+    stage.read(messages)?;
+    stage.close()?;
+    Ok(messages.count as f64 / seconds)
+}

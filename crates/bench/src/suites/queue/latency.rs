@@ -1,0 +1,162 @@
+//! From the scheduled arrival of a message to its receipt, at a steady rate.
+
+use super::durable::one_sync;
+use super::messages::{Content, FIRST_SEQ, Messages};
+use super::rounds::case;
+use super::stage::Stage;
+use crate::error::{BenchError, broken, verify};
+use crate::measure::{Clock, Latencies, Pace, Spread};
+use crate::report::figure::{Figure, Series};
+use crate::report::{Case, Row, Unit};
+use crate::suite::{Context, Outcome};
+use rialto_queue::{Level, Publish, Read, Reader};
+use std::time::Duration;
+
+/// Messages a second.
+const RATE: u64 = 50_000;
+const BYTES: usize = 1_024;
+/// At 99 %, in memory.
+const MEMORY_P99_NS: f64 = 100e3;
+/// At 99 %, under `synced`.
+const SYNCED_P99_SYNCS: f64 = 5.0;
+/// Nothing that works takes this long to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const OPEN_LOOP: &str = "Open loop: from the scheduled arrival of a message to its receipt by a \
+    reader that waits for it. One thread publishes and one receives, who share the processors with \
+    the queue's own threads. The first sixth is not counted.";
+const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much as arrives during \
+    one, over space written before, on the same disk right after the run.";
+
+/// What one pass came to.
+struct Pass {
+    latencies: Latencies,
+    late_ns_max: u64,
+    /// How long a disk sync takes, where there is one.
+    sync_ns: Option<f64>,
+}
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    let mut outcome = Outcome::default();
+    let mut curves = Vec::new();
+    for level in [Level::Memory, Level::Synced] {
+        let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
+        let case = case(format!("1 KiB at {} K messages/s", rate / 1_000));
+        let messages = Messages::new(Content::Noise, BYTES, count);
+        let mut passes = Vec::new();
+        for pass in 1..=context.sized(5, 1) {
+            context.progress(&format!("  {}: {level}, pass {pass}", case.work));
+            passes.push(run(context, &case.to_string(), level, &messages, rate)?);
+        }
+        outcome.rows.extend(rows(&case, level, &messages, &passes));
+        let mut all = Latencies::new();
+        passes.iter().for_each(|pass| all.merge(&pass.latencies));
+        let name = format!("publish to receive at {} K messages/s, {level}", rate / 1_000);
+        curves.push(Series { name, points: all.curve() });
+    }
+    outcome.figures.push(Figure::percentiles("Queue: publish to receive", curves));
+    Ok(outcome)
+}
+
+fn run(
+    context: &mut Context<'_>,
+    case: &str,
+    level: Level,
+    messages: &Messages,
+    rate: u64,
+) -> Result<Pass, BenchError> {
+    let stage = Stage::at(context, case, level)?;
+    let reader = stage.reader(FIRST_SEQ)?;
+    let clock = Clock::start();
+    let mut pace = Pace::new(clock, rate, messages.count);
+    let schedule = pace.clone();
+    let (published, received) = std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| publish(case, &stage, messages, &mut pace));
+        let received = receive(case, reader, messages, clock, &schedule);
+        (publishing.join(), received)
+    });
+    published.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let latencies = received?;
+    let sync_ns = match level {
+        Level::Memory => None,
+        _ => {
+            let lone_ns = one_sync(context, case, &stage, BYTES)?;
+            let arriving = (rate as f64 * lone_ns / 1e9).max(1.0) * BYTES as f64;
+            Some(one_sync(context, case, &stage, arriving as usize)?)
+        }
+    };
+    stage.close()?;
+    Ok(Pass { latencies, late_ns_max: pace.late_ns_max(), sync_ns })
+}
+
+fn publish(
+    case: &str,
+    stage: &Stage,
+    messages: &Messages,
+    pace: &mut Pace,
+) -> Result<(), BenchError> {
+    let producer = stage.producer()?;
+    let mut last = None;
+    while let Some(due) = pace.due() {
+        for position in due {
+            let sent = producer.send(&Publish::new(messages.payload(position)));
+            last = Some(sent.map_err(broken(case, "publish a message"))?);
+        }
+    }
+    last.map_or(Ok(()), |last| last.wait()).map_err(broken(case, "confirm the last message"))
+}
+
+fn receive(
+    case: &str,
+    mut reader: Reader,
+    messages: &Messages,
+    clock: Clock,
+    schedule: &Pace,
+) -> Result<Latencies, BenchError> {
+    let mut latencies = Latencies::new();
+    let mut received = 0;
+    while received < messages.count {
+        let read = reader.next(PATIENCE).map_err(broken(case, "read a message"))?;
+        let Some(Read::Message(message)) = read else { break };
+        let now = clock.now_ns();
+        messages.check(case, received, &message)?;
+        if received >= messages.count / 6 {
+            latencies.record(now.saturating_sub(schedule.scheduled_ns(received)));
+        }
+        received += 1;
+    }
+    verify(case, "the number of messages received", received, messages.count)?;
+    Ok(latencies)
+}
+
+fn rows(case: &Case, level: Level, messages: &Messages, passes: &[Pass]) -> Vec<Row> {
+    let spread = |value: &dyn Fn(&Pass) -> f64| {
+        let values: Vec<f64> = passes.iter().map(value).collect();
+        Spread::of(&values).expect("at least one pass was made")
+    };
+    let row = |metric: String, spread: Spread, unit: Unit| {
+        let late = passes.iter().map(|pass| pass.late_ns_max).max();
+        super::rounds::row(case, &metric, spread, unit, messages)
+            .level(level.name())
+            .check("publisher_late_ns_max", late.unwrap_or(0))
+            .footnote(OPEN_LOOP)
+    };
+    let mut rows = Vec::new();
+    for (at, (name, _)) in passes[0].latencies.percentiles().named().iter().enumerate() {
+        let of = |pass: &Pass| pass.latencies.percentiles().named()[at].1 as f64;
+        let mut ns = row(format!("latency {name}"), spread(&of), Unit::Nanoseconds);
+        if level == Level::Memory && *name == "p99" {
+            ns = ns.target(MEMORY_P99_NS);
+        }
+        rows.push(ns);
+    }
+    let syncs: Option<Vec<f64>> = passes.iter().map(|pass| pass.sync_ns).collect();
+    if let Some(syncs) = syncs.as_deref().and_then(Spread::of) {
+        rows.push(row("one disk sync".into(), syncs, Unit::Nanoseconds).footnote(ONE_SYNC));
+        let p99 = |pass: &Pass| pass.latencies.percentiles().p99 as f64;
+        let ratio = spread(&|pass| p99(pass) / pass.sync_ns.unwrap_or(f64::NAN));
+        let metric = "latency p99 in disk syncs".into();
+        rows.push(row(metric, ratio, Unit::DiskSyncs).target(SYNCED_P99_SYNCS).footnote(ONE_SYNC));
+    }
+    rows
+}
