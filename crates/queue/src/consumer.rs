@@ -4,7 +4,7 @@ use crate::burial;
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Nack};
-use crate::message::MessageId;
+use crate::message::{Message, MessageId};
 use crate::name::Name;
 use rialto_log::Level;
 use std::sync::Arc;
@@ -58,6 +58,11 @@ impl Consumer {
             self.core.mark(&self.group);
         }
         Ok(fetched)
+    }
+
+    /// What would be handed out next, at most this many messages, without taking them.
+    pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
+        self.group.peek(messages_max)
     }
 
     fn is_at_most_once(&self) -> bool {

@@ -102,6 +102,14 @@ pub enum QueueError {
         /// Its messages and acknowledgements.
         parts: usize,
     },
+    /// Retention has overtaken the reader, and the topic cuts such readers off.
+    #[error("the reader of topic {topic:?} was cut off: it missed {messages} messages")]
+    CutOff {
+        /// The topic.
+        topic: Name,
+        /// How many it missed.
+        messages: u64,
+    },
     /// The topic's level cannot promise what was asked for.
     #[error("a topic at level {level} cannot confirm at level {asked}")]
     Level {

@@ -1,6 +1,7 @@
 //! Topics on a durable log.
 
 mod batch;
+mod batcher;
 mod burial;
 mod consumer;
 mod control;
@@ -20,6 +21,7 @@ mod topic;
 mod transaction;
 mod waiting;
 
+pub use batcher::{BatchOptions, Batcher};
 pub use burial::{DEAD_SUFFIX, dead_header};
 pub use consumer::Consumer;
 pub use control::TRANSACTION_BYTES_MAX;
@@ -43,6 +45,6 @@ pub use recovery::{OpenReport, Rewound};
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use rialto_log::{Cipher, Compression, KeyRing, Level};
 pub use topic::{
-    Bounds, InvalidOptions, Kind, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
+    Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
 };
 pub use transaction::{TRANSACTION_PARTS_MAX, Transaction};

@@ -233,6 +233,18 @@ impl BatchReceipt {
         &self.ids
     }
 
+    /// This and a later one as one: of each lane, the last message counts.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        for id in later.ids {
+            match self.ids.iter_mut().find(|other| other.lane == id.lane) {
+                Some(last) => *last = id.max(*last),
+                None => self.ids.push(id),
+            }
+        }
+        self.duplicates += later.duplicates;
+        self
+    }
+
     /// How many had been published before under the same numbers.
     #[must_use]
     pub fn duplicates(&self) -> usize {

@@ -5,7 +5,7 @@ use crate::error::QueueError;
 use crate::group::Start;
 use crate::message::Message;
 use crate::name::Name;
-use crate::topic::{LaneCursor, Step, Topic};
+use crate::topic::{LaneCursor, Overtaken, Step, Topic};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -26,11 +26,13 @@ pub enum Read {
 
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
 /// they were published. It has a place of its own, which is stored nowhere, and holds nobody back: a
-/// reader that is overtaken by retention is told how much it missed, and goes on with the oldest
-/// message there is.
+/// reader that is overtaken by retention is told how much it missed, and goes on as the topic says
+/// ([`Overtaken`](crate::Overtaken)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
+    /// How much it had missed when it was cut off.
+    cut_off: Option<u64>,
     _core: Arc<Core>,
 }
 
@@ -44,7 +46,7 @@ impl Reader {
         let lanes = (0..priorities)
             .map(|nth| Ok(LaneCursor::new(nth, core.start(&topic, nth, start)?)))
             .collect::<Result<_, QueueError>>()?;
-        Ok(Self { topic, lanes, _core: core })
+        Ok(Self { topic, lanes, cut_off: None, _core: core })
     }
 
     /// The topic that it reads.
@@ -71,18 +73,34 @@ impl Reader {
     /// The next message, if there is one.
     #[inline]
     pub fn try_next(&mut self) -> Result<Option<Read>, QueueError> {
+        if let Some(messages) = self.cut_off {
+            return Err(self.was_cut_off(messages));
+        }
         for (nth, cursor) in self.lanes.iter_mut().enumerate().rev() {
             match cursor.step(&self.topic)? {
                 Step::Message(message) => return Ok(Some(Read::Message(message))),
                 Step::Gap(from, to) => {
-                    let lane = nth as u8;
-                    return Ok(Some(Read::Missed { lane, messages: to - from }));
+                    let to = match self.topic.options.overtaken {
+                        Overtaken::Oldest => to,
+                        Overtaken::Newest => to.max(self.topic.lanes[nth].visible()),
+                        Overtaken::CutOff => {
+                            self.cut_off = Some(to - from);
+                            return Err(self.was_cut_off(to - from));
+                        }
+                    };
+                    cursor.seek(to);
+                    return Ok(Some(Read::Missed { lane: nth as u8, messages: to - from }));
                 }
                 Step::End => {}
             }
         }
         self.topic.check_open()?;
         Ok(None)
+    }
+
+    #[cold]
+    fn was_cut_off(&self, messages: u64) -> QueueError {
+        QueueError::CutOff { topic: self.topic.name.clone(), messages }
     }
 
     /// The next message; waits for it at most this long.

@@ -4,7 +4,7 @@
 mod stage;
 
 use rialto_queue::{
-    GroupOptions, Kind, Level, Publish, QueueError, Read, Start, TopicOptions, WhenFull,
+    GroupOptions, Kind, Level, Overtaken, Publish, QueueError, Read, Start, TopicOptions, WhenFull,
 };
 use stage::{Stage, stream, take, take_payloads};
 use std::time::Duration;
@@ -185,4 +185,36 @@ fn topics_that_contradict_themselves_are_not_made() {
     other.unwrap();
     let exists = stage.queue().create_topic("t", stream().priorities(2));
     assert!(matches!(exists, Err(QueueError::TopicExists(_))));
+}
+
+#[test]
+fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
+    let overtake = |overtaken| {
+        let stage = Stage::new();
+        stage.queue().create_topic("t", stream().messages_max(3).overtaken(overtaken)).unwrap();
+        let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+        for payload in ["a", "b", "c", "d", "e"] {
+            stage.publish("t", payload.as_bytes());
+        }
+        stage.pass(2 * SECOND);
+        let mut met = Vec::new();
+        loop {
+            match reader.try_next() {
+                Ok(Some(Read::Message(message))) => {
+                    met.push(String::from_utf8(message.payload().to_vec()).unwrap());
+                }
+                Ok(Some(Read::Missed { messages, .. })) => met.push(format!("missed {messages}")),
+                Ok(None) => return met,
+                Err(QueueError::CutOff { messages, .. }) => {
+                    assert!(reader.try_next().is_err(), "it was not cut off for good");
+                    met.push(format!("cut off after {messages}"));
+                    return met;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    assert_eq!(overtake(Overtaken::Oldest), ["missed 2", "c", "d", "e"]);
+    assert_eq!(overtake(Overtaken::Newest), ["missed 4", "e"]);
+    assert_eq!(overtake(Overtaken::CutOff), ["cut off after 2"]);
 }

@@ -4,8 +4,8 @@
 mod stage;
 
 use rialto_queue::{
-    DeadLetter, Delivery, GroupOptions, Level, Order, Publish, QueueError, Sharing, Start,
-    dead_header,
+    BatchOptions, Batcher, DeadLetter, Delivery, GroupOptions, Level, Order, Publish, QueueError,
+    Sharing, Start, dead_header,
 };
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::time::Duration;
@@ -263,4 +263,39 @@ fn everything_works_in_memory_too() {
     let consumer = stage.consumer_with("jobs", "g", options);
     consumer.nack(&take(&consumer)[0], None, "").unwrap();
     assert_eq!(take_payloads(&stage.consumer("jobs.dead", "look")), ["a"]);
+}
+
+#[test]
+fn looking_ahead_takes_nothing() {
+    let stage = with_topic(&["a", "b", "c", "d"]);
+    let consumer = stage.consumer("jobs", "g");
+    let held = consumer.try_fetch(2).unwrap().messages;
+    consumer.nack(&held[1], None, "").unwrap();
+    let peeked: Vec<_> = consumer.peek(2).unwrap().iter().map(|it| it.payload().to_vec()).collect();
+    assert_eq!(peeked, [b"b", b"c"]);
+    assert_eq!(take_payloads(&consumer), ["b", "c", "d"]);
+}
+
+#[test]
+fn a_batcher_publishes_by_count_by_bytes_and_by_time() {
+    let stage = with_topic(&[]);
+    let options = BatchOptions { messages_max: 3, bytes_max: 100, linger: 3600 * SECOND };
+    let mut batcher = Batcher::new(stage.queue().producer("jobs").unwrap(), options);
+    for payload in ["1", "2", "3", "4"] {
+        batcher.add(b"key", payload.as_bytes(), 0).unwrap();
+    }
+    assert_eq!(batcher.waiting(), 1);
+    batcher.add(b"", &[b'x'; 100], 0).unwrap();
+    assert_eq!(batcher.waiting(), 0);
+    batcher.add(b"", b"last", 0).unwrap();
+    batcher.flush().unwrap();
+    let at_once = BatchOptions { linger: Duration::ZERO, ..options };
+    let mut hasty = Batcher::new(stage.queue().producer("jobs").unwrap(), at_once);
+    hasty.add(b"", b"hasty", 0).unwrap();
+    assert_eq!(hasty.waiting(), 0);
+    hasty.flush().unwrap();
+    let all = take(&stage.consumer("jobs", "g"));
+    assert_eq!(all[0].key(), b"key");
+    let lengths: Vec<_> = all.iter().map(|it| it.payload().len()).collect();
+    assert_eq!(lengths, [1, 1, 1, 1, 100, 4, 5]);
 }

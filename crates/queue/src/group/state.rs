@@ -167,6 +167,12 @@ impl GroupState {
             || window.get(id.seq).is_some_and(|slot| slot.standing != Standing::Unseen)
     }
 
+    /// Whether a message could be handed out now.
+    pub(crate) fn is_free(&self, id: MessageId) -> bool {
+        let slot = self.windows[usize::from(id.lane)].get(id.seq);
+        slot.is_none_or(|slot| matches!(slot.standing, Standing::Unseen | Standing::Ready))
+    }
+
     /// Hands out a new message, or has it wait for another of its key.
     #[inline]
     pub(crate) fn offer(

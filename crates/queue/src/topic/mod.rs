@@ -11,7 +11,9 @@ mod reading;
 
 pub(crate) use filling::End;
 pub(crate) use lane::{Lane, LaneOptions, Place};
-pub use options::{Bounds, InvalidOptions, Kind, PRIORITIES_MAX, TopicOptions, WhenFull};
+pub use options::{
+    Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, TopicOptions, WhenFull,
+};
 pub use producers::PRODUCERS_MAX;
 pub(crate) use producers::TRANSACTIONS;
 pub(crate) use publishing::{Accepted, Incoming, Refusal};

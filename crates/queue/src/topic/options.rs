@@ -26,6 +26,20 @@ pub enum WhenFull {
     Block(Duration),
 }
 
+/// What becomes of a reader that retention has overtaken. In any case it is told how much it missed,
+/// and publishers never wait for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overtaken {
+    /// It goes on with the oldest message there is.
+    #[default]
+    Oldest,
+    /// It goes on with the newest: what lies between is of no use to it any more.
+    Newest,
+    /// It is cut off: every later call is an error.
+    CutOff,
+}
+
 /// How much a topic holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
@@ -67,6 +81,8 @@ pub struct TopicOptions {
     /// With what messages are encrypted on disk, under the current key of the queue's ring.
     #[serde(with = "cipher_name")]
     pub encryption: Option<Cipher>,
+    /// What becomes of readers that retention has overtaken.
+    pub overtaken: Overtaken,
 }
 
 /// The most priorities.
@@ -93,6 +109,7 @@ impl Default for TopicOptions {
             segment_bytes: 64 << 20,
             compression: Compression::None,
             encryption: None,
+            overtaken: Overtaken::Oldest,
         }
     }
 }
@@ -149,6 +166,13 @@ impl TopicOptions {
     #[must_use]
     pub fn when_full(mut self, when_full: WhenFull) -> Self {
         self.when_full = when_full;
+        self
+    }
+
+    /// What becomes of readers that retention has overtaken.
+    #[must_use]
+    pub fn overtaken(mut self, overtaken: Overtaken) -> Self {
+        self.overtaken = overtaken;
         self
     }
 
