@@ -7,8 +7,9 @@ use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Nack};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
 use rialto_log::Level;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// How many bytes one fetch hands out, unless the caller says otherwise.
@@ -49,10 +50,16 @@ impl Consumer {
 
     /// What there is now, at most this many messages.
     pub fn try_fetch(&self, messages_max: usize) -> Result<Fetched, QueueError> {
-        let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
+        let fetched = self.take(messages_max)?;
         if !fetched.messages.is_empty() && self.is_at_most_once() {
             self.confirm()?;
         }
+        Ok(fetched)
+    }
+
+    /// What there is now. If it is delivered at most once, that is not confirmed yet.
+    fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+        let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
         burial::bury(&self.core, &self.group);
         if self.group.has_changes() {
             self.core.mark(&self.group);
@@ -82,20 +89,42 @@ impl Consumer {
         }
     }
 
-    /// At most this many messages, as soon as there are some. Dropping the future loses nothing.
+    /// At most this many messages, as soon as there are some. Dropping the future loses nothing,
+    /// unless the group delivers at most once; [`Consumer::fetch_until`] loses nothing then, too.
     pub async fn next(&self, messages_max: usize) -> Result<Fetched, QueueError> {
-        std::future::poll_fn(|context| {
-            // Looked at before: what comes while they are looked at is not missed.
-            let lanes = &self.group.topic.lanes;
-            for lane in &lanes[..lanes.len() - 1] {
-                lane.arrivals.register(lane.visible() + 1, context.waker());
-            }
-            match self.try_fetch(messages_max) {
+        self.fetch_until(messages_max, std::future::pending()).await
+    }
+
+    /// As [`Consumer::fetch`], on a task: at most this many messages, as soon as there are some, and
+    /// none if `end` comes first.
+    pub async fn fetch_until(
+        &self,
+        messages_max: usize,
+        end: impl Future<Output = ()>,
+    ) -> Result<Fetched, QueueError> {
+        let mut end = pin!(end);
+        let mut waiting = Waiting { group: &self.group, waker: None };
+        let fetched = std::future::poll_fn(|context| {
+            let take = || match self.take(messages_max) {
                 Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
                 result => Poll::Ready(result),
+            };
+            if let ready @ Poll::Ready(_) = take() {
+                return ready;
             }
+            // Looked at again: what has come meanwhile is not missed.
+            waiting.register(context.waker());
+            if let ready @ Poll::Ready(_) = take() {
+                return ready;
+            }
+            end.as_mut().poll(context).map(|()| Ok(Fetched::default()))
         })
-        .await
+        .await?;
+        drop(waiting);
+        if !fetched.messages.is_empty() && self.is_at_most_once() {
+            self.confirmed().await?;
+        }
+        Ok(fetched)
     }
 
     /// The message was worked on, and will not be handed out again. This is written before long;
@@ -138,14 +167,28 @@ impl Consumer {
         delay: Option<Duration>,
         detail: &str,
     ) -> Result<(), QueueError> {
-        let nack = Nack::Retry { delay, detail: detail.to_owned() };
-        self.give_back(message.id(), message.lease, nack)
+        self.nack_lease(message.id(), message.lease, delay, detail)
+    }
+
+    /// As [`Consumer::nack`], by what was kept of the message.
+    pub fn nack_lease(
+        &self,
+        id: MessageId,
+        lease: u64,
+        delay: Option<Duration>,
+        detail: &str,
+    ) -> Result<(), QueueError> {
+        self.give_back(id, lease, Nack::Retry { delay, detail: detail.to_owned() })
     }
 
     /// The message cannot be worked on by anybody: it goes to the dead letters now.
     pub fn refuse(&self, message: &Delivered, detail: &str) -> Result<(), QueueError> {
-        let nack = Nack::Refuse { detail: detail.to_owned() };
-        self.give_back(message.id(), message.lease, nack)
+        self.refuse_lease(message.id(), message.lease, detail)
+    }
+
+    /// As [`Consumer::refuse`], by what was kept of the message.
+    pub fn refuse_lease(&self, id: MessageId, lease: u64, detail: &str) -> Result<(), QueueError> {
+        self.give_back(id, lease, Nack::Refuse { detail: detail.to_owned() })
     }
 
     fn give_back(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
@@ -158,6 +201,11 @@ impl Consumer {
     /// The message takes longer: its deadline is moved to the group's `ack_wait` from now.
     pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
         self.group.extend(message.id(), message.lease)
+    }
+
+    /// As [`Consumer::extend`], by what was kept of the message.
+    pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        self.group.extend(id, lease)
     }
 
     /// Returns when everything that was said so far is as safe as the topic's messages are.
@@ -181,6 +229,33 @@ impl Consumer {
 
     pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<Core>) {
         (&self.group, &self.core)
+    }
+}
+
+/// Waits for messages of a group, and is forgotten by it when it does so no more: a caller that goes
+/// away leaves nothing behind in a topic on which nothing is published.
+struct Waiting<'a> {
+    group: &'a Group,
+    waker: Option<Waker>,
+}
+
+impl Waiting<'_> {
+    fn register(&mut self, waker: &Waker) {
+        let lanes = &self.group.topic.lanes;
+        for lane in &lanes[..lanes.len() - 1] {
+            lane.arrivals.register(lane.visible() + 1, waker);
+        }
+        self.waker = Some(waker.clone());
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let Some(waker) = self.waker.take() else { return };
+        let lanes = &self.group.topic.lanes;
+        for lane in &lanes[..lanes.len() - 1] {
+            lane.arrivals.forget(&waker);
+        }
     }
 }
 

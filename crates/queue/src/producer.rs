@@ -7,6 +7,7 @@ use crate::name::Name;
 use crate::publish::Publish;
 use crate::topic::{Accepted, Incoming, Refusal, Topic, WhenFull};
 use rialto_log::Level;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -145,12 +146,28 @@ impl Producer {
         }
     }
 
-    /// As [`Producer::send`], on a task.
+    /// As [`Producer::send_numbered_batch`], on a task. How long it waits for room is for the
+    /// caller to say, who has a timer.
     pub async fn send_async(
         &self,
         messages: &[Publish<'_>],
-        (producer, first): (u64, u64),
+        numbers: (u64, u64),
     ) -> Result<BatchReceipt, QueueError> {
+        match self.send_until(messages, numbers, std::future::pending()).await {
+            (receipt, None) => Ok(receipt),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// As [`Producer::send_async`], and waits for room until `end` at most. Tells of what was
+    /// accepted even if the rest was refused, and why it was.
+    pub async fn send_until(
+        &self,
+        messages: &[Publish<'_>],
+        (producer, first): (u64, u64),
+        end: impl Future<Output = ()>,
+    ) -> (BatchReceipt, Option<QueueError>) {
+        let mut end = pin!(end);
         let mut receipt = BatchReceipt {
             topic: self.topic.clone(),
             ids: Vec::with_capacity(messages.len()),
@@ -158,23 +175,30 @@ impl Producer {
         };
         loop {
             let done = receipt.ids.len() + receipt.duplicates;
-            let rest = messages[done..].iter().zip(first + done as u64..);
+            let rest = messages[done..].iter().zip(first.saturating_add(done as u64)..);
             let incoming =
                 rest.map(|(publish, number)| Incoming { publish, producer: (producer, number) });
             let result = self.topic.publish(incoming, |accepted| match accepted {
                 Accepted::At(id) => receipt.ids.push(id),
                 Accepted::Duplicate => receipt.duplicates += 1,
             });
-            match result {
-                Ok(()) => return Ok(receipt),
-                Err(Refusal::Never(error)) => return Err(error),
+            let (seen, error) = match result {
+                Ok(()) => return (receipt, None),
+                Err(Refusal::Never(error)) => return (receipt, Some(error)),
                 Err(Refusal::Later(_, error @ QueueError::Full { .. }))
                     if self.topic.options.when_full == WhenFull::Reject =>
                 {
-                    return Err(error);
+                    return (receipt, Some(error));
                 }
-                // How long is for the caller to say, who has a timer.
-                Err(Refusal::Later(seen, _)) => self.topic.room(seen).await,
+                Err(Refusal::Later(seen, error)) => (seen, error),
+            };
+            let mut room = pin!(self.topic.room(seen));
+            let has_room = std::future::poll_fn(|context| match room.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(true),
+                Poll::Pending => end.as_mut().poll(context).map(|()| false),
+            });
+            if !has_room.await {
+                return (receipt, Some(error));
             }
         }
     }

@@ -188,6 +188,13 @@ impl Queue {
         Reader::new(core.topic(topic)?, core.clone(), start)
     }
 
+    /// As [`Queue::reader`], from where another reader was ([`Reader::positions`]); a lane that is
+    /// not named is read from its beginning.
+    pub fn reader_at(&self, topic: &str, positions: &[u64]) -> Result<Reader, QueueError> {
+        let core = &self.inner.core;
+        Ok(Reader::at(core.topic(topic)?, core.clone(), positions))
+    }
+
     /// Begins a transaction.
     #[must_use]
     pub fn begin(&self) -> Transaction {

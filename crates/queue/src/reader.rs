@@ -49,6 +49,14 @@ impl Reader {
         Ok(Self { topic, lanes, cut_off: None, _core: core })
     }
 
+    /// At these places, as [`Reader::positions`] told them; lanes beyond them from their beginnings.
+    pub(crate) fn at(topic: Arc<Topic>, core: Arc<Core>, positions: &[u64]) -> Self {
+        let lanes = (0..usize::from(topic.options.priorities))
+            .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
+            .collect();
+        Self { topic, lanes, _core: core }
+    }
+
     /// The topic that it reads.
     #[must_use]
     pub fn topic(&self) -> &Name {

@@ -32,6 +32,18 @@ impl Waiters {
         fence(Ordering::SeqCst);
     }
 
+    /// Whoever registered this waits no more. It is woken all the same, because a task may wait for
+    /// several things with one waker, and whoever still waits registers anew.
+    pub(crate) fn forget(&self, waker: &Waker) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let forgotten = list.extract_if(.., |(_, other)| other.will_wake(waker)).count();
+        self.count.store(list.len(), Ordering::Relaxed);
+        drop(list);
+        if forgotten > 0 {
+            waker.wake_by_ref();
+        }
+    }
+
     /// Wakes all who wait for `reached` or less.
     #[inline]
     pub(crate) fn wake_through(&self, reached: u64) {
@@ -87,4 +99,32 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>, deadline: Option<Inst
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_is_forgotten_leaves_nothing_behind_and_is_woken_once() {
+        let (waiters, count) = (Waiters::default(), Arc::new(Count::default()));
+        let waker = Waker::from(count.clone());
+        waiters.register(1, &waker);
+        waiters.register(2, &waker);
+        waiters.register(2, &Waker::from(Arc::new(Count::default())));
+        waiters.forget(&waker);
+        assert_eq!(waiters.list.lock().unwrap().len(), 1);
+        waiters.wake_all();
+        waiters.forget(&waker);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    }
 }

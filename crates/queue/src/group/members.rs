@@ -28,6 +28,12 @@ impl Delivered {
         self.attempt
     }
 
+    /// The number of the lease: with [`Message::id`] all that is needed to be done with it later.
+    #[must_use]
+    pub fn lease(&self) -> u64 {
+        self.lease
+    }
+
     /// The message, to be kept longer than the lease.
     #[must_use]
     pub fn message(&self) -> &Message {
