@@ -99,9 +99,18 @@ pub(crate) struct Call {
 impl Call {
     /// Reads a request and checks who sent it.
     pub(crate) async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+        Call::read_up_to(gate, request, gate.config.body_bytes_max).await
+    }
+
+    /// As [`Call::read`], for a route whose bodies may be longer.
+    pub(crate) async fn read_up_to(
+        gate: &Gate,
+        request: Request,
+        bytes_max: usize,
+    ) -> Result<Call, ApiError> {
         let (head, body) = request.into_parts();
         Notes::step(&head.extensions, "read");
-        let body = read_body(gate, body).await?;
+        let body = read_body(gate, body, bytes_max).await?;
         Notes::body(&head.extensions, body.len());
         Notes::step(&head.extensions, "authenticate");
         let path = head.uri.path_and_query().map_or("", |path| path.as_str());
@@ -125,11 +134,41 @@ impl Call {
         context(&self.head, self.caller.grant())
     }
 
+    /// What goes along with it on the bus of the queues.
+    pub(crate) fn queue_cx(&self) -> Context<'_> {
+        self.cx().with_principal(&self.caller)
+    }
+
+    /// Whether the body says that it is of this media type.
+    fn is_of(&self, kind: &[u8]) -> bool {
+        let told = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
+        let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
+        told.trim_ascii().eq_ignore_ascii_case(kind)
+    }
+
+    /// The body as a JSON array, or as JSON objects in lines if it says that it is that.
+    pub(crate) fn json_list<'a, T: Deserialize<'a>>(
+        &'a self,
+        rows_max: usize,
+    ) -> Result<Vec<T>, ApiError> {
+        if self.is_of(b"application/x-ndjson") {
+            Notes::step(&self.head.extensions, "decode");
+            return json::read_lines(&self.body, rows_max);
+        }
+        if !self.is_of(b"application/json") {
+            let message = "The body must be JSON, with content-type application/json or \
+                           application/x-ndjson.";
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            let error = ApiError::new(status, "unsupported_media_type", message);
+            return Err(error.of("content-type"));
+        }
+        Notes::step(&self.head.extensions, "decode");
+        json::read_list(&self.body)
+    }
+
     /// The body as JSON.
     pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
-        let kind = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
-        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-        if !kind.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        if !self.is_of(b"application/json") {
             let message = "The body must be JSON, with content-type application/json.";
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             let error = ApiError::new(status, "unsupported_media_type", message);
@@ -173,8 +212,7 @@ fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiErro
 }
 
 /// Reads a body as far as its limit and no longer than it may take.
-async fn read_body(gate: &Gate, body: Body) -> Result<Bytes, ApiError> {
-    let max = gate.config.body_bytes_max;
+async fn read_body(gate: &Gate, body: Body, max: usize) -> Result<Bytes, ApiError> {
     if body.size_hint().lower() > max as u64 {
         return Err(too_large(max));
     }

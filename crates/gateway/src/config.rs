@@ -24,6 +24,8 @@ pub struct GatewayConfig {
     pub connections_max: usize,
     /// The longest request body, in bytes; a longer one is `body_too_large` (413).
     pub body_bytes_max: usize,
+    /// The longest body of messages that are published on a topic, in bytes.
+    pub queue_body_bytes_max: usize,
     /// Most rows of one batch; more are `batch_too_large` (400).
     pub batch_rows_max: usize,
     /// Most price levels, or orders, of each side in one book.
@@ -73,6 +75,7 @@ impl Default for GatewayConfig {
             worker: 0,
             connections_max: 1_024,
             body_bytes_max: 64 << 10,
+            queue_body_bytes_max: 1 << 20,
             batch_rows_max: 100,
             depth_max: 1_000,
             page_max: 1_000,

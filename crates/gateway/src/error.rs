@@ -1,6 +1,7 @@
 //! The one form of an error that leaves the gateway.
 
 use crate::json::JsonOut;
+use crate::queues::AtMessage;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rialto_bus::ErrorKind;
@@ -184,6 +185,9 @@ impl From<rialto_bus::Error> for ApiError {
         };
         if let Some(AtField(field)) = error.source_as() {
             return told.of(*field);
+        }
+        if let Some(AtMessage(at)) = error.source_as() {
+            return told.of(format!("[{at}]"));
         }
         match error.source_as() {
             Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),

@@ -2,6 +2,7 @@
 
 use crate::auth::{Gatekeeper, KeyBus};
 use crate::intake::Intake;
+use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -23,6 +24,8 @@ pub(crate) struct Gate {
     pub(crate) keys: KeyBus,
     /// Where withdrawals are dealt with, if they are.
     pub(crate) payments: Option<Arc<PaymentsBus>>,
+    /// Where queues are kept, if they are.
+    pub(crate) queues: Option<QueueBus>,
     pub(crate) ids: Generator<SystemClock>,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) intake: Intake,

@@ -9,7 +9,7 @@ pub(crate) struct Intake {
     /// The process that the gateway is a part of.
     pub(crate) process: Overview,
     /// By the numbers of the routes; none where somebody watches over the venue, who is answered
-    /// until the very end.
+    /// until the very end, or waits for messages, which is nothing that a shutdown should wait for.
     routes: Box<[Option<Kind>]>,
     messages: Kind,
 }
@@ -18,8 +18,11 @@ impl Intake {
     pub(crate) fn new(process: Overview) -> Intake {
         let watches =
             |route| matches!(route, Route::Health | Route::Ready | Route::Alive | Route::Metrics);
-        let kind =
-            |&route: &Route| (!watches(route)).then(|| process.operations().kind(route.name()));
+        let waits = |route| matches!(route, Route::QueueFetch);
+        let kind = |&route: &Route| {
+            let is_work = !watches(route) && !waits(route);
+            is_work.then(|| process.operations().kind(route.name()))
+        };
         Intake {
             routes: Route::ALL.iter().map(kind).collect(),
             messages: process.operations().kind("messages of streams"),

@@ -18,6 +18,7 @@ mod json;
 mod limits;
 mod metrics;
 mod query;
+mod queues;
 mod recorded;
 mod routes;
 mod server;
@@ -30,6 +31,7 @@ pub use auth::{
 };
 pub use config::GatewayConfig;
 pub use error::{ApiError, status_of};
+pub use queues::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

@@ -4,6 +4,7 @@ use crate::auth::{Gatekeeper, KeyBus, KeyStore};
 use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::intake::Intake;
+use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -18,6 +19,7 @@ use rialto_flow::recorder::Recorder;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_payments::PaymentsBus;
+use rialto_queue::Queue;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -80,13 +82,14 @@ impl Gateway {
         venue: VenueParts,
         keys: Arc<KeyStore>,
     ) -> Result<Gateway, GatewayError> {
-        Gateway::start_in(Overview::default(), None, config, venue, keys, None)
+        Gateway::start_in(Overview::default(), None, config, venue, keys, None, None)
     }
 
     /// Listens and serves as a part of this process: its health is shown, each request is one of
     /// its operations, and once it is stopping, requests are refused (`stopped`, 503). Withdrawals
-    /// are dealt with only where there is a bus for them, and what requests do is recorded only if
-    /// there is a recorder.
+    /// are dealt with only where there is a bus for them, queues only where there is one, and what
+    /// requests do is recorded only if there is a recorder. Whoever gives a queue closes it when the
+    /// gateway has ended.
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
@@ -97,6 +100,7 @@ impl Gateway {
         venue: VenueParts,
         keys: Arc<KeyStore>,
         payments: Option<Arc<PaymentsBus>>,
+        queue: Option<Queue>,
     ) -> Result<Gateway, GatewayError> {
         let address = config.listen;
         if !address.ip().is_loopback() && !config.allow_remote {
@@ -125,6 +129,10 @@ impl Gateway {
             };
             DeskBus::open(venue, &settings).recorded_by(recorder.clone())
         };
+        let queues = queue.map(|queue| {
+            let _inside = runtime.enter();
+            QueueBus::open(queue, stopped.clone(), recorder.clone())
+        });
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
@@ -133,6 +141,7 @@ impl Gateway {
             gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config),
             desk,
             payments,
+            queues,
             intake: Intake::new(process),
             keys: KeyBus::new(keys),
             traffic: Arc::new(Traffic::new()),

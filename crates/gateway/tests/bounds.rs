@@ -129,6 +129,7 @@ fn each_key_and_each_address_has_an_allowance() {
                     member: rialto_model::MemberId(1),
                     accounts: vec![rialto_model::AccountId(account)],
                     scopes: [rialto_gateway::Scope::Read].into_iter().collect(),
+                    queues: Vec::new(),
                     expires_us: None,
                 })
                 .unwrap();

@@ -13,6 +13,8 @@ use std::sync::Arc;
 const OVERLAP_S_MAX: u32 = 7 * 86_400;
 /// The most accounts of one key.
 const ACCOUNTS_MAX: usize = 1_000;
+/// The most grants of topics of one key.
+const QUEUES_MAX: usize = 100;
 
 bus! {
     /// What operators ask of the key store.
@@ -80,9 +82,16 @@ requests! {
 
 impl Validate for CreateKey {
     fn validate(&self) -> Result<()> {
-        let Self(KeyRequest { scopes, expires_us, accounts, .. }) = self;
-        if scopes.iter().next().is_none() {
-            return Err(AtField("scopes").invalid("A key has at least one scope."));
+        let Self(KeyRequest { scopes, expires_us, accounts, queues, .. }) = self;
+        if scopes.iter().next().is_none() && queues.is_empty() {
+            let message = "A key has at least one scope, or may do something with queues.";
+            return Err(AtField("scopes").invalid(message));
+        }
+        if queues.len() > QUEUES_MAX || queues.iter().any(|grant| grant.rights.is_empty()) {
+            let message = format!(
+                "A key has at most {QUEUES_MAX} grants of queues, each with a right at least."
+            );
+            return Err(AtField("queues").invalid(message));
         }
         if expires_us.is_some_and(|end| end <= now_us()) {
             return Err(AtField("expires_us").invalid("The expiry must be in the future."));

@@ -8,6 +8,7 @@ use super::signature::{
     HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, Signed, Signer, now_us,
 };
 use crate::limits::{Addresses, Bucket, Rate};
+use crate::queues::QueueGrant;
 use crate::{ApiError, GatewayConfig};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use rialto_desk::{Grant, Scope, Scopes};
@@ -93,6 +94,23 @@ impl Caller {
     #[must_use]
     pub fn accounts(&self) -> &[AccountId] {
         self.grant().accounts()
+    }
+
+    /// What it may do with which topics, beside what its scopes allow.
+    #[must_use]
+    pub fn queues(&self) -> &[QueueGrant] {
+        match &self.0 {
+            Identity::Operator => &[],
+            Identity::Key(key) => &key.info.queues,
+        }
+    }
+
+    /// The id of the key; empty for the admin key.
+    pub(crate) fn id(&self) -> &str {
+        match &self.0 {
+            Identity::Operator => "",
+            Identity::Key(key) => &key.info.id,
+        }
     }
 
     /// What it may do.

@@ -3,6 +3,7 @@
 use super::hex;
 use super::signature::Signer;
 use crate::limits::Bucket;
+use crate::queues::QueueGrant;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -57,7 +58,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-pub(super) fn random<const N: usize>() -> [u8; N] {
+pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("a system without random numbers cannot keep secrets");
     bytes
@@ -74,6 +75,8 @@ pub struct KeyRequest {
     pub accounts: Vec<AccountId>,
     /// What it may do.
     pub scopes: Scopes,
+    /// What it may do with which topics.
+    pub queues: Vec<QueueGrant>,
     /// When it stops working, in microseconds since 1970; `None` is never.
     pub expires_us: Option<u64>,
 }
@@ -91,6 +94,8 @@ pub struct KeyInfo {
     pub accounts: Vec<AccountId>,
     /// What it may do.
     pub scopes: Scopes,
+    /// What it may do with which topics.
+    pub queues: Vec<QueueGrant>,
     /// When it was made, in microseconds since 1970.
     pub created_us: u64,
     /// When it stops working; `None` is never.
@@ -110,6 +115,9 @@ pub(super) struct KeyRecord {
     pub(super) member: MemberId,
     pub(super) accounts: Vec<AccountId>,
     pub(super) scopes: Vec<Scope>,
+    /// Left out where there are none, so that a binary that knows of no queues reads the file too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) queues: Vec<QueueGrant>,
     pub(super) created_us: u64,
     pub(super) expires_us: Option<u64>,
     pub(super) revoked_us: Option<u64>,
@@ -133,6 +141,7 @@ impl KeyRecord {
             member: self.member,
             accounts: self.accounts.clone(),
             scopes: self.scopes.iter().copied().collect(),
+            queues: self.queues.clone(),
             created_us: self.created_us,
             expires_us: self.expires_us,
             revoked_us: self.revoked_us,

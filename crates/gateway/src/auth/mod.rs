@@ -14,6 +14,7 @@ pub(crate) use bus::{CreateKey, KeyBus, ListKeys, RevokeKey, RotateKey};
 pub use check::Caller;
 pub(crate) use check::{Credentials, Gatekeeper};
 pub use file::{KeyFileError, MasterKey};
+pub(crate) use key::random;
 pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};
 pub use signature::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
 pub use store::{KeyStore, KeyStoreError, OpenedKeys};

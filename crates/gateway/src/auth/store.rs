@@ -136,6 +136,7 @@ impl KeyStore {
             member: request.member,
             accounts: request.accounts,
             scopes: request.scopes.iter().collect(),
+            queues: request.queues,
             created_us: now_us(),
             expires_us: request.expires_us,
             revoked_us: None,
@@ -242,6 +243,7 @@ fn encode(content: &Content) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queues::{QueueGrant, QueueRight, TopicPattern};
     use rialto_desk::Scope;
     use rialto_model::{AccountId, MemberId};
     use std::os::unix::fs::PermissionsExt;
@@ -252,6 +254,10 @@ mod tests {
             member: MemberId(1),
             accounts: vec![AccountId(2)],
             scopes: [Scope::Read, Scope::Trade].into_iter().collect(),
+            queues: vec![QueueGrant {
+                topics: TopicPattern::new("jobs.*").unwrap(),
+                rights: vec![QueueRight::Produce],
+            }],
             expires_us: None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod market;
 mod order;
+mod queue;
 mod venue;
 mod withdrawal;
 
@@ -9,6 +10,10 @@ pub(crate) use market::{write_book, write_depth, write_instrument, write_ticker,
 pub(crate) use order::{
     AmendRequest, CancelRequest, OrderRequest, Placed, done_name, order_of, order_ref, side_name,
     time_in_force_name, write_fill, write_order_answer, write_order_view,
+};
+pub(crate) use queue::{
+    FetchRequest, GroupRequest, LeaseRequest, MessageRequest, NackRequest, SettleRequest,
+    TopicRequest, write_delivered, write_message, write_topic,
 };
 pub(crate) use venue::{
     AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,

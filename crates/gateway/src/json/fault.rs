@@ -18,6 +18,31 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ApiE
     serde_json::from_slice(bytes).map_err(|error| explain(bytes, &error))
 }
 
+/// Reads one JSON array that is the whole of `bytes`.
+pub(crate) fn read_list<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<Vec<T>, ApiError> {
+    if bytes.trim_ascii_start().first() != Some(&b'[') {
+        return Err(ApiError::invalid("body", "A JSON array is expected here."));
+    }
+    serde_json::from_slice(bytes).map_err(|error| explain(bytes, &error))
+}
+
+/// Reads JSON objects, one in each line that is not empty, and no more than one beyond `rows_max`.
+pub(crate) fn read_lines<'de, T: Deserialize<'de>>(
+    bytes: &'de [u8],
+    rows_max: usize,
+) -> Result<Vec<T>, ApiError> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let read_line = |(row, line)| {
+        read(line).map_err(|mut error| {
+            let field = error.field.as_deref().filter(|field| *field != "body");
+            let within = field.map(|field| format!(".{field}")).unwrap_or_default();
+            error.field = Some(format!("[{row}]{within}").into());
+            error
+        })
+    };
+    lines.take(rows_max + 1).enumerate().map(read_line).collect()
+}
+
 fn explain(bytes: &[u8], error: &serde_json::Error) -> ApiError {
     let told = error.to_string();
     let (line, column) = (error.line(), error.column());

@@ -1,9 +1,10 @@
 //! JSON in and out.
 
+pub(crate) mod base64;
 mod fault;
 mod out;
 mod text;
 
-pub(crate) use fault::read;
+pub(crate) use fault::{read, read_lines, read_list};
 pub(crate) use out::JsonOut;
 pub(crate) use text::Str;

@@ -61,6 +61,14 @@ impl JsonOut {
         self
     }
 
+    /// A key that came from elsewhere.
+    pub(crate) fn foreign_key(&mut self, key: &str) -> &mut JsonOut {
+        self.text(key);
+        self.bytes.push(b':');
+        self.follows = false;
+        self
+    }
+
     pub(crate) fn text(&mut self, text: &str) {
         self.separate();
         self.bytes.push(b'"');

@@ -6,6 +6,7 @@ use crate::auth::{CreateKey, KeyInfo, KeyRequest, ListKeys, RevokeKey, RotateKey
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
+use crate::queues::QueueGrant;
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -24,7 +25,10 @@ struct CreateRequest<'a> {
     member: MemberId,
     /// Left out: all that the member has now.
     accounts: Option<Vec<AccountId>>,
+    #[serde(default)]
     scopes: Vec<Scope>,
+    #[serde(default)]
+    queues: Vec<QueueGrant>,
     /// Microseconds since 1970, as a string.
     expires_us: Option<Str<'a>>,
 }
@@ -49,6 +53,7 @@ pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
         member: body.member,
         accounts: accounts(gate, &call, body.member, body.accounts).await?,
         scopes: body.scopes.into_iter().collect(),
+        queues: body.queues,
         expires_us,
     };
     let (info, secret) = gate.keys.send(CreateKey(request), &call.cx()).await?;
@@ -136,6 +141,18 @@ fn write_key(out: &mut JsonOut, key: &KeyInfo, secret: Option<&Secret>) {
     out.key("scopes").open_array();
     for scope in key.scopes.iter() {
         out.text(scope.name());
+    }
+    out.close_array();
+    out.key("queues").open_array();
+    for grant in &key.queues {
+        out.open_object();
+        out.key("topics").text(&grant.topics.to_string());
+        out.key("rights").open_array();
+        for right in &grant.rights {
+            out.text(right.name());
+        }
+        out.close_array();
+        out.close_object();
     }
     out.close_array();
     out.key("created_us").quoted(key.created_us);

@@ -1,12 +1,14 @@
 //! Every route, with its handler.
 
 mod batch;
+mod consumers;
 mod health;
 mod keys;
 mod market;
 mod operations;
 mod orders;
 mod own;
+mod queues;
 mod venue;
 mod withdrawals;
 
@@ -92,6 +94,30 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
             "/v1/withdrawals/{id}",
             get(on!(Withdrawal, withdrawals::get))
                 .delete(on!(WithdrawalCancel, withdrawals::cancel)),
+        )
+        .route(
+            "/v1/queues",
+            get(on!(QueueTopics, queues::list)).post(on!(QueueCreate, queues::create)),
+        )
+        .route(
+            "/v1/queues/{topic}",
+            get(on!(QueueTopic, queues::get)).delete(on!(QueueDelete, queues::delete)),
+        )
+        .route(
+            "/v1/queues/{topic}/messages",
+            post(on!(QueuePublish, queues::publish)).get(on!(QueueRead, queues::read)),
+        )
+        .route("/v1/queues/{topic}/groups", post(on!(QueueGroupCreate, queues::create_group)))
+        .route(
+            "/v1/queues/{topic}/groups/{group}",
+            delete(on!(QueueGroupDelete, queues::delete_group)),
+        )
+        .route("/v1/queues/{topic}/groups/{group}/fetch", post(on!(QueueFetch, consumers::fetch)))
+        .route("/v1/queues/{topic}/groups/{group}/ack", post(on!(QueueAck, consumers::ack)))
+        .route("/v1/queues/{topic}/groups/{group}/nack", post(on!(QueueNack, consumers::nack)))
+        .route(
+            "/v1/queues/{topic}/groups/{group}/extend",
+            post(on!(QueueExtend, consumers::extend)),
         )
         .route("/v1/instruments", get(on!(Instruments, market::instruments)))
         .route("/v1/instruments/{symbol}", get(on!(Instrument, market::instrument)))

@@ -11,6 +11,7 @@ use rialto_flow::store::MemoryStore;
 use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey, Secret, now_us, sign};
 use rialto_lifecycle::Overview;
 use rialto_payments::{Payments, Settings};
+use rialto_queue::{Queue, QueueOptions};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -199,6 +200,7 @@ impl House {
         let store = Arc::new(MemoryStore::default());
         let (settings, flows) = (Settings::default(), Options::default());
         let payments = Payments::open(&engine, &live, store, settings, flows, None).unwrap();
+        let queue = Queue::open(QueueOptions::in_memory()).unwrap();
         let gateway = Gateway::start_in(
             Overview::default(),
             None,
@@ -206,6 +208,7 @@ impl House {
             VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) },
             Arc::clone(&keys),
             Some(payments.bus()),
+            Some(queue),
         )
         .unwrap();
         House {

@@ -32,6 +32,8 @@ pub struct Config {
     pub live: LiveConfig,
     /// How withdrawals are dealt with.
     pub withdrawals: rialto_payments::Settings,
+    /// Whether topics are kept, for callers with keys to publish on and to consume.
+    pub queue_enabled: bool,
     /// How many commands the feed may be behind the engine while the venue is ready.
     pub feed_lag_max: u64,
     /// What requests do, step by step, is kept for a while.
@@ -75,6 +77,7 @@ impl Default for Config {
             gateway: GatewayConfig::default(),
             live: LiveConfig::default(),
             withdrawals: rialto_payments::Settings::default(),
+            queue_enabled: false,
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),

@@ -20,6 +20,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("feed", "What queries and streams are answered from."),
     ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
     ("withdrawals", "What is held until the operator decides."),
+    ("queue", "Topics that callers publish on and consume over HTTP (docs/queue.md)."),
     ("recorder", "What requests that change something do, step by step: `rialto flow` shows it."),
     ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
 ];
@@ -241,6 +242,9 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "body_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.body_bytes_max as usize,
         "The longest request body; a longer one is `body_too_large`."),
+    number!("gateway", "queue_body_bytes_max", 1_024, 16_777_216, "bytes",
+        gateway.queue_body_bytes_max as usize,
+        "The longest body of messages that are published on a topic."),
     number!("gateway", "batch_rows_max", 1, 1_000, "rows", gateway.batch_rows_max as usize,
         "Most rows of one batch; more are `batch_too_large`."),
     number!("gateway", "depth_max", 1, 100_000, "", gateway.depth_max as usize,
@@ -280,6 +284,9 @@ pub const SETTINGS: &[Setting] = &[
     number!("withdrawals", "ended_max", 1, 1_000_000, "", withdrawals.ended_max as usize,
         "Withdrawals that have ended and are still shown, and known by their references, for at \
          most 90 days; the oldest is forgotten. About 1 KB each."),
+    other!("queue", "enabled", Switch, queue_enabled,
+        "Whether topics are kept, in the directory queue of the data directory. They cost four \
+         threads, and 64 MiB of disk for each priority of a topic to begin with."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "How many requests are recorded in one second at most, by chance; with what each asks in \

@@ -91,6 +91,7 @@ fn made(venue: &Venue, url: &str) -> Result<KeyFile, Error> {
         member: MemberId(VISITOR),
         accounts: vec![AccountId(VISITOR)],
         scopes: [Scope::Read, Scope::Trade, Scope::Transfer].into_iter().collect(),
+        queues: Vec::new(),
         expires_us: None,
     };
     let (info, secret) =

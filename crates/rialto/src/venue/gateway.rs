@@ -9,6 +9,7 @@ use rialto_flow::recorder::Recorder;
 use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
+use rialto_queue::Queue;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -26,6 +27,8 @@ pub(super) struct Part {
     pub(super) engine: Made<Engine>,
     pub(super) live: Made<Live>,
     pub(super) payments: Made<Weak<PaymentsBus>>,
+    /// None if the venue keeps no queues.
+    pub(super) queue: Option<Made<Queue>>,
     pub(super) process: Overview,
     pub(super) recorder: Option<Arc<Recorder>>,
     pub(super) deadline: Deadline,
@@ -40,8 +43,11 @@ impl Component for Part {
         let keys = Arc::new(opened.keys);
         let (process, config) = (self.process.clone(), self.config.clone());
         let payments = self.payments.get()?.upgrade();
+        let queue = self.queue.as_ref().map(Made::get).transpose()?;
+        let queue = queue.map(|queue| Queue::clone(&queue));
         let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
-        let gateway = Gateway::start_in(process, recorder, config, venue, keys_too, payments);
+        let gateway =
+            Gateway::start_in(process, recorder, config, venue, keys_too, payments, queue);
         let gateway = gateway.inspect_err(|_| {
             // Its hash is stored, so that no later start can show it.
             if let Some(key) = &opened.new_admin_key {

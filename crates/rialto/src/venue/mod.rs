@@ -1,4 +1,4 @@
-//! Assembles a venue: disk, engine, feed, withdrawals, keys, gateway. Nothing else knows all of them.
+//! Assembles a venue: disk, engine, feed, withdrawals, queue, keys, gateway. Nothing else knows all of them.
 //!
 //! They are components of a [`Lifecycle`]: it starts them from the inside out, watches over them,
 //! and stops them from the outside in. The gateway answers what has come, the feed ends, and the
@@ -10,6 +10,7 @@ mod feed;
 mod gateway;
 mod journal;
 mod made;
+mod queue;
 mod recorder;
 mod withdrawals;
 
@@ -33,6 +34,8 @@ use std::time::{Duration, Instant};
 
 /// Where the sealed API keys live: beside the journal and never in it.
 const AUTH_DIR: &str = "auth";
+/// Where topics live.
+const QUEUE_DIR: &str = "queue";
 /// Where the flows of withdrawals live.
 const FLOWS_DIR: &str = "flows";
 /// How often something that has no way to call back is looked at.
@@ -113,7 +116,7 @@ impl Venue {
                 sealing: config.engine.sealing,
                 keys: config.engine.keys.clone(),
             },
-            disk,
+            Arc::clone(&disk),
             running.clone(),
             live.clone(),
             records.clone(),
@@ -125,7 +128,17 @@ impl Venue {
             withdrawals.needs("recorder");
         }
 
+        let queue = config.queue_enabled.then(|| {
+            // It starts behind the engine, which sees to it that one process uses the directory.
+            let dir = config.data_dir().join(QUEUE_DIR);
+            let queue = queue::Part::new(dir, disk, config.engine.keys.clone());
+            let made = queue.made();
+            lifecycle.register("queue", queue).needs("engine").restart(Restart::NEVER);
+            made
+        });
+
         let gateway = gateway::Part {
+            queue,
             recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
@@ -138,7 +151,7 @@ impl Venue {
             running: None,
         };
         let door = gateway.made.clone();
-        let has_recorder = gateway.recorder.is_some();
+        let (has_recorder, has_queue) = (gateway.recorder.is_some(), gateway.queue.is_some());
         let mut gateway = lifecycle.register("gateway", gateway);
         gateway
             .needs("journal")
@@ -148,6 +161,9 @@ impl Venue {
             .stop_within(stop_within);
         if has_recorder {
             gateway.needs("recorder");
+        }
+        if has_queue {
+            gateway.needs("queue");
         }
 
         lifecycle.start().map_err(not_started)?;

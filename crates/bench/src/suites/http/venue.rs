@@ -61,6 +61,7 @@ impl Served {
                 member: MemberId(user),
                 accounts: vec![AccountId(user)],
                 scopes: [Scope::Trade].into_iter().collect(),
+                queues: Vec::new(),
                 expires_us: None,
             };
             let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;

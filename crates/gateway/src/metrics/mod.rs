@@ -1,5 +1,7 @@
 //! What the venue counts, in the text format of Prometheus. `docs/metrics.md` lists it all.
 
+mod queue;
+
 use crate::ApiError;
 use crate::call::Visit;
 use crate::gate::Gate;
@@ -73,8 +75,8 @@ impl Metric<'_> {
         let _ = writeln!(self.page.0, "{} {value}", self.name);
     }
 
-    /// A value with labels. What stands in labels here are words of this program: nothing in them
-    /// needs escaping.
+    /// A value with labels. What stands in labels here are words of this program and names of topics
+    /// and groups: nothing in them needs escaping.
     fn with(&mut self, labels: &[(&str, &dyn Display)], value: impl Display) {
         let _ = write!(self.page.0, "{}{{", self.name);
         for (at, (label, text)) in labels.iter().enumerate() {
@@ -133,6 +135,9 @@ fn render(gate: &Gate, report: &Report) -> String {
     feed(&mut page, report);
     if let Some(payments) = &gate.payments {
         withdrawals(&mut page, payments.office());
+    }
+    if let Some(queues) = &gate.queues {
+        queue::write(&mut page, queues.queue());
     }
     gateway(&mut page, gate);
     page.0
@@ -210,7 +215,8 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let mut asked = page.metric("rialto_bus_requests_total", Kind::Counter, help);
     let counted = gate.desk.counters().each().chain(gate.keys.counters().each());
     let of_payments = payments.into_iter().flat_map(|payments| payments.counters().each());
-    for (request, counts) in counted.chain(of_payments) {
+    let of_queues = gate.queues.iter().flat_map(|queues| queues.counters().each());
+    for (request, counts) in counted.chain(of_payments).chain(of_queues) {
         asked.with(&[("request", &request), ("outcome", &"ok")], counts.succeeded());
         for (kind, count) in counts.failures() {
             asked.with(&[("request", &request), ("outcome", &kind.name())], count);
@@ -219,7 +225,8 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let help = "Time from the bus to the answer, by request.";
     let mut times = page.metric("rialto_bus_request_seconds", Kind::Histogram, help);
     let of_payments = payments.into_iter().flat_map(|payments| payments.durations().each());
-    for took in report.requests.iter().cloned().chain(of_payments) {
+    let of_queues = gate.queues.iter().flat_map(|queues| queues.durations().each());
+    for took in report.requests.iter().cloned().chain(of_payments).chain(of_queues) {
         let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
         let sum = took.sum_ns as f64 / NANOSECONDS;
         times.buckets_of(("request", took.request), bounds, &took.buckets, sum);

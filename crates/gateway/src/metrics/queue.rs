@@ -1,0 +1,72 @@
+//! What is counted of queues.
+
+use super::{Kind, Page};
+use rialto_queue::{GroupStats, Queue, TopicStats};
+
+/// How many topics are told of one by one: the first by name.
+const TOPICS_MAX: usize = 100;
+/// How many groups of a topic are told of one by one.
+const GROUPS_MAX: usize = 20;
+
+/// What is told of a topic: name, kind, help, value.
+type OfTopic = (&'static str, Kind, &'static str, fn(&TopicStats) -> u64);
+/// What is told of a group.
+type OfGroup = (&'static str, Kind, &'static str, fn(&GroupStats) -> u64);
+
+const OF_TOPICS: [OfTopic; 7] = [
+    ("rialto_queue_messages", Kind::Gauge, "Messages held.", |topic| topic.messages),
+    ("rialto_queue_bytes", Kind::Gauge, "Bytes held.", |topic| topic.bytes),
+    ("rialto_queue_delayed", Kind::Gauge, "Messages put off.", |topic| topic.delayed),
+    ("rialto_queue_published_total", Kind::Counter, "Messages published.", |topic| {
+        topic.published_messages
+    }),
+    ("rialto_queue_published_bytes_total", Kind::Counter, "Bytes of these.", |topic| {
+        topic.published_bytes
+    }),
+    ("rialto_queue_refused_total", Kind::Counter, "Messages refused.", |topic| topic.refused),
+    ("rialto_queue_failed", Kind::Gauge, "Whether it cannot be written any more.", |topic| {
+        topic.failed.is_some().into()
+    }),
+];
+
+const OF_GROUPS: [OfGroup; 6] = [
+    ("rialto_queue_lag", Kind::Gauge, "Messages that a group is not done with.", |group| group.lag),
+    ("rialto_queue_outstanding", Kind::Gauge, "Messages in hand, or to be given again.", |group| {
+        group.outstanding as u64
+    }),
+    ("rialto_queue_consumers", Kind::Gauge, "Members of a group.", |group| group.consumers as u64),
+    ("rialto_queue_delivered_total", Kind::Counter, "Messages handed out.", |group| {
+        group.counts.delivered
+    }),
+    (
+        "rialto_queue_redelivered_total",
+        Kind::Counter,
+        "Of these, not for the first time.",
+        |group| group.counts.redelivered,
+    ),
+    ("rialto_queue_dead_total", Kind::Counter, "Messages given up.", |group| group.counts.dead),
+];
+
+pub(super) fn write(page: &mut Page, queue: &Queue) {
+    let topics = queue.topics();
+    page.gauge("rialto_queue_topics", "Topics, those not told of included.", topics.len() as u64);
+    let first = topics.iter().take(TOPICS_MAX);
+    // One that was deleted meanwhile is left out.
+    let stats: Vec<_> = first.filter_map(|topic| queue.stats(topic.as_str()).ok()).collect();
+    for (name, kind, help, value) in OF_TOPICS {
+        let mut metric = page.metric(name, kind, help);
+        for topic in &stats {
+            metric.with(&[("topic", &topic.name)], value(topic));
+        }
+    }
+    for (name, kind, help, value) in OF_GROUPS {
+        let mut metric = page.metric(name, kind, help);
+        for topic in &stats {
+            for group in topic.groups.iter().take(GROUPS_MAX) {
+                let labels: [(&str, &dyn std::fmt::Display); 2] =
+                    [("topic", &topic.name), ("group", &group.name)];
+                metric.with(&labels, value(group));
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What the queue says of a request that came to nothing, as an error on the bus.
+
+use rialto_bus::{Error, ErrorKind};
+use rialto_desk::AtField;
+use rialto_queue::QueueError;
+
+/// Which message of a request is at fault, counted from 0: those before it have been published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("message {0} is at fault")]
+pub(crate) struct AtMessage(pub(crate) usize);
+
+/// The same, on the bus.
+pub(super) fn told(error: QueueError) -> Error {
+    let message = format!("{error}.");
+    let as_kind = |kind, code| Error::new(kind, code, message.clone());
+    match error {
+        QueueError::Name(_) => AtField("name").invalid(message),
+        QueueError::Options(_) => AtField("body").invalid(message),
+        QueueError::Level { .. } => AtField("confirm").invalid(message),
+        QueueError::Message(_) => as_kind(ErrorKind::Invalid, "invalid_message"),
+        QueueError::NoKey(_) => as_kind(ErrorKind::Conflict, "no_key"),
+        QueueError::UnknownTopic(_) | QueueError::TopicDeleted(_) => {
+            as_kind(ErrorKind::NotFound, "unknown_topic").with_source(AtField("topic"))
+        }
+        QueueError::UnknownGroup { .. } => {
+            as_kind(ErrorKind::NotFound, "unknown_group").with_source(AtField("group"))
+        }
+        QueueError::TopicExists(_) => as_kind(ErrorKind::Conflict, "topic_exists"),
+        QueueError::GroupExists { .. } => as_kind(ErrorKind::Conflict, "group_exists"),
+        QueueError::Sequence { .. } => {
+            as_kind(ErrorKind::Conflict, "out_of_sequence").with_source(AtField("first"))
+        }
+        QueueError::LeaseLost(_) => as_kind(ErrorKind::Conflict, "lease_lost"),
+        QueueError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
+        QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
+        QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),
+        QueueError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
+        _ => as_kind(ErrorKind::Internal, "queue_failed"),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a key may do with which topics.
+
+use rialto_queue::NAME_BYTES_MAX;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that can be done with a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueRight {
+    /// Publish on it.
+    Produce,
+    /// Read it, and fetch messages as a member of its groups.
+    Consume,
+    /// Create and delete it and its groups.
+    Admin,
+}
+
+impl QueueRight {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            QueueRight::Produce => "produce",
+            QueueRight::Consume => "consume",
+            QueueRight::Admin => "admin",
+        }
+    }
+}
+
+/// Which topics are meant: one, or with a `*` at the end all that begin so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TopicPattern(String);
+
+/// Why a text is no [`TopicPattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "topics are named by their name, or by how it begins and a *: at most {NAME_BYTES_MAX} of the \
+     characters a to z, A to Z, 0 to 9, `.`, `_` and `-`"
+)]
+pub struct InvalidPattern;
+
+impl TopicPattern {
+    /// Checks a pattern.
+    ///
+    /// # Errors
+    /// No topic could have such a name.
+    pub fn new(text: &str) -> Result<TopicPattern, InvalidPattern> {
+        let name = text.strip_suffix('*').unwrap_or(text);
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let is_fit = name.len() <= NAME_BYTES_MAX && name.bytes().all(fits);
+        if is_fit && !text.is_empty() {
+            Ok(TopicPattern(text.to_owned()))
+        } else {
+            Err(InvalidPattern)
+        }
+    }
+
+    /// Whether a topic is meant.
+    #[must_use]
+    pub fn matches(&self, topic: &str) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(beginning) => topic.starts_with(beginning),
+            None => topic == self.0,
+        }
+    }
+}
+
+impl fmt::Display for TopicPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for TopicPattern {
+    type Error = InvalidPattern;
+
+    fn try_from(text: String) -> Result<TopicPattern, InvalidPattern> {
+        TopicPattern::new(&text)
+    }
+}
+
+impl From<TopicPattern> for String {
+    fn from(pattern: TopicPattern) -> String {
+        pattern.0
+    }
+}
+
+/// What a key may do with some topics.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueGrant {
+    /// With which.
+    pub topics: TopicPattern,
+    /// What.
+    pub rights: Vec<QueueRight>,
+}
+
+impl QueueGrant {
+    /// Whether it allows this with this topic.
+    #[must_use]
+    pub fn allows(&self, right: QueueRight, topic: &str) -> bool {
+        self.rights.contains(&right) && self.topics.matches(topic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_one_topic_or_all_that_begin_so() {
+        let means = |pattern: &str, topic| TopicPattern::new(pattern).unwrap().matches(topic);
+        assert!(means("orders", "orders") && !means("orders", "orders.eu"));
+        assert!(means("orders.*", "orders.eu") && !means("orders.*", "orders"));
+        assert!(means("*", "anything"));
+        for bad in ["", "a*b", "**", "a b", "é*", &"x".repeat(129)] {
+            assert!(TopicPattern::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

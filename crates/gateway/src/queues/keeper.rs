@@ -1,0 +1,290 @@
+//! Answers what is asked of the queue.
+
+use super::consumers::{Calling, Consumers};
+use super::error::{AtMessage, told};
+use super::lease::LeaseTexts;
+use super::request::{
+    AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
+    GetTopic, Leased, ListTopics, NackMessages, NewMessage, PublishMessages, Published,
+    ReadMessages, ReadPage, Seat,
+};
+use crate::auth::Caller;
+use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
+use rialto_desk::{Forbidden, Scope};
+use rialto_queue::{
+    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, TopicOptions, TopicStats,
+    WhenFull,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How often silent consumers are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a publisher waits for room at most.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How many bytes of messages one reading takes in before it ends.
+const READ_BYTES_MAX: usize = 1 << 20;
+
+/// Keeps the queue, and the consumers that come and go.
+pub(crate) struct QueueKeeper {
+    queue: Queue,
+    consumers: Arc<Consumers>,
+    stopped: watch::Receiver<bool>,
+    leases: LeaseTexts,
+}
+
+impl QueueKeeper {
+    pub(super) fn open(queue: Queue, stopped: watch::Receiver<bool>) -> QueueKeeper {
+        let consumers = Arc::new(Consumers::default());
+        let watched = Arc::downgrade(&consumers);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK_EVERY).await;
+                let Some(consumers) = watched.upgrade() else { return };
+                consumers.forget_silent(Instant::now());
+            }
+        });
+        QueueKeeper { queue, consumers, stopped, leases: LeaseTexts::new() }
+    }
+
+    pub(super) fn leases(&self) -> LeaseTexts {
+        self.leases
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Uses the queue where waiting for its disk holds up nobody.
+    async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Queue) -> std::result::Result<T, QueueError> + Send + 'static,
+    ) -> Result<T> {
+        let queue = self.queue.clone();
+        match tokio::task::spawn_blocking(move || work(&queue)).await {
+            Ok(done) => done.map_err(told),
+            Err(error) => {
+                let message = format!("The work broke off: {error}.");
+                Err(Error::new(ErrorKind::Internal, "queue_failed", message))
+            }
+        }
+    }
+
+    fn call(&self, cx: &Context<'_>, seat: &Seat) -> Result<Calling<'_>> {
+        self.consumers.call(&self.queue, caller(cx)?.id(), seat)
+    }
+
+    /// What became of a call on a consumer. If its group is gone, so is the consumer, and another
+    /// group of the name gets another.
+    fn came_to<T>(&self, seat: &Seat, result: std::result::Result<T, QueueError>) -> Result<T> {
+        result.map_err(|error| {
+            if let QueueError::TopicDeleted(_) | QueueError::UnknownGroup { .. } = error {
+                self.consumers.forget(&seat.topic, Some(&seat.group));
+            }
+            told(error)
+        })
+    }
+
+    /// Does something with each lease, and says which were lost.
+    fn settle(
+        &self,
+        seat: &Seat,
+        leases: &[Leased],
+        mut settle: impl FnMut(MessageId, u64) -> std::result::Result<(), QueueError>,
+    ) -> Result<Vec<MessageId>> {
+        let mut lost = Vec::new();
+        for (id, lease) in leases {
+            match settle(*id, *lease) {
+                Ok(()) => {}
+                Err(QueueError::LeaseLost(id)) => lost.push(id),
+                Err(error) => return self.came_to(seat, Err(error)),
+            }
+        }
+        Ok(lost)
+    }
+}
+
+fn caller<'a>(cx: &Context<'a>) -> Result<&'a Caller> {
+    Ok(cx.principal().ok_or(Forbidden::Nobody)?)
+}
+
+impl Handler<CreateTopic> for QueueKeeper {
+    async fn handle(&self, create: CreateTopic, _: &Context<'_>) -> Result<()> {
+        let CreateTopic { topic, options } = create;
+        self.aside(move |queue| queue.create_topic(topic.as_str(), options)).await
+    }
+}
+
+impl Handler<DeleteTopic> for QueueKeeper {
+    async fn handle(&self, delete: DeleteTopic, _: &Context<'_>) -> Result<()> {
+        let topic = delete.topic.clone();
+        self.aside(move |queue| queue.delete_topic(topic.as_str())).await?;
+        self.consumers.forget(&delete.topic, None);
+        Ok(())
+    }
+}
+
+impl Handler<ListTopics> for QueueKeeper {
+    async fn handle(&self, _: ListTopics, cx: &Context<'_>) -> Result<Vec<Name>> {
+        let caller = caller(cx)?;
+        let (sees_all, grants) = (caller.scopes().has(Scope::Admin), caller.queues());
+        let sees = |topic: &Name| {
+            sees_all || grants.iter().any(|grant| grant.topics.matches(topic.as_str()))
+        };
+        Ok(self.queue.topics().into_iter().filter(sees).collect())
+    }
+}
+
+impl Handler<GetTopic> for QueueKeeper {
+    async fn handle(&self, get: GetTopic, _: &Context<'_>) -> Result<(TopicOptions, TopicStats)> {
+        let topic = get.topic.as_str();
+        let options = self.queue.options(topic).map_err(told)?;
+        Ok((options, self.queue.stats(topic).map_err(told)?))
+    }
+}
+
+impl Handler<CreateGroup> for QueueKeeper {
+    async fn handle(&self, create: CreateGroup, _: &Context<'_>) -> Result<()> {
+        let CreateGroup { topic, group, options } = create;
+        self.aside(move |queue| queue.create_group(topic.as_str(), group.as_str(), options)).await
+    }
+}
+
+impl Handler<DeleteGroup> for QueueKeeper {
+    async fn handle(&self, delete: DeleteGroup, _: &Context<'_>) -> Result<()> {
+        let (topic, group) = (delete.topic.clone(), delete.group.clone());
+        self.aside(move |queue| queue.delete_group(topic.as_str(), group.as_str())).await?;
+        self.consumers.forget(&delete.topic, Some(&delete.group));
+        Ok(())
+    }
+}
+
+impl NewMessage {
+    fn as_publish(&self) -> Publish<'_> {
+        let mut publish = Publish::new(&self.payload)
+            .key(self.key.as_bytes())
+            .content_type(&self.content_type)
+            .schema_version(self.schema_version)
+            .priority(self.priority);
+        for (name, value) in &self.headers {
+            publish = publish.header(name, value.as_bytes());
+        }
+        if !self.delay.is_zero() {
+            publish = publish.delay(self.delay);
+        }
+        match self.expires_after {
+            Some(after) => publish.expires_after(after),
+            None => publish,
+        }
+    }
+}
+
+impl Handler<PublishMessages> for QueueKeeper {
+    async fn handle(&self, publish: PublishMessages, _: &Context<'_>) -> Result<Published> {
+        let PublishMessages { topic, messages, numbers, confirm } = publish;
+        let options = self.queue.options(topic.as_str()).map_err(told)?;
+        // Before anything is published: what cannot be promised is not worth half the work.
+        if let Some(asked) = confirm
+            && options.level == Level::Memory
+            && asked > options.level
+        {
+            return Err(told(QueueError::Level { level: options.level, asked }));
+        }
+        let producer = self.queue.producer(topic.as_str()).map_err(told)?;
+        let published: Vec<_> = messages.iter().map(NewMessage::as_publish).collect();
+        let patience = match options.when_full {
+            WhenFull::Block(wait) => wait.min(ROOM_WAIT_MAX),
+            WhenFull::Reject => ROOM_WAIT_MAX,
+        };
+        let end = tokio::time::sleep(patience);
+        let (receipt, refusal) = producer.send_until(&published, numbers, end).await;
+        let done = receipt.ids().len() + receipt.duplicates();
+        if let Some(error) = refusal {
+            // What was accepted is published all the same, and whoever numbers it may send it again.
+            let error = told(error);
+            let message = format!(
+                "{} The first {done} of {} messages have been published.",
+                error.message(),
+                messages.len()
+            );
+            let (kind, code) = (error.kind(), error.code());
+            let retry = error.is_retryable();
+            return Err(Error::new(kind, code, message)
+                .retryable(retry)
+                .with_source(AtMessage(done)));
+        }
+        receipt.confirmed_at(confirm.unwrap_or(options.level)).await.map_err(told)?;
+        Ok(Published { ids: receipt.ids().to_vec(), duplicates: receipt.duplicates() })
+    }
+}
+
+impl Handler<FetchMessages> for QueueKeeper {
+    async fn handle(&self, fetch: FetchMessages, cx: &Context<'_>) -> Result<Fetched> {
+        let FetchMessages { seat, max, wait } = fetch;
+        let consumer = self.call(cx, &seat)?;
+        let mut stopped = self.stopped.clone();
+        let end = async {
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                _ = stopped.wait_for(|stopped| *stopped) => {}
+            }
+        };
+        let fetched = consumer.fetch_until(max, end).await;
+        self.came_to(&seat, fetched)
+    }
+}
+
+impl Handler<AckMessages> for QueueKeeper {
+    async fn handle(&self, ack: AckMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
+        let consumer = self.call(cx, &ack.seat)?;
+        let lost =
+            self.settle(&ack.seat, &ack.leases, |id, lease| consumer.ack_lease(id, lease))?;
+        let confirmed = consumer.confirmed().await;
+        self.came_to(&ack.seat, confirmed)?;
+        Ok(lost)
+    }
+}
+
+impl Handler<NackMessages> for QueueKeeper {
+    async fn handle(&self, nack: NackMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
+        let NackMessages { seat, leases, delay, refuse, detail } = nack;
+        let consumer = self.call(cx, &seat)?;
+        let lost = self.settle(&seat, &leases, |id, lease| match refuse {
+            true => consumer.refuse_lease(id, lease, &detail),
+            false => consumer.nack_lease(id, lease, delay, &detail),
+        })?;
+        let confirmed = consumer.confirmed().await;
+        self.came_to(&seat, confirmed)?;
+        Ok(lost)
+    }
+}
+
+impl Handler<ExtendLeases> for QueueKeeper {
+    async fn handle(&self, extend: ExtendLeases, cx: &Context<'_>) -> Result<Vec<MessageId>> {
+        let consumer = self.call(cx, &extend.seat)?;
+        self.settle(&extend.seat, &extend.leases, |id, lease| consumer.extend_lease(id, lease))
+    }
+}
+
+impl Handler<ReadMessages> for QueueKeeper {
+    async fn handle(&self, read: ReadMessages, _: &Context<'_>) -> Result<ReadPage> {
+        let ReadMessages { topic, from, max } = read;
+        self.aside(move |queue| {
+            let mut reader = queue.reader_at(topic.as_str(), &from)?;
+            let (mut messages, mut missed, mut bytes) = (Vec::new(), 0, 0);
+            while messages.len() < max && bytes < READ_BYTES_MAX {
+                match reader.try_next()? {
+                    Some(Read::Message(message)) => {
+                        bytes += message.payload().len();
+                        messages.push(message);
+                    }
+                    Some(Read::Missed { messages, .. }) => missed += messages,
+                    None => break,
+                }
+            }
+            Ok(ReadPage { messages, missed, next: reader.positions() })
+        })
+        .await
+    }
+}

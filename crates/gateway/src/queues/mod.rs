@@ -1,0 +1,23 @@
+//! Queues: topics over HTTP, for callers with keys.
+//!
+//! The queue itself is [`rialto_queue`]; here stand the requests that can be made of it, who may
+//! make them, and the consumers that it knows by names between their calls.
+
+mod bus;
+mod consumers;
+mod error;
+mod grant;
+mod keeper;
+mod lease;
+mod policy;
+mod request;
+
+pub(crate) use bus::QueueBus;
+pub(crate) use error::AtMessage;
+pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
+pub(crate) use lease::LeaseTexts;
+pub(crate) use request::{
+    AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
+    GetTopic, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, PublishMessages, ReadMessages,
+    Seat,
+};

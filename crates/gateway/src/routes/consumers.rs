@@ -1,0 +1,118 @@
+//! Queues: what members of groups ask.
+
+use super::queues::{bus, name, names};
+use super::{Handled, respond};
+use crate::ApiError;
+use crate::call::Call;
+use crate::dto::{FetchRequest, LeaseRequest, NackRequest, SettleRequest, write_delivered};
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use crate::queues::{AckMessages, ExtendLeases, FetchMessages, NackMessages, Seat};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::Response;
+use rialto_bus::Dispatch;
+use rialto_queue::MessageId;
+use std::time::Duration;
+
+/// How many messages a fetch that does not say hands out at most.
+const FETCH_USUAL: usize = 10;
+
+/// `POST /v1/queues/{topic}/groups/{group}/fetch`
+pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
+    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    if gate.intake.process.operations().is_stopping() {
+        return Err(ApiError::stopped());
+    }
+    let call = read(gate, request).await?;
+    let body: FetchRequest<'_> = call.json()?;
+    let fetch = FetchMessages {
+        seat: seat(&call, &body.consumer)?,
+        max: body.max.unwrap_or(FETCH_USUAL),
+        wait: Duration::from_millis(body.wait_ms),
+    };
+    let bus = bus(gate)?;
+    let leases = bus.leases();
+    let fetched = bus.send(fetch, &call.queue_cx()).await?;
+    let bytes: usize = fetched.messages.iter().map(|message| message.payload().len()).sum();
+    let mut out = JsonOut::with_capacity(256 + 256 * fetched.messages.len() + bytes);
+    out.open_object();
+    out.key("messages").open_array();
+    for delivered in &fetched.messages {
+        write_delivered(&mut out, delivered, leases);
+    }
+    out.close_array();
+    out.key("missed").quoted(fetched.missed);
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `POST /v1/queues/{topic}/groups/{group}/ack`
+pub(super) async fn ack(gate: &Gate, request: Request) -> Handled {
+    let call = read(gate, request).await?;
+    let body: SettleRequest<'_> = call.json()?;
+    let ack =
+        AckMessages { seat: seat(&call, &body.consumer)?, leases: leases(gate, &body.messages)? };
+    Ok(settled(&bus(gate)?.send(ack, &call.queue_cx()).await?))
+}
+
+/// `POST /v1/queues/{topic}/groups/{group}/nack`
+pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
+    let call = read(gate, request).await?;
+    let body: NackRequest<'_> = call.json()?;
+    let nack = NackMessages {
+        seat: seat(&call, &body.consumer)?,
+        leases: leases(gate, &body.messages)?,
+        delay: body.delay_ms.map(Duration::from_millis),
+        refuse: body.refuse,
+        detail: body.detail.as_deref().unwrap_or_default().to_owned(),
+    };
+    Ok(settled(&bus(gate)?.send(nack, &call.queue_cx()).await?))
+}
+
+/// `POST /v1/queues/{topic}/groups/{group}/extend`
+pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
+    let call = read(gate, request).await?;
+    let body: SettleRequest<'_> = call.json()?;
+    let extend =
+        ExtendLeases { seat: seat(&call, &body.consumer)?, leases: leases(gate, &body.messages)? };
+    Ok(settled(&bus(gate)?.send(extend, &call.queue_cx()).await?))
+}
+
+async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    Ok(call)
+}
+
+fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
+    let [topic, group] = names(call, ["topic", "group"])?;
+    Ok(Seat { topic, group, consumer: name("consumer", consumer)? })
+}
+
+fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<(MessageId, u64)>, ApiError> {
+    let texts = bus(gate)?.leases();
+    let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
+        let id = message.id.parse().map_err(|error| {
+            ApiError::invalid(format!("messages[{nth}].id"), format!("{error}."))
+        })?;
+        let lease = texts.number(&message.lease).ok_or_else(|| {
+            let message = "This is no lease; send it as it was told.";
+            ApiError::invalid(format!("messages[{nth}].lease"), message)
+        })?;
+        Ok((id, lease))
+    };
+    messages.iter().enumerate().map(read).collect()
+}
+
+fn settled(lost: &[MessageId]) -> Response {
+    let mut out = JsonOut::with_capacity(32 + 16 * lost.len());
+    out.open_object();
+    out.key("lost").open_array();
+    for id in lost {
+        out.text(&id.to_string());
+    }
+    out.close_array();
+    out.close_object();
+    respond(StatusCode::OK, out)
+}

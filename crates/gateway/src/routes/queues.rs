@@ -1,0 +1,192 @@
+//! Queues: topics and groups, publishing, reading.
+
+use super::{Handled, respond};
+use crate::ApiError;
+use crate::call::Call;
+use crate::dto::{GroupRequest, MessageRequest, TopicRequest, write_message, write_topic};
+use crate::gate::Gate;
+use crate::json::JsonOut;
+use crate::query::unescape;
+use crate::queues::{
+    CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, MESSAGES_MAX,
+    PublishMessages, QueueBus, ReadMessages,
+};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::Response;
+use rialto_bus::Dispatch;
+use rialto_queue::{Level, Name};
+
+/// The bus to the queue, if this venue has one.
+pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
+    gate.queues.as_ref().ok_or_else(|| {
+        let message = "This venue keeps no queues; its operator may set enabled under [queue].";
+        ApiError::new(StatusCode::NOT_FOUND, "no_queues", message)
+    })
+}
+
+/// The parts of the path behind `/v1/queues/`, by what they name.
+pub(super) fn names<const N: usize>(
+    call: &Call,
+    fields: [&'static str; N],
+) -> Result<[Name; N], ApiError> {
+    let path = call.head.uri.path().strip_prefix("/v1/queues/").unwrap_or_default();
+    // Between the names stands what is named: topic, "groups", group, "fetch".
+    let mut parts = path.split('/').step_by(2);
+    let mut names = Vec::with_capacity(N);
+    for field in fields {
+        let part = unescape(parts.next().unwrap_or_default());
+        names.push(name(field, part.as_deref().unwrap_or_default())?);
+    }
+    Ok(<[Name; N]>::try_from(names).expect("there is one name for each field"))
+}
+
+pub(super) fn name(field: &'static str, text: &str) -> Result<Name, ApiError> {
+    Name::new(text).map_err(|error| ApiError::invalid(field, format!("{error}.")))
+}
+
+/// `POST /v1/queues`
+pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    let body: TopicRequest<'_> = call.json()?;
+    let topic = name("name", &body.name)?;
+    let options = body.options()?;
+    bus(gate)?.send(CreateTopic { topic: topic.clone(), options }, &call.queue_cx()).await?;
+    show(gate, &call, StatusCode::CREATED, topic).await
+}
+
+/// `GET /v1/queues`
+pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let topics = bus(gate)?.query(ListTopics, &call.queue_cx()).await?;
+    let mut out = JsonOut::with_capacity(32 + 32 * topics.len());
+    out.open_object();
+    out.key("topics").open_array();
+    for topic in &topics {
+        out.text(topic.as_str());
+    }
+    out.close_array();
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `GET /v1/queues/{topic}`
+pub(super) async fn get(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let [topic] = names(&call, ["topic"])?;
+    show(gate, &call, StatusCode::OK, topic).await
+}
+
+async fn show(gate: &Gate, call: &Call, status: StatusCode, topic: Name) -> Handled {
+    let (options, stats) = bus(gate)?.query(GetTopic { topic }, &call.queue_cx()).await?;
+    let mut out = JsonOut::with_capacity(1_024);
+    write_topic(&mut out, &options, &stats);
+    Ok(respond(status, out))
+}
+
+/// `DELETE /v1/queues/{topic}`
+pub(super) async fn delete(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let [topic] = names(&call, ["topic"])?;
+    bus(gate)?.send(DeleteTopic { topic }, &call.queue_cx()).await?;
+    Ok(nothing())
+}
+
+/// `POST /v1/queues/{topic}/groups`
+pub(super) async fn create_group(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
+    let [topic] = names(&call, ["topic"])?;
+    let body: GroupRequest<'_> = call.json()?;
+    let group = name("name", &body.name)?;
+    let create = CreateGroup { topic: topic.clone(), group, options: body.options() };
+    bus(gate)?.send(create, &call.queue_cx()).await?;
+    show(gate, &call, StatusCode::CREATED, topic).await
+}
+
+/// `DELETE /v1/queues/{topic}/groups/{group}`
+pub(super) async fn delete_group(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let [topic, group] = names(&call, ["topic", "group"])?;
+    bus(gate)?.send(DeleteGroup { topic, group }, &call.queue_cx()).await?;
+    Ok(nothing())
+}
+
+/// `POST /v1/queues/{topic}/messages`
+pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
+    let bus = bus(gate)?;
+    let call = Call::read_up_to(gate, request, gate.config.queue_body_bytes_max).await?;
+    let [topic] = names(&call, ["topic"])?;
+    let mut query = call.query()?;
+    let confirm: Option<Level> = query.parse("confirm", "memory, buffered or synced")?;
+    let producer = query.parse("producer", "a whole number of 64 bits")?;
+    let first = query.parse("first", "a whole number of 64 bits")?;
+    query.finish()?;
+    let numbers = match (producer, first) {
+        (None, None) => (0, 0),
+        (Some(0), _) => return Err(ApiError::invalid("producer", "A producer's id is not 0.")),
+        (Some(producer), Some(first)) => (producer, first),
+        (Some(_), None) => return Err(ApiError::missing("first")),
+        (None, Some(_)) => return Err(ApiError::missing("producer")),
+    };
+    let rows: Vec<MessageRequest> = call.json_list(MESSAGES_MAX)?;
+    let messages = rows.into_iter().enumerate().map(|(nth, row)| row.message(nth));
+    let messages = messages.collect::<Result<_, _>>()?;
+    let publish = PublishMessages { topic, messages, numbers, confirm };
+    let published = bus.send(publish, &call.queue_cx()).await?;
+    let mut out = JsonOut::with_capacity(64 + 16 * published.ids.len());
+    out.open_object();
+    out.key("ids").open_array();
+    for id in &published.ids {
+        out.text(&id.to_string());
+    }
+    out.close_array();
+    out.key("duplicates").number(published.duplicates as u32);
+    out.close_object();
+    Ok(respond(StatusCode::CREATED, out))
+}
+
+/// `GET /v1/queues/{topic}/messages`
+pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    let [topic] = names(&call, ["topic"])?;
+    let mut query = call.query()?;
+    let from = query.text("from");
+    let max = query.count("max", 100, MESSAGES_MAX)?;
+    query.finish()?;
+    let from = match from.as_deref() {
+        None | Some("oldest") => Vec::new(),
+        Some(places) => {
+            places.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| {
+                let message = "The parameter from is oldest, or what an answer called next.";
+                ApiError::invalid("from", message)
+            })?
+        }
+    };
+    let read = ReadMessages { topic, from, max };
+    let page = bus(gate)?.query(read, &call.queue_cx()).await?;
+    let mut out = JsonOut::with_capacity(1_024);
+    out.open_object();
+    out.key("messages").open_array();
+    for message in &page.messages {
+        write_message(&mut out, message);
+    }
+    out.close_array();
+    out.key("missed").quoted(page.missed);
+    let next: Vec<_> = page.next.iter().map(u64::to_string).collect();
+    out.key("next").text(&next.join(","));
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+fn nothing() -> Response {
+    let mut out = JsonOut::with_capacity(2);
+    out.open_object();
+    out.close_object();
+    respond(StatusCode::OK, out)
+}

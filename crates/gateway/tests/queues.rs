@@ -1,0 +1,339 @@
+//! Topics over HTTP: publishing, consuming, reading, who may, and what is refused.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, Key, Reply, config, key_of, signed};
+use rialto_gateway::GatewayConfig;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// A venue with a topic `jobs` and its group `all`.
+fn furnished(config: GatewayConfig) -> House {
+    let house = House::empty(config);
+    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    house
+}
+
+fn publish(house: &House, messages: Value) -> Value {
+    house.operate("POST", "/v1/queues/jobs/messages", messages).expect(201)
+}
+
+fn in_group(house: &House, what: &str, body: Value) -> Reply {
+    house.operate("POST", &format!("/v1/queues/jobs/groups/all/{what}"), body)
+}
+
+fn fetch(house: &House, consumer: &str) -> Vec<Value> {
+    let told = in_group(house, "fetch", json!({"consumer": consumer})).expect(200);
+    told["messages"].as_array().unwrap().clone()
+}
+
+/// How messages are named in an acknowledgement.
+fn leases(messages: &[Value]) -> Value {
+    let lease = |message: &Value| json!({"id": message["id"], "lease": message["lease"]});
+    messages.iter().map(lease).collect()
+}
+
+/// A key with these rights to these topics and nothing else.
+fn key(house: &House, grants: Value) -> Key {
+    let member = house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+    let body = json!({"member": member["member"], "queues": grants});
+    key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201))
+}
+
+#[test]
+fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
+    let house = furnished(config());
+    let message = json!({
+        "payload": "paint it \"red\"", "key": "house-7", "headers": {"trace": "9"},
+        "content_type": "text/plain", "schema_version": 3, "expires_after_ms": 60_000,
+    });
+    let told = publish(&house, json!([message, {"payload_base64": "/wA="}]));
+    assert_eq!(told, json!({"ids": ["0:1", "0:2"], "duplicates": 0}));
+
+    let messages = fetch(&house, "one");
+    let [first, second] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!((&first["id"], &first["attempt"]), (&json!("0:1"), &json!(1)));
+    for name in ["payload", "key", "headers", "content_type", "schema_version"] {
+        assert_eq!(first[name], message[name], "{name}");
+    }
+    assert!(first["expires_us"].is_string() && first["published_us"].is_string(), "{first}");
+    assert_eq!((&second["payload_base64"], &second["payload"]), (&json!("/wA="), &Value::Null));
+
+    assert!(fetch(&house, "two").is_empty(), "another has them");
+    let body = json!({"consumer": "one", "messages": leases(&messages[..1])});
+    assert_eq!(in_group(&house, "ack", body).expect(200), json!({"lost": []}));
+    let body = json!({"consumer": "one", "messages": leases(&messages[1..]), "detail": "busy"});
+    assert_eq!(in_group(&house, "nack", body).expect(200), json!({"lost": []}));
+
+    let again = fetch(&house, "two");
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert_eq!((&again[0]["id"], &again[0]["attempt"]), (&json!("0:2"), &json!(2)));
+    let body = json!({"consumer": "two", "messages": leases(&again)});
+    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": []}));
+
+    let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+    assert_eq!(topic["published_messages"], "2");
+    let group = &topic["groups"][0];
+    assert_eq!(
+        (&group["name"], &group["acked"], &group["redelivered"]),
+        (&json!("all"), &json!("1"), &json!("1"))
+    );
+    let metrics = house.get("/metrics").body.as_str().unwrap().to_owned();
+    assert!(metrics.contains("rialto_queue_published_total{topic=\"jobs\"} 2\n"), "{metrics}");
+    assert!(metrics.contains("rialto_queue_redelivered_total{topic=\"jobs\",group=\"all\"} 1\n"));
+    assert!(
+        metrics.contains("rialto_bus_requests_total{request=\"ack_messages\",outcome=\"ok\"} 1\n")
+    );
+}
+
+#[test]
+fn a_lease_that_was_lost_is_listed_and_the_others_count() {
+    let house = furnished(config());
+    publish(&house, json!([{"payload": "a"}, {"payload": "b"}]));
+    let messages = fetch(&house, "one");
+    let ack = |messages: &[Value]| {
+        let body = json!({"consumer": "one", "messages": leases(messages)});
+        in_group(&house, "ack", body).expect(200)
+    };
+    assert_eq!(ack(&messages[..1]), json!({"lost": []}));
+    assert_eq!(ack(&messages), json!({"lost": ["0:1"]}));
+    // As one that an earlier process handed out.
+    let other = json!([{"id": "0:2", "lease": "00000000.2"}, {"id": "200:7", "lease": "0.1"}]);
+    let body = json!({"consumer": "one", "messages": other});
+    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": ["0:2", "200:7"]}));
+}
+
+#[test]
+fn a_fetch_waits_until_something_is_published() {
+    let house = furnished(config());
+    std::thread::scope(|scope| {
+        let began = Instant::now();
+        let body = json!({"consumer": "one", "wait_ms": 20_000});
+        let waiting = scope.spawn(|| in_group(&house, "fetch", body).expect(200));
+        loop {
+            let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+            if topic["groups"][0]["consumers"] == "1" {
+                break;
+            }
+        }
+        publish(&house, json!([{"payload": "at last"}]));
+        let told = waiting.join().unwrap();
+        assert_eq!(told["messages"][0]["payload"], "at last");
+        assert!(began.elapsed() < Duration::from_secs(15));
+    });
+    let told = in_group(&house, "fetch", json!({"consumer": "two", "wait_ms": 5})).expect(200);
+    assert_eq!(told, json!({"messages": [], "missed": "0"}));
+}
+
+#[test]
+fn who_waits_for_messages_is_answered_at_the_stop() {
+    let mut house = furnished(config());
+    let body = json!({"consumer": "one", "wait_ms": 30_000}).to_string().into_bytes();
+    let path = "/v1/queues/jobs/groups/all/fetch";
+    let key = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    let mut client = house.client();
+    let headers = signed(&key, "POST", path, &body);
+    let waiting = std::thread::spawn(move || client.send("POST", path, &headers, &body));
+    loop {
+        let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+        if topic["groups"][0]["consumers"] == "1" {
+            break;
+        }
+    }
+    let began = Instant::now();
+    assert!(house.gateway.take().unwrap().shutdown(Duration::from_secs(10)));
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    let told = waiting.join().unwrap().expect(200);
+    assert_eq!(told, json!({"messages": [], "missed": "0"}));
+}
+
+#[test]
+fn lines_are_published_as_an_array_is_and_numbers_keep_them_from_being_published_twice() {
+    let house = furnished(config());
+    let send = |path: &str, body: &str| {
+        let headers = [
+            ("Authorization", format!("Bearer {}", house.admin.reveal())),
+            ("Content-Type", "application/x-ndjson".to_owned()),
+        ];
+        house.client().send("POST", path, &headers, body.as_bytes())
+    };
+    let path = "/v1/queues/jobs/messages?producer=7&first=1";
+    let lines = "{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n";
+    assert_eq!(send(path, lines).expect(201)["ids"], json!(["0:1", "0:2"]));
+    assert_eq!(send(path, lines).expect(201), json!({"ids": [], "duplicates": 2}));
+    let wrong = send(path, "{\"payload\":\"a\"}\n{\"payload\":7}\n").refuses(400, "invalid_field");
+    assert_eq!(wrong.field(), "[1].payload");
+}
+
+#[test]
+fn a_topic_is_read_page_by_page_without_a_group() {
+    let house = furnished(config());
+    publish(&house, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
+    let read = |query: &str| {
+        house.operate("GET", &format!("/v1/queues/jobs/messages{query}"), Value::Null)
+    };
+    let page = read("?max=2").expect(200);
+    let payloads = |page: &Value| -> Vec<String> {
+        let messages = page["messages"].as_array().unwrap();
+        messages.iter().map(|message| message["payload"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(payloads(&page), ["a", "b"]);
+    let next = page["next"].as_str().unwrap();
+    let rest = read(&format!("?from={next}")).expect(200);
+    assert_eq!(payloads(&rest), ["c"]);
+    read("?from=yesterday").refuses(400, "invalid_field");
+    read(&format!("?from={}", vec!["1"; 17].join(","))).refuses(400, "invalid_field");
+    assert_eq!(payloads(&read("?from=18446744073709551615").expect(200)), Vec::<String>::new());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
+    let house = furnished(GatewayConfig { queue_body_bytes_max: 4_096, ..config() });
+    let make = |body: Value| house.operate("POST", "/v1/queues", body);
+    make(json!({"name": "jobs", "level": "memory", "priorities": 2})).refuses(409, "topic_exists");
+    make(json!({"name": "jobs", "level": "memory"})).expect(201);
+    for body in [
+        json!({"name": "a/b"}),
+        json!({"name": "x", "kind": "heap"}),
+        json!({"name": "x", "level": "safe"}),
+        json!({"name": "x", "priorities": 17}),
+        json!({"name": "x", "segment_bytes": 5_000}),
+        json!({"name": "x", "segment_bytes": 1_u64 << 40}),
+        json!({"name": "x", "compression": "rar"}),
+        json!({"name": "x", "encryption": "rot13"}),
+    ] {
+        make(body).refuses(400, "invalid_field");
+    }
+    let put = |query: &str, body: Value| {
+        house.operate("POST", &format!("/v1/queues/jobs/messages{query}"), body)
+    };
+    let one = || json!([{"payload": "a"}]);
+    put("", json!([])).refuses(400, "invalid_field");
+    put("", json!({"payload": "a"})).refuses(400, "invalid_field");
+    put("", json!([{"payload": "a"}, {}])).refuses(400, "missing_field");
+    put("", json!([{"payload": "a", "colour": 1}])).refuses(400, "unknown_field");
+    put("", json!([{"payload_base64": "?"}])).refuses(400, "invalid_field");
+    put("", json!([{"payload": "x".repeat(5_000)}])).refuses(413, "body_too_large");
+    put("?confirm=soon", one()).refuses(400, "invalid_field");
+    assert_eq!(put("?confirm=synced", one()).refuses(400, "invalid_field").field(), "confirm");
+    put("?producer=1", one()).refuses(400, "missing_field");
+    put("?producer=0&first=1", one()).refuses(400, "invalid_field");
+    let reply = put("", json!([{"payload": "a"}, {"payload": "b", "priority": 3}]));
+    let reply = reply.refuses(400, "invalid_message");
+    assert_eq!(reply.field(), "[1]");
+    let told = reply.body["error"]["message"].as_str().unwrap();
+    assert!(told.contains("The first 1 of 2 messages have been published."), "{told}");
+
+    let group = |what: &str, body: Value| in_group(&house, what, body);
+    let refused = group("fetch", json!({"consumer": "c", "wait_ms": 30_001}));
+    assert_eq!(refused.refuses(400, "invalid_field").field(), "wait_ms");
+    group("fetch", json!({"consumer": "c", "max": 0})).refuses(400, "invalid_field");
+    group("fetch", json!({"consumer": "c", "max": 1_001})).refuses(400, "invalid_field");
+    group("fetch", json!({"consumer": ""})).refuses(400, "invalid_field");
+    group("fetch", json!({})).refuses(400, "missing_field");
+    group("ack", json!({"consumer": "c", "messages": []})).refuses(400, "invalid_field");
+    for (id, lease) in [("1", "0.1"), ("0:1", "1"), ("256:1", "0.1"), ("0:1", "zz.1")] {
+        let body = json!({"consumer": "c", "messages": [{"id": id, "lease": lease}]});
+        group("ack", body).refuses(400, "invalid_field");
+    }
+    let ask = |path: &str| house.operate("GET", path, Value::Null);
+    ask("/v1/queues/none").refuses(404, "unknown_topic");
+    ask("/v1/queues/none/messages").refuses(404, "unknown_topic");
+    ask("/v1/queues/..%2F/messages").refuses(400, "invalid_field");
+    let path = "/v1/queues/jobs/groups/none/fetch";
+    house.operate("POST", path, json!({"consumer": "c"})).refuses(404, "unknown_group");
+    house.operate("POST", "/v1/queues/none/messages", one()).refuses(404, "unknown_topic");
+}
+
+#[test]
+fn a_full_work_queue_refuses_and_takes_more_when_something_is_done() {
+    let house = House::empty(config());
+    let body = json!({"name": "jobs", "level": "memory", "kind": "work_queue", "messages_max": 1});
+    house.operate("POST", "/v1/queues", body).expect(201);
+    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    publish(&house, json!([{"payload": "a"}]));
+    let put = || house.operate("POST", "/v1/queues/jobs/messages", json!([{"payload": "b"}]));
+    assert!(put().refuses(503, "topic_full").head.contains("retry-after"));
+    let body = json!({"consumer": "one", "messages": leases(&fetch(&house, "one"))});
+    in_group(&house, "ack", body).expect(200);
+    put().expect(201);
+}
+
+#[test]
+fn a_topic_that_was_deleted_and_made_again_is_another_one() {
+    let house = furnished(config());
+    publish(&house, json!([{"payload": "a"}]));
+    assert_eq!(fetch(&house, "one").len(), 1);
+    house.operate("DELETE", "/v1/queues/jobs", Value::Null).expect(200);
+    in_group(&house, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_topic");
+    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    house.operate("POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    publish(&house, json!([{"payload": "b"}]));
+    assert_eq!(fetch(&house, "one")[0]["payload"], "b");
+    house.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
+    in_group(&house, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_group");
+}
+
+#[test]
+fn a_key_may_do_what_it_was_granted_and_nothing_else() {
+    let house = furnished(config());
+    let ask = |key: &Key, method: &str, path: &str, body: Value| house.ask(key, method, path, body);
+    house.furnish();
+    let member = house.member("trader");
+    ask(&member, "GET", "/v1/queues/jobs", Value::Null).refuses(403, "forbidden");
+    assert_eq!(ask(&member, "GET", "/v1/queues", Value::Null).expect(200), json!({"topics": []}));
+    house.get("/v1/queues").refuses(401, "credentials_missing");
+
+    let producer = key(&house, json!([{"topics": "job*", "rights": ["produce"]}]));
+    let consumer = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    let admin = key(&house, json!([{"topics": "own.*", "rights": ["admin"]}]));
+    let messages = "/v1/queues/jobs/messages";
+    let group = "/v1/queues/jobs/groups/all";
+    let one = || json!([{"payload": "a"}]);
+    let as_one = || json!({"consumer": "one"});
+    ask(&producer, "POST", messages, one()).expect(201);
+    ask(&consumer, "POST", messages, one()).refuses(403, "forbidden");
+    ask(&producer, "GET", messages, Value::Null).refuses(403, "forbidden");
+    ask(&consumer, "GET", messages, Value::Null).expect(200);
+    ask(&producer, "POST", &format!("{group}/fetch"), as_one()).refuses(403, "forbidden");
+    let told = ask(&consumer, "POST", &format!("{group}/fetch"), as_one()).expect(200);
+    assert_eq!(told["messages"].as_array().unwrap().len(), 1);
+    let lease = leases(told["messages"].as_array().unwrap());
+    for what in ["ack", "nack", "extend"] {
+        let body = json!({"consumer": "one", "messages": lease});
+        ask(&producer, "POST", &format!("{group}/{what}"), body).refuses(403, "forbidden");
+    }
+    for key in [&producer, &consumer] {
+        ask(key, "DELETE", "/v1/queues/jobs", Value::Null).refuses(403, "forbidden");
+        ask(key, "DELETE", group, Value::Null).refuses(403, "forbidden");
+        ask(key, "POST", "/v1/queues", json!({"name": "jobs.eu"})).refuses(403, "forbidden");
+        ask(key, "POST", "/v1/queues/jobs/groups", json!({"name": "x"})).refuses(403, "forbidden");
+        ask(key, "GET", "/v1/queues/jobs", Value::Null).expect(200);
+    }
+    // Whether there is such a topic is not told to those who may not know.
+    ask(&consumer, "GET", "/v1/queues/none", Value::Null).refuses(403, "forbidden");
+    let body = json!({"name": "own.things", "level": "memory"});
+    ask(&admin, "POST", "/v1/queues", body).expect(201);
+    let told = ask(&admin, "GET", "/v1/queues", Value::Null).expect(200);
+    assert_eq!(told, json!({"topics": ["own.things"]}));
+    ask(&admin, "DELETE", "/v1/queues/own.things", Value::Null).expect(200);
+    ask(&admin, "DELETE", "/v1/queues/jobs", Value::Null).refuses(403, "forbidden");
+}
+
+#[test]
+fn grants_that_make_no_sense_are_refused() {
+    let house = House::empty(config());
+    house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+    for grants in [
+        json!([]),
+        json!([{"topics": "a b", "rights": ["consume"]}]),
+        json!([{"topics": "a", "rights": []}]),
+        json!([{"topics": "a", "rights": ["own"]}]),
+        Value::Array(vec![json!({"topics": "a", "rights": ["consume"]}); 101]),
+    ] {
+        let body = json!({"member": 1, "queues": grants});
+        house.operate("POST", "/v1/admin/keys", body).refuses(400, "invalid_field");
+    }
+}
