@@ -83,10 +83,15 @@ impl Consumer {
             return Ok(fetched);
         }
         let deadline = Instant::now().checked_add(wait);
-        match self.core.house.block_on(self.next(messages_max), deadline) {
-            Some(fetched) => fetched,
-            None => Ok(Fetched::default()),
+        let arrived = self.arrived(messages_max, std::future::pending());
+        let Some(fetched) = self.core.house.block_on(arrived, deadline) else {
+            return Ok(Fetched::default());
+        };
+        let fetched = fetched?;
+        if !fetched.messages.is_empty() && self.is_at_most_once() {
+            self.confirm()?;
         }
+        Ok(fetched)
     }
 
     /// At most this many messages, as soon as there are some. Dropping the future loses nothing,
@@ -102,9 +107,22 @@ impl Consumer {
         messages_max: usize,
         end: impl Future<Output = ()>,
     ) -> Result<Fetched, QueueError> {
+        let fetched = self.arrived(messages_max, end).await?;
+        if !fetched.messages.is_empty() && self.is_at_most_once() {
+            self.confirmed().await?;
+        }
+        Ok(fetched)
+    }
+
+    /// What [`Consumer::fetch_until`] hands out, not confirmed yet.
+    async fn arrived(
+        &self,
+        messages_max: usize,
+        end: impl Future<Output = ()>,
+    ) -> Result<Fetched, QueueError> {
         let mut end = pin!(end);
         let mut waiting = Waiting { group: &self.group, waker: None };
-        let fetched = std::future::poll_fn(|context| {
+        std::future::poll_fn(|context| {
             let take = || match self.take(messages_max) {
                 Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
                 result => Poll::Ready(result),
@@ -119,12 +137,7 @@ impl Consumer {
             }
             end.as_mut().poll(context).map(|()| Ok(Fetched::default()))
         })
-        .await?;
-        drop(waiting);
-        if !fetched.messages.is_empty() && self.is_at_most_once() {
-            self.confirmed().await?;
-        }
-        Ok(fetched)
+        .await
     }
 
     /// The message was worked on, and will not be handed out again. This is written before long;
