@@ -54,7 +54,7 @@ impl Reader {
         let lanes = (0..usize::from(topic.options.priorities))
             .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
             .collect();
-        Self { topic, lanes, _core: core }
+        Self { topic, lanes, cut_off: None, _core: core }
     }
 
     /// The topic that it reads.
