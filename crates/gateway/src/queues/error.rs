@@ -30,6 +30,9 @@ pub(super) fn told(error: QueueError) -> Error {
         QueueError::Sequence { .. } => {
             as_kind(ErrorKind::Conflict, "out_of_sequence").with_source(AtField("first"))
         }
+        QueueError::CutOff { .. } => {
+            as_kind(ErrorKind::Conflict, "cut_off").with_source(AtField("from"))
+        }
         QueueError::LeaseLost(_) => as_kind(ErrorKind::Conflict, "lease_lost"),
         QueueError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),

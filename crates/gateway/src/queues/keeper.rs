@@ -12,8 +12,8 @@ use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
 use rialto_desk::{Forbidden, Scope};
 use rialto_queue::{
-    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, TopicOptions, TopicStats,
-    WhenFull,
+    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Start, TopicOptions,
+    TopicStats, WhenFull,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -271,7 +271,10 @@ impl Handler<ReadMessages> for QueueKeeper {
     async fn handle(&self, read: ReadMessages, _: &Context<'_>) -> Result<ReadPage> {
         let ReadMessages { topic, from, max } = read;
         self.aside(move |queue| {
-            let mut reader = queue.reader_at(topic.as_str(), &from)?;
+            let mut reader = match from.is_empty() {
+                true => queue.reader(topic.as_str(), Start::Oldest)?,
+                false => queue.reader_at(topic.as_str(), &from)?,
+            };
             let (mut messages, mut missed, mut bytes) = (Vec::new(), 0, 0);
             while messages.len() < max && bytes < READ_BYTES_MAX {
                 match reader.try_next()? {
