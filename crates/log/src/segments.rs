@@ -177,6 +177,12 @@ impl Segments {
         lock(&self.shared.live).len()
     }
 
+    /// The first sequences of the live segments and their paths, oldest first.
+    pub fn beginnings(&self) -> Vec<(u64, PathBuf)> {
+        let live = lock(&self.shared.live);
+        live.iter().map(|segment| (segment.name().first_seq, segment.path.clone())).collect()
+    }
+
     /// The paths of the live segments, oldest first.
     pub fn paths(&self) -> Vec<PathBuf> {
         lock(&self.shared.live).iter().map(|segment| segment.path.clone()).collect()

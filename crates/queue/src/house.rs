@@ -6,7 +6,7 @@ use crate::error::QueueError;
 use crate::topic::Topic;
 use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
-use rialto_disk::Disk;
+use rialto_disk::{Access, Disk};
 use rialto_log::{GROUP_BYTES_MAX, KeyRing, Options, Sealing, SegmentPreparer, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -94,6 +94,12 @@ impl House {
         let options = Options { segment_bytes, sealing, keys, ..Options::new((self.salt)()) };
         let (writer, _) = rialto_log::open(disk, dir, options)?;
         Ok(writer)
+    }
+
+    /// The length of a file.
+    pub(crate) fn file_bytes(&self, path: &Path) -> Result<u64, QueueError> {
+        let disk = self.disk.as_ref().expect("only a queue with a disk has files");
+        Ok(disk.open(path, Access::Read)?.len()?)
     }
 
     /// Puts work on the list.

@@ -81,8 +81,7 @@ fn open_topic(
             if disk.list(&dir).is_ok_and(|files| !files.is_empty()) {
                 let writer =
                     house.open_log(&dir, topic.options.segment_bytes, topic.options.sealing())?;
-                let bytes = writer.segments().count() as u64 * topic.options.segment_bytes;
-                topic.adopt(nth, writer, bytes);
+                topic.adopt(nth, writer)?;
             }
         }
         for (nth, producer, number) in last {
@@ -97,6 +96,9 @@ fn open_topic(
         report.groups += 1;
         topic.add_group(&Arc::new(restore_group(core, &topic, id, group, report)));
     }
+    // What had been dropped without its file stays so.
+    topic.release_done();
+    topic.retain()?;
     let nth = topic.lanes.len() - 1;
     let lane = &topic.lanes[nth];
     topic.delayed().restore(&delayed, lane.first(), lane.visible() + 1);

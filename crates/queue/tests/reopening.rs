@@ -3,7 +3,7 @@
 
 mod stage;
 
-use rialto_queue::{GroupOptions, Level, Publish, TopicOptions};
+use rialto_queue::{GroupOptions, Kind, Level, Publish, TopicOptions};
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::time::Duration;
 
@@ -138,4 +138,47 @@ fn topics_and_groups_that_were_deleted_stay_so() {
     assert!(stage.queue().topics().is_empty());
     stage.queue().create_topic("t", stream()).unwrap();
     assert!(take(&stage.consumer("t", "g")).is_empty());
+}
+
+#[test]
+fn a_topic_holds_as_much_as_before() {
+    let mut stage = Stage::new();
+    let work_queue = TopicOptions { kind: Kind::WorkQueue, ..stream() };
+    stage.queue().create_topic("work", work_queue).unwrap();
+    stage.queue().create_topic("stream", stream().messages_max(30)).unwrap();
+    let payload = vec![7; 100_000];
+    for _ in 0..40 {
+        stage.publish("stream", &payload);
+        stage.publish("work", &payload);
+    }
+    let consumer = stage.consumer("work", "g");
+    consumer.ack_all(&consumer.try_fetch(30).unwrap().messages);
+    drop(consumer);
+    stage.pass(Duration::from_secs(2));
+    let before = ["work", "stream"].map(|topic| stage.queue().stats(topic).unwrap());
+    stage.reopen();
+    let after = ["work", "stream"].map(|topic| stage.queue().stats(topic).unwrap());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before.messages, after.messages, "{after:?}");
+        assert_eq!(before.lanes, after.lanes, "{after:?}");
+        // Files go as a whole, and end at a block.
+        let (least, most) = (before.messages * 100_000, before.bytes + (1 << 20) + 300_000);
+        assert!((least..most).contains(&after.bytes), "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn messages_grow_old_while_nobody_has_the_queue_open() {
+    let mut stage = with_topic(stream().max_age(Duration::from_secs(100)));
+    let payload = vec![7; 600_000];
+    for _ in 0..4 {
+        stage.publish("t", &payload);
+        stage.pass(Duration::from_secs(30));
+    }
+    stage.queue().close().unwrap();
+    stage.clock.advance(Duration::from_secs(20));
+    stage.open();
+    let left = stage.queue().stats("t").unwrap();
+    // A message takes a file here, which counts as old as the message after it, and the newest as new.
+    assert_eq!(left.lanes, [(2, 4)], "{left:?}");
 }

@@ -7,7 +7,7 @@ use super::terms::{ConsumerId, Death, GroupCounts, Lease, Nack, Offer};
 use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;
-use crate::topic::{Kind, LaneCursor, Step, Topic};
+use crate::topic::{LaneCursor, Step, Topic};
 use rialto_clock::Timestamp;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -302,9 +302,7 @@ impl Group {
 
     /// In a work queue, what all groups are done with makes room.
     fn release_room(&self) {
-        if self.topic.options.kind == Kind::WorkQueue {
-            self.topic.release_done();
-        }
+        self.topic.release_done();
     }
 
     pub(crate) fn stats(&self) -> GroupStats {

@@ -24,14 +24,18 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Notes that messages up to `last_seq` were there already, with `bytes` bytes in all.
-    pub(crate) fn of_past(first_seq: u64, last_seq: u64, bytes: u64, last_time: Timestamp) -> Self {
-        let mut extents = Self::default();
+    /// Notes messages that were there before, in the order of their numbers.
+    pub(crate) fn add_past(
+        &mut self,
+        first_seq: u64,
+        last_seq: u64,
+        bytes: u64,
+        last_time: Timestamp,
+    ) {
         if last_seq >= first_seq {
-            extents.list.push_back(Extent { first_seq, last_seq, bytes, last_time });
-            extents.bytes = bytes;
+            self.list.push_back(Extent { first_seq, last_seq, bytes, last_time });
+            self.bytes += bytes;
         }
-        extents
     }
 
     #[inline]

@@ -24,12 +24,16 @@ use crate::group::Group;
 use crate::house::{House, Work};
 use crate::name::Name;
 use crate::waiting::Waiters;
+use extents::Extents;
 use filling::Filling;
 use rialto_clock::Timestamp;
 use rialto_log::{Level, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a file of a log holds besides messages.
+const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 /// The number under which messages that are put off are known.
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
@@ -116,14 +120,30 @@ impl Topic {
     }
 
     /// Takes the log of a lane that was found on disk.
-    pub(crate) fn adopt(&self, nth: usize, writer: Writer, held_bytes: u64) {
-        let (first, next) = (writer.segments().first_seq(), writer.next_seq());
+    pub(crate) fn adopt(&self, nth: usize, writer: Writer) -> Result<(), QueueError> {
+        let next = writer.next_seq();
+        let beginnings = writer.segments().beginnings();
         self.lanes[nth].adopt(writer);
+        let mut found = Extents::default();
+        for (place, (first, path)) in beginnings.iter().enumerate() {
+            let end = beginnings.get(place + 1).map_or(next, |(first, _)| *first);
+            // A file that is not written any more ends with its last message. None of its messages
+            // is younger than the first of the next file.
+            let bytes = self.house.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
+            let time = self.published_at(nth, end)?.unwrap_or_else(|| self.house.now());
+            found.add_past(*first, end - 1, bytes, time);
+        }
         let lane = &mut self.filling().lanes[nth];
-        lane.next_seq = next;
-        // How old what is found is will be known when it is read; until then it counts as new.
-        lane.last_time = self.house.now();
-        lane.extents = extents::Extents::of_past(first, next - 1, held_bytes, lane.last_time);
+        (lane.next_seq, lane.last_time, lane.extents) = (next, self.house.now(), found);
+        Ok(())
+    }
+
+    /// When a message was published.
+    fn published_at(&self, nth: usize, seq: u64) -> Result<Option<Timestamp>, QueueError> {
+        match LaneCursor::new(nth, seq).step(self)? {
+            Step::Message(message) => Ok(Some(message.published_at())),
+            Step::Gap(..) | Step::End => Ok(None),
+        }
     }
 
     /// Why nothing is published or read here any more, if so.
@@ -294,9 +314,7 @@ impl Topic {
 
     pub(crate) fn remove_group(&self, id: u32) {
         self.groups().retain(|group| group.id != id);
-        if self.options.kind == Kind::WorkQueue {
-            self.release_done();
-        }
+        self.release_done();
     }
 
     pub(crate) fn delayed(&self) -> MutexGuard<'_, delayed::Delayed> {
@@ -327,6 +345,9 @@ impl Topic {
 
     /// What all groups of a work queue are done with makes room.
     pub(crate) fn release_done(&self) {
+        if self.options.kind != Kind::WorkQueue {
+            return;
+        }
         let groups = self.groups();
         let mut has_made = false;
         for (number, lane) in (0..self.options.priorities).zip(&self.lanes) {
