@@ -67,7 +67,7 @@ fn idle(context: &mut Context<'_>, level: Level) -> Result<Row, BenchError> {
     let name = case.to_string();
     let messages = Messages::new(Content::Noise, BYTES, count);
     let mut is_one_first = false;
-    let [ratio] = rounds(context, &case, 5, |context| {
+    let [ratio] = rounds(context, &case, 3, |context| {
         let mut rate = |groups| writers_rate(context, &name, level, groups, &messages);
         is_one_first = !is_one_first;
         let (one, all) = match is_one_first {

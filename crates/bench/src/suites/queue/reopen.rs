@@ -18,8 +18,8 @@ const WRITING_S_MAX: f64 = 60.0;
 const READ_EVERY: u64 = 100;
 
 const NEWEST: &str = "From before the queue is opened until its newest message has been read and \
-    compared. The queue had been closed; its files were written past the page cache. Of the other \
-    messages, every hundredth is read and compared after the last opening, which does not count.";
+    compared. The queue had been closed. Of all messages, every hundredth is read and compared after \
+    the last opening, which does not count.";
 
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let planned = context.sized(TOPIC_BYTES, 40 * BYTES as u64).div_ceil(BYTES as u64);

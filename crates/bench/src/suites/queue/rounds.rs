@@ -21,13 +21,13 @@ pub(super) fn rounds<const N: usize>(
     full: usize,
     mut run: impl FnMut(&mut Context<'_>) -> Result<[f64; N], BenchError>,
 ) -> Result<[Spread; N], BenchError> {
-    context.progress(&format!("  {}: warming up", case.work));
+    let repeats = context.sized(full, 1);
+    context.progress(&format!("  {}: {repeats} rounds", case.work));
     if context.size() == Size::Full {
         run(context)?;
     }
     let mut values = [const { Vec::new() }; N];
-    for round in 1..=context.sized(full, 1) {
-        context.progress(&format!("  {}: round {round}", case.work));
+    for _ in 0..repeats {
         for (list, value) in values.iter_mut().zip(run(context)?) {
             list.push(value);
         }
