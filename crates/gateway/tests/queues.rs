@@ -238,6 +238,13 @@ fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
         let body = json!({"consumer": "c", "messages": [{"id": id, "lease": lease}]});
         group("ack", body).refuses(400, "invalid_field");
     }
+    let make = |body: Value| house.operate("POST", "/v1/queues/jobs/groups", body);
+    make(json!({"name": "all", "filter": "eu"})).refuses(409, "group_exists");
+    make(json!({"name": "x", "filter": "="})).refuses(400, "invalid_field");
+    make(json!({"name": "x", "filter": "x".repeat(1_001)})).refuses(400, "invalid_field");
+    make(json!({"name": "x", "ack_wait_ms": 0})).refuses(400, "invalid_field");
+    make(json!({"name": "x", "outstanding_max": 0})).refuses(400, "invalid_field");
+    make(json!({"name": "x", "start": {"seq": 3}})).refuses(400, "invalid_field");
     let ask = |path: &str| house.operate("GET", path, Value::Null);
     ask("/v1/queues/none").refuses(404, "unknown_topic");
     ask("/v1/queues/none/messages").refuses(404, "unknown_topic");
@@ -316,6 +323,12 @@ fn a_key_may_do_what_it_was_granted_and_nothing_else() {
     ask(&consumer, "GET", "/v1/queues/none", Value::Null).refuses(403, "forbidden");
     let body = json!({"name": "own.things", "level": "memory"});
     ask(&admin, "POST", "/v1/queues", body).expect(201);
+    let group = |dead: Value| {
+        let body = json!({"name": "all", "dead_letter": dead});
+        ask(&admin, "POST", "/v1/queues/own.things/groups", body)
+    };
+    group(json!({"topic": "jobs"})).refuses(403, "forbidden");
+    group(json!("own")).expect(201);
     let told = ask(&admin, "GET", "/v1/queues", Value::Null).expect(200);
     assert_eq!(told, json!({"topics": ["own.things"]}));
     ask(&admin, "DELETE", "/v1/queues/own.things", Value::Null).expect(200);

@@ -318,6 +318,17 @@ mod tests {
     }
 
     #[test]
+    fn a_key_without_queues_is_kept_as_it_was_before_there_were_queues() {
+        let dir = tempfile::tempdir().unwrap();
+        let keys = KeyStore::open(dir.path(), &MasterKey::Given([1; 32])).unwrap().keys;
+        keys.create(KeyRequest { queues: Vec::new(), ..request() }).unwrap();
+        let bytes = encode(&keys.lock().content);
+        assert!(!String::from_utf8_lossy(&bytes).contains("queues"));
+        let read: Content = serde_json::from_slice(&bytes).unwrap();
+        assert!(read.keys[0].queues.is_empty());
+    }
+
+    #[test]
     fn a_revoked_key_cannot_be_rotated() {
         let dir = tempfile::tempdir().unwrap();
         let keys = KeyStore::open(dir.path(), &MasterKey::Given([1; 32])).unwrap().keys;

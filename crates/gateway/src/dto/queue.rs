@@ -4,8 +4,8 @@ use crate::ApiError;
 use crate::json::{JsonOut, Str, base64};
 use crate::queues::{LeaseTexts, NewMessage};
 use rialto_queue::{
-    Cipher, DeadLetter, Delivered, Delivery, GroupOptions, GroupStats, Kind, Message, Order,
-    Sharing, Start, TopicOptions, TopicStats, WhenFull,
+    Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message,
+    Order, Overtaken, Sharing, Start, TopicOptions, TopicStats, WhenFull,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ pub(crate) struct TopicRequest<'a> {
     bytes_max: Option<u64>,
     max_age_ms: Option<u64>,
     block_ms: Option<u64>,
+    overtaken: Option<Overtaken>,
     message_bytes_max: Option<usize>,
     segment_bytes: Option<u64>,
     #[serde(borrow)]
@@ -62,6 +63,7 @@ impl TopicRequest<'_> {
         if let Some(wait) = self.block_ms {
             options.when_full = WhenFull::Block(Duration::from_millis(wait));
         }
+        options.overtaken = self.overtaken.unwrap_or_default();
         options.message_bytes_max = self.message_bytes_max.unwrap_or(options.message_bytes_max);
         options.segment_bytes = self.segment_bytes.unwrap_or(options.segment_bytes);
         if options.segment_bytes > SEGMENT_BYTES_MAX {
@@ -87,12 +89,22 @@ pub(crate) struct GroupRequest<'a> {
     retry_delay_ms: Option<u64>,
     dead_letter: Option<DeadLetter>,
     outstanding_max: Option<usize>,
+    #[serde(borrow)]
+    filter: Option<Str<'a>>,
 }
 
+/// The longest filter of a group.
+const FILTER_BYTES_MAX: usize = 1_000;
+
 impl GroupRequest<'_> {
-    pub(crate) fn options(self) -> GroupOptions {
+    pub(crate) fn options(self) -> Result<GroupOptions, ApiError> {
         let usual = GroupOptions::default();
-        GroupOptions {
+        if self.filter.as_ref().is_some_and(|text| text.len() > FILTER_BYTES_MAX) {
+            let message = format!("A filter has at most {FILTER_BYTES_MAX} bytes.");
+            return Err(ApiError::invalid("filter", message));
+        }
+        let filter = self.filter.as_deref().map(str::parse::<Filter>).transpose();
+        Ok(GroupOptions {
             start: self.start.unwrap_or_default(),
             order: self.order.unwrap_or_default(),
             sharing: self.sharing.unwrap_or_default(),
@@ -102,8 +114,8 @@ impl GroupRequest<'_> {
             retry_delay: self.retry_delay_ms.map_or(usual.retry_delay, Duration::from_millis),
             dead_letter: self.dead_letter.unwrap_or_default(),
             outstanding_max: self.outstanding_max.unwrap_or(usual.outstanding_max),
-            filter: None,
-        }
+            filter: filter.map_err(|error| ApiError::invalid("filter", format!("{error}.")))?,
+        })
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) enum Needed<'a> {
 pub(crate) trait NeedsRight: Request {
     /// What.
     fn needs(&self) -> Needed<'_>;
+
+    /// What it needs besides.
+    fn also_needs(&self) -> Needed<'_> {
+        Needed::Nothing
+    }
 }
 
 impl<R: NeedsRight> Policy<R> for QueuePolicy {
@@ -34,22 +39,27 @@ impl<R: NeedsRight> Policy<R> for QueuePolicy {
         if caller.scopes().has(Scope::Admin) {
             return Ok(());
         }
-        let grants = caller.queues();
-        let (allowed, right, topic) = match request.needs() {
-            Needed::Nothing => return Ok(()),
-            Needed::AnyRight(topic) => {
-                (grants.iter().any(|grant| grant.topics.matches(topic.as_str())), "any", topic)
-            }
-            Needed::Right(right, topic) => {
-                let allows = grants.iter().any(|grant| grant.allows(right, topic.as_str()));
-                (allows, right.name(), topic)
-            }
-        };
-        if allowed {
-            return Ok(());
-        }
-        // It says nothing of whether there is such a topic.
-        let message = format!("This key does not have {right} right to the topic {topic}.");
-        Err(Error::new(ErrorKind::Forbidden, "forbidden", message))
+        check(caller, &request.needs())?;
+        check(caller, &request.also_needs())
     }
+}
+
+fn check(caller: &Caller, needed: &Needed<'_>) -> Result<()> {
+    let grants = caller.queues();
+    let (allowed, right, topic) = match *needed {
+        Needed::Nothing => return Ok(()),
+        Needed::AnyRight(topic) => {
+            (grants.iter().any(|grant| grant.topics.matches(topic.as_str())), "any", topic)
+        }
+        Needed::Right(right, topic) => {
+            let allows = grants.iter().any(|grant| grant.allows(right, topic.as_str()));
+            (allows, right.name(), topic)
+        }
+    };
+    if allowed {
+        return Ok(());
+    }
+    // It says nothing of whether there is such a topic.
+    let message = format!("This key has no right `{right}` to the topic {topic}.");
+    Err(Error::new(ErrorKind::Forbidden, "forbidden", message))
 }

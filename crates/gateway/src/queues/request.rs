@@ -6,7 +6,8 @@ use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Query, Request, Result};
 use rialto_desk::AtField;
 use rialto_queue::{
-    Fetched, GroupOptions, Level, Message, MessageId, Name, Start, TopicOptions, TopicStats,
+    DeadLetter, Fetched, GroupOptions, Level, Message, MessageId, Name, Start, TopicOptions,
+    TopicStats,
 };
 use std::time::Duration;
 
@@ -162,7 +163,6 @@ macro_rules! requests {
 requests! {
     "create_topic" Command CreateTopic => (), Admin of topic;
     "delete_topic" Command DeleteTopic => (), Admin of topic;
-    "create_group" Command CreateGroup => (), Admin of topic;
     "delete_group" Command DeleteGroup => (), Admin of topic;
     "publish_messages" Command PublishMessages => Published, Produce of topic;
     "fetch_messages" Command FetchMessages => Fetched, Consume of seat.topic;
@@ -170,6 +170,27 @@ requests! {
     "nack_messages" Command NackMessages => Vec<MessageId>, Consume of seat.topic;
     "extend_leases" Command ExtendLeases => Vec<MessageId>, Consume of seat.topic;
     "read_messages" Query ReadMessages => ReadPage, Consume of topic;
+}
+
+impl Request for CreateGroup {
+    type Response = ();
+    const NAME: &'static str = "create_group";
+}
+
+impl Command for CreateGroup {}
+
+impl NeedsRight for CreateGroup {
+    fn needs(&self) -> Needed<'_> {
+        Needed::Right(QueueRight::Admin, &self.topic)
+    }
+
+    fn also_needs(&self) -> Needed<'_> {
+        match &self.options.dead_letter {
+            // What is given up is published there.
+            DeadLetter::Topic(topic) => Needed::Right(QueueRight::Produce, topic),
+            DeadLetter::Own | DeadLetter::Drop => Needed::Nothing,
+        }
+    }
 }
 
 impl Request for ListTopics {

@@ -103,7 +103,7 @@ pub(super) async fn create_group(gate: &Gate, request: Request) -> Handled {
     let [topic] = names(&call, ["topic"])?;
     let body: GroupRequest<'_> = call.json()?;
     let group = name("name", &body.name)?;
-    let create = CreateGroup { topic: topic.clone(), group, options: body.options() };
+    let create = CreateGroup { topic: topic.clone(), group, options: body.options()? };
     bus(gate)?.send(create, &call.queue_cx()).await?;
     show(gate, &call, StatusCode::CREATED, topic).await
 }
