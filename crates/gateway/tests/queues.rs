@@ -91,18 +91,21 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
 #[test]
 fn a_lease_that_was_lost_is_listed_and_the_others_count() {
     let house = furnished(config());
-    publish(&house, json!([{"payload": "a"}, {"payload": "b"}]));
+    publish(&house, json!([{"payload": "a"}, {"payload": "b"}, {"payload": "c"}]));
     let messages = fetch(&house, "one");
     let ack = |messages: &[Value]| {
         let body = json!({"consumer": "one", "messages": leases(messages)});
         in_group(&house, "ack", body).expect(200)
     };
     assert_eq!(ack(&messages[..1]), json!({"lost": []}));
-    assert_eq!(ack(&messages), json!({"lost": ["0:1"]}));
-    // As one that an earlier process handed out.
-    let other = json!([{"id": "0:2", "lease": "00000000.2"}, {"id": "200:7", "lease": "0.1"}]);
+    assert_eq!(ack(&messages[..2]), json!({"lost": ["0:1"]}));
+    // The same number, as an earlier process handed it out; and a lane that there is not.
+    let (_, number) = messages[2]["lease"].as_str().unwrap().split_once('.').unwrap();
+    let lease = format!("00000000.{number}");
+    let other = json!([{"id": "0:3", "lease": lease}, {"id": "200:7", "lease": lease}]);
     let body = json!({"consumer": "one", "messages": other});
-    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": ["0:2", "200:7"]}));
+    assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": ["0:3", "200:7"]}));
+    assert_eq!(ack(&messages[2..]), json!({"lost": []}));
 }
 
 #[test]
