@@ -48,9 +48,16 @@ impl Topic {
         let now = self.house.now();
         let mut filling = self.filling();
         let mut result = Ok(());
+        // The lanes that have something new, a bit for each.
+        let mut touched = 0_u32;
         for incoming in incoming {
             match self.take_in(&mut filling, incoming, now) {
-                Ok(taken) => accepted(taken),
+                Ok(taken) => {
+                    if let Accepted::At(id) = taken {
+                        touched |= 1 << self.nth(id.lane);
+                    }
+                    accepted(taken);
+                }
                 Err(refusal) => {
                     filling.refused += 1;
                     result = Err(refusal);
@@ -60,8 +67,10 @@ impl Topic {
         }
         if self.level() == Level::Memory {
             drop(filling);
-            for lane in &self.lanes {
+            while touched != 0 {
+                let lane = &self.lanes[touched.trailing_zeros() as usize];
                 lane.arrivals.wake_through(lane.visible());
+                touched &= touched - 1;
             }
         } else if filling.pending_bytes > 0 {
             self.schedule(&mut filling);
