@@ -32,6 +32,19 @@ fn what_was_confirmed_survives_the_loss_of_power_and_what_was_acknowledged_stays
 }
 
 #[test]
+fn what_was_in_hand_when_the_process_died_counts_as_tried() {
+    let mut stage = with_topic(stream());
+    stage.publish("t", b"a");
+    let consumer = stage.consumer("t", "g");
+    assert_eq!(take(&consumer)[0].attempt(), 1);
+    // A few milliseconds later the control log knows.
+    stage.queue().step();
+    stage.kill();
+    drop(consumer);
+    assert_eq!(take(&stage.consumer("t", "g"))[0].attempt(), 2);
+}
+
+#[test]
 fn a_close_loses_nothing_at_any_level_but_memory() {
     for level in [Level::Buffered, Level::Synced] {
         let mut stage = with_topic(stream().level(level).priorities(2));

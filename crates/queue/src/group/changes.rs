@@ -67,6 +67,8 @@ pub(crate) struct Changes {
     pub(crate) done: Vec<(u8, Range)>,
     /// What was handed out and not done with: how often, and when it is to be handed out again.
     pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
+    /// Whether messages were handed out for the first time.
+    pub(crate) has_seen_more: bool,
 }
 
 impl Changes {
@@ -83,6 +85,6 @@ impl Changes {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.done.is_empty() && self.tried.is_empty()
+        self.done.is_empty() && self.tried.is_empty() && !self.has_seen_more
     }
 }

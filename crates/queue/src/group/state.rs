@@ -234,6 +234,7 @@ impl GroupState {
         let current = windows.iter().map(Window::outstanding).sum();
         self.deadlines
             .lease(deadline, id, number, current, |id, lease| is_leased(windows, id, lease));
+        self.changes.has_seen_more |= self.keeps_changes;
         self.counts.delivered += 1;
         self.counts.redelivered += u64::from(attempt > 1);
         Lease { number, attempt }
