@@ -105,3 +105,49 @@ impl<'a> Iterator for Headers<'a> {
         Some((std::str::from_utf8(name).ok()?, value))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publish::{Publish, Stamp};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_stumble(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(parts) = split(&bytes) {
+                let _ = Headers::new(parts.headers).count();
+                prop_assert!(parts.payload.len() <= bytes.len());
+            }
+        }
+
+        #[test]
+        fn what_was_published_is_read(
+            payload in prop::collection::vec(any::<u8>(), 0..200),
+            key in prop::collection::vec(any::<u8>(), 0..40),
+            content_type in "[a-z/]{0,20}",
+            headers in prop::collection::vec(("[a-z]{1,9}", prop::collection::vec(any::<u8>(), 0..9)), 0..5),
+        ) {
+            let mut message = Publish::new(&payload).key(&key).content_type(&content_type);
+            for (name, value) in &headers {
+                message = message.header(name, value);
+            }
+            let stamp = Stamp {
+                published_at: Timestamp(1),
+                deliver_at: None,
+                producer: 2,
+                producer_sequence: 3,
+            };
+            let mut record = vec![0xaa; message.bytes()];
+            message.encode(stamp, &mut record);
+            let parts = split(&record).expect("a message that was encoded splits");
+            prop_assert_eq!(parts.payload, &payload[..]);
+            prop_assert_eq!(parts.key, &key[..]);
+            prop_assert_eq!(parts.content_type, content_type.as_bytes());
+            let read: Vec<_> = Headers::new(parts.headers)
+                .map(|(name, value)| (name.to_owned(), value.to_vec()))
+                .collect();
+            prop_assert_eq!(read, headers);
+        }
+    }
+}

@@ -165,3 +165,32 @@ impl ControlState {
         group.ok_or_else(|| format!("it speaks of group {id}, which topic {topic} does not have"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_record_makes_a_reader_stumble(
+            records in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..20),
+        ) {
+            let mut state = ControlState::default();
+            for (seq, bytes) in (1..).zip(&records) {
+                if let Ok(record) = postcard::from_bytes(bytes) {
+                    let _ = state.apply(seq, record);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_that_touch_become_one() {
+        let range = |first, last| (0, Range { first, last });
+        let mut done =
+            vec![range(5, 6), range(1, 2), range(3, 4), (1, Range { first: 5, last: 9 })];
+        condense(&mut done);
+        assert_eq!(done, [range(1, 6), (1, Range { first: 5, last: 9 })]);
+    }
+}
