@@ -46,10 +46,7 @@ pub(crate) fn is_dead(topic: &Name) -> bool {
 pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
     for death in group.take_dying() {
         match bury_one(core, group, &death) {
-            Ok(()) => {
-                group.buried(death.id);
-                core.mark(group);
-            }
+            Ok(()) => core.mark(group),
             // It stays with the group, which will try again.
             Err(_) => group.not_buried(death),
         }
@@ -59,12 +56,18 @@ pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
 fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueError> {
     let topic = &group.topic;
     let dead_topic = match group.options().dead_letter {
-        DeadLetter::Drop => return Ok(()),
+        DeadLetter::Drop => {
+            group.buried(death.id);
+            return Ok(());
+        }
         DeadLetter::Topic(name) => core.topic(name.as_str())?,
         DeadLetter::Own => own_topic(core, topic)?,
     };
     // What the stream has dropped meanwhile cannot be kept.
-    let Some(message) = message_at(topic, death.id)? else { return Ok(()) };
+    let Some(message) = message_at(topic, death.id)? else {
+        group.buried(death.id);
+        return Ok(());
+    };
     let record = letter(&message, topic, group, death);
     match &core.control {
         Some(control) if topic.level() != Level::Memory => {
@@ -75,11 +78,15 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
                 group: group.id,
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
+            let changing = control.changing();
             control.commit(vec![moved], vec![finished])?;
+            group.buried(death.id);
+            drop(changing);
             control.hurry(true);
         }
         _ => {
             dead_topic.take_record(0, &record, 0)?;
+            group.buried(death.id);
         }
     }
     Ok(())

@@ -36,8 +36,9 @@ pub(crate) const HEADER_BYTES: usize = 64;
 /// What stands in front of each header's name and value: their lengths.
 pub(crate) const HEADER_PREFIX_BYTES: usize = 4;
 
-/// The most bytes that a message may take, everything counted: what one record of the log holds.
-pub const MESSAGE_BYTES_MAX: usize = RECORD_BYTES_MAX;
+/// The most bytes that a message may take, everything counted: so many that a record of the control
+/// log can carry it with all that says where it goes.
+pub const MESSAGE_BYTES_MAX: usize = RECORD_BYTES_MAX - 4160;
 
 /// The most bytes of a key.
 pub const KEY_BYTES_MAX: usize = 1024;

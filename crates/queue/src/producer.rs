@@ -30,6 +30,8 @@ pub struct Receipt {
     topic: Arc<Topic>,
     /// Nothing if it had been accepted before.
     id: Option<MessageId>,
+    /// The message is safe when this one is.
+    mark: Option<MessageId>,
 }
 
 impl Producer {
@@ -68,8 +70,7 @@ impl Producer {
         let mut receipt = None;
         let incoming = [Incoming { publish: message, producer: (producer, number) }];
         self.send_all(&incoming, |accepted| receipt = Some(accepted))?;
-        let id = receipt.and_then(Accepted::id);
-        Ok(Receipt { topic: self.topic.clone(), id })
+        Ok(Receipt::new(&self.topic, receipt))
     }
 
     /// Publishes messages in order and without others between them in their lanes, unless there is
@@ -95,10 +96,11 @@ impl Producer {
             topic: self.topic.clone(),
             ids: Vec::with_capacity(messages.len()),
             duplicates: 0,
+            marks: Vec::new(),
         };
         self.send_all(&incoming, |accepted| match accepted {
             Accepted::At(id) => receipt.ids.push(id),
-            Accepted::Duplicate => receipt.duplicates += 1,
+            Accepted::Duplicate(mark) => receipt.duplicate(mark),
         })?;
         Ok(receipt)
     }
@@ -108,10 +110,7 @@ impl Producer {
         let mut taken = None;
         let incoming = Incoming { publish: message, producer: (0, 0) };
         match self.topic.publish([incoming], |accepted| taken = Some(accepted)) {
-            Ok(()) => {
-                let id = taken.and_then(Accepted::id);
-                Ok(Receipt { topic: self.topic.clone(), id })
-            }
+            Ok(()) => Ok(Receipt::new(&self.topic, taken)),
             Err(Refusal::Later(_, error) | Refusal::Never(error)) => Err(error),
         }
     }
@@ -172,6 +171,7 @@ impl Producer {
             topic: self.topic.clone(),
             ids: Vec::with_capacity(messages.len()),
             duplicates: 0,
+            marks: Vec::new(),
         };
         loop {
             let done = receipt.ids.len() + receipt.duplicates;
@@ -180,7 +180,7 @@ impl Producer {
                 rest.map(|(publish, number)| Incoming { publish, producer: (producer, number) });
             let result = self.topic.publish(incoming, |accepted| match accepted {
                 Accepted::At(id) => receipt.ids.push(id),
-                Accepted::Duplicate => receipt.duplicates += 1,
+                Accepted::Duplicate(mark) => receipt.duplicate(mark),
             });
             let (seen, error) = match result {
                 Ok(()) => return (receipt, None),
@@ -204,16 +204,16 @@ impl Producer {
     }
 }
 
-impl Accepted {
-    fn id(self) -> Option<MessageId> {
-        match self {
-            Self::At(id) => Some(id),
-            Self::Duplicate => None,
-        }
-    }
-}
-
 impl Receipt {
+    fn new(topic: &Arc<Topic>, accepted: Option<Accepted>) -> Self {
+        let (id, mark) = match accepted {
+            Some(Accepted::At(id)) => (Some(id), Some(id)),
+            Some(Accepted::Duplicate(mark)) => (None, Some(mark)),
+            None => (None, None),
+        };
+        Self { topic: topic.clone(), id, mark }
+    }
+
     /// Where the message stands; nothing if it had been published before under the same number.
     #[must_use]
     pub fn id(&self) -> Option<MessageId> {
@@ -227,7 +227,7 @@ impl Receipt {
 
     /// Returns when the message is safe at this level, which may be more than the topic promises.
     pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
-        confirm(&self.topic, self.id.as_slice(), level).await
+        confirm(&self.topic, self.mark.as_slice(), level).await
     }
 
     /// As [`Receipt::confirmed`], on this thread.
@@ -248,9 +248,19 @@ pub struct BatchReceipt {
     topic: Arc<Topic>,
     ids: Vec<MessageId>,
     duplicates: usize,
+    /// Of each lane in which there were any, the message with which the duplicates are safe.
+    marks: Vec<MessageId>,
 }
 
 impl BatchReceipt {
+    fn duplicate(&mut self, mark: MessageId) {
+        self.duplicates += 1;
+        match self.marks.iter_mut().find(|other| other.lane == mark.lane) {
+            Some(last) => *last = mark.max(*last),
+            None => self.marks.push(mark),
+        }
+    }
+
     /// Where the messages stand, without those that had been published before.
     #[must_use]
     pub fn ids(&self) -> &[MessageId] {
@@ -259,13 +269,16 @@ impl BatchReceipt {
 
     /// This and a later one as one: of each lane, the last message counts.
     pub(crate) fn and(mut self, later: Self) -> Self {
-        for id in later.ids {
+        for id in &later.ids {
+            let id = *id;
             match self.ids.iter_mut().find(|other| other.lane == id.lane) {
                 Some(last) => *last = id.max(*last),
                 None => self.ids.push(id),
             }
         }
-        self.duplicates += later.duplicates;
+        let duplicates = self.duplicates + later.duplicates;
+        later.marks.into_iter().for_each(|mark| self.duplicate(mark));
+        self.duplicates = duplicates;
         self
     }
 
@@ -282,6 +295,7 @@ impl BatchReceipt {
 
     /// Returns when all messages are safe at this level.
     pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
+        confirm(&self.topic, &self.marks, level).await?;
         confirm(&self.topic, &self.ids, level).await
     }
 

@@ -284,13 +284,14 @@ impl Topic {
     fn stats(&self) -> TopicStats {
         let now = self.house.now();
         let groups: Vec<_> = self.groups().iter().map(|group| group.stats()).collect();
+        let delayed = self.waiting();
         let mut filling = self.filling();
         let (messages, bytes) = self.held(&mut filling);
         TopicStats {
             name: self.name.clone(),
             messages,
             bytes,
-            delayed: self.waiting(),
+            delayed,
             lanes: self.lanes[..self.lanes.len() - 1]
                 .iter()
                 .map(|lane| (lane.first(), lane.visible()))

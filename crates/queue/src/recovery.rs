@@ -1,7 +1,6 @@
 //! Opening a queue: what the control log says, what the topics hold, and what follows from both.
 
-use crate::control::{Control, ControlState, PastTransaction};
-use crate::control::{GroupRecord, TopicRecord};
+use crate::control::{Control, ControlState, GroupRecord, TopicRecord};
 use crate::core::{Core, topic_dir};
 use crate::error::QueueError;
 use crate::group::{Group, GroupState};
@@ -57,7 +56,13 @@ pub(crate) fn open(
         crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
     }
     report.transactions = transactions.len();
-    transactions.into_iter().try_for_each(|it: PastTransaction| core.deliver(it))?;
+    for mut transaction in transactions {
+        // What lay in memory is gone, and was perhaps worked on long ago.
+        transaction.messages.retain(|moved| {
+            core.topic_of(moved.topic).is_some_and(|topic| topic.level() != Level::Memory)
+        });
+        core.deliver(transaction)?;
+    }
     // What was clamped must be known before numbers that were lost are given anew.
     core.checkpoint()?;
     Ok((core, report))
@@ -140,6 +145,11 @@ fn restore_group(
         let floors: Vec<u64> = lanes.map(|_| 1).collect();
         return Group::new(id, name, topic.clone(), GroupState::new(options, &floors, keeps));
     }
+    // A lane that the topic does not have cannot have been told of.
+    let priorities = topic.options.priorities;
+    progress.done.retain(|(lane, _)| *lane < priorities);
+    progress.seen.retain(|(lane, _)| *lane < priorities);
+    progress.tried.retain(|(id, ..)| id.lane < priorities);
     let mut floors = Vec::new();
     for lane in lanes {
         let nth = usize::from(lane);

@@ -129,11 +129,13 @@ impl Transaction {
             group: group.id,
             done: ranges(leases),
         });
+        let changing = control.changing();
         if let Err(error) = control.commit(messages, finished.collect()) {
             groups.iter().for_each(|(group, leases)| group.unreserve(leases));
             return Err(error);
         }
         finish();
+        drop(changing);
         let is_kept = level != Level::Memory;
         let round = control.hurry(is_kept);
         control.round(round, is_kept).await

@@ -299,3 +299,22 @@ fn a_batcher_publishes_by_count_by_bytes_and_by_time() {
     let lengths: Vec<_> = all.iter().map(|it| it.payload().len()).collect();
     assert_eq!(lengths, [1, 1, 1, 1, 100, 4, 5]);
 }
+
+#[test]
+fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
+    let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
+    queue.create_topic("t", rialto_queue::TopicOptions::stream()).unwrap();
+    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    queue.create_group("t", "g", options).unwrap();
+    let producer = queue.producer("t").unwrap();
+    for payload in [b"1", b"2"] {
+        let _ = producer.send(&Publish::new(payload).key(b"k")).unwrap();
+    }
+    let (one, two) = (queue.consumer("t", "g").unwrap(), queue.consumer("t", "g").unwrap());
+    let first = one.fetch(1, Duration::ZERO).unwrap().messages;
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| two.fetch(1, 20 * SECOND).unwrap().messages);
+        one.ack(&first[0]).unwrap();
+        assert_eq!(payloads(&waiting.join().unwrap()), ["2"]);
+    });
+}

@@ -195,3 +195,38 @@ fn messages_grow_old_while_nobody_has_the_queue_open() {
     // A message takes a file here, which counts as old as the message after it, and the newest as new.
     assert_eq!(left.lanes, [(2, 4)], "{left:?}");
 }
+
+#[test]
+fn what_a_deleted_group_had_to_say_does_not_keep_the_queue_from_opening() {
+    let mut stage = with_topic(stream());
+    stage.publish("t", b"a");
+    let (held, acked) = (stage.consumer("t", "held"), stage.consumer("t", "acked"));
+    let message = take(&held);
+    acked.ack(&take(&acked)[0]).unwrap();
+    stage.queue().delete_group("t", "acked").unwrap();
+    stage.queue().delete_group("t", "held").unwrap();
+    drop((message, held, acked));
+    stage.queue().step();
+    stage.kill();
+    assert!(stage.queue().stats("t").unwrap().groups.is_empty());
+}
+
+#[test]
+fn the_largest_message_can_be_put_off_and_die() {
+    let mut stage = with_topic(stream());
+    let payload = vec![7; rialto_queue::MESSAGE_BYTES_MAX - 64];
+    for size in [100_000, 100_000, 100_000, payload.len()] {
+        stage.send("t", &Publish::new(&payload[..size]).delay(Duration::from_secs(1)));
+    }
+    stage.pass(Duration::from_secs(2));
+    stage.queue().step();
+    stage.kill();
+    let options = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("t", "g", options);
+    let messages = take(&consumer);
+    assert_eq!(messages.len(), 4);
+    consumer.refuse(messages.last().unwrap(), "too heavy").unwrap();
+    stage.queue().step();
+    let dead = take(&stage.consumer("t.dead", "look"));
+    assert_eq!(dead[0].payload().len(), payload.len());
+}

@@ -88,3 +88,20 @@ fn a_transaction_is_bounded() {
     transaction.commit().unwrap();
     assert_eq!(take(&stage.consumer("out", "look")).len(), 3);
 }
+
+#[test]
+fn a_transaction_that_fails_gives_back_what_it_had_reserved() {
+    let stage = stage();
+    stage.publish("in", b"second");
+    let (one, two) = (stage.consumer("in", "g"), stage.consumer("in", "g"));
+    let held = take(&one);
+    stage.pass(Duration::from_secs(30));
+    let taken = two.try_fetch(1).unwrap().messages;
+    let mut late = stage.queue().begin();
+    // The one that nobody has yet could still be acknowledged, the other could not.
+    for message in held.iter().rev() {
+        late.ack(&one, message).unwrap();
+    }
+    assert!(matches!(late.commit(), Err(QueueError::LeaseLost(id)) if id == taken[0].id()));
+    assert_eq!(take_payloads(&two), ["second"]);
+}

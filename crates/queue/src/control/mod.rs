@@ -16,7 +16,7 @@ use rialto_log::{Cipher, Reader, Sealing, Writer};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
 /// small messages, which has its own bound.
@@ -59,6 +59,11 @@ pub(crate) struct Control {
     synced: AtomicU64,
     rounds: Waiters,
     failed: OnceLock<String>,
+    /// Held to read while a record is noted and what it tells of becomes true, and to write while a
+    /// checkpoint repeats everything: an image from in between would undo what the record said. It is
+    /// taken before any other lock of a topic or a group, and never waited for to write where a reader
+    /// may be further up on the same thread.
+    gate: RwLock<()>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -110,6 +115,7 @@ impl Control {
             synced: AtomicU64::new(0),
             rounds: Waiters::default(),
             failed: OnceLock::new(),
+            gate: RwLock::new(()),
         };
         Ok((control, state))
     }
@@ -119,6 +125,11 @@ impl Control {
             None => Ok(()),
             Some(reason) => Err(QueueError::ControlFailed(reason.clone())),
         }
+    }
+
+    /// To be held while something is noted or committed, and until it is true in memory, too.
+    pub(crate) fn changing(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a record. Returns the round with which it is written.
@@ -310,6 +321,8 @@ impl Control {
         if store.bytes_since_checkpoint < CHECKPOINT_BYTES {
             return Ok(());
         }
+        // Another round will come.
+        let Ok(_gate) = self.gate.try_write() else { return Ok(()) };
         self.write_checkpoint(store, images, safe_below)
     }
 
@@ -338,7 +351,9 @@ impl Control {
         writer.sync()?;
         store.has_unsynced = false;
         store.bytes_since_checkpoint = 0;
-        let keep_from = safe_below().map_or(floor, |seq| seq.min(floor));
+        // Neither what is on its way into topics may go, nor what has yet to be.
+        let waiting = lock(&self.pending).transactions.front().map(|it| it.seq);
+        let keep_from = [safe_below(), waiting].into_iter().flatten().fold(floor, u64::min);
         writer.retain_from(keep_from)?;
         Ok(())
     }
@@ -349,7 +364,10 @@ impl Control {
         images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
         safe_below: impl FnOnce() -> Option<u64>,
     ) -> Result<(), QueueError> {
-        self.write_checkpoint(&mut lock(&self.store), images, safe_below)
+        // Whoever holds the gate to read may wait for the store.
+        let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        let mut store = lock(&self.store);
+        self.write_checkpoint(&mut store, images, safe_below)
     }
 
     /// Makes everything durable, leaves a proof of the end, and lets go of the log.

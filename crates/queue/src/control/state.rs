@@ -110,16 +110,23 @@ impl ControlState {
             Record::Group { topic, id, name, options, floors } => {
                 self.next_id = self.next_id.max(id + 1);
                 let progress = Progress { floors, ..Progress::default() };
-                self.topic(topic)?.groups.insert(id, GroupRecord { name, options, progress });
+                if let Ok(topic) = self.topic(topic) {
+                    topic.groups.insert(id, GroupRecord { name, options, progress });
+                }
             }
             Record::GroupDeleted { topic, id } => {
-                self.topic(topic)?.groups.remove(&id);
+                if let Ok(topic) = self.topic(topic) {
+                    topic.groups.remove(&id);
+                }
             }
+            // What a record speaks of may have been deleted by one before it.
             Record::Progress { topic, group, progress } => {
-                join(&mut self.group(topic, group)?.progress, progress);
+                if let Ok(group) = self.group(topic, group) {
+                    join(&mut group.progress, progress);
+                }
             }
             Record::Producers { topic, upto, last } => {
-                let topic = self.topic(topic)?;
+                let Ok(topic) = self.topic(topic) else { return Ok(()) };
                 if upto.is_empty() {
                     topic.last.extend(last);
                 } else {
@@ -148,7 +155,9 @@ impl ControlState {
                 }
             }
             Record::Delayed { topic, progress } => {
-                join(&mut self.topic(topic)?.delayed, progress);
+                if let Ok(topic) = self.topic(topic) {
+                    join(&mut topic.delayed, progress);
+                }
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::{Core, GROUPS_MAX, TOPICS_MAX, lock, topic_dir};
 use crate::burial;
-use crate::control::Record;
+use crate::control::{Control, Record};
 use crate::error::QueueError;
 use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
 use crate::name::Name;
@@ -44,6 +44,7 @@ impl Core {
             return Err(QueueError::NoKey(name));
         }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
         let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));
         Ok(self.add_topic(Topic::new(id, name, options, self.house.clone(), dir.as_deref())))
@@ -53,6 +54,7 @@ impl Core {
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
+        let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::TopicDeleted { id: topic.id })?;
         self.write_topics().remove(name);
         topic.end(End::Deleted);
@@ -112,6 +114,7 @@ impl Core {
             options: options.clone(),
             floors: floors.clone(),
         };
+        let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&record)?;
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
@@ -131,6 +134,7 @@ impl Core {
             topic: topic.name.clone(),
             group: name.to_owned(),
         })?;
+        let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
         group.delete();
         topic.remove_group(group.id);
@@ -143,7 +147,7 @@ impl Core {
         Ok(match start {
             Start::Oldest => lane.first(),
             Start::Next => lane.visible() + 1,
-            Start::Seq(seq) => seq.clamp(lane.first(), lane.visible() + 1),
+            Start::Seq(seq) => seq.min(lane.visible() + 1).max(lane.first()),
             Start::At(time) => {
                 let mut cursor = LaneCursor::new(nth, topic.first_near(nth, time));
                 loop {

@@ -17,11 +17,16 @@ impl Core {
         for (place, moved) in (0..).zip(messages) {
             // A topic that was deleted meanwhile takes its messages with it.
             let Some(topic) = self.topic_of(moved.topic) else { continue };
+            if usize::from(moved.nth) >= topic.lanes.len() {
+                continue;
+            }
             let nth = usize::from(moved.nth);
             let number = transaction_number(id, place);
             match topic.take_record(nth, &moved.record, number) {
                 Ok(Accepted::At(message)) => delivered.push((topic, nth, message.seq)),
-                Ok(Accepted::Duplicate) | Err(QueueError::TopicDeleted(_)) => {}
+                Ok(Accepted::Duplicate(_)) | Err(QueueError::TopicDeleted(_)) => {}
+                // The record stays until the queue is opened again and finds the topic well.
+                Err(QueueError::Failed { .. }) => delivered.push((topic, nth, u64::MAX)),
                 Err(error) => return Err(error),
             }
         }
@@ -34,7 +39,7 @@ impl Core {
         let mut delivering = lock(&self.delivering);
         let is_safe = |(topic, nth, seq): &(Arc<Topic>, usize, u64)| {
             topic.level() == Level::Memory
-                || topic.check_open().is_err()
+                || topic.is_deleted()
                 || topic.lanes[*nth].mark(Level::Synced) >= *seq
         };
         while delivering.front().is_some_and(|it| it.messages.iter().all(is_safe)) {

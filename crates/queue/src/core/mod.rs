@@ -194,6 +194,7 @@ impl Core {
 
     /// Moves messages that were put off to where they are delivered.
     fn move_due(&self, topic: &Arc<Topic>, now: Timestamp) -> Result<(), QueueError> {
+        let _changing = self.control.as_ref().map(Control::changing);
         let mut delayed = topic.delayed();
         loop {
             let due = delayed.take_due(topic, now)?;
@@ -249,6 +250,8 @@ impl Core {
         }
         self.control_step();
         for topic in self.topics() {
+            // Nothing is accepted any more that nobody would write.
+            topic.end(End::Closed);
             topic.write();
             topic.close()?;
         }

@@ -187,6 +187,8 @@ impl Group {
                 for (id, _) in &leases[..nth] {
                     inner.state.unreserve(*id);
                 }
+                drop(inner);
+                self.release_room();
                 return Err(QueueError::LeaseLost(*id));
             }
         }
@@ -196,6 +198,8 @@ impl Group {
     pub(crate) fn unreserve(&self, leases: &[(MessageId, u64)]) {
         let mut inner = self.inner();
         leases.iter().for_each(|(id, _)| inner.state.unreserve(*id));
+        drop(inner);
+        self.release_room();
     }
 
     pub(crate) fn committed(&self, leases: &[(MessageId, u64)]) {
@@ -276,7 +280,9 @@ impl Group {
     pub(crate) fn take_changes(&self) -> Option<Progress> {
         self.is_dirty.store(false, Ordering::SeqCst);
         let mut inner = self.inner();
-        (!inner.state.changes.is_empty()).then(|| inner.state.take_changes())
+        // Of a group that was deleted, the control log must hear nothing more.
+        let has_changes = !inner.is_deleted && !inner.state.changes.is_empty();
+        has_changes.then(|| inner.state.take_changes())
     }
 
     pub(crate) fn has_changes(&self) -> bool {
@@ -300,8 +306,13 @@ impl Group {
         self.inner().state.window(lane).floor()
     }
 
-    /// In a work queue, what all groups are done with makes room.
+    /// What became free is told to those who wait; in a work queue, what all groups are done with
+    /// makes room.
     fn release_room(&self) {
+        let has_freed = std::mem::take(&mut self.inner().state.has_freed);
+        if has_freed {
+            self.wake();
+        }
         self.topic.release_done();
     }
 
@@ -369,6 +380,9 @@ impl Taking<'_> {
             let cursor = &mut inner.again[usize::from(id.lane)];
             cursor.seek(id.seq);
             match cursor.step(self.topic)? {
+                Step::Message(message) if message.id() == id && message.is_expired(self.now) => {
+                    inner.state.expire_unseen(id);
+                }
                 Step::Message(message) if message.id() == id => {
                     let lease = inner.state.release(id, self.consumer, self.now);
                     self.give(message, lease);

@@ -27,6 +27,8 @@ pub(crate) struct GroupState {
     dying: Vec<Death>,
     pub(crate) changes: Changes,
     pub(crate) counts: GroupCounts,
+    /// Whether something can be handed out that could not before: whoever waits must be told.
+    pub(crate) has_freed: bool,
     /// Whether changes are to be told at all.
     keeps_changes: bool,
 }
@@ -73,6 +75,7 @@ impl GroupState {
             dying: Vec::new(),
             changes: Changes::default(),
             counts: GroupCounts::default(),
+            has_freed: false,
             keeps_changes,
         }
     }
@@ -260,6 +263,7 @@ impl GroupState {
 
     #[inline]
     fn finish(&mut self, id: MessageId) -> bool {
+        self.has_freed |= !self.has_room(id.lane);
         if !self.window_mut(id).finish(id.seq) {
             return false;
         }
@@ -273,6 +277,7 @@ impl GroupState {
             if slot.standing == Standing::Behind {
                 slot.standing = Standing::Ready;
                 self.ready.insert(next);
+                self.has_freed = true;
             }
         }
         true
@@ -319,7 +324,11 @@ impl GroupState {
         if let Some(slot) = self.window_mut(id).get_mut(id.seq)
             && slot.standing == Standing::Dying
         {
-            slot.standing = Standing::Leased;
+            // Its deadline may have passed meanwhile. The consumer's lease counts until somebody else
+            // is given the message.
+            slot.standing = Standing::Ready;
+            self.ready.insert(id);
+            self.has_freed = true;
         }
     }
 

@@ -95,14 +95,17 @@ impl Delayed {
         while let Some(&Reverse((at, seq))) = self.due.peek()
             && at <= now
             && messages.len() < MOVE_MESSAGES
-            && bytes < MOVE_BYTES
         {
-            self.due.pop();
             self.reread.seek(seq);
             if let Step::Message(message) = self.reread.step(topic)? {
                 bytes += message.record().len();
+                // One that is larger than all others together is moved alone.
+                if bytes > MOVE_BYTES && !messages.is_empty() {
+                    break;
+                }
                 messages.push(message);
             }
+            self.due.pop();
         }
         Ok(messages)
     }

@@ -162,6 +162,10 @@ impl Topic {
         }
     }
 
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.filling().end == Some(End::Deleted)
+    }
+
     /// A message of a lane from which on to look for those of a time.
     pub(crate) fn first_near(&self, nth: usize, time: Timestamp) -> u64 {
         let before = Timestamp(time.0.saturating_sub(1));
@@ -364,10 +368,13 @@ impl Topic {
         }
     }
 
-    /// How many messages it holds, and how many bytes they take.
+    /// How many messages it holds, and how many bytes they take, without what is put off.
     pub(crate) fn held(&self, filling: &mut Filling) -> (u64, u64) {
         let (mut messages, mut bytes) = (0, 0);
         for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
+            if lane.number == DELAYED_LANE {
+                continue;
+            }
             let first = lane.first();
             filled.extents.forget_below(first);
             messages += filled.next_seq - first.min(filled.next_seq);

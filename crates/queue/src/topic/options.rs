@@ -207,7 +207,7 @@ impl TopicOptions {
             return refuse("a topic that may hold nothing is of no use");
         }
         if !(256..=crate::MESSAGE_BYTES_MAX).contains(&self.message_bytes_max) {
-            return refuse("a message may take 256 bytes to 1 MiB less 144 bytes");
+            return refuse("a message may take 256 bytes to 1,044,276 bytes");
         }
         if !self.segment_bytes.is_multiple_of(4096) || self.segment_bytes < (1 << 20) + 4096 {
             return refuse("the files of a topic take a multiple of 4096 bytes, more than 1 MiB");

@@ -103,7 +103,8 @@ impl Producers {
         let mut heard: Vec<_> = self.last.values().map(|last| last.heard).collect();
         let nth = heard.len() / 8;
         let (_, &mut limit, _) = heard.select_nth_unstable(nth);
-        self.last.retain(|_, last| last.heard > limit);
+        // What transactions have brought is never forgotten: they would bring it again.
+        self.last.retain(|(_, producer), last| last.heard > limit || *producer == TRANSACTIONS);
     }
 
     /// Every lane and producer and the last number that is safe, where lanes are safe up to what

@@ -26,8 +26,8 @@ pub(crate) struct Incoming<'m> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepted {
     At(MessageId),
-    /// It had been accepted before.
-    Duplicate,
+    /// It had been accepted before, and is safe when this one is, which came later in its lane.
+    Duplicate(MessageId),
 }
 
 /// Why a message was not taken in now.
@@ -99,12 +99,17 @@ impl Topic {
         };
         let is_delayed = deliver_at.is_some_and(|at| at > now);
         let nth = if is_delayed { self.lanes.len() - 1 } else { usize::from(publish.priority) };
-        if producer != 0
-            && let Some(last) = filling.producers.last(nth as u8, producer)
-            && producer_sequence <= last
-        {
-            filling.duplicates += 1;
-            return Ok(Accepted::Duplicate);
+        if producer != 0 {
+            // One that was put off when it was sent first may not be any more.
+            let delayed = (publish.due != Due::Now).then_some(self.lanes.len() - 1);
+            for nth in [Some(nth), delayed].into_iter().flatten() {
+                let last = filling.producers.last(nth as u8, producer);
+                if last.is_some_and(|last| producer_sequence <= last) {
+                    filling.duplicates += 1;
+                    let (lane, seq) = (self.lanes[nth].number, filling.lanes[nth].next_seq - 1);
+                    return Ok(Accepted::Duplicate(MessageId { lane, seq }));
+                }
+            }
         }
         self.check_room(filling, bytes)?;
         let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
@@ -163,7 +168,8 @@ impl Topic {
         let producer = if transaction == 0 { 0 } else { TRANSACTIONS };
         let last = filling.producers.last(nth as u8, TRANSACTIONS);
         if producer != 0 && last.is_some_and(|last| transaction <= last) {
-            return Ok(Accepted::Duplicate);
+            let (lane, seq) = (self.lanes[nth].number, filling.lanes[nth].next_seq - 1);
+            return Ok(Accepted::Duplicate(MessageId { lane, seq }));
         }
         let lane = self.lanes[nth].number;
         let filled = &mut filling.lanes[nth];
