@@ -4,10 +4,7 @@ use super::dice::Dice;
 use super::fair::Fair;
 use crate::demo::markets::MARKETS;
 use rialto_feed::Feed;
-use rialto_model::{
-    AccountId, Instrument, NewOrder, OrderKind, OrderSize, PostOnly, Price, Quantity, Side,
-    TimeInForce, Timestamp,
-};
+use rialto_model::{AccountId, Instrument, NewOrder, Price, Quantity, Side};
 use std::time::Duration;
 
 /// Of a hundred orders, how many go to each market.
@@ -99,20 +96,7 @@ impl World {
         price: Price,
         quantity: Quantity,
     ) -> NewOrder {
-        NewOrder {
-            account,
-            instrument: self.instruments[market].id,
-            side,
-            kind: OrderKind::Limit,
-            time_in_force: TimeInForce::Gtc,
-            post_only: PostOnly::Off,
-            self_trade: None,
-            cancel_on_disconnect: false,
-            size: OrderSize::Base(quantity),
-            price,
-            expire_at: Timestamp::ZERO,
-            client_order_id: Default::default(),
-        }
+        NewOrder::limit(account, self.instruments[market].id, side, quantity, price)
     }
 }
 
