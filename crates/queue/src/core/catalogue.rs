@@ -58,7 +58,7 @@ impl Core {
         self.tell(&Record::TopicDeleted { id: topic.id })?;
         self.write_topics().remove(name);
         topic.end(End::Deleted);
-        for group in topic.groups().iter() {
+        for group in topic.forget_groups() {
             group.delete();
         }
         for lane in &topic.lanes {

@@ -263,6 +263,14 @@ impl Core {
     }
 }
 
+impl Drop for Core {
+    fn drop(&mut self) {
+        for topic in self.topics() {
+            topic.forget_groups();
+        }
+    }
+}
+
 /// A message by its place, wherever it is.
 pub(crate) fn message_at(topic: &Topic, id: MessageId) -> Result<Option<Message>, QueueError> {
     let mut cursor = LaneCursor::new(topic.nth(id.lane), id.seq);

@@ -321,6 +321,12 @@ impl Topic {
         self.release_done();
     }
 
+    /// Lets go of all groups. A group holds on to its topic, so that neither would ever go while the
+    /// topic holds on to the group.
+    pub(crate) fn forget_groups(&self) -> Vec<Arc<Group>> {
+        std::mem::take(&mut *self.groups())
+    }
+
     pub(crate) fn delayed(&self) -> MutexGuard<'_, delayed::Delayed> {
         self.delayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
