@@ -1,6 +1,6 @@
 //! The traits that code above the disk is written against.
 
-use crate::{BLOCK_BYTES, DiskError, Operation};
+use crate::{BLOCK_BYTES, DiskError, Mapping, Operation};
 use std::io;
 use std::path::Path;
 
@@ -59,6 +59,17 @@ pub trait File: Send + Sync {
 
     /// The path the file was opened under, for messages.
     fn path(&self) -> &Path;
+
+    /// The file's bytes as memory, as many as it has now. Nothing where there is no such thing, as on
+    /// a simulated disk; the bytes can then still be read.
+    ///
+    /// # Safety
+    /// Until the mapping is dropped nobody may write to the file or cut it. It may be renamed and
+    /// removed.
+    #[allow(unsafe_code, reason = "the declaration alone; it is the caller who must promise")]
+    unsafe fn map(&self) -> Option<Mapping> {
+        None
+    }
 
     /// Writes all of `bytes` at `offset`, continuing after short writes.
     fn write_all_at(&self, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {

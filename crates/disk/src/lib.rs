@@ -23,14 +23,18 @@
 //! # Ok::<(), rialto_disk::DiskError>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 mod aligned;
 mod error;
 mod file;
+mod mapping;
 mod real;
 mod sim;
 
 pub use aligned::{AlignedBuf, BLOCK_BYTES};
 pub use error::{DiskError, Operation};
 pub use file::{Access, DirLock, Disk, File, IoMode};
+pub use mapping::Mapping;
 pub use real::RealDisk;
 pub use sim::{Faults, SimDisk};

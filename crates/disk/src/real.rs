@@ -1,6 +1,6 @@
 //! The disk of the machine.
 
-use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Operation};
+use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Mapping, Operation};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -106,6 +106,12 @@ impl File for RealFile {
     fn set_len(&self, bytes: u64) -> Result<(), DiskError> {
         retry(|| rustix::fs::ftruncate(&self.fd, bytes))
             .map_err(|errno| DiskError::io(Operation::SetLength, &self.path, errno))
+    }
+
+    #[allow(unsafe_code, reason = "what the caller promises is passed on")]
+    unsafe fn map(&self) -> Option<Mapping> {
+        // SAFETY: the caller promises that nobody writes to the file or cuts it.
+        unsafe { Mapping::of(&self.fd) }
     }
 
     fn mode(&self) -> IoMode {

@@ -2,16 +2,23 @@
 
 use crate::chain::Chain;
 use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader};
+use crate::mapped::Mapped;
+use crate::maps::Maps;
 use crate::sealing::{KeyRing, Unsealer};
 use crate::segments::Segment;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
+use std::sync::Arc;
 
 /// Stands before a group of a segment and knows what that group must continue.
 pub(crate) struct Cursor {
     file: Box<dyn File>,
+    /// Instead of the window, where the segment is mapped.
+    map: Option<Arc<Mapped>>,
+    maps: Option<Maps>,
     /// As long as the longest group of the segment, so that a window that begins with a group holds
-    /// it whole.
+    /// it whole. Nothing before it is needed.
     window: AlignedBuf,
+    window_bytes: usize,
     window_at: u64,
     window_len: usize,
     pub(crate) offset: u64,
@@ -28,7 +35,10 @@ impl Cursor {
     ) -> Result<Self, DiskError> {
         Ok(Self {
             file: disk.open(&segment.path, Access::Read)?,
-            window: AlignedBuf::zeroed(window_bytes(segment)),
+            map: None,
+            maps: None,
+            window: AlignedBuf::zeroed(0),
+            window_bytes: window_bytes(segment),
             window_at: 0,
             window_len: 0,
             offset: BLOCK,
@@ -37,12 +47,26 @@ impl Cursor {
         })
     }
 
+    /// From here on segments are mapped where they can be.
+    pub(crate) fn read_through(
+        &mut self,
+        maps: &Maps,
+        disk: &dyn Disk,
+        segment: &Segment,
+    ) -> Result<(), DiskError> {
+        self.map = maps.of(disk, segment)?;
+        self.maps = Some(maps.clone());
+        Ok(())
+    }
+
     /// Moves to the first group of another segment, keeping the memory.
     pub(crate) fn enter(&mut self, disk: &dyn Disk, segment: &Segment) -> Result<(), DiskError> {
         self.file = disk.open(&segment.path, Access::Read)?;
-        if self.window.len() < window_bytes(segment) {
-            self.window = AlignedBuf::zeroed(window_bytes(segment));
-        }
+        self.map = match &self.maps {
+            Some(maps) => maps.of(disk, segment)?,
+            None => None,
+        };
+        self.window_bytes = window_bytes(segment);
         self.window_len = 0;
         self.offset = BLOCK;
         self.chain = Chain::at_start(&segment.header, segment.checksum);
@@ -79,6 +103,11 @@ impl Cursor {
     /// The group here, with its checksum, once header, chain, body and records have been checked;
     /// or what is wrong.
     pub(crate) fn group(&mut self) -> Result<Result<(GroupHeader, u32), Flaw>, DiskError> {
+        if let Some(group) = self.mapped_group() {
+            return Ok(Ok(group));
+        }
+        // What is wrong, reading the file says, if it is wrong there, too.
+        self.map = None;
         if self.load(GROUP_HEADER_BYTES)? < GROUP_HEADER_BYTES {
             return Ok(Err(Flaw::EndOfFile));
         }
@@ -96,6 +125,26 @@ impl Cursor {
         Ok(self.check_body(&header).map(|()| (header, checksum)))
     }
 
+    /// As [`Cursor::group`], in the mapping. Nothing if there is none, or anything is wrong there.
+    fn mapped_group(&self) -> Option<(GroupHeader, u32)> {
+        let map = self.map.as_ref()?;
+        let decoded = GroupHeader::decode(map.fetch(self.offset, GROUP_HEADER_BYTES)?);
+        let (header, checksum) = decoded.ok().filter(|(header, _)| header.form.is_plain())?;
+        self.chain.check(&header).ok()?;
+        if !map.is_checked(self.offset) {
+            let end = GROUP_HEADER_BYTES + header.form.stored_bytes as usize;
+            let body = map.fetch(self.offset, end)?.get(GROUP_HEADER_BYTES..end)?;
+            header.check_stored(body).and_then(|()| header.check_records(body)).ok()?;
+            map.set_checked(self.offset);
+        }
+        Some((header, checksum))
+    }
+
+    /// The mapping that groups are read in, if they are.
+    pub(crate) fn map(&self) -> Option<&Arc<Mapped>> {
+        self.map.as_ref()
+    }
+
     /// Checks the body of the loaded group here, and brings it back if it was sealed.
     fn check_body(&mut self, header: &GroupHeader) -> Result<(), Flaw> {
         let at = (self.offset - self.window_at) as usize;
@@ -111,6 +160,10 @@ impl Cursor {
     pub(crate) fn body_at(&self, offset: u64, header: &GroupHeader) -> &[u8] {
         if !header.form.is_plain() {
             return self.unsealer.plain();
+        }
+        if let Some(map) = &self.map {
+            return map
+                .bytes(offset + GROUP_HEADER_BYTES as u64, header.form.stored_bytes as usize);
         }
         let start = (offset - self.window_at) as usize + GROUP_HEADER_BYTES;
         &self.window[start..start + header.form.stored_bytes as usize]
@@ -141,6 +194,9 @@ impl Cursor {
         let window_end = self.window_at + self.window_len as u64;
         let inside = self.window_at <= self.offset && self.offset + bytes as u64 <= window_end;
         if self.window_len == 0 || !inside {
+            if self.window.len() < self.window_bytes {
+                self.window = AlignedBuf::zeroed(self.window_bytes);
+            }
             self.window_len = 0;
             self.window_at = self.offset;
             self.window_len = self.file.read_full_at(self.offset, &mut self.window)?;

@@ -35,6 +35,8 @@
 //! To look before writing, or to cut a log back to what another log still holds, open it in two
 //! steps: [`recover`], then [`Recovered::start`].
 
+#![deny(unsafe_code)]
+
 mod chain;
 mod cursor;
 mod error;
@@ -43,6 +45,8 @@ mod group;
 mod head;
 mod leftovers;
 mod level;
+mod mapped;
+mod maps;
 mod position;
 mod prepare;
 mod reader;
@@ -62,6 +66,8 @@ pub use error::{OpenError, Proof, ReadError, WriteError};
 pub use format::{CALLER_BYTES, FORMAT_VERSION, Flaw};
 pub use group::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};
 pub use level::{Level, UnknownLevel};
+pub use mapped::MappedRecords;
+pub use maps::Maps;
 pub use position::{Commit, Position};
 pub use prepare::{Preparation, PreparedSegment, SegmentPreparer};
 pub use reader::{GroupView, Reader, Records};

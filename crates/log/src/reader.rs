@@ -3,6 +3,8 @@
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::format::{CALLER_BYTES, Flaw, GroupHeader, RECORD_PREFIX_BYTES, record_bytes};
+use crate::mapped::{Mapped, MappedRecords};
+use crate::maps::Maps;
 use crate::segments::{Following, Segment, Segments};
 use std::sync::Arc;
 
@@ -51,6 +53,16 @@ impl Reader {
         })
     }
 
+    /// As [`Reader::open`], through mappings where there can be one: of segments that are not written
+    /// any more, on a disk that has mappings, where groups are stored as they are. What is read there
+    /// is copied nowhere ([`GroupView::mapped`]), and checked once for all readers that share `maps`.
+    /// Everything else is read as ever.
+    pub fn open_mapped(segments: &Segments, from: u64, maps: &Maps) -> Result<Self, ReadError> {
+        let mut reader = Self::open(segments, from)?;
+        reader.cursor.read_through(maps, segments.disk(), &reader.segment)?;
+        Ok(reader)
+    }
+
     /// The last sequence that this reader may return.
     pub fn end(&self) -> u64 {
         self.end
@@ -97,6 +109,7 @@ impl Reader {
         }
         let body = self.cursor.body_at(body_at, &header);
         Ok(Some(GroupView {
+            map: self.cursor.map(),
             epoch: header.epoch,
             caller: header.caller,
             group_first: header.first_seq,
@@ -150,8 +163,8 @@ fn corrupt(segment: &Segment, offset: u64, flaw: Flaw) -> ReadError {
     ReadError::at(&segment.path, offset, flaw)
 }
 
-/// A group that has been read and checked; its records lie in the reader's memory.
-#[derive(Debug, Clone, Copy)]
+/// A group that has been read and checked; its records lie in the reader's memory, or in a mapped file.
+#[derive(Clone, Copy)]
 pub struct GroupView<'a> {
     epoch: u64,
     caller: [u8; CALLER_BYTES],
@@ -160,6 +173,8 @@ pub struct GroupView<'a> {
     first: u64,
     last: u64,
     body: &'a [u8],
+    /// What the body lies in, if it is not the reader's memory.
+    map: Option<&'a Arc<Mapped>>,
 }
 
 impl<'a> GroupView<'a> {
@@ -195,10 +210,19 @@ impl<'a> GroupView<'a> {
     /// The records that are returned as they are stored: each behind its length and padded to eight
     /// bytes.
     pub fn framed(&self) -> &'a [u8] {
+        if (self.first, self.last) == (self.group_first, self.group_last) {
+            return self.body;
+        }
         let records = self.records();
         let mut behind = records.clone();
         while behind.next().is_some() {}
         &records.rest[..records.rest.len() - behind.rest.len()]
+    }
+
+    /// What [`GroupView::framed`] returns, to be kept without a copy; nothing where the records lie in
+    /// the memory of the reader, which it uses again.
+    pub fn mapped(&self) -> Option<MappedRecords> {
+        self.map.map(|map| MappedRecords::new(map, self.framed()))
     }
 
     /// The records with their sequences.
@@ -206,6 +230,17 @@ impl<'a> GroupView<'a> {
         let mut records = Records { rest: self.body, next: self.group_first, last: self.last };
         while records.next < self.first && records.next().is_some() {}
         records
+    }
+}
+
+impl std::fmt::Debug for GroupView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupView")
+            .field("epoch", &self.epoch)
+            .field("first_seq", &self.first)
+            .field("last_seq", &self.last)
+            .field("is_mapped", &self.map.is_some())
+            .finish_non_exhaustive()
     }
 }
 

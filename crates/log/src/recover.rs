@@ -415,6 +415,9 @@ impl Recovered {
             return Err(corrupt(cursor.offset, flaw).into());
         }
         let (group, checksum) = cursor.group()?.map_err(|flaw| corrupt(cursor.offset, flaw))?;
+        // Of a segment that was followed by another before this opening, somebody may still hold a
+        // mapping, so that its file stays as it is. Nobody looks at what lies behind.
+        let trimmable = self.ending.trim.as_ref().filter(|(path, _)| *path == segment.path);
         let offset = cursor.offset + group.stored_bytes();
         Ok(Ending {
             last_seq: seq,
@@ -422,7 +425,7 @@ impl Recovered {
             unproven_from: offset,
             last: Some(segment.name()),
             checksum,
-            trim: Some((segment.path.clone(), offset)),
+            trim: trimmable.map(|(path, _)| (path.clone(), offset)),
         })
     }
 
@@ -477,6 +480,7 @@ impl Recovered {
             // Only zeros and what was cut lie behind; a new segment has begun, so nobody looks there.
             disk.open(path, Access::Buffered)?.set_len(*bytes)?;
         }
+        self.segments.finish_all_but_newest();
         let writer = Writer::new(
             self.directory.clone(),
             self.lock.take(),

@@ -3,11 +3,12 @@
 use crate::chain::Chain;
 use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, GroupHeader, SegmentHeader, SegmentName};
+use crate::maps::Slot;
 use crate::position::Position;
 use crate::sealing::KeyRing;
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The least distance between two entries of a segment's index, in bytes. A seek reads at most this
@@ -22,6 +23,10 @@ pub(crate) struct Segment {
     /// Sparse, and built as the segment is written or walked, so that every entry stands where a
     /// group truly begins. Probing blocks instead could be fooled by a record that holds a group.
     index: Mutex<Vec<Mark>>,
+    /// Whether a later segment follows and nobody writes to this one or cuts it any more, ever.
+    finished: AtomicBool,
+    /// Its mapping, if somebody reads through one.
+    pub(crate) slot: Arc<Slot>,
 }
 
 /// A place in a segment where a group begins, and what that group must continue.
@@ -34,7 +39,15 @@ pub(crate) struct Mark {
 impl Segment {
     pub(crate) fn new(path: PathBuf, header: SegmentHeader, checksum: u32) -> Self {
         let start = Mark { offset: BLOCK, chain: Chain::at_start(&header, checksum) };
-        Self { path, header, checksum, index: Mutex::new(vec![start]) }
+        let index = Mutex::new(vec![start]);
+        Self {
+            path,
+            header,
+            checksum,
+            index,
+            finished: AtomicBool::new(false),
+            slot: Arc::default(),
+        }
     }
 
     /// Reads and checks the header of a segment that another file names.
@@ -79,6 +92,15 @@ impl Segment {
 
     pub(crate) fn name(&self) -> SegmentName {
         self.header.name
+    }
+
+    /// Says that nobody writes to the file or cuts it from here on. There is no way back.
+    pub(crate) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
     }
 
     /// Remembers that a group stands at `offset` and continues `chain`.
@@ -241,6 +263,14 @@ impl Segments {
 
     pub(crate) fn push(&self, segment: Arc<Segment>) {
         lock(&self.shared.live).push(segment);
+    }
+
+    /// Says of all segments but the newest that nobody writes to them or cuts them from here on.
+    pub(crate) fn finish_all_but_newest(&self) {
+        let live = lock(&self.shared.live);
+        for segment in live.iter().rev().skip(1) {
+            segment.finish();
+        }
     }
 
     /// Takes every segment away whose first sequence is `first_seq` or more.

@@ -377,7 +377,8 @@ impl Writer {
             key: self.sealer.as_ref().map_or(0, Sealer::key),
             ..old.header.clone()
         };
-        self.active = prepared.install(header)?;
+        let finished = std::mem::replace(&mut self.active, prepared.install(header)?);
+        finished.segment.finish();
         self.offset = BLOCK;
         self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);
         self.segments.push(self.active.segment.clone());

@@ -1,7 +1,7 @@
 //! Messages that lie together in memory.
 
 use crate::message::{Message, MessageId};
-use rialto_log::{Group, GroupView, Records};
+use rialto_log::{Group, GroupView, MappedRecords, Records};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A group that fills less than this share of its buffer is copied out of it, so that one message
@@ -37,6 +37,8 @@ enum Body {
     /// The very buffer that was filled by producers and, if the topic has a disk, written.
     Filled(Group, Arc<Spares>),
     Copied(Box<[u8]>),
+    /// A file that is not written any more.
+    Mapped(MappedRecords),
 }
 
 /// Consecutive records of one lane, which any number of readers share.
@@ -61,9 +63,12 @@ impl Batch {
         Arc::new(Self { body: Some(body), first_seq, last_seq })
     }
 
-    /// Copies what was read from a log.
+    /// Shares what is mapped, and copies what was else read from a log.
     pub(crate) fn of_view(view: &GroupView<'_>) -> Arc<Self> {
-        let body = Some(Body::Copied(view.framed().into()));
+        let body = Some(match view.mapped() {
+            Some(records) => Body::Mapped(records),
+            None => Body::Copied(view.framed().into()),
+        });
         Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq() })
     }
 
@@ -80,6 +85,7 @@ impl Batch {
         match &self.body {
             Some(Body::Filled(group, _)) => group.body(),
             Some(Body::Copied(bytes)) => bytes,
+            Some(Body::Mapped(records)) => records,
             None => &[],
         }
     }
@@ -89,7 +95,7 @@ impl Batch {
         match &self.body {
             Some(Body::Filled(group, _)) => group.capacity_bytes(),
             Some(Body::Copied(bytes)) => bytes.len(),
-            None => 0,
+            Some(Body::Mapped(_)) | None => 0,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::topic::Topic;
 use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
-use rialto_log::{GROUP_BYTES_MAX, KeyRing, Options, Sealing, SegmentPreparer, Writer};
+use rialto_log::{GROUP_BYTES_MAX, KeyRing, Maps, Options, Sealing, SegmentPreparer, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// How many buffers of a megabyte are kept for another use.
 const SPARE_GROUPS: usize = 32;
+
+/// How many files a queue keeps mapped besides those that are being read.
+const MAPPED_SEGMENTS_MAX: usize = 64;
 
 /// How often a queue without threads is stepped for one who waits; what has not come by then does
 /// not come without the clock.
@@ -44,6 +47,8 @@ pub(crate) struct House {
     pub(crate) disk: Option<Arc<dyn Disk>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
+    /// The files of topics that are mapped.
+    pub(crate) maps: Maps,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     agenda: Mutex<Agenda>,
@@ -65,6 +70,7 @@ impl House {
             clock,
             keys,
             salt,
+            maps: Maps::keeping(MAPPED_SEGMENTS_MAX),
             spares: Spares::new(GROUP_BYTES_MAX, SPARE_GROUPS),
             agenda: Mutex::default(),
             bell: Condvar::new(),

@@ -112,7 +112,7 @@ fn open_topic(
 
 /// Reads what numbered producers have sent since the control log was last told.
 fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError> {
-    let mut cursor = LaneCursor::new(nth, from.max(topic.lanes[nth].first()));
+    let mut cursor = LaneCursor::unmapped(nth, from.max(topic.lanes[nth].first()));
     loop {
         match cursor.step(topic)? {
             Step::Message(message) => {

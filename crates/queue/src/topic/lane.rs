@@ -5,7 +5,7 @@ use crate::error::QueueError;
 use crate::house::House;
 use crate::waiting::Waiters;
 use rialto_log::{
-    Commit, Group, Level, PreparedSegment, Reader, Sealing, SegmentPreparer, Segments, Writer,
+    Commit, Group, Level, Maps, PreparedSegment, Reader, Sealing, SegmentPreparer, Segments, Writer,
 };
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -175,10 +175,17 @@ impl Lane {
         if self.level == Level::Memory { Place::Open } else { Place::Disk }
     }
 
-    /// A reader of the log from `seq` on, which must be visible.
-    pub(crate) fn read_from(&self, seq: u64) -> Result<Option<Reader>, QueueError> {
+    /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where.
+    pub(crate) fn read_from(
+        &self,
+        seq: u64,
+        maps: Option<&Maps>,
+    ) -> Result<Option<Reader>, QueueError> {
         let Some(segments) = self.segments.get() else { return Ok(None) };
-        let mut reader = Reader::open(segments, seq)?;
+        let mut reader = match maps {
+            Some(maps) => Reader::open_mapped(segments, seq, maps)?,
+            None => Reader::open(segments, seq)?,
+        };
         reader.set_end(self.visible());
         Ok(Some(reader))
     }

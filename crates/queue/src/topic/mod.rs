@@ -140,7 +140,7 @@ impl Topic {
 
     /// When a message was published.
     fn published_at(&self, nth: usize, seq: u64) -> Result<Option<Timestamp>, QueueError> {
-        match LaneCursor::new(nth, seq).step(self)? {
+        match LaneCursor::unmapped(nth, seq).step(self)? {
             Step::Message(message) => Ok(Some(message.published_at())),
             Step::Gap(..) | Step::End => Ok(None),
         }

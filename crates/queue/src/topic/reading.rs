@@ -22,12 +22,19 @@ pub(crate) struct LaneCursor {
     at: Option<BatchCursor>,
     /// For what is no longer in memory.
     reader: Option<Reader>,
+    /// Whether files are mapped that can be.
+    maps: bool,
 }
 
 impl LaneCursor {
     /// At message number `next` of the lane in this place of [`Topic::lanes`].
     pub(crate) fn new(nth: usize, next: u64) -> Self {
-        Self { nth, next: next.max(1), at: None, reader: None }
+        Self { nth, next: next.max(1), at: None, reader: None, maps: true }
+    }
+
+    /// As [`LaneCursor::new`], mapping nothing: what is found when a queue is opened is read.
+    pub(crate) fn unmapped(nth: usize, next: u64) -> Self {
+        Self { maps: false, ..Self::new(nth, next) }
     }
 
     /// The number of the next message.
@@ -37,7 +44,7 @@ impl LaneCursor {
 
     pub(crate) fn seek(&mut self, next: u64) {
         if next != self.next {
-            *self = Self::new(self.nth, next);
+            *self = Self { maps: self.maps, ..Self::new(self.nth, next) };
         }
     }
 
@@ -86,7 +93,7 @@ impl LaneCursor {
     fn read(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
         if self.reader.as_ref().is_none_or(|reader| reader.next_seq() != self.next) {
-            self.reader = match lane.read_from(self.next) {
+            self.reader = match lane.read_from(self.next, self.maps.then_some(&topic.house.maps)) {
                 // It was deleted between the look and the read.
                 Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
                     let from = std::mem::replace(&mut self.next, oldest);

@@ -1,0 +1,163 @@
+//! A finished segment as memory.
+
+use crate::format::{BLOCK, Codec};
+use crate::segments::Segment;
+use rialto_disk::{Access, Disk, DiskError, Mapping};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How much is brought into memory at once.
+const STRETCH_BYTES: usize = 1 << 20;
+
+/// How many stretches behind the one that is brought are read ahead from the disk.
+const STRETCHES_AHEAD: usize = 4;
+
+/// The bytes of a finished segment, and which of its groups have been checked.
+pub(crate) struct Mapped {
+    bytes: Mapping,
+    /// By stretch.
+    fetched: Marks,
+    /// By the block in which a group begins.
+    checked: Marks,
+}
+
+impl Mapped {
+    /// Nothing if the segment is still written, if its groups are not stored as they are, or where
+    /// the disk or the system has no mappings to give.
+    pub(crate) fn of(disk: &dyn Disk, segment: &Segment) -> Result<Option<Self>, DiskError> {
+        if !segment.is_finished() || segment.header.codec != Codec::default() {
+            return Ok(None);
+        }
+        let file = disk.open(&segment.path, Access::Read)?;
+        // SAFETY: the segment is finished, and nobody of this program writes to the file of one, cuts
+        // it, or makes it a segment anew: a writer has closed it when it says so (`Writer::roll`), an
+        // opening writes to the newest segment and cuts it before it says so (`Recovered::start`),
+        // and does neither to one that had been finished before. It is only ever removed. That
+        // nobody else touches the files of a log is what its lock and docs/log.md ask for.
+        #[allow(unsafe_code, reason = "the one place that maps a file")]
+        let bytes = unsafe { file.map() };
+        Ok(bytes.map(|bytes| Self {
+            fetched: Marks::new(bytes.len().div_ceil(STRETCH_BYTES)),
+            checked: Marks::new(bytes.len().div_ceil(BLOCK as usize)),
+            bytes,
+        }))
+    }
+
+    /// The bytes of the file from `offset` on, at most so many. Nothing if they could not be brought
+    /// into memory, in which case reading the file says why.
+    pub(crate) fn fetch(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let bytes = self.bytes(offset, len);
+        let start = offset as usize;
+        for stretch in start / STRETCH_BYTES..(start + bytes.len()).div_ceil(STRETCH_BYTES) {
+            if !self.fetched.has(stretch) {
+                self.fetch_stretch(stretch)?;
+            }
+        }
+        Some(bytes)
+    }
+
+    /// The bytes from `offset` on, at most so many, which have been fetched before.
+    pub(crate) fn bytes(&self, offset: u64, len: usize) -> &[u8] {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
+        &self.bytes[start..start.saturating_add(len).min(self.bytes.len())]
+    }
+
+    #[cold]
+    fn fetch_stretch(&self, stretch: usize) -> Option<()> {
+        // Whoever was in the stretch before will be in the one behind soon.
+        if stretch > 0 && self.fetched.has(stretch - 1) {
+            self.bytes.read_ahead(self.stretches(stretch + 1..stretch + 1 + STRETCHES_AHEAD));
+        }
+        if !self.bytes.fetch(self.stretches(stretch..stretch + 1)) {
+            return None;
+        }
+        self.fetched.set(stretch);
+        Some(())
+    }
+
+    fn stretches(&self, stretches: Range<usize>) -> Range<usize> {
+        let end = (stretches.end * STRETCH_BYTES).min(self.bytes.len());
+        (stretches.start * STRETCH_BYTES).min(end)..end
+    }
+
+    /// Whether the body of the group that begins at `offset` was found good before.
+    pub(crate) fn is_checked(&self, offset: u64) -> bool {
+        self.checked.has((offset / BLOCK) as usize)
+    }
+
+    /// Remembers that the body of the group that begins at `offset` was found good.
+    pub(crate) fn set_checked(&self, offset: u64) {
+        self.checked.set((offset / BLOCK) as usize);
+    }
+}
+
+/// Places that are marked or not.
+struct Marks {
+    /// What is marked has been the same for good, so that no order between two of them matters.
+    words: Box<[AtomicU64]>,
+}
+
+impl Marks {
+    fn new(places: usize) -> Self {
+        Self { words: (0..places.div_ceil(64)).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        let word = self.words.get(place / 64);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (place % 64) & 1 == 1)
+    }
+
+    fn set(&self, place: usize) {
+        if let Some(word) = self.words.get(place / 64) {
+            word.fetch_or(1 << (place % 64), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Records as they lie in the mapped file of a finished segment: each behind its length and padded to
+/// eight bytes, as [`GroupView::framed`](crate::GroupView::framed) has them. They stay good when the
+/// log deletes the segment; the file takes its room on the disk until the last of them is dropped.
+#[derive(Clone)]
+pub struct MappedRecords {
+    map: Arc<Mapped>,
+    range: Range<usize>,
+}
+
+impl MappedRecords {
+    /// `bytes` are a part of the mapping.
+    pub(crate) fn new(map: &Arc<Mapped>, bytes: &[u8]) -> Self {
+        let start = bytes.as_ptr() as usize - map.bytes.as_ptr() as usize;
+        Self { map: map.clone(), range: start..start + bytes.len() }
+    }
+}
+
+impl Deref for MappedRecords {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.map.bytes[self.range.clone()]
+    }
+}
+
+impl std::fmt::Debug for MappedRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MappedRecords({} bytes)", self.range.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_marks_its_place_alone() {
+        let marks = Marks::new(130);
+        marks.set(64);
+        marks.set(129);
+        marks.set(100_000);
+        let marked: Vec<_> = (0..200).filter(|place| marks.has(*place)).collect();
+        assert_eq!(marked, [64, 129]);
+    }
+}
