@@ -225,6 +225,26 @@ impl Segments {
         position.seq < self.first_seq() || self.position_of(position.seq) == Some(position)
     }
 
+    /// The epoch of the newest segment: that of the writer, if there is one.
+    pub fn epoch(&self) -> u64 {
+        lock(&self.shared.live).last().map_or(0, |segment| segment.name().epoch)
+    }
+
+    /// The last sequence that may hold a record of this epoch or an earlier one: whatever was known
+    /// beyond it when that epoch was the newest has been lost since. Nothing while no later epoch has
+    /// begun.
+    pub fn end_of_epoch(&self, epoch: u64) -> Option<u64> {
+        let live = lock(&self.shared.live);
+        let later = live.iter().find(|segment| segment.name().epoch > epoch);
+        later.map(|segment| segment.name().first_seq - 1)
+    }
+
+    /// The bytes of all live segments, what is reserved and not written yet included.
+    pub fn file_bytes(&self) -> Result<u64, DiskError> {
+        let length = |path: PathBuf| self.disk().open(&path, Access::Read)?.len();
+        self.paths().into_iter().map(length).sum()
+    }
+
     /// The `rules_version` of the segment that holds a record.
     pub fn rules_version_of(&self, seq: u64) -> Option<u32> {
         self.find(seq).map(|segment| segment.header.rules_version)

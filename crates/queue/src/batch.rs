@@ -1,6 +1,6 @@
 //! Messages that lie together in memory.
 
-use crate::message::{Message, MessageId};
+use crate::message::{Form, Message, MessageId};
 use rialto_log::{Group, GroupView, MappedRecords, Records};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +47,7 @@ pub(crate) struct Batch {
     body: Option<Body>,
     first_seq: u64,
     last_seq: u64,
+    form: Form,
 }
 
 impl Batch {
@@ -60,16 +61,16 @@ impl Batch {
         } else {
             Body::Filled(group, spares.clone())
         };
-        Arc::new(Self { body: Some(body), first_seq, last_seq })
+        Arc::new(Self { body: Some(body), first_seq, last_seq, form: Form::Message })
     }
 
     /// Shares what is mapped, and copies what was else read from a log.
-    pub(crate) fn of_view(view: &GroupView<'_>) -> Arc<Self> {
+    pub(crate) fn of_view(view: &GroupView<'_>, form: Form) -> Arc<Self> {
         let body = Some(match view.mapped() {
             Some(records) => Body::Mapped(records),
             None => Body::Copied(view.framed().into()),
         });
-        Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq() })
+        Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq(), form })
     }
 
     pub(crate) fn first_seq(&self) -> u64 {
@@ -78,6 +79,12 @@ impl Batch {
 
     pub(crate) fn last_seq(&self) -> u64 {
         self.last_seq
+    }
+
+    /// What its records are.
+    #[inline]
+    pub(crate) fn form(&self) -> Form {
+        self.form
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::core::{Core, message_at};
 use crate::error::QueueError;
 use crate::format::{HEADERS_BYTES_MAX, HEADERS_MAX, MESSAGE_BYTES_MAX};
 use crate::group::{DeadLetter, Death, Group, Range};
-use crate::message::{Message, MessageId};
+use crate::message::{Form, Message, MessageId};
 use crate::name::{NAME_BYTES_MAX, Name};
 use crate::publish::{Publish, Stamp};
 use crate::topic::{Kind, Topic, TopicOptions};
@@ -63,6 +63,7 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
         DeadLetter::Topic(name) => core.topic(name.as_str())?,
         DeadLetter::Own => own_topic(core, topic)?,
     };
+    dead_topic.check_own()?;
     // What the stream has dropped meanwhile cannot be kept.
     let Some(message) = message_at(topic, death.id)? else {
         group.buried(death.id);
@@ -119,7 +120,11 @@ fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec
     while detail.len() > DETAIL_BYTES_MAX {
         detail = detail.get(..detail.len() - 1).unwrap_or_default();
     }
-    let base = Publish::new(message.payload())
+    // Only a record of somebody else's log can be longer than a message may be. It stays in that log,
+    // and the letter says where.
+    let fits = message.payload().len() + HEADERS_BYTES_MAX <= MESSAGE_BYTES_MAX;
+    let is_kept = matches!(topic.form(), Form::Message) || fits;
+    let base = Publish::new(if is_kept { message.payload() } else { &[] })
         .key(message.key())
         .content_type(message.content_type())
         .schema_version(message.schema_version());

@@ -29,6 +29,15 @@ pub enum QueueError {
     /// There is a topic of that name, and it is another one.
     #[error("there is a topic {0:?} already, with other options")]
     TopicExists(Name),
+    /// The topic is a log that somebody else writes.
+    #[error(
+        "the topic {0:?} is read-only: nothing can be published on it, and neither it nor its \
+         messages can be deleted"
+    )]
+    ReadOnly(Name),
+    /// The topic is a log that somebody else writes, and it is not mounted in this process.
+    #[error("the topic {0:?} is a log of somebody else's, which is not mounted here")]
+    NotMounted(Name),
     /// The topic was deleted.
     #[error("the topic {0:?} was deleted")]
     TopicDeleted(Name),

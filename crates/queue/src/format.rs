@@ -29,6 +29,24 @@ pub(crate) struct Header {
     pub(crate) reserved: u8,
 }
 
+impl Header {
+    pub(crate) const EMPTY: Self = Self {
+        published_at: U64::ZERO,
+        expires_at: U64::ZERO,
+        deliver_at: U64::ZERO,
+        producer: U64::ZERO,
+        producer_sequence: U64::ZERO,
+        transaction: U64::ZERO,
+        schema_version: U32::ZERO,
+        headers_bytes: U32::ZERO,
+        key_bytes: U16::ZERO,
+        content_type_bytes: U16::ZERO,
+        headers: U16::ZERO,
+        priority: 0,
+        reserved: 0,
+    };
+}
+
 /// The length of the fixed part.
 // format: docs/formats/topic.md
 pub(crate) const HEADER_BYTES: usize = 64;

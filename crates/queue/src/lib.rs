@@ -11,6 +11,7 @@ mod format;
 mod group;
 mod house;
 mod message;
+mod mount;
 mod name;
 mod producer;
 mod publish;
@@ -36,6 +37,7 @@ pub use group::{
     GroupStats, InvalidFilter, Order, Sharing, Start,
 };
 pub use message::{InvalidMessageId, Message, MessageId};
+pub use mount::{Mount, MountedLog};
 pub use name::{InvalidName, NAME_BYTES_MAX, Name};
 pub use producer::{BatchReceipt, Producer, Receipt};
 pub use publish::{InvalidMessage, Publish};

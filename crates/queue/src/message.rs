@@ -1,7 +1,7 @@
 //! A message on its way out.
 
 use crate::batch::Batch;
-use crate::format::{self, Headers, Parts};
+use crate::format::{self, Header, Headers, Parts};
 use rialto_clock::Timestamp;
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +38,25 @@ impl std::str::FromStr for MessageId {
     }
 }
 
+/// What the records of a log are to a topic.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    /// Messages that a topic took in.
+    Message,
+    /// Something of somebody else's, which is the payload as it is.
+    Raw(RawForm),
+}
+
+/// What is known of records that are no messages.
+#[derive(Clone, Copy)]
+pub(crate) struct RawForm {
+    pub(crate) content_type: &'static str,
+    pub(crate) time_of: fn(&[u8]) -> Timestamp,
+}
+
+/// What stands in front of a message of which nothing is said.
+static SAYS_NOTHING: Header = Header::EMPTY;
+
 /// A message as it was published.
 ///
 /// It shares the memory in which the topic holds it: taking one copies nothing, and the memory is
@@ -56,7 +75,9 @@ impl Message {
     #[inline]
     pub(crate) fn new(batch: Arc<Batch>, start: u32, end: u32, id: MessageId) -> Option<Self> {
         let message = Self { batch, start, end, id };
-        format::split(message.record())?;
+        if let Form::Message = message.batch.form() {
+            format::split(message.record())?;
+        }
         Some(message)
     }
 
@@ -67,7 +88,17 @@ impl Message {
 
     #[inline]
     pub(crate) fn parts(&self) -> Parts<'_> {
-        format::split(self.record()).expect("a message is only made of a record that splits")
+        match self.batch.form() {
+            Form::Message => format::split(self.record())
+                .expect("a message is only made of a record that splits"),
+            Form::Raw(raw) => Parts {
+                header: &SAYS_NOTHING,
+                content_type: raw.content_type.as_bytes(),
+                key: &[],
+                headers: &[],
+                payload: self.record(),
+            },
+        }
     }
 
     /// Where it stands in its topic.
@@ -121,7 +152,10 @@ impl Message {
     /// When the topic accepted it. Within a lane, times never go back.
     #[must_use]
     pub fn published_at(&self) -> Timestamp {
-        Timestamp(self.parts().header.published_at.get())
+        match self.batch.form() {
+            Form::Message => Timestamp(self.parts().header.published_at.get()),
+            Form::Raw(raw) => (raw.time_of)(self.record()),
+        }
     }
 
     /// When it is no longer of use.

@@ -5,6 +5,7 @@ use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{GroupOptions, GroupStats, Start};
 use crate::house::House;
+use crate::mount::{Mount, MountedLog};
 use crate::name::Name;
 use crate::producer::Producer;
 use crate::reader::Reader;
@@ -136,6 +137,14 @@ impl Queue {
         self.inner.core.create_topic(Name::new(name)?, options).map(drop)
     }
 
+    /// Reads a log that somebody else writes as a topic, in this process and for as long as the queue
+    /// is open. Its groups are the queue's, and are kept when nobody mounts it. Nobody but the writer
+    /// can change what it holds: publishing on it and deleting it are refused with
+    /// [`QueueError::ReadOnly`].
+    pub fn mount(&self, name: &str, log: MountedLog) -> Result<Mount, QueueError> {
+        self.inner.core.mount(Name::new(name)?, log)
+    }
+
     /// Deletes a topic with its messages and groups. Whoever uses it is told.
     pub fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         self.inner.core.delete_topic(name)
@@ -154,7 +163,9 @@ impl Queue {
 
     /// Something that publishes on a topic.
     pub fn producer(&self, topic: &str) -> Result<Producer, QueueError> {
-        Ok(Producer::new(self.inner.core.topic(topic)?, self.inner.core.clone()))
+        let topic = self.inner.core.topic(topic)?;
+        topic.check_own()?;
+        Ok(Producer::new(topic, self.inner.core.clone()))
     }
 
     /// Creates a group of a topic. If there is one of this name with these options, it is used.
@@ -252,9 +263,12 @@ impl Drop for Inner {
 pub struct TopicStats {
     /// Its name.
     pub name: Name,
+    /// Whether it is a log that somebody else writes, and mounted now.
+    pub mounted: Option<bool>,
     /// How many messages it holds.
     pub messages: u64,
-    /// How many bytes they take, to a stretch of 256 KiB.
+    /// How many bytes they take, to a stretch of 256 KiB; of a log that somebody else writes, how
+    /// many its files take.
     pub bytes: u64,
     /// How many messages are put off.
     pub delayed: u64,
@@ -264,7 +278,7 @@ pub struct TopicStats {
     pub oldest_age: Option<Duration>,
     /// Messages published since it was opened.
     pub published_messages: u64,
-    /// The bytes of these.
+    /// The bytes of these; 0 if somebody else writes it.
     pub published_bytes: u64,
     /// Messages that were refused, for want of room or else.
     pub refused: u64,
@@ -287,8 +301,9 @@ impl Topic {
         let delayed = self.waiting();
         let mut filling = self.filling();
         let (messages, bytes) = self.held(&mut filling);
-        TopicStats {
+        let mut stats = TopicStats {
             name: self.name.clone(),
+            mounted: self.mounting.as_ref().map(|mounting| !mounting.is_absent()),
             messages,
             bytes,
             delayed,
@@ -305,6 +320,16 @@ impl Topic {
             recent_bytes: self.lanes.iter().map(|lane| lane.shelf_bytes() as u64).sum(),
             groups,
             failed: filling.failure(),
+        };
+        drop(filling);
+        if let Some(mounting) = &self.mounting {
+            let (first, last) = (self.lanes[0].first(), self.lanes[0].visible());
+            stats.messages = (last + 1).saturating_sub(first);
+            stats.bytes = mounting.bytes();
+            stats.published_messages = mounting.arrived(last);
+            let oldest = self.published_at(0, first);
+            stats.oldest_age = oldest.ok().flatten().map(|oldest| now.since(oldest));
         }
+        stats
     }
 }

@@ -5,6 +5,7 @@ use crate::core::{Core, topic_dir};
 use crate::error::QueueError;
 use crate::group::{Group, GroupState};
 use crate::house::House;
+use crate::mount::Mounting;
 use crate::name::Name;
 use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
 use rialto_log::Level;
@@ -74,8 +75,19 @@ fn open_topic(
     record: TopicRecord,
     report: &mut OpenReport,
 ) -> Result<(), QueueError> {
-    let TopicRecord { name, options, groups, delayed, upto, last } = record;
+    let TopicRecord { name, options, mounted, groups, delayed, upto, last } = record;
     let house = &core.house;
+    if let Some(epoch) = mounted {
+        // What its groups have seen is for the one to judge who mounts it.
+        let mut topic = Topic::new(id, name, options, house.clone(), None);
+        topic.mounting = Some(Mounting::absent(epoch));
+        let topic = core.add_topic(topic);
+        for (id, group) in groups {
+            report.groups += 1;
+            topic.add_group(&Arc::new(restore_group(core, &topic, id, group, None, report)));
+        }
+        return Ok(());
+    }
     let dir = core.dir.as_deref().map(|dir| topic_dir(dir, id));
     let topic = Topic::new(id, name, options, house.clone(), dir.as_deref());
     if let (Some(dir), Some(disk)) = (&dir, &house.disk)
@@ -99,7 +111,8 @@ fn open_topic(
     let topic = core.add_topic(topic);
     for (id, group) in groups {
         report.groups += 1;
-        topic.add_group(&Arc::new(restore_group(core, &topic, id, group, report)));
+        let end = Some(u64::MAX);
+        topic.add_group(&Arc::new(restore_group(core, &topic, id, group, end, report)));
     }
     // What had been dropped without its file stays so.
     topic.release_done();
@@ -131,11 +144,14 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
     }
 }
 
-fn restore_group(
+/// A group as it was. What it did from `end` on, or beyond what its topic holds, was about messages
+/// that are lost; nothing is if it cannot be told.
+pub(crate) fn restore_group(
     core: &Core,
     topic: &Arc<Topic>,
     id: u32,
     record: GroupRecord,
+    end: Option<u64>,
     report: &mut OpenReport,
 ) -> Group {
     let GroupRecord { name, options, mut progress } = record;
@@ -153,27 +169,16 @@ fn restore_group(
     let mut floors = Vec::new();
     for lane in lanes {
         let nth = usize::from(lane);
-        let (first, end) = (topic.lanes[nth].first(), topic.lanes[nth].visible() + 1);
-        let floor = progress.floors.get(nth).copied().unwrap_or(1);
-        let furthest = progress
-            .done
-            .iter()
-            .filter(|(other, _)| *other == lane)
-            .map(|(_, range)| range.last + 1)
-            .chain(progress.seen.iter().filter(|(other, _)| *other == lane).map(|(_, end)| *end))
-            .fold(floor, u64::max);
-        if furthest > end {
+        let first = topic.lanes[nth].first();
+        let end = end.map(|end| end.min(topic.lanes[nth].visible() + 1));
+        if let Some(end) = end
+            && progress.forget_from(lane, end)
+        {
             let (topic, group) = (topic.name.clone(), name.clone());
-            report.rewound.push(Rewound { topic, group, lane, next: end.min(furthest) });
-            for (_, range) in progress.done.iter_mut().filter(|(other, _)| *other == lane) {
-                range.last = range.last.min(end - 1);
-            }
-            for (_, seen) in progress.seen.iter_mut().filter(|(other, _)| *other == lane) {
-                *seen = end.min(*seen);
-            }
-            progress.tried.retain(|(id, ..)| id.lane != lane || id.seq < end);
+            report.rewound.push(Rewound { topic, group, lane, next: end });
         }
-        floors.push(floor.clamp(first, end.max(first)));
+        let floor = progress.floors.get(nth).copied().unwrap_or(1);
+        floors.push(floor.max(first));
     }
     let mut state = GroupState::new(options, &floors, keeps);
     state.restore(&progress);

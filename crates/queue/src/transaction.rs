@@ -52,6 +52,7 @@ impl Transaction {
     pub fn publish(&mut self, topic: &str, message: &Publish<'_>) -> Result<&mut Self, QueueError> {
         let topic = self.core.topic(topic)?;
         topic.check_open()?;
+        topic.check_own()?;
         let options = &topic.options;
         let bytes = message.check(options.priorities, options.message_bytes_max)?;
         self.take_part(bytes + 16)?;

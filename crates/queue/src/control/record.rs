@@ -59,4 +59,7 @@ pub(crate) enum Record<'a> {
     },
     /// What a topic has put off and delivered since, as [`Progress`] of a group.
     Delayed { topic: u32, progress: Progress },
+    /// A topic is the log of somebody else, which is in this epoch now. What groups did from message
+    /// `end` on was about records that were lost before it began.
+    Mounted { id: u32, name: Name, epoch: u64, end: u64 },
 }

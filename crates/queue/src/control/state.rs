@@ -20,11 +20,27 @@ pub(crate) struct GroupRecord {
 pub(crate) struct TopicRecord {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
+    /// The epoch in which it was mounted last, if it is the log of somebody else.
+    pub(crate) mounted: Option<u64>,
     pub(crate) groups: BTreeMap<u32, GroupRecord>,
     pub(crate) delayed: Progress,
     /// Up to which numbers of its lanes `last` is known.
     pub(crate) upto: Vec<u64>,
     pub(crate) last: Vec<(u8, u64, u64)>,
+}
+
+impl TopicRecord {
+    fn new(name: Name, options: TopicOptions) -> Self {
+        Self {
+            name,
+            options,
+            mounted: None,
+            groups: BTreeMap::new(),
+            delayed: Progress::default(),
+            upto: Vec::new(),
+            last: Vec::new(),
+        }
+    }
 }
 
 /// A transaction that may not have reached its topics.
@@ -94,14 +110,16 @@ impl ControlState {
             Record::Topic { id, name, options } => {
                 self.next_id = self.next_id.max(id + 1);
                 // A checkpoint says it again.
-                self.topics.entry(id).or_insert(TopicRecord {
-                    name,
-                    options,
-                    groups: BTreeMap::new(),
-                    delayed: Progress::default(),
-                    upto: Vec::new(),
-                    last: Vec::new(),
-                });
+                self.topics.entry(id).or_insert_with(|| TopicRecord::new(name, options));
+            }
+            Record::Mounted { id, name, epoch, end } => {
+                self.next_id = self.next_id.max(id + 1);
+                let new = || TopicRecord::new(name, TopicOptions::default());
+                let topic = self.topics.entry(id).or_insert_with(new);
+                topic.mounted = Some(epoch);
+                for group in topic.groups.values_mut() {
+                    group.progress.forget_from(0, end.max(1));
+                }
             }
             Record::TopicDeleted { id } => {
                 self.topics.remove(&id);

@@ -5,6 +5,7 @@ use crate::burial;
 use crate::control::{Control, Record};
 use crate::error::QueueError;
 use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
+use crate::mount::Mounting;
 use crate::name::Name;
 use crate::topic::{DELAYED_LANE, End, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions};
 use rialto_log::Level;
@@ -13,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 impl Core {
     /// Has the control log told, durably, and waits for it on this thread.
-    fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
+    pub(crate) fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         control.note(record)?;
         control.want_sync();
@@ -30,11 +31,8 @@ impl Core {
         options.check()?;
         let _changing = lock(&self.changing);
         if let Ok(topic) = self.topic(name.as_str()) {
-            let is_same = topic.options == options;
+            let is_same = topic.options == options && topic.mounting.is_none();
             return if is_same { Ok(topic) } else { Err(QueueError::TopicExists(name)) };
-        }
-        if self.read_topics().len() >= TOPICS_MAX {
-            return Err(QueueError::TooMany { what: "topics", limit: TOPICS_MAX });
         }
         let mut options = options;
         if self.dir.is_none() {
@@ -43,17 +41,29 @@ impl Core {
         if options.encryption.is_some() && self.house.keys.current().is_none() {
             return Err(QueueError::NoKey(name));
         }
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.new_topic_id()?;
         let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
         let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));
         Ok(self.add_topic(Topic::new(id, name, options, self.house.clone(), dir.as_deref())))
     }
 
+    /// The id of a topic that is to be.
+    pub(crate) fn new_topic_id(&self) -> Result<u32, QueueError> {
+        if self.read_topics().len() >= TOPICS_MAX {
+            return Err(QueueError::TooMany { what: "topics", limit: TOPICS_MAX });
+        }
+        Ok(self.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Deletes a topic, its messages and its groups.
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
+        // Of a log that nobody has mounted, nothing goes but the groups.
+        if !topic.mounting.as_ref().is_some_and(Mounting::is_absent) {
+            topic.check_own()?;
+        }
         let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::TopicDeleted { id: topic.id })?;
         self.write_topics().remove(name);
@@ -100,6 +110,11 @@ impl Core {
             let (topic, group) = (topic.name.clone(), name.to_string());
             return Err(QueueError::UnknownGroup { topic, group });
         };
+        if let DeadLetter::Topic(dead) = &options.dead_letter
+            && let Ok(dead) = self.topic(dead.as_str())
+        {
+            dead.check_own()?;
+        }
         if topic.groups().len() >= GROUPS_MAX {
             return Err(QueueError::TooMany { what: "groups", limit: GROUPS_MAX });
         }
@@ -148,6 +163,7 @@ impl Core {
             Start::Oldest => lane.first(),
             Start::Next => lane.visible() + 1,
             Start::Seq(seq) => seq.min(lane.visible() + 1).max(lane.first()),
+            Start::At(time) if topic.mounting.is_some() => topic.first_at(nth, time)?,
             Start::At(time) => {
                 let mut cursor = LaneCursor::new(nth, topic.first_near(nth, time));
                 loop {

@@ -52,31 +52,48 @@ impl Core {
     pub(super) fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
         for topic in self.topics() {
             let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
-            tell(&Record::Topic { id, name, options });
-            let (upto, last) = topic.producers_image();
-            let mut upto = Some(upto);
-            for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
-                tell(&Record::Producers { topic: id, upto: upto.take().unwrap_or_default(), last });
-            }
-            let delayed = topic.delayed().image(DELAYED_LANE);
-            for progress in delayed.pieces() {
-                tell(&Record::Delayed { topic: id, progress });
+            match &topic.mounting {
+                Some(mounting) => {
+                    let epoch = mounting.epoch;
+                    tell(&Record::Mounted { id, name, epoch, end: u64::MAX });
+                }
+                None => {
+                    tell(&Record::Topic { id, name, options });
+                    self.images_of_own(&topic, tell);
+                }
             }
             for group in topic.groups().clone() {
                 let progress = if self.keeps(&topic) { group.image() } else { Progress::default() };
                 tell(&Record::Group {
-                    topic: id,
+                    topic: topic.id,
                     id: group.id,
                     name: group.name.clone(),
                     options: group.options(),
                     floors: progress.floors.clone(),
                 });
                 for progress in progress.pieces() {
-                    tell(&Record::Progress { topic: id, group: group.id, progress });
+                    tell(&Record::Progress { topic: topic.id, group: group.id, progress });
                 }
             }
         }
         self.next_id.load(Ordering::Relaxed)
+    }
+
+    /// Tells what is known of the messages of a topic that are its own.
+    fn images_of_own(&self, topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) {
+        let (upto, last) = topic.producers_image();
+        let mut upto = Some(upto);
+        for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
+            tell(&Record::Producers {
+                topic: topic.id,
+                upto: upto.take().unwrap_or_default(),
+                last,
+            });
+        }
+        let delayed = topic.delayed().image(DELAYED_LANE);
+        for progress in delayed.pieces() {
+            tell(&Record::Delayed { topic: topic.id, progress });
+        }
     }
 
     /// Has everything written anew and drops what stood before.

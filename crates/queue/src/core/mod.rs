@@ -104,8 +104,18 @@ impl Core {
 
     pub(crate) fn add_topic(&self, topic: Topic) -> Arc<Topic> {
         let topic = Arc::new(topic);
-        self.write_topics().insert(topic.name.clone(), topic.clone());
+        self.put_topic(topic.clone());
         topic
+    }
+
+    /// Puts a topic in its place; one that stood there was a stand-in for it.
+    pub(crate) fn put_topic(&self, topic: Arc<Topic>) {
+        self.write_topics().insert(topic.name.clone(), topic);
+    }
+
+    /// Held while topics and groups are created, deleted or mounted.
+    pub(crate) fn changing_catalogue(&self) -> MutexGuard<'_, ()> {
+        lock(&self.changing)
     }
 
     /// What a group did is to be told, sooner or later.

@@ -42,6 +42,30 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// Forgets what was done with messages of a lane from `end` on. True if anything was.
+    pub(crate) fn forget_from(&mut self, lane: u8, end: u64) -> bool {
+        let mut has_forgotten = false;
+        let mut clamp = |number: &mut u64, max: u64| {
+            has_forgotten |= *number > max;
+            *number = max.min(*number);
+        };
+        if let Some(floor) = self.floors.get_mut(usize::from(lane)) {
+            clamp(floor, end);
+        }
+        for (_, range) in self.done.iter_mut().filter(|(other, _)| *other == lane) {
+            clamp(&mut range.last, end - 1);
+        }
+        for (_, seen) in self.seen.iter_mut().filter(|(other, _)| *other == lane) {
+            clamp(seen, end);
+        }
+        let tried = self.tried.len();
+        self.tried.retain(|(id, ..)| id.lane != lane || id.seq < end);
+        self.done.retain(|(_, range)| range.first <= range.last);
+        has_forgotten || self.tried.len() < tried
+    }
+}
+
 mod tried {
     use super::{MessageId, Timestamp};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

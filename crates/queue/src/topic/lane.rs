@@ -116,6 +116,21 @@ impl Lane {
         lock(&self.store).writer = Some(writer);
     }
 
+    /// Reads the log of somebody else, up to `visible`. To be called once.
+    pub(crate) fn mount(&self, segments: Segments, visible: u64) {
+        self.first.store(segments.first_seq(), Ordering::Release);
+        self.visible.store(visible, Ordering::Release);
+        let _ = self.segments.set(segments);
+    }
+
+    /// Somebody else has written up to `seq`.
+    #[inline]
+    pub(crate) fn advance(&self, seq: u64) {
+        if self.visible.fetch_max(seq, Ordering::AcqRel) < seq {
+            self.arrivals.wake_through(seq);
+        }
+    }
+
     pub(crate) fn first(&self) -> u64 {
         self.first.load(Ordering::Acquire)
     }

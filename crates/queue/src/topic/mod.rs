@@ -22,6 +22,8 @@ pub(crate) use reading::{LaneCursor, Step};
 use crate::error::QueueError;
 use crate::group::Group;
 use crate::house::{House, Work};
+use crate::message::Form;
+use crate::mount::Mounting;
 use crate::name::Name;
 use crate::waiting::Waiters;
 use extents::Extents;
@@ -44,6 +46,8 @@ pub(crate) struct Topic {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
     pub(crate) house: Arc<House>,
+    /// How it is tied to a log that somebody else writes; nothing if it has its own.
+    pub(crate) mounting: Option<Mounting>,
     /// One for each priority, and the last for what is put off.
     pub(crate) lanes: Vec<Lane>,
     filling: Mutex<Filling>,
@@ -96,6 +100,7 @@ impl Topic {
             name,
             options,
             house,
+            mounting: None,
             lanes,
             filling,
             groups: Mutex::default(),
@@ -103,6 +108,19 @@ impl Topic {
             room: Waiters::default(),
             room_made: AtomicU64::new(0),
             flushed_at: AtomicU64::new(0),
+        }
+    }
+
+    /// What the records of its lanes are.
+    pub(crate) fn form(&self) -> Form {
+        self.mounting.as_ref().map_or(Form::Message, Mounting::form)
+    }
+
+    /// Why nothing can be changed here but by whoever writes the log, if so.
+    pub(crate) fn check_own(&self) -> Result<(), QueueError> {
+        match self.mounting {
+            None => Ok(()),
+            Some(_) => Err(QueueError::ReadOnly(self.name.clone())),
         }
     }
 
@@ -139,15 +157,22 @@ impl Topic {
     }
 
     /// When a message was published.
-    fn published_at(&self, nth: usize, seq: u64) -> Result<Option<Timestamp>, QueueError> {
+    pub(crate) fn published_at(
+        &self,
+        nth: usize,
+        seq: u64,
+    ) -> Result<Option<Timestamp>, QueueError> {
         match LaneCursor::unmapped(nth, seq).step(self)? {
             Step::Message(message) => Ok(Some(message.published_at())),
             Step::Gap(..) | Step::End => Ok(None),
         }
     }
 
-    /// Why nothing is published or read here any more, if so.
+    /// Why nothing is published or read here any more, or yet, if so.
     pub(crate) fn check_open(&self) -> Result<(), QueueError> {
+        if self.mounting.as_ref().is_some_and(Mounting::is_absent) {
+            return Err(QueueError::NotMounted(self.name.clone()));
+        }
         match &self.filling().end {
             None => Ok(()),
             Some(end) => Err(self.ended(end)),
@@ -282,6 +307,10 @@ impl Topic {
 
     /// Drops what retention does not let stay.
     pub(crate) fn retain(&self) -> Result<(), QueueError> {
+        if let Some(mounting) = &self.mounting {
+            mounting.follow_retention(&self.lanes[0]);
+            return Ok(());
+        }
         if self.options.kind == Kind::Stream {
             let mut filling = self.filling();
             let now = self.house.now();
@@ -338,6 +367,7 @@ impl Topic {
 
     /// Drops all messages that are visible, and says how many there were.
     pub(crate) fn purge(&self) -> Result<u64, QueueError> {
+        self.check_own()?;
         let mut messages = 0;
         for lane in &self.lanes[..self.lanes.len() - 1] {
             let end = lane.visible() + 1;

@@ -45,6 +45,7 @@ impl Topic {
         incoming: impl IntoIterator<Item = Incoming<'m>>,
         mut accepted: impl FnMut(Accepted),
     ) -> Result<(), Refusal> {
+        self.check_own().map_err(Refusal::Never)?;
         let now = self.house.now();
         let mut filling = self.filling();
         let mut result = Ok(());
@@ -159,6 +160,7 @@ impl Topic {
         record: &[u8],
         transaction: u64,
     ) -> Result<Accepted, QueueError> {
+        self.check_own()?;
         let now = self.house.now();
         let mut guard = self.filling();
         let filling = &mut *guard;

@@ -1,0 +1,165 @@
+//! Topics whose messages somebody else writes: a log that is there anyway is read as a stream, and
+//! nothing is written twice.
+
+use crate::control::{Control, GroupRecord, Record};
+use crate::core::Core;
+use crate::error::QueueError;
+use crate::message::{Form, RawForm};
+use crate::name::Name;
+use crate::recovery::{OpenReport, Rewound, restore_group};
+use crate::topic::{Lane, LaneCursor, Step, Topic, TopicOptions};
+use rialto_clock::Timestamp;
+use rialto_log::{Level, Segments};
+use std::sync::Arc;
+
+/// A log that somebody else in this process writes.
+///
+/// Each of its records is a message, without key and headers, whose payload is the record as it is.
+#[derive(Clone)]
+pub struct MountedLog {
+    /// The log.
+    pub segments: Segments,
+    /// The log that it is made of, if it can be made again from another: the epochs of that one
+    /// decide which records are still those that groups have seen. Nothing if it stands for itself.
+    pub made_of: Option<Segments>,
+    /// How safe what groups say is; at least [`Level::Buffered`], since the log is on a disk.
+    pub level: Level,
+    /// The last record that may be read now; [`Mount::advance`] tells of more.
+    pub visible: u64,
+    /// What the records are.
+    pub content_type: &'static str,
+    /// When a record came to be. From record to record it never goes back.
+    pub time_of: fn(&[u8]) -> Timestamp,
+}
+
+impl MountedLog {
+    fn truth(&self) -> &Segments {
+        self.made_of.as_ref().unwrap_or(&self.segments)
+    }
+}
+
+/// A topic that reads somebody else's log: the end that the writer has in hand.
+pub struct Mount {
+    topic: Arc<Topic>,
+    rewound: Vec<Rewound>,
+}
+
+impl Mount {
+    /// Everything up to this record may be read from now on. Costs a store, and a wake-up if somebody
+    /// waits. Marks that go back are passed over.
+    #[inline]
+    pub fn advance(&self, seq: u64) {
+        self.topic.lanes[0].advance(seq);
+    }
+
+    /// The groups that had come further than what is left of the log, and go back.
+    #[must_use]
+    pub fn rewound(&self) -> &[Rewound] {
+        &self.rewound
+    }
+}
+
+/// How a topic is tied to the log of somebody else.
+pub(crate) struct Mounting {
+    /// The epoch that the log, or what it is made of, was in when it was mounted last.
+    pub(crate) epoch: u64,
+    /// Nothing while nobody has mounted it in this process.
+    present: Option<Present>,
+}
+
+struct Present {
+    segments: Segments,
+    form: RawForm,
+    visible_at_first: u64,
+}
+
+impl Mounting {
+    /// A topic of which the control log tells.
+    pub(crate) fn absent(epoch: u64) -> Self {
+        Self { epoch, present: None }
+    }
+
+    pub(crate) fn is_absent(&self) -> bool {
+        self.present.is_none()
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.present.as_ref().map_or(Form::Message, |present| Form::Raw(present.form))
+    }
+
+    /// What the writer has deleted is gone.
+    pub(crate) fn follow_retention(&self, lane: &Lane) {
+        if let Some(present) = &self.present {
+            lane.drop_below(present.segments.first_seq());
+        }
+    }
+
+    /// The bytes of the log's files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.present.as_ref().map_or(0, |it| it.segments.file_bytes().unwrap_or_default())
+    }
+
+    /// How many records have come since it was mounted, when the last that may be read is `visible`.
+    pub(crate) fn arrived(&self, visible: u64) -> u64 {
+        self.present.as_ref().map_or(0, |present| visible.saturating_sub(present.visible_at_first))
+    }
+}
+
+impl Topic {
+    /// The number of the first record of this time or a later one: what lies between the first and
+    /// the last is halved until one is left.
+    pub(crate) fn first_at(&self, nth: usize, time: Timestamp) -> Result<u64, QueueError> {
+        let lane = &self.lanes[nth];
+        let (mut low, mut end) = (lane.first(), lane.visible() + 1);
+        while low < end {
+            let middle = low + (end - low) / 2;
+            match LaneCursor::unmapped(nth, middle).step(self)? {
+                Step::Message(message) if message.published_at() >= time => end = middle,
+                Step::Message(_) => low = middle + 1,
+                Step::Gap(_, first) => low = first,
+                Step::End => end = middle,
+            }
+        }
+        Ok(low)
+    }
+}
+
+impl Core {
+    /// Reads somebody else's log as a topic of this name. Groups that it had go on where they were.
+    pub(crate) fn mount(&self, name: Name, log: MountedLog) -> Result<Mount, QueueError> {
+        let _one_at_a_time = self.changing_catalogue();
+        let before = match self.topic(name.as_str()) {
+            Ok(topic) if topic.mounting.as_ref().is_some_and(Mounting::is_absent) => Some(topic),
+            Ok(_) => return Err(QueueError::TopicExists(name)),
+            Err(_) => None,
+        };
+        let _changing = self.control.as_ref().map(Control::changing);
+        let known = before.as_ref().and_then(|topic| topic.mounting.as_ref()).map(|it| it.epoch);
+        let left = known.and_then(|epoch| log.truth().end_of_epoch(epoch)).unwrap_or(u64::MAX - 1);
+        let end = left.min(log.visible) + 1;
+        let epoch = log.truth().epoch();
+        let id = match &before {
+            Some(topic) => topic.id,
+            None => self.new_topic_id()?,
+        };
+        let options =
+            TopicOptions { level: log.level.max(Level::Buffered), ..TopicOptions::stream() };
+        let mut topic = Topic::new(id, name.clone(), options, self.house.clone(), None);
+        topic.lanes[0].mount(log.segments.clone(), log.visible);
+        let form = RawForm { content_type: log.content_type, time_of: log.time_of };
+        let present = Present { segments: log.segments, form, visible_at_first: log.visible };
+        topic.mounting = Some(Mounting { epoch, present: Some(present) });
+        let topic = Arc::new(topic);
+        let mut report = OpenReport::default();
+        for group in before.iter().flat_map(|topic| topic.groups().clone()) {
+            let (name, options) = (group.name.clone(), group.options());
+            let record = GroupRecord { name, options, progress: group.image() };
+            let group = restore_group(self, &topic, group.id, record, Some(end), &mut report);
+            topic.add_group(&Arc::new(group));
+        }
+        // One record says both, so that no crash leaves the new epoch with what was done before it.
+        self.tell(&Record::Mounted { id, name, epoch, end })?;
+        self.put_topic(topic.clone());
+        Ok(Mount { topic, rewound: report.rewound })
+    }
+}

@@ -1,0 +1,361 @@
+//! Logs that somebody else writes, read as topics.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_disk::{Disk, SimDisk};
+use rialto_log::{Commit, Group, Options, Segments, Writer};
+use rialto_queue::{
+    DEAD_SUFFIX, GroupOptions, Level, Mount, MountedLog, Order, Publish, QueueError, Read, Start,
+    Timestamp, TopicOptions, dead_header,
+};
+use stage::{Stage, stream, take, take_payloads};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Somebody who keeps facts in a log, and from it makes another, as the writer of an event log does.
+struct Owner {
+    disk: Arc<SimDisk>,
+    salts: u8,
+    truth: Writer,
+    made: Writer,
+}
+
+const TRUTH: &str = "/owner/truth";
+const MADE: &str = "/owner/made";
+const TOPIC: &str = "facts";
+
+fn group(first: u64, records: &[Vec<u8>]) -> Group {
+    let mut group = Group::new(1 << 20);
+    group.begin(first);
+    for record in records {
+        group.append(record).unwrap();
+    }
+    group
+}
+
+/// A record that says when it was made, and something.
+fn record(seq: u64, word: &str) -> Vec<u8> {
+    [&(seq * 1_000).to_le_bytes()[..], format!("{word}-{seq}").as_bytes()].concat()
+}
+
+fn time_of(record: &[u8]) -> Timestamp {
+    Timestamp(record.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)))
+}
+
+fn word(record: &[u8]) -> String {
+    String::from_utf8(record[8..].to_vec()).unwrap()
+}
+
+fn words(messages: &[rialto_queue::Delivered]) -> Vec<String> {
+    messages.iter().map(|message| word(message.payload())).collect()
+}
+
+fn expected(word: &str, seqs: impl IntoIterator<Item = u64>) -> Vec<String> {
+    seqs.into_iter().map(|seq| format!("{word}-{seq}")).collect()
+}
+
+impl Owner {
+    fn open(disk: &Arc<SimDisk>, salts: u8) -> Self {
+        let log = |dir: &str, salt| {
+            disk.create_dir_all(Path::new(dir)).unwrap();
+            let options = Options { segment_bytes: (1 << 20) + 4096, ..Options::new([salt; 16]) };
+            rialto_log::open(disk.clone(), Path::new(dir), options).unwrap().0
+        };
+        let (truth, made) = (log(TRUTH, salts), log(MADE, salts + 1));
+        let mut owner = Self { disk: disk.clone(), salts: salts + 2, truth, made };
+        owner.complete();
+        owner
+    }
+
+    /// Makes what is missing.
+    fn complete(&mut self) {
+        let mut reader =
+            rialto_log::Reader::open(&self.truth.segments(), self.made.next_seq()).unwrap();
+        while let Some(view) = reader.next_group().unwrap() {
+            let records: Vec<_> = view.records().map(|(_, bytes)| bytes.to_vec()).collect();
+            let mut group = group(view.first_seq(), &records);
+            self.made.write(&mut group, Commit::Written).unwrap();
+        }
+    }
+
+    fn again(self) -> Self {
+        let Self { disk, salts, truth, made } = self;
+        truth.close().unwrap();
+        made.close().unwrap();
+        Self::open(&disk, salts)
+    }
+
+    /// Dies with what `kill` does.
+    fn killed(self, kill: impl FnOnce()) -> Self {
+        let Self { disk, salts, truth, made } = self;
+        drop((truth, made));
+        kill();
+        Self::open(&disk, salts)
+    }
+
+    fn write(&mut self, word: &str, records: u64, commit: Commit) {
+        let first = self.truth.next_seq();
+        let records: Vec<_> = (first..first + records).map(|seq| record(seq, word)).collect();
+        self.truth.write(&mut group(first, &records), commit).unwrap();
+        self.made.write(&mut group(first, &records), Commit::Written).unwrap();
+    }
+
+    fn last(&self) -> u64 {
+        self.made.next_seq() - 1
+    }
+
+    fn made(&self) -> Segments {
+        self.made.segments()
+    }
+
+    fn log(&self) -> MountedLog {
+        MountedLog {
+            segments: self.made(),
+            made_of: Some(self.truth.segments()),
+            level: Level::Synced,
+            visible: self.last(),
+            content_type: "application/x-fact",
+            time_of,
+        }
+    }
+
+    fn mount(&self, stage: &Stage) -> Mount {
+        stage.queue().mount(TOPIC, self.log()).unwrap()
+    }
+}
+
+fn delete_made(disk: &SimDisk) {
+    for file in disk.list(Path::new(MADE)).unwrap() {
+        disk.remove(&Path::new(MADE).join(file)).unwrap();
+    }
+}
+
+fn stage() -> (Stage, Owner) {
+    with_seed(7)
+}
+
+fn with_seed(seed: u64) -> (Stage, Owner) {
+    let stage = Stage::with_seed(seed);
+    let owner = Owner::open(&stage.disk, 1);
+    (stage, owner)
+}
+
+fn ack(consumer: &rialto_queue::Consumer, messages: &[rialto_queue::Delivered]) {
+    assert_eq!(consumer.ack_all(messages), []);
+    consumer.confirm().unwrap();
+}
+
+#[test]
+fn what_somebody_else_writes_is_read_by_readers_and_groups_as_it_is_told_of() {
+    let (stage, mut owner) = stage();
+    owner.write("a", 3, Commit::Synced);
+    let mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    let mut reader = stage.queue().reader(TOPIC, Start::Oldest).unwrap();
+    let messages = take(&consumer);
+    assert_eq!(words(&messages), expected("a", 1..=3));
+    assert_eq!(messages[1].published_at(), Timestamp(2_000));
+    assert_eq!(messages[1].content_type(), "application/x-fact");
+    assert_eq!((messages[1].key(), messages[1].headers().count()), (&[][..], 0));
+    owner.write("a", 2, Commit::Synced);
+    assert_eq!(words(&take(&consumer)), [""; 0], "nothing that was not told of");
+    mount.advance(owner.last());
+    assert_eq!(words(&take(&consumer)), expected("a", 4..=5));
+    let mut read = Vec::new();
+    while let Some(Read::Message(message)) = reader.try_next().unwrap() {
+        read.push(word(message.payload()));
+    }
+    assert_eq!(read, expected("a", 1..=5));
+    let stats = stage.queue().stats(TOPIC).unwrap();
+    assert_eq!((stats.messages, stats.mounted, stats.published_messages), (5, Some(true), 2));
+    assert_eq!(stats.groups[0].lag, 5);
+}
+
+#[test]
+fn whoever_waits_is_woken() {
+    let disk = Arc::new(SimDisk::new(3));
+    let mut owner = Owner::open(&disk, 1);
+    let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
+    let mount = queue.mount(TOPIC, owner.log()).unwrap();
+    queue.create_group(TOPIC, "g", GroupOptions::default()).unwrap();
+    let consumer = queue.consumer(TOPIC, "g").unwrap();
+    let waiting = std::thread::spawn(move || {
+        words(&consumer.fetch(10, Duration::from_secs(60)).unwrap().messages)
+    });
+    owner.write("a", 2, Commit::Synced);
+    mount.advance(owner.last());
+    assert_eq!(waiting.join().unwrap(), expected("a", 1..=2));
+}
+
+#[test]
+fn groups_go_on_where_they_were_after_the_log_was_made_again() {
+    let (mut stage, mut owner) = stage();
+    owner.write("a", 10, Commit::Synced);
+    let _mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    let messages = take(&consumer);
+    ack(&consumer, &messages[..4]);
+    ack(&consumer, &messages[6..7]);
+    drop((consumer, messages));
+    stage.reopen();
+    // The one that is made is thrown away, and another comes in its place.
+    let Owner { disk, salts, truth, made } = owner;
+    truth.close().unwrap();
+    made.close().unwrap();
+    delete_made(&disk);
+    let owner = Owner::open(&disk, salts);
+    let mount = owner.mount(&stage);
+    assert_eq!(mount.rewound(), []);
+    let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+    assert_eq!(words(&take(&consumer)), expected("a", [5, 6, 8, 9, 10]));
+}
+
+#[test]
+fn what_was_done_with_records_that_were_lost_is_forgotten_though_others_have_their_numbers() {
+    let lost: Vec<_> = (1..=8).map(lose_the_tail).collect();
+    assert!(lost.iter().any(|lost| (1..5).contains(lost)), "{lost:?}");
+}
+
+/// Returns how many records were lost.
+fn lose_the_tail(seed: u64) -> u64 {
+    let (mut stage, mut owner) = with_seed(seed);
+    owner.write("a", 5, Commit::Synced);
+    for _ in 0..5 {
+        owner.write("lost", 1, Commit::Written);
+    }
+    let _mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    ack(&consumer, &take(&consumer));
+    drop(consumer);
+    // Without the queue, the owner goes on and gives the numbers anew.
+    let disk = owner.disk.clone();
+    let mut owner = owner.killed(|| {
+        stage.crash();
+        delete_made(&disk);
+    });
+    let kept = owner.last();
+    owner.write("new", 20, Commit::Synced);
+    let mut owner = owner.again();
+    owner.write("new", 1, Commit::Synced);
+    let mount = owner.mount(&stage);
+    let rewound: Vec<_> =
+        mount.rewound().iter().map(|it| (it.group.to_string(), it.next)).collect();
+    let expected_back = (kept < 10).then(|| ("g".to_owned(), kept + 1));
+    assert_eq!(rewound, Vec::from_iter(expected_back), "seed {seed}");
+    // The process dies before anything else is written.
+    let owner = owner.killed(|| stage.kill());
+    let mount = owner.mount(&stage);
+    assert_eq!(mount.rewound(), [], "once is enough, seed {seed}");
+    let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+    let words = words(&take(&consumer));
+    assert_eq!(words, expected("new", kept + 1..=owner.last()), "seed {seed}");
+    10 - kept
+}
+
+#[test]
+fn a_queue_that_mounts_nothing_keeps_the_groups() {
+    let (mut stage, mut owner) = stage();
+    owner.write("a", 6, Commit::Synced);
+    let _mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    let messages = take(&consumer);
+    ack(&consumer, &messages[..2]);
+    consumer.nack(&messages[3], Some(Duration::from_secs(1)), "").unwrap();
+    consumer.confirm().unwrap();
+    drop((consumer, messages));
+    for _ in 0..3 {
+        stage.reopen();
+        stage.kill();
+        stage.pass(Duration::from_secs(2));
+        let stats = stage.queue().stats(TOPIC).unwrap();
+        assert_eq!((stats.mounted, stats.groups[0].floors[0]), (Some(false), 3));
+        let refused = stage.queue().consumer(TOPIC, "g").map(drop).unwrap_err();
+        assert!(matches!(refused, QueueError::NotMounted(_)), "{refused}");
+        let refused = stage.queue().create_group(TOPIC, "h", GroupOptions::default()).unwrap_err();
+        assert!(matches!(refused, QueueError::NotMounted(_)), "{refused}");
+        assert!(stage.queue().reader(TOPIC, Start::Oldest).unwrap().try_next().is_err());
+    }
+    let _mount = owner.mount(&stage);
+    let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+    let messages = take(&consumer);
+    assert_eq!(words(&messages), expected("a", 3..=6));
+    assert_eq!(messages[1].attempt(), 2);
+}
+
+#[test]
+fn only_the_writer_changes_it() {
+    let (mut stage, mut owner) = stage();
+    owner.write("a", 2, Commit::Synced);
+    let mount = owner.mount(&stage);
+    stage.queue().create_topic("own", stream()).unwrap();
+    stage.publish("own", b"one");
+    let read_only = |result: Result<(), QueueError>| {
+        let error = result.unwrap_err();
+        assert!(matches!(error, QueueError::ReadOnly(_)), "{error}");
+    };
+    let queue = stage.queue();
+    read_only(queue.producer(TOPIC).map(drop));
+    read_only(queue.delete_topic(TOPIC));
+    read_only(queue.purge(TOPIC).map(drop));
+    read_only(queue.begin().publish(TOPIC, &Publish::new(b"x")).map(drop));
+    let dead_letter = rialto_queue::DeadLetter::Topic(rialto_queue::Name::new(TOPIC).unwrap());
+    read_only(queue.create_group("own", "g", GroupOptions { dead_letter, ..Default::default() }));
+    let exists = queue.create_topic(TOPIC, TopicOptions::stream()).unwrap_err();
+    assert!(matches!(exists, QueueError::TopicExists(_)), "{exists}");
+    assert!(matches!(queue.mount(TOPIC, owner.log()).map(drop), Err(QueueError::TopicExists(_))));
+    assert!(matches!(queue.mount("own", owner.log()).map(drop), Err(QueueError::TopicExists(_))));
+    drop(mount);
+    // What nobody mounts any more may go, with its groups.
+    stage.reopen();
+    stage.queue().delete_topic(TOPIC).unwrap();
+    stage.reopen();
+    assert_eq!(stage.queue().topics().len(), 1);
+    owner.mount(&stage);
+}
+
+#[test]
+fn messages_are_given_up_to_a_topic_of_the_queue_and_moved_in_transactions() {
+    let (mut stage, mut owner) = stage();
+    owner.write("a", 3, Commit::Synced);
+    let _mount = owner.mount(&stage);
+    stage.queue().create_topic("own", stream()).unwrap();
+    let consumer = stage.consumer_with(
+        TOPIC,
+        "g",
+        GroupOptions { order: Order::PerKey, ..GroupOptions::default() },
+    );
+    let messages = take(&consumer);
+    consumer.refuse(&messages[1], "no good").unwrap();
+    let mut transaction = stage.queue().begin();
+    transaction.publish("own", &Publish::new(b"made of a-1")).unwrap();
+    transaction.ack(&consumer, &messages[0]).unwrap();
+    transaction.commit().unwrap();
+    stage.queue().step();
+    drop((consumer, messages));
+    stage.reopen();
+    let owner = owner.again();
+    let _mount = owner.mount(&stage);
+    let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+    assert_eq!(words(&take(&consumer)), expected("a", [3]));
+    let dead = stage.consumer(&format!("{TOPIC}{DEAD_SUFFIX}"), "g");
+    let dead = take(&dead);
+    assert_eq!(words(&dead), expected("a", [2]));
+    assert_eq!(dead[0].header(dead_header::ID), Some(&b"0:2"[..]));
+    assert_eq!(take_payloads(&stage.consumer("own", "g")), ["made of a-1"]);
+}
+
+#[test]
+fn times_are_found() {
+    let (stage, mut owner) = stage();
+    for _ in 0..7 {
+        owner.write("a", 13, Commit::Synced);
+    }
+    let _mount = owner.mount(&stage);
+    for (time, first) in [(0, 1), (1_000, 1), (1_001, 2), (45_500, 46), (91_000, 91), (91_001, 92)]
+    {
+        let reader = stage.queue().reader(TOPIC, Start::At(Timestamp(time))).unwrap();
+        assert_eq!(reader.positions(), [first], "{time}");
+    }
+}
