@@ -140,10 +140,25 @@ impl Call {
     }
 
     /// Whether the body says that it is of this media type.
-    fn is_of(&self, kind: &[u8]) -> bool {
+    pub(crate) fn is_of(&self, kind: &[u8]) -> bool {
         let told = self.head.headers.get(header::CONTENT_TYPE).map_or(&b""[..], |v| v.as_bytes());
         let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
         told.trim_ascii().eq_ignore_ascii_case(kind)
+    }
+
+    /// The body as it came.
+    pub(crate) fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Whether the caller asks for an answer of this media type, in so many words.
+    pub(crate) fn accepts(&self, kind: &str) -> bool {
+        let kinds = self.head.headers.get_all(header::ACCEPT).iter();
+        let mut kinds = kinds.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+        kinds.any(|told| {
+            let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
+            told.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
+        })
     }
 
     /// The body as a JSON array, or as JSON objects in lines if it says that it is that.

@@ -75,7 +75,7 @@ impl Default for GatewayConfig {
             worker: 0,
             connections_max: 1_024,
             body_bytes_max: 64 << 10,
-            queue_body_bytes_max: 1 << 20,
+            queue_body_bytes_max: 2 << 20,
             batch_rows_max: 100,
             depth_max: 1_000,
             page_max: 1_000,

@@ -110,6 +110,11 @@ impl<'a> Headers<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
 }
 
 impl<'a> Iterator for Headers<'a> {

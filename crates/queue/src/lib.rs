@@ -13,6 +13,7 @@ mod house;
 mod message;
 mod mount;
 mod name;
+pub mod packed;
 mod producer;
 mod publish;
 mod queue;

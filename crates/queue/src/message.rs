@@ -86,6 +86,13 @@ impl Message {
         &self.batch.body()[self.start as usize..self.end as usize]
     }
 
+    /// Where the record lies with the length before and the padding behind it.
+    pub(crate) fn stretch(&self, before: usize, framed: impl Fn(usize) -> usize) -> Stretch {
+        let start = self.start as usize - before;
+        let end = start + framed((self.end - self.start) as usize);
+        Stretch { batch: self.batch.clone(), start: start as u32, end: end as u32 }
+    }
+
     #[inline]
     pub(crate) fn parts(&self) -> Parts<'_> {
         match self.batch.form() {
@@ -182,6 +189,35 @@ impl Message {
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at().is_some_and(|at| at <= now)
+    }
+}
+
+/// Some of the memory in which a topic holds messages: whole records, as they are stored.
+#[derive(Clone)]
+pub(crate) struct Stretch {
+    batch: Arc<Batch>,
+    start: u32,
+    end: u32,
+}
+
+impl Stretch {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.batch.body()[self.start as usize..self.end as usize]
+    }
+
+    /// Takes in another, if that begins where this one ends.
+    pub(crate) fn grow(&mut self, behind: Stretch) -> bool {
+        let continues = Arc::ptr_eq(&self.batch, &behind.batch) && self.end == behind.start;
+        if continues {
+            self.end = behind.end;
+        }
+        continues
+    }
+}
+
+impl fmt::Debug for Stretch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stretch").field("bytes", &self.bytes().len()).finish_non_exhaustive()
     }
 }
 

@@ -5,8 +5,8 @@ use super::error::{AtMessage, told};
 use super::lease::LeaseTexts;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, Leased, ListTopics, NackMessages, NewMessage, PublishMessages, Published,
-    ReadMessages, ReadPage, Seat,
+    GetTopic, Leased, ListTopics, NackMessages, NewMessage, NewMessages, PublishMessages,
+    Published, ReadMessages, ReadPage, Seat,
 };
 use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a publisher waits for room at most.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
 /// How many bytes of messages one reading takes in before it ends.
-const READ_BYTES_MAX: usize = 1 << 20;
+const READ_BYTES_MAX: usize = 2 << 20;
 
 /// Keeps the queue, and the consumers that come and go.
 pub(crate) struct QueueKeeper {
@@ -192,7 +192,12 @@ impl Handler<PublishMessages> for QueueKeeper {
             return Err(told(QueueError::Level { level: options.level, asked }));
         }
         let producer = self.queue.producer(topic.as_str()).map_err(told)?;
-        let published: Vec<_> = messages.iter().map(NewMessage::as_publish).collect();
+        let published: Vec<_> = match &messages {
+            NewMessages::Listed(messages) => messages.iter().map(NewMessage::as_publish).collect(),
+            NewMessages::Packed(packed) => {
+                packed.messages().map(|message| message.to_publish()).collect()
+            }
+        };
         let patience = match options.when_full {
             WhenFull::Block(wait) => wait.min(ROOM_WAIT_MAX),
             WhenFull::Reject => ROOM_WAIT_MAX,
@@ -206,7 +211,7 @@ impl Handler<PublishMessages> for QueueKeeper {
             let message = format!(
                 "{} The first {done} of {} messages have been published.",
                 error.message(),
-                messages.len()
+                published.len()
             );
             let (kind, code) = (error.kind(), error.code());
             let retry = error.is_retryable();
@@ -275,7 +280,7 @@ impl Handler<ReadMessages> for QueueKeeper {
                 true => queue.reader(topic.as_str(), Start::Oldest)?,
                 false => queue.reader_at(topic.as_str(), &from)?,
             };
-            let (mut messages, mut missed, mut bytes) = (Vec::new(), 0, 0);
+            let (mut messages, mut missed, mut bytes) = (Vec::with_capacity(max), 0, 0);
             while messages.len() < max && bytes < READ_BYTES_MAX {
                 match reader.try_next()? {
                     Some(Read::Message(message)) => {

@@ -1,6 +1,8 @@
 //! What a client is told of a lease.
 
 use crate::auth::random;
+use rialto_queue::MessageId;
+use rialto_queue::packed::PackedLeases;
 
 /// Turns the numbers of leases into texts and back. The numbers begin anew when a queue is opened,
 /// and clients live on: what an earlier process handed out must not pass for what this one has.
@@ -15,6 +17,18 @@ const NONE: u64 = u64::MAX;
 impl LeaseTexts {
     pub(super) fn new() -> LeaseTexts {
         LeaseTexts { epoch: u32::from_le_bytes(random()) }
+    }
+
+    /// What a client is told with packed leases.
+    pub(crate) fn epoch(self) -> u32 {
+        self.epoch
+    }
+
+    /// What packed leases are here: their own numbers or, if an earlier process handed them out,
+    /// numbers that no message has.
+    pub(crate) fn numbers(self, packed: &PackedLeases) -> Vec<(MessageId, u64)> {
+        let is_own = packed.epoch() == self.epoch;
+        packed.iter().map(|(id, lease)| (id, if is_own { lease } else { NONE })).collect()
     }
 
     /// What a client is told.

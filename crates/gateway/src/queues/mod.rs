@@ -18,6 +18,6 @@ pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, PublishMessages, ReadMessages,
-    Seat,
+    GetTopic, Leased, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
+    PublishMessages, Published, ReadMessages, Seat,
 };

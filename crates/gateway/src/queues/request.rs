@@ -2,9 +2,11 @@
 
 use super::grant::QueueRight;
 use super::policy::{Needed, NeedsRight};
+use bytes::Bytes;
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Query, Request, Result};
 use rialto_desk::AtField;
+use rialto_queue::packed::Packed;
 use rialto_queue::{
     DeadLetter, Fetched, GroupOptions, Level, Message, MessageId, Name, Start, TopicOptions,
     TopicStats,
@@ -65,10 +67,26 @@ pub(crate) struct NewMessage {
     pub(crate) schema_version: u32,
 }
 
+/// Messages to be published, as they came.
+#[derive(Debug)]
+pub(crate) enum NewMessages {
+    Listed(Vec<NewMessage>),
+    Packed(Packed<Bytes>),
+}
+
+impl NewMessages {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            NewMessages::Listed(messages) => messages.len(),
+            NewMessages::Packed(messages) => messages.len(),
+        }
+    }
+}
+
 /// Publishes messages, and answers when they are as safe as was asked for.
 pub(crate) struct PublishMessages {
     pub(crate) topic: Name,
-    pub(crate) messages: Vec<NewMessage>,
+    pub(crate) messages: NewMessages,
     /// A producer's id and the number of its first message; zeros if it does not number them.
     pub(crate) numbers: (u64, u64),
     /// Left out: what the topic promises.

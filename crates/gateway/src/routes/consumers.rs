@@ -1,18 +1,20 @@
 //! Queues: what members of groups ask.
 
 use super::queues::{bus, name, names};
-use super::{Handled, respond};
+use super::{Handled, packed, respond};
 use crate::ApiError;
 use crate::call::Call;
 use crate::dto::{FetchRequest, LeaseRequest, NackRequest, SettleRequest, write_delivered};
 use crate::gate::Gate;
 use crate::json::JsonOut;
-use crate::queues::{AckMessages, ExtendLeases, FetchMessages, NackMessages, Seat};
+use crate::query::Query;
+use crate::queues::{AckMessages, ExtendLeases, FetchMessages, Leased, NackMessages, Seat};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_bus::Dispatch;
 use rialto_queue::MessageId;
+use rialto_queue::packed::pack_fetched;
 use std::time::Duration;
 
 /// How many messages a fetch that does not say hands out at most.
@@ -24,7 +26,8 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     if gate.intake.process.operations().is_stopping() {
         return Err(ApiError::stopped());
     }
-    let call = read(gate, request).await?;
+    let call = Call::read(gate, request).await?;
+    call.query()?.finish()?;
     let body: FetchRequest<'_> = call.json()?;
     let fetch = FetchMessages {
         seat: seat(&call, &body.consumer)?,
@@ -34,6 +37,9 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
     let leases = bus.leases();
     let fetched = bus.send(fetch, &call.queue_cx()).await?;
+    if packed::is_asked_for(&call) {
+        return Ok(packed::respond_packed(pack_fetched(&fetched, leases.epoch())));
+    }
     let bytes: usize = fetched.messages.iter().map(|message| message.payload().len()).sum();
     let mut out = JsonOut::with_capacity(256 + 256 * fetched.messages.len() + bytes);
     out.open_object();
@@ -49,40 +55,64 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
 
 /// `POST /v1/queues/{topic}/groups/{group}/ack`
 pub(super) async fn ack(gate: &Gate, request: Request) -> Handled {
-    let call = read(gate, request).await?;
-    let body: SettleRequest<'_> = call.json()?;
-    let ack =
-        AckMessages { seat: seat(&call, &body.consumer)?, leases: leases(gate, &body.messages)? };
+    let call = Call::read(gate, request).await?;
+    let (seat, leases) = settling(gate, &call)?;
+    let ack = AckMessages { seat, leases };
     Ok(settled(&bus(gate)?.send(ack, &call.queue_cx()).await?))
 }
 
 /// `POST /v1/queues/{topic}/groups/{group}/nack`
 pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
-    let call = read(gate, request).await?;
-    let body: NackRequest<'_> = call.json()?;
-    let nack = NackMessages {
-        seat: seat(&call, &body.consumer)?,
-        leases: leases(gate, &body.messages)?,
-        delay: body.delay_ms.map(Duration::from_millis),
-        refuse: body.refuse,
-        detail: body.detail.as_deref().unwrap_or_default().to_owned(),
+    let call = Call::read(gate, request).await?;
+    let mut query = call.query()?;
+    let nack = match packed::leases(&call, bus(gate)?.leases())? {
+        Some(leases) => NackMessages {
+            seat: seat_asked(&call, &mut query)?,
+            leases,
+            delay: query.parse("delay_ms", "milliseconds")?.map(Duration::from_millis),
+            refuse: query.parse("refuse", "true or false")?.unwrap_or_default(),
+            detail: query.text("detail").unwrap_or_default().into_owned(),
+        },
+        None => {
+            let body: NackRequest<'_> = call.json()?;
+            NackMessages {
+                seat: seat(&call, &body.consumer)?,
+                leases: leases(gate, &body.messages)?,
+                delay: body.delay_ms.map(Duration::from_millis),
+                refuse: body.refuse,
+                detail: body.detail.as_deref().unwrap_or_default().to_owned(),
+            }
+        }
     };
+    query.finish()?;
     Ok(settled(&bus(gate)?.send(nack, &call.queue_cx()).await?))
 }
 
 /// `POST /v1/queues/{topic}/groups/{group}/extend`
 pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
-    let call = read(gate, request).await?;
-    let body: SettleRequest<'_> = call.json()?;
-    let extend =
-        ExtendLeases { seat: seat(&call, &body.consumer)?, leases: leases(gate, &body.messages)? };
+    let call = Call::read(gate, request).await?;
+    let (seat, leases) = settling(gate, &call)?;
+    let extend = ExtendLeases { seat, leases };
     Ok(settled(&bus(gate)?.send(extend, &call.queue_cx()).await?))
 }
 
-async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
-    let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
-    Ok(call)
+/// Who speaks of which leases: in JSON or, if they are packed, with the consumer in the query.
+fn settling(gate: &Gate, call: &Call) -> Result<(Seat, Vec<Leased>), ApiError> {
+    let mut query = call.query()?;
+    let settling = match packed::leases(call, bus(gate)?.leases())? {
+        Some(leases) => (seat_asked(call, &mut query)?, leases),
+        None => {
+            let body: SettleRequest<'_> = call.json()?;
+            (seat(call, &body.consumer)?, leases(gate, &body.messages)?)
+        }
+    };
+    query.finish()?;
+    Ok(settling)
+}
+
+fn seat_asked(call: &Call, query: &mut Query<'_>) -> Result<Seat, ApiError> {
+    let consumer = query.text("consumer").ok_or_else(|| ApiError::missing("consumer"))?;
+    seat(call, &consumer)
 }
 
 fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
@@ -90,7 +120,7 @@ fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
     Ok(Seat { topic, group, consumer: name("consumer", consumer)? })
 }
 
-fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<(MessageId, u64)>, ApiError> {
+fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<Leased>, ApiError> {
     let texts = bus(gate)?.leases();
     let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
         let id = message.id.parse().map_err(|_| {

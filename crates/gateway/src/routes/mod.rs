@@ -8,6 +8,7 @@ mod market;
 mod operations;
 mod orders;
 mod own;
+mod packed;
 mod queues;
 mod venue;
 mod withdrawals;

@@ -1,6 +1,6 @@
 //! Queues: topics and groups, publishing, reading.
 
-use super::{Handled, respond};
+use super::{Handled, packed, respond};
 use crate::ApiError;
 use crate::call::Call;
 use crate::dto::{GroupRequest, MessageRequest, TopicRequest, write_message, write_topic};
@@ -9,13 +9,17 @@ use crate::json::JsonOut;
 use crate::query::unescape;
 use crate::queues::{
     CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, MESSAGES_MAX,
-    PublishMessages, QueueBus, ReadMessages,
+    NewMessages, PublishMessages, QueueBus, ReadMessages,
 };
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use rialto_bus::Dispatch;
+use rialto_queue::packed::pack_messages;
 use rialto_queue::{Level, Name};
+
+/// Where to go on reading, in an answer that has no other place for it.
+const HEADER_NEXT: HeaderName = HeaderName::from_static("x-rialto-next");
 
 /// The bus to the queue, if this venue has one.
 pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
@@ -134,11 +138,20 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
         (Some(_), None) => return Err(ApiError::missing("first")),
         (None, Some(_)) => return Err(ApiError::missing("producer")),
     };
-    let rows: Vec<MessageRequest> = call.json_list(MESSAGES_MAX)?;
-    let messages = rows.into_iter().enumerate().map(|(nth, row)| row.message(nth));
-    let messages = messages.collect::<Result<_, _>>()?;
+    let messages = match packed::messages(&call)? {
+        Some(packed) => NewMessages::Packed(packed),
+        None => {
+            let rows: Vec<MessageRequest> = call.json_list(MESSAGES_MAX)?;
+            let messages = rows.into_iter().enumerate().map(|(nth, row)| row.message(nth));
+            NewMessages::Listed(messages.collect::<Result<_, _>>()?)
+        }
+    };
+    let is_packed = matches!(messages, NewMessages::Packed(_));
     let publish = PublishMessages { topic, messages, numbers, confirm };
     let published = bus.send(publish, &call.queue_cx()).await?;
+    if is_packed {
+        return Ok(packed::respond_published(&published));
+    }
     let mut out = JsonOut::with_capacity(64 + 16 * published.ids.len());
     out.open_object();
     out.key("ids").open_array();
@@ -170,6 +183,14 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     };
     let read = ReadMessages { topic, from, max };
     let page = bus(gate)?.query(read, &call.queue_cx()).await?;
+    let next: Vec<_> = page.next.iter().map(u64::to_string).collect();
+    let next = next.join(",");
+    if packed::is_asked_for(&call) {
+        let mut response = packed::respond_packed(pack_messages(&page.messages, page.missed));
+        let next = HeaderValue::from_str(&next).expect("digits and commas may stand in a header");
+        response.headers_mut().insert(HEADER_NEXT, next);
+        return Ok(response);
+    }
     let mut out = JsonOut::with_capacity(1_024);
     out.open_object();
     out.key("messages").open_array();
@@ -178,8 +199,7 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     }
     out.close_array();
     out.key("missed").quoted(page.missed);
-    let next: Vec<_> = page.next.iter().map(u64::to_string).collect();
-    out.key("next").text(&next.join(","));
+    out.key("next").text(&next);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }

@@ -32,6 +32,8 @@ pub struct Reply {
     pub status: u16,
     pub head: String,
     pub body: Value,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
 }
 
 impl Reply {
@@ -124,11 +126,11 @@ impl Client {
         while self.left.len() < length {
             more(&mut self.left)?;
         }
-        let body: Vec<u8> = self.left.drain(..length).collect();
+        let bytes: Vec<u8> = self.left.drain(..length).collect();
         let is_json = head.contains("content-type: application/json");
-        let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
-        let body = if is_json { serde_json::from_slice(&body).unwrap() } else { text() };
-        Ok(Reply { status, head, body })
+        let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
+        let body = if is_json { serde_json::from_slice(&bytes).unwrap() } else { text() };
+        Ok(Reply { status, head, body, bytes })
     }
 }
 

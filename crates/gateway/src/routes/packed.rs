@@ -1,0 +1,138 @@
+//! Queues: messages and leases in the form in which topics keep them.
+
+use super::respond;
+use crate::ApiError;
+use crate::call::Call;
+use crate::json::JsonOut;
+use crate::queues::{LeaseTexts, Leased, MESSAGES_MAX, Published};
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use hyper::body::{Frame, SizeHint};
+use rialto_queue::MessageId;
+use rialto_queue::packed::{
+    InvalidPacked, LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, Piece,
+};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What is sent at a time: so much stays in the processor's cache from one copy to the next.
+const FRAME_BYTES: usize = 64 << 10;
+
+/// The packed messages in the body of a request, if it says that it has some.
+pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
+    if !call.is_of(MESSAGES_MEDIA_TYPE.as_bytes()) {
+        return Ok(None);
+    }
+    let packed = Packed::read(call.body().clone()).map_err(malformed)?;
+    packed.check_new().map_err(malformed)?;
+    Ok(Some(packed))
+}
+
+/// The packed leases in the body of a request, if it says that it has some.
+pub(super) fn leases(call: &Call, texts: LeaseTexts) -> Result<Option<Vec<Leased>>, ApiError> {
+    if !call.is_of(LEASES_MEDIA_TYPE.as_bytes()) {
+        return Ok(None);
+    }
+    let packed = PackedLeases::read(call.body()).map_err(malformed)?;
+    // Few bytes may speak of very many.
+    if packed.len() > MESSAGES_MAX as u64 {
+        let message = format!("There must be 1 to {MESSAGES_MAX} messages.");
+        return Err(ApiError::invalid("messages", message));
+    }
+    Ok(Some(texts.numbers(&packed)))
+}
+
+fn malformed(error: InvalidPacked) -> ApiError {
+    let field = match error {
+        InvalidPacked::Message(nth) | InvalidPacked::NotNew(nth) => format!("[{nth}]"),
+        _ => "body".to_owned(),
+    };
+    let message = format!("The body is malformed: {error}.");
+    ApiError::new(StatusCode::BAD_REQUEST, "malformed_body", message).of(field)
+}
+
+/// Whether the answer is to be packed.
+pub(super) fn is_asked_for(call: &Call) -> bool {
+    call.accepts(MESSAGES_MEDIA_TYPE)
+}
+
+/// An answer with packed messages.
+pub(super) fn respond_packed(pieces: Vec<Piece>) -> Response {
+    let mut response = Response::new(Body::new(BoxBody::new(PackedBody::of(pieces))));
+    let kind = HeaderValue::from_static(MESSAGES_MEDIA_TYPE);
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// An answer that says where messages stand: the first and the last of each row of numbers.
+pub(super) fn respond_published(published: &Published) -> Response {
+    let mut rows: Vec<(MessageId, u64)> = Vec::new();
+    for id in &published.ids {
+        match rows.last_mut() {
+            Some((first, last)) if first.lane == id.lane && *last + 1 == id.seq => *last = id.seq,
+            _ => rows.push((*id, id.seq)),
+        }
+    }
+    let mut out = JsonOut::with_capacity(64 + 48 * rows.len());
+    out.open_object();
+    out.key("ranges").open_array();
+    for (first, last) in rows {
+        out.open_object();
+        out.key("first").text(&first.to_string());
+        out.key("last").text(&MessageId { seq: last, ..first }.to_string());
+        out.close_object();
+    }
+    out.close_array();
+    out.key("duplicates").number(published.duplicates as u32);
+    out.close_object();
+    respond(StatusCode::CREATED, out)
+}
+
+/// Pieces of a batch on their way out. What lies in a topic is not copied here.
+struct PackedBody {
+    pieces: VecDeque<Bytes>,
+    left: u64,
+}
+
+impl PackedBody {
+    fn of(pieces: Vec<Piece>) -> PackedBody {
+        let bytes = |piece| match piece {
+            Piece::Made(bytes) => Bytes::from(bytes),
+            Piece::Stored(stored) => Bytes::from_owner(stored),
+        };
+        let pieces: VecDeque<_> = pieces.into_iter().map(bytes).collect();
+        let left = pieces.iter().map(|piece| piece.len() as u64).sum();
+        PackedBody { pieces, left }
+    }
+}
+
+impl hyper::body::Body for PackedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(piece) = self.pieces.front_mut() else { return Poll::Ready(None) };
+        let data = piece.split_to(FRAME_BYTES.min(piece.len()));
+        if piece.is_empty() {
+            self.pieces.pop_front();
+        }
+        self.left -= data.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

@@ -1,0 +1,289 @@
+//! Reading packed messages that come from outside.
+
+use super::layout::{HEAD_BYTES, Head, MESSAGES_MAGIC, PREFIX_BYTES, RUN_BYTES, Run, framed_bytes};
+use crate::format::{self, Headers, Parts};
+use crate::message::MessageId;
+use crate::publish::Publish;
+use rialto_clock::Timestamp;
+use std::time::Duration;
+use zerocopy::FromBytes;
+
+/// Why bytes are no packed batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPacked {
+    /// Less than the head, or than a run, of a batch.
+    #[error("the batch ends too early")]
+    Short,
+    /// It begins otherwise.
+    #[error("this is no packed batch: it begins otherwise")]
+    Magic,
+    /// A version that nobody here knows.
+    #[error("the batch is of version {0}; version 1 is understood")]
+    Version(u16),
+    /// Something is said where nothing may be said yet.
+    #[error("a reserved field is not 0")]
+    Reserved,
+    /// A run is not as long as it says.
+    #[error("run {0} does not consist of as many records and bytes as it says")]
+    Run(u32),
+    /// A record is no message.
+    #[error("message {0} is malformed")]
+    Message(usize),
+    /// A record that is to be published says what only a topic can say of it.
+    #[error("message {0} says when it was published, or by which producer")]
+    NotNew(usize),
+    /// There is more behind the last run.
+    #[error("there are {0} bytes behind the last run")]
+    Trailing(usize),
+}
+
+/// A packed batch that was found to be well-formed.
+#[derive(Clone, Debug)]
+pub struct Packed<B> {
+    bytes: B,
+    messages: usize,
+}
+
+impl<B: AsRef<[u8]>> Packed<B> {
+    /// Checks bytes that come from outside: whatever they are, they are read without a stumble
+    /// afterwards.
+    ///
+    /// # Errors
+    /// They are no packed batch.
+    pub fn read(bytes: B) -> Result<Packed<B>, InvalidPacked> {
+        let (head, mut rest) = Head::split(MESSAGES_MAGIC, bytes.as_ref())?;
+        let mut messages = 0;
+        for nth in 0..head.runs.get() {
+            let (run, behind) = Run::ref_from_prefix(rest).map_err(|_| InvalidPacked::Short)?;
+            if run.reserved != [0; 5] {
+                return Err(InvalidPacked::Reserved);
+            }
+            let (mut records, behind) =
+                behind.split_at_checked(run.bytes.get() as usize).ok_or(InvalidPacked::Short)?;
+            for _ in 0..run.messages.get() {
+                let (record, rest) = split_record(records).ok_or(InvalidPacked::Run(nth))?;
+                if !is_whole(record) {
+                    return Err(InvalidPacked::Message(messages));
+                }
+                messages += 1;
+                records = rest;
+            }
+            if !records.is_empty() {
+                return Err(InvalidPacked::Run(nth));
+            }
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            return Err(InvalidPacked::Trailing(rest.len()));
+        }
+        Ok(Packed { bytes, messages })
+    }
+
+    /// How many messages it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.messages
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.messages == 0
+    }
+
+    /// Checks that all messages are such as can be published: they say nothing yet of what a topic
+    /// says of them.
+    ///
+    /// # Errors
+    /// Some were published before.
+    pub fn check_new(&self) -> Result<(), InvalidPacked> {
+        let is_new = |message: &PackedMessage<'_>| {
+            let header = message.parts.header;
+            [header.published_at, header.producer, header.producer_sequence, header.transaction]
+                .iter()
+                .all(|field| field.get() == 0)
+        };
+        match self.messages().position(|message| !is_new(&message)) {
+            Some(nth) => Err(InvalidPacked::NotNew(nth)),
+            None => Ok(()),
+        }
+    }
+
+    fn head(&self) -> Option<&Head> {
+        Head::ref_from_prefix(self.bytes.as_ref()).ok().map(|(head, _)| head)
+    }
+
+    /// How many messages the topic had dropped before they could be handed out.
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        self.head().map_or(0, |head| head.missed.get())
+    }
+
+    /// What its leases belong to, to be sent back with them.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.head().map_or(0, |head| head.epoch.get())
+    }
+
+    /// The messages, in order.
+    #[must_use]
+    pub fn messages(&self) -> PackedMessages<'_> {
+        let bytes = self.bytes.as_ref();
+        PackedMessages {
+            rest: bytes.get(HEAD_BYTES..).unwrap_or_default(),
+            run: Run::default(),
+            nth: 0,
+        }
+    }
+}
+
+/// Takes the first record off the records of a run.
+#[inline]
+fn split_record(records: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (prefix, record) = records.split_first_chunk::<PREFIX_BYTES>()?;
+    let len = u32::from_le_bytes(*prefix) as usize;
+    // A length near the largest would overflow where numbers have 32 bits.
+    let record = record.get(..len)?;
+    Some((record, records.get(framed_bytes(len)..)?))
+}
+
+/// Whether a record is a message with all that it says it has.
+fn is_whole(record: &[u8]) -> bool {
+    let Some(parts) = format::split(record) else { return false };
+    if std::str::from_utf8(parts.content_type).is_err() {
+        return false;
+    }
+    let headers = usize::from(parts.header.headers.get());
+    // Each that was read takes at least its lengths; what is left over is nobody's.
+    let mut read = Headers::new(parts.headers);
+    read.by_ref().take(headers).count() == headers && read.is_empty()
+}
+
+/// The messages of a batch, in order.
+#[derive(Clone)]
+pub struct PackedMessages<'a> {
+    rest: &'a [u8],
+    run: Run,
+    /// How many messages of the run have been passed.
+    nth: u32,
+}
+
+impl<'a> Iterator for PackedMessages<'a> {
+    type Item = PackedMessage<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<PackedMessage<'a>> {
+        while self.nth == self.run.messages.get() {
+            let (run, _) = Run::ref_from_prefix(self.rest).ok()?;
+            (self.run, self.nth, self.rest) = (*run, 0, self.rest.get(RUN_BYTES..)?);
+        }
+        let (record, rest) = split_record(self.rest)?;
+        let nth = u64::from(self.nth);
+        let seq = self.run.first_seq.get().wrapping_add(nth);
+        let lease = match self.run.first_lease.get() {
+            0 => 0,
+            first => first.wrapping_add(nth),
+        };
+        (self.rest, self.nth) = (rest, self.nth + 1);
+        Some(PackedMessage {
+            id: MessageId { lane: self.run.lane, seq },
+            lease,
+            attempt: self.run.attempt.get(),
+            parts: format::split(record)?,
+        })
+    }
+}
+
+/// A message of a packed batch.
+#[derive(Clone, Copy)]
+pub struct PackedMessage<'a> {
+    id: MessageId,
+    lease: u64,
+    attempt: u16,
+    parts: Parts<'a>,
+}
+
+impl<'a> PackedMessage<'a> {
+    /// Where it stands in its topic; of what is to be published, nothing sensible.
+    #[must_use]
+    pub fn id(&self) -> MessageId {
+        self.id
+    }
+
+    /// The number of its lease; 0 if it was not handed out.
+    #[must_use]
+    pub fn lease(&self) -> u64 {
+        self.lease
+    }
+
+    /// The how manieth time it is handed out, from 1; 0 if it was not.
+    #[must_use]
+    pub fn attempt(&self) -> u16 {
+        self.attempt
+    }
+
+    /// What it says.
+    #[must_use]
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        self.parts.payload
+    }
+
+    /// What it is about; empty if nothing was said.
+    #[must_use]
+    pub fn key(&self) -> &'a [u8] {
+        self.parts.key
+    }
+
+    /// What the payload is; empty if nothing was said.
+    #[must_use]
+    pub fn content_type(&self) -> &'a str {
+        std::str::from_utf8(self.parts.content_type).unwrap_or_default()
+    }
+
+    /// The version of the payload's schema; 0 if nothing was said.
+    #[must_use]
+    pub fn schema_version(&self) -> u32 {
+        self.parts.header.schema_version.get()
+    }
+
+    /// Higher goes first.
+    #[must_use]
+    pub fn priority(&self) -> u8 {
+        self.parts.header.priority
+    }
+
+    /// The headers, in the order in which they were given.
+    #[must_use]
+    pub fn headers(&self) -> Headers<'a> {
+        Headers::new(self.parts.headers)
+    }
+
+    /// When the topic accepted it.
+    #[must_use]
+    pub fn published_at(&self) -> Timestamp {
+        Timestamp(self.parts.header.published_at.get())
+    }
+
+    /// The message as one to be published. In such a batch, times are counted from when the topic
+    /// accepts it: how long it is put off, and after how long it is of no use.
+    #[must_use]
+    pub fn to_publish(&self) -> Publish<'a> {
+        let header = self.parts.header;
+        let mut publish = Publish::new(self.parts.payload)
+            .key(self.parts.key)
+            .content_type(self.content_type())
+            .schema_version(header.schema_version.get())
+            .priority(header.priority);
+        for (name, value) in self.headers() {
+            publish = publish.header(name, value);
+        }
+        if header.deliver_at.get() != 0 {
+            publish = publish.delay(Duration::from_nanos(header.deliver_at.get()));
+        }
+        match header.expires_at.get() {
+            0 => publish,
+            after => publish.expires_after(Duration::from_nanos(after)),
+        }
+    }
+}
