@@ -141,6 +141,7 @@ impl Core {
         match work {
             Work::Write(topic) => topic.write(),
             Work::Control => self.control_step(),
+            Work::Buffers => self.house.spares.make_ahead(),
             Work::Prepare(topic, nth, preparer) => {
                 // If this fails the writer makes the segment itself, and says what is wrong.
                 if let Ok(prepared) = preparer.prepare() {
