@@ -229,9 +229,12 @@ impl Queue {
         Ok(self.inner.core.topic(topic)?.stats())
     }
 
-    /// Drops all messages of a topic, whoever still wants them. Returns how many there were.
+    /// Drops all messages of a topic, whoever still wants them, but those that are put off. Returns
+    /// how many there were.
     pub fn purge(&self, topic: &str) -> Result<u64, QueueError> {
-        self.inner.core.topic(topic)?.purge()
+        let core = &self.inner.core;
+        let topic = core.topic(topic)?;
+        core.purge(&topic)
     }
 
     /// Closes the queue, durably. Whoever uses it is told.
