@@ -167,11 +167,12 @@ impl Core {
     /// Drops all messages of a topic, durably.
     pub(crate) fn purge(&self, topic: &Topic) -> Result<u64, QueueError> {
         let _changing = lock(&self.changing);
+        topic.check_own()?;
         topic.check_open()?;
         let ends = topic.ends();
         let _changing = self.control.as_ref().map(Control::changing);
         self.tell_dropped(topic, ends.clone())?;
-        Ok(topic.purge(&ends))
+        topic.purge(&ends)
     }
 
     fn tell_dropped(&self, topic: &Topic, below: Vec<u64>) -> Result<(), QueueError> {

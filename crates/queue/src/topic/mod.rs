@@ -379,14 +379,15 @@ impl Topic {
     }
 
     /// Drops everything below these numbers, and says how many messages that were.
-    pub(crate) fn purge(&self, ends: &[u64]) -> u64 {
+    pub(crate) fn purge(&self, ends: &[u64]) -> Result<u64, QueueError> {
         let mut messages = 0;
         for (lane, end) in self.lanes.iter().zip(ends) {
             messages += end.saturating_sub(lane.first());
             lane.drop_below(*end);
         }
         self.make_room();
-        messages
+        self.reclaim()?;
+        Ok(messages)
     }
 
     pub(crate) fn groups(&self) -> MutexGuard<'_, Vec<Arc<Group>>> {
