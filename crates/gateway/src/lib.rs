@@ -30,8 +30,10 @@ pub use auth::{
     KeyInfo, KeyRequest, KeyStore, KeyStoreError, MasterKey, OpenedKeys, Secret, now_us, sign,
 };
 pub use config::GatewayConfig;
+pub use dto::topic_json;
 pub use error::{ApiError, status_of};
 pub use queues::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
+pub use routes::HEADER_NEXT;
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

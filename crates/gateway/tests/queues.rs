@@ -272,6 +272,23 @@ fn a_full_work_queue_refuses_and_takes_more_when_something_is_done() {
 }
 
 #[test]
+fn a_consumer_that_leaves_gives_back_what_it_had() {
+    let house = furnished(config());
+    publish(&house, json!([{"payload": "a"}]));
+    assert_eq!(fetch(&house, "one").len(), 1);
+    assert!(fetch(&house, "two").is_empty());
+    let leave = "/v1/queues/jobs/groups/all/consumers/one";
+    let producer = key(&house, json!([{"topics": "jobs", "rights": ["produce"]}]));
+    house.ask(&producer, "DELETE", leave, Value::Null).refuses(403, "forbidden");
+    let other = key(&house, json!([{"topics": "jobs", "rights": ["consume"]}]));
+    house.ask(&other, "DELETE", leave, Value::Null).expect(200);
+    assert!(fetch(&house, "two").is_empty(), "another key's consumer of that name is another");
+    house.operate("DELETE", leave, Value::Null).expect(200);
+    assert_eq!(fetch(&house, "two").len(), 1);
+    house.operate("DELETE", leave, Value::Null).expect(200);
+}
+
+#[test]
 fn a_topic_that_was_deleted_and_made_again_is_another_one() {
     let house = furnished(config());
     publish(&house, json!([{"payload": "a"}]));
@@ -284,6 +301,55 @@ fn a_topic_that_was_deleted_and_made_again_is_another_one() {
     assert_eq!(fetch(&house, "one")[0]["payload"], "b");
     house.operate("DELETE", "/v1/queues/jobs/groups/all", Value::Null).expect(200);
     in_group(&house, "fetch", json!({"consumer": "one"})).refuses(404, "unknown_group");
+}
+
+#[test]
+fn dead_letters_are_listed_sent_back_and_dropped() {
+    let house = furnished(config());
+    let body = json!({"name": "once", "attempts_max": 1});
+    house.operate("POST", "/v1/queues/jobs/groups", body).expect(201);
+    publish(&house, json!([{"payload": "a"}, {"payload": "b"}]));
+    let once = "/v1/queues/jobs/groups/once";
+    let body = json!({"consumer": "one"});
+    let told = house.operate("POST", &format!("{once}/fetch"), body).expect(200);
+    let leases = leases(told["messages"].as_array().unwrap());
+    let body = json!({"consumer": "one", "messages": leases, "refuse": true, "detail": "torn"});
+    house.operate("POST", &format!("{once}/nack"), body).expect(200);
+
+    let letters = |max: &str| {
+        let path = format!("/v1/queues/jobs.dead/dead-letters{max}");
+        let told = house.operate("GET", &path, Value::Null).expect(200);
+        told["messages"].as_array().unwrap().clone()
+    };
+    let [a, b] = &letters("")[..] else { panic!() };
+    assert_eq!((&a["payload"], &b["payload"]), (&json!("a"), &json!("b")));
+    assert_eq!(
+        (&a["headers"]["dead-reason"], &a["headers"]["dead-detail"]),
+        (&json!("refused"), &json!("torn"))
+    );
+    assert_eq!(letters("?max=1").len(), 1);
+
+    let redrive = "/v1/queues/jobs.dead/redrive";
+    // Who may do everything with dead letters may not publish elsewhere by that.
+    let undertaker = key(&house, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
+    let told = house.ask(&undertaker, "POST", redrive, Value::Null).expect(200);
+    assert_eq!(told, json!({"sent": "0", "kept": "2"}));
+    let told = house.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
+    assert_eq!(told, json!({"sent": "1", "kept": "0"}));
+    assert_eq!(letters("").len(), 1);
+    assert_eq!(fetch(&house, "one").len(), 3, "two, and one that came back");
+
+    let messages = "/v1/queues/jobs.dead/messages";
+    let reader = key(&house, json!([{"topics": "jobs.dead", "rights": ["consume"]}]));
+    house.ask(&reader, "DELETE", messages, Value::Null).refuses(403, "forbidden");
+    house.ask(&reader, "POST", redrive, Value::Null).refuses(403, "forbidden");
+    let told = house.ask(&undertaker, "DELETE", messages, Value::Null).expect(200);
+    assert_eq!(told, json!({"dropped": "2"}));
+    assert!(letters("").is_empty());
+    house.operate("POST", "/v1/queues/none/redrive", Value::Null).refuses(404, "unknown_topic");
+    house
+        .operate("GET", "/v1/queues/jobs/dead-letters?max=0", Value::Null)
+        .refuses(400, "invalid_field");
 }
 
 #[test]

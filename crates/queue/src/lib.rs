@@ -10,6 +10,7 @@ mod error;
 mod format;
 mod group;
 mod house;
+mod letters;
 mod message;
 mod mount;
 mod name;
@@ -19,7 +20,6 @@ mod publish;
 mod queue;
 mod reader;
 mod recovery;
-mod spares;
 mod topic;
 mod transaction;
 mod waiting;
@@ -38,6 +38,7 @@ pub use group::{
     DeadLetter, DeathReason, Delivered, Delivery, Fetched, Filter, GroupCounts, GroupOptions,
     GroupStats, InvalidFilter, Order, Sharing, Start,
 };
+pub use letters::{REDRIVE_GROUP, Redriven};
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};
 pub use name::{InvalidName, NAME_BYTES_MAX, Name};

@@ -221,7 +221,8 @@ impl fmt::Debug for Stretch {
     }
 }
 
-fn time(nanos: u64) -> Option<Timestamp> {
+/// A time as it is stored: 0 is none.
+pub(crate) fn time(nanos: u64) -> Option<Timestamp> {
     (nanos != 0).then_some(Timestamp(nanos))
 }
 

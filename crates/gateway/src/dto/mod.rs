@@ -11,6 +11,7 @@ pub(crate) use order::{
     AmendRequest, CancelRequest, OrderRequest, Placed, done_name, order_of, order_ref, side_name,
     time_in_force_name, write_fill, write_order_answer, write_order_view,
 };
+pub use queue::topic_json;
 pub(crate) use queue::{
     FetchRequest, GroupRequest, LeaseRequest, MessageRequest, NackRequest, SettleRequest,
     TopicRequest, write_delivered, write_message, write_topic,

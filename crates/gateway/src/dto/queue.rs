@@ -275,6 +275,14 @@ fn write_bytes(out: &mut JsonOut, [as_text, as_base64]: [&'static str; 2], bytes
     }
 }
 
+/// What a topic is and how it is doing, as `GET /v1/queues/{topic}` answers it: an object in JSON.
+#[must_use]
+pub fn topic_json(options: &TopicOptions, stats: &TopicStats) -> Vec<u8> {
+    let mut out = JsonOut::with_capacity(1_024);
+    write_topic(&mut out, options, stats);
+    out.into_bytes()
+}
+
 /// Writes what a topic is and how it is doing.
 pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &TopicStats) {
     out.open_object();
@@ -320,6 +328,14 @@ pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &Top
         Some(why) => out.text(why),
         None => out.null(),
     }
+    out.key("lanes").open_array();
+    for (first, last) in &stats.lanes {
+        out.open_array();
+        out.quoted(*first);
+        out.quoted(*last);
+        out.close_array();
+    }
+    out.close_array();
     out.key("groups").open_array();
     for group in &stats.groups {
         write_group(out, group);
@@ -341,10 +357,16 @@ fn write_group(out: &mut JsonOut, group: &GroupStats) {
         ("acked", counts.acked),
         ("nacked", counts.nacked),
         ("unanswered", counts.unanswered),
+        ("filtered", counts.filtered),
         ("expired", counts.expired),
         ("dead", counts.dead),
     ] {
         out.key(key).quoted(value);
     }
+    out.key("done_below").open_array();
+    for floor in &group.floors {
+        out.quoted(*floor);
+    }
+    out.close_array();
     out.close_object();
 }

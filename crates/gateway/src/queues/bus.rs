@@ -2,10 +2,11 @@
 
 use super::keeper::QueueKeeper;
 use super::lease::LeaseTexts;
+use super::letters::{ListLetters, PurgeTopic, RedriveLetters};
 use super::policy::QueuePolicy;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, ListTopics, NackMessages, PublishMessages, ReadMessages,
+    GetTopic, LeaveGroup, ListTopics, NackMessages, PublishMessages, ReadMessages,
 };
 use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{behaviours, bus};
@@ -30,7 +31,8 @@ bus! {
                 later CreateTopic, later DeleteTopic, later ListTopics, later GetTopic,
                 later CreateGroup, later DeleteGroup, later PublishMessages,
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
-                later ReadMessages;
+                later LeaveGroup,                later ReadMessages,
+                later ListLetters, later RedriveLetters, later PurgeTopic;
         }
     }
 }

@@ -75,6 +75,12 @@ impl Consumers {
         drop(silent);
     }
 
+    /// Forgets a consumer, if there is one: what it had is handed out to others.
+    pub(super) fn leave(&self, owner: &str, seat: &Seat) {
+        let gone = self.known().remove(&(owner.to_owned(), seat.clone()));
+        drop(gone);
+    }
+
     /// Forgets all consumers of a topic, or of one group of it.
     pub(super) fn forget(&self, topic: &Name, group: Option<&Name>) {
         let concerned =

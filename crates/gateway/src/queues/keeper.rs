@@ -5,8 +5,8 @@ use super::error::{AtMessage, told};
 use super::lease::LeaseTexts;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, Leased, ListTopics, NackMessages, NewMessage, NewMessages, PublishMessages,
-    Published, ReadMessages, ReadPage, Seat,
+    GetTopic, Leased, LeaveGroup, ListTopics, NackMessages, NewMessage, NewMessages,
+    PublishMessages, Published, ReadMessages, ReadPage, Seat,
 };
 use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
@@ -57,7 +57,7 @@ impl QueueKeeper {
     }
 
     /// Uses the queue where waiting for its disk holds up nobody.
-    async fn aside<T: Send + 'static>(
+    pub(super) async fn aside<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Queue) -> std::result::Result<T, QueueError> + Send + 'static,
     ) -> Result<T> {
@@ -105,7 +105,7 @@ impl QueueKeeper {
     }
 }
 
-fn caller<'a>(cx: &Context<'a>) -> Result<&'a Caller> {
+pub(super) fn caller<'a>(cx: &Context<'a>) -> Result<&'a Caller> {
     Ok(cx.principal().ok_or(Forbidden::Nobody)?)
 }
 
@@ -269,6 +269,13 @@ impl Handler<ExtendLeases> for QueueKeeper {
     async fn handle(&self, extend: ExtendLeases, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let consumer = self.call(cx, &extend.seat)?;
         self.settle(&extend.seat, &extend.leases, |id, lease| consumer.extend_lease(id, lease))
+    }
+}
+
+impl Handler<LeaveGroup> for QueueKeeper {
+    async fn handle(&self, leave: LeaveGroup, cx: &Context<'_>) -> Result<()> {
+        self.consumers.leave(caller(cx)?.id(), &leave.seat);
+        Ok(())
     }
 }
 

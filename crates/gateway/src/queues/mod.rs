@@ -9,6 +9,7 @@ mod error;
 mod grant;
 mod keeper;
 mod lease;
+mod letters;
 mod policy;
 mod request;
 
@@ -16,8 +17,9 @@ pub(crate) use bus::QueueBus;
 pub(crate) use error::AtMessage;
 pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
 pub(crate) use lease::LeaseTexts;
+pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, Leased, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
+    GetTopic, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
     PublishMessages, Published, ReadMessages, Seat,
 };

@@ -142,6 +142,11 @@ pub(crate) struct ExtendLeases {
     pub(crate) leases: Vec<Leased>,
 }
 
+/// A consumer leaves its group. What it had is handed out to others.
+pub(crate) struct LeaveGroup {
+    pub(crate) seat: Seat,
+}
+
 /// Reads a topic without being a member of a group.
 pub(crate) struct ReadMessages {
     pub(crate) topic: Name,
@@ -187,6 +192,7 @@ requests! {
     "ack_messages" Command AckMessages => Vec<MessageId>, Consume of seat.topic;
     "nack_messages" Command NackMessages => Vec<MessageId>, Consume of seat.topic;
     "extend_leases" Command ExtendLeases => Vec<MessageId>, Consume of seat.topic;
+    "leave_group" Command LeaveGroup => (), Consume of seat.topic;
     "read_messages" Query ReadMessages => ReadPage, Consume of topic;
 }
 
@@ -249,7 +255,7 @@ macro_rules! always_valid {
     )* };
 }
 
-always_valid! { CreateTopic DeleteTopic ListTopics GetTopic DeleteGroup }
+always_valid! { CreateTopic DeleteTopic ListTopics GetTopic DeleteGroup LeaveGroup }
 
 impl Validate for CreateGroup {
     fn validate(&self) -> Result<()> {
@@ -326,7 +332,7 @@ impl Validate for ReadMessages {
     }
 }
 
-fn counted(field: &'static str, count: usize) -> Result<()> {
+pub(super) fn counted(field: &'static str, count: usize) -> Result<()> {
     match count {
         1..=MESSAGES_MAX => Ok(()),
         _ => {

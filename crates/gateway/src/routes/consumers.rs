@@ -1,6 +1,6 @@
 //! Queues: what members of groups ask.
 
-use super::queues::{bus, name, names};
+use super::queues::{bus, name, names, nothing};
 use super::{Handled, packed, respond};
 use crate::ApiError;
 use crate::call::Call;
@@ -8,7 +8,9 @@ use crate::dto::{FetchRequest, LeaseRequest, NackRequest, SettleRequest, write_d
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::query::Query;
-use crate::queues::{AckMessages, ExtendLeases, FetchMessages, Leased, NackMessages, Seat};
+use crate::queues::{
+    AckMessages, ExtendLeases, FetchMessages, Leased, LeaveGroup, NackMessages, Seat,
+};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -94,6 +96,16 @@ pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
     let (seat, leases) = settling(gate, &call)?;
     let extend = ExtendLeases { seat, leases };
     Ok(settled(&bus(gate)?.send(extend, &call.queue_cx()).await?))
+}
+
+/// `DELETE /v1/queues/{topic}/groups/{group}/consumers/{consumer}`
+pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let [topic, group, consumer] = names(&call, ["topic", "group", "consumer"])?;
+    let seat = Seat { topic, group, consumer };
+    bus(gate)?.send(LeaveGroup { seat }, &call.queue_cx()).await?;
+    Ok(nothing())
 }
 
 /// Who speaks of which leases: in JSON or, if they are packed, with the consumer in the query.

@@ -4,6 +4,7 @@ mod batch;
 mod consumers;
 mod health;
 mod keys;
+mod letters;
 mod market;
 mod operations;
 mod orders;
@@ -12,6 +13,8 @@ mod packed;
 mod queues;
 mod venue;
 mod withdrawals;
+
+pub use queues::HEADER_NEXT;
 
 use crate::ApiError;
 use crate::call::Arrival;
@@ -106,12 +109,20 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         )
         .route(
             "/v1/queues/{topic}/messages",
-            post(on!(QueuePublish, queues::publish)).get(on!(QueueRead, queues::read)),
+            post(on!(QueuePublish, queues::publish))
+                .get(on!(QueueRead, queues::read))
+                .delete(on!(QueuePurge, letters::purge)),
         )
+        .route("/v1/queues/{topic}/dead-letters", get(on!(QueueLetters, letters::list)))
+        .route("/v1/queues/{topic}/redrive", post(on!(QueueRedrive, letters::redrive)))
         .route("/v1/queues/{topic}/groups", post(on!(QueueGroupCreate, queues::create_group)))
         .route(
             "/v1/queues/{topic}/groups/{group}",
             delete(on!(QueueGroupDelete, queues::delete_group)),
+        )
+        .route(
+            "/v1/queues/{topic}/groups/{group}/consumers/{consumer}",
+            delete(on!(QueueLeave, consumers::leave)),
         )
         .route("/v1/queues/{topic}/groups/{group}/fetch", post(on!(QueueFetch, consumers::fetch)))
         .route("/v1/queues/{topic}/groups/{group}/ack", post(on!(QueueAck, consumers::ack)))

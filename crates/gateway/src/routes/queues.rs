@@ -16,10 +16,10 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
-use rialto_queue::{Level, Name};
+use rialto_queue::{Level, Message, Name};
 
 /// Where to go on reading, in an answer that has no other place for it.
-const HEADER_NEXT: HeaderName = HeaderName::from_static("x-rialto-next");
+pub const HEADER_NEXT: &str = "x-rialto-next";
 
 /// The bus to the queue, if this venue has one.
 pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
@@ -188,23 +188,28 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     if packed::is_asked_for(&call) {
         let mut response = packed::respond_packed(pack_messages(&page.messages, page.missed));
         let next = HeaderValue::from_str(&next).expect("digits and commas may stand in a header");
-        response.headers_mut().insert(HEADER_NEXT, next);
+        response.headers_mut().insert(HeaderName::from_static(HEADER_NEXT), next);
         return Ok(response);
     }
     let mut out = JsonOut::with_capacity(1_024);
     out.open_object();
-    out.key("messages").open_array();
-    for message in &page.messages {
-        write_message(&mut out, message);
-    }
-    out.close_array();
+    write_messages(&mut out, &page.messages);
     out.key("missed").quoted(page.missed);
     out.key("next").text(&next);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }
 
-fn nothing() -> Response {
+/// Writes messages as the field that holds them.
+pub(super) fn write_messages(out: &mut JsonOut, messages: &[Message]) {
+    out.key("messages").open_array();
+    for message in messages {
+        write_message(out, message);
+    }
+    out.close_array();
+}
+
+pub(super) fn nothing() -> Response {
     let mut out = JsonOut::with_capacity(2);
     out.open_object();
     out.close_object();

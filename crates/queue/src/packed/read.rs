@@ -2,7 +2,7 @@
 
 use super::layout::{HEAD_BYTES, Head, MESSAGES_MAGIC, PREFIX_BYTES, RUN_BYTES, Run, framed_bytes};
 use crate::format::{self, Headers, Parts};
-use crate::message::MessageId;
+use crate::message::{MessageId, time};
 use crate::publish::Publish;
 use rialto_clock::Timestamp;
 use std::time::Duration;
@@ -263,6 +263,26 @@ impl<'a> PackedMessage<'a> {
     #[must_use]
     pub fn published_at(&self) -> Timestamp {
         Timestamp(self.parts.header.published_at.get())
+    }
+
+    /// When it is no longer of use.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        time(self.parts.header.expires_at.get())
+    }
+
+    /// The time for which it was put off, if it was.
+    #[must_use]
+    pub fn deliver_at(&self) -> Option<Timestamp> {
+        time(self.parts.header.deliver_at.get())
+    }
+
+    /// The id of the producer and the number that it gave the message, if it did.
+    #[must_use]
+    pub fn producer(&self) -> Option<(u64, u64)> {
+        let header = self.parts.header;
+        let id = header.producer.get();
+        (id != 0).then(|| (id, header.producer_sequence.get()))
     }
 
     /// The message as one to be published. In such a batch, times are counted from when the topic

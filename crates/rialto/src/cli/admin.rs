@@ -1,6 +1,7 @@
 //! What an operator does.
 
-use super::connection::{Operator, escape};
+use super::connection::Operator;
+use crate::client::escape;
 use super::order::fields;
 use super::show::{self, Align, Column, text};
 use super::withdrawal::OperatorAction;

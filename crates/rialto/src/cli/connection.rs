@@ -1,7 +1,7 @@
 //! Which venue is asked, and as whom.
 
 use crate::Error;
-use crate::client::{Client, Credentials, KeyFile, secret};
+use crate::client::{Client, Credentials, KeyFile, escape, secret};
 use std::path::PathBuf;
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
@@ -103,20 +103,6 @@ pub(super) fn path(path: &str, parameters: &[(&str, Option<String>)]) -> String 
         }
     }
     text
-}
-
-/// Percent-encodes all but what has no meaning of its own in a path or query.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                escaped.push(char::from(byte));
-            }
-            _ => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What everybody may see: books, trades, instruments.
 
-use super::connection::{Connection, escape, path};
+use super::connection::{Connection, path};
 use super::show::{self, Align, Column, text};
 use crate::Error;
+use crate::client::escape;
 use crate::terminal::say;
 use serde_json::Value;
 use std::io::{IsTerminal, stdout};

@@ -1,8 +1,9 @@
 //! What a member does: enter, change, cancel and list orders.
 
-use super::connection::{Member, escape, path};
+use super::connection::{Member, path};
 use super::show::{self, Align, Column, text};
 use crate::Error;
+use crate::client::escape;
 use crate::terminal::say;
 use serde_json::{Map, Value, json};
 

@@ -1,9 +1,10 @@
 //! Withdrawals: what their owners do, and what the operator decides.
 
-use super::connection::{Member, escape, path};
+use super::connection::{Member, path};
 use super::order::fields;
 use super::show::{self, Align, Column, text};
 use crate::Error;
+use crate::client::escape;
 use crate::terminal::say;
 use clap::Subcommand;
 use serde_json::{Value, json};

@@ -1,11 +1,13 @@
 //! The other side of the wire: asks a running venue over HTTP and signs what it asks.
 
+mod ask;
 mod credentials;
 
+pub use ask::{Ask, Raw};
 pub use credentials::{Credentials, KeyFile, secret};
 
 use crate::Error;
-use rialto_gateway::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
+use rialto_gateway::{HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -53,7 +55,7 @@ impl Client {
     /// # Errors
     /// The venue refused, or no usable answer came.
     pub fn get(&self, path: &str) -> Result<Value, Error> {
-        accepted(self.send("GET", path, None)?)
+        self.send("GET", path, None)?.accepted()
     }
 
     /// Has something done and takes nothing but success for an answer.
@@ -61,7 +63,7 @@ impl Client {
     /// # Errors
     /// The venue refused, or no usable answer came.
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Error> {
-        accepted(self.send(method, path, body)?)
+        self.send(method, path, body)?.accepted()
     }
 
     /// Sends a request, signed if there is a key, and returns whatever the venue answers.
@@ -69,11 +71,25 @@ impl Client {
     /// # Errors
     /// No answer came, or none that is JSON.
     pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, Error> {
-        let bytes = body.map(Value::to_string).unwrap_or_default().into_bytes();
+        let ask = Ask::new(method, path);
+        self.ask(&body.into_iter().fold(ask, |ask, body| ask.json(body)))?.answer()
+    }
+
+    /// Sends a request, signed if there is a key, and returns whatever the venue answers, as it
+    /// came.
+    ///
+    /// # Errors
+    /// No answer came.
+    pub fn ask(&self, ask: &Ask<'_>) -> Result<Raw, Error> {
+        let Ask { method, path, body, accept } = ask;
+        let bytes = body.as_ref().map(|(_, bytes)| &**bytes).unwrap_or_default();
         let mut request =
-            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.url));
-        if body.is_some() {
-            request = request.header("content-type", "application/json");
+            ureq::http::Request::builder().method(*method).uri(format!("{}{path}", self.url));
+        if let Some((media_type, _)) = body {
+            request = request.header("content-type", *media_type);
+        }
+        if let Some(media_type) = accept {
+            request = request.header("accept", *media_type);
         }
         match &self.credentials {
             Credentials::None => {}
@@ -83,7 +99,7 @@ impl Client {
             Credentials::Key { id, secret } => {
                 let timestamp = now_us();
                 let nonce = self.next_nonce();
-                let signature = sign(secret.as_bytes(), timestamp, &nonce, method, path, &bytes);
+                let signature = sign(secret.as_bytes(), timestamp, &nonce, method, path, bytes);
                 request = request
                     .header(HEADER_KEY, id)
                     .header(HEADER_TIMESTAMP, timestamp)
@@ -98,18 +114,13 @@ impl Client {
             Error::Unreachable(format!("no answer from the venue at {}: {error}", self.url))
         })?;
         let status = answer.status().as_u16();
-        let text = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
-        let text = text.map_err(|error| {
+        let next = answer.headers().get(HEADER_NEXT).and_then(|next| next.to_str().ok());
+        let next = next.map(str::to_owned);
+        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|error| {
             Error::Unreachable(format!("the answer of {} broke off: {error}", self.url))
         })?;
-        let body = serde_json::from_str(&text).map_err(|error| {
-            Error::Unreachable(format!(
-                "{} answered {status} with something that is not JSON ({error}): is that a Rialto \
-                 venue?",
-                self.url
-            ))
-        })?;
-        Ok(Answer { status, body })
+        Ok(Raw { status, next, body, url: self.url.clone() })
     }
 
     /// Tells apart like requests of one microsecond, from this process or another.
@@ -119,17 +130,37 @@ impl Client {
     }
 }
 
-fn accepted(answer: Answer) -> Result<Value, Error> {
-    let Answer { status, body } = answer;
-    if (200..300).contains(&status) {
-        return Ok(body);
+impl Answer {
+    /// What it holds, unless it is a refusal.
+    ///
+    /// # Errors
+    /// The venue refused.
+    pub fn accepted(self) -> Result<Value, Error> {
+        let Answer { status, body } = self;
+        if (200..300).contains(&status) {
+            return Ok(body);
+        }
+        let error = &body["error"];
+        let text = |field: &str| error[field].as_str().map(str::to_string);
+        let mut message = text("message").unwrap_or_else(|| format!("the venue answered {status}"));
+        if let Some(field) = text("field") {
+            message = format!("{field}: {message}");
+        }
+        let code = text("code").unwrap_or_else(|| status.to_string());
+        Err(Error::Refused { code, message, body: body.to_string() })
     }
-    let error = &body["error"];
-    let text = |field: &str| error[field].as_str().map(str::to_string);
-    let mut message = text("message").unwrap_or_else(|| format!("the venue answered {status}"));
-    if let Some(field) = text("field") {
-        message = format!("{field}: {message}");
+}
+
+/// Percent-encodes all but what has no meaning of its own in a path or query.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                escaped.push(char::from(byte));
+            }
+            _ => escaped.push_str(&format!("%{byte:02X}")),
+        }
     }
-    let code = text("code").unwrap_or_else(|| status.to_string());
-    Err(Error::Refused { code, message, body: body.to_string() })
+    escaped
 }

@@ -1,15 +1,19 @@
 //! Lines out.
 
+use super::duration;
+use super::kept::{Kept, Seen};
 use super::shown::Form;
-use super::{duration, told};
 use crate::Error;
 use crate::terminal::note;
-use rialto_queue::{GroupOptions, Queue, QueueError, Read, Start};
+use rialto_queue::Start;
 use std::io::{self, BufWriter, Write};
+use std::thread;
 use std::time::Duration;
 
 /// How many messages are taken at a time.
-const FETCH: usize = 1_000;
+const FETCH: u64 = 1_000;
+/// How often whoever follows a topic looks for more.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Reads where to begin; for use as a parser of arguments.
 pub(super) fn start(text: &str) -> Result<Start, String> {
@@ -42,40 +46,35 @@ pub(super) struct Consume {
 }
 
 impl Consume {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
-        let consumer = match queue.consumer(&self.topic, &self.group) {
-            Err(QueueError::UnknownGroup { .. }) => queue
-                .create_group(&self.topic, &self.group, GroupOptions::default())
-                .and_then(|()| queue.consumer(&self.topic, &self.group)),
-            consumer => consumer,
-        }
-        .map_err(told)?;
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        let mut member = queue.join(&self.topic, &self.group)?;
         let mut left = self.count.unwrap_or(u64::MAX);
         let mut out = BufWriter::new(io::stdout().lock());
         while left > 0 {
-            let most = FETCH.min(usize::try_from(left).unwrap_or(FETCH));
-            let fetched = consumer.fetch(most, self.wait).map_err(told)?;
-            if fetched.missed > 0 {
-                note(format_args!(
-                    "{} messages were dropped before they were read",
-                    fetched.missed
-                ));
-            } else if fetched.messages.is_empty() {
+            let form = self.form;
+            let print = &mut |message: &_| form.print(&mut out, message);
+            let seen = member.fetch(FETCH.min(left) as usize, self.wait, print)?;
+            tell_missed(&seen);
+            if seen.messages == 0 && seen.missed == 0 {
                 break;
             }
-            for message in &fetched.messages {
-                // What could not be printed is handed out again.
-                if self.form.print(&mut out, message, message.attempt()).is_err() {
-                    return Ok(());
-                }
-            }
-            if out.flush().is_err() {
+            // What could not be printed is handed out again.
+            if seen.is_enough || out.flush().is_err() {
                 return Ok(());
             }
-            consumer.ack_all(&fetched.messages);
-            left -= fetched.messages.len() as u64;
+            let late = member.done()?;
+            if late > 0 {
+                note(format_args!("printing took too long: {late} messages are handed out again"));
+            }
+            left -= seen.messages;
         }
-        consumer.confirm().map_err(told)
+        member.confirm()
+    }
+}
+
+fn tell_missed(seen: &Seen) {
+    if seen.missed > 0 {
+        note(format_args!("{} messages were dropped before they were read", seen.missed));
     }
 }
 
@@ -90,31 +89,40 @@ pub(super) struct Tail {
     /// Print at most so many messages.
     #[arg(long)]
     count: Option<u64>,
+    /// When all is printed, wait for more, without end.
+    #[arg(long)]
+    follow: bool,
     #[command(flatten)]
     form: Form,
 }
 
 impl Tail {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
-        let mut reader = queue.reader(&self.topic, self.from).map_err(told)?;
+    /// Whether it waits for what others publish.
+    pub(super) fn follows(&self) -> bool {
+        self.follow
+    }
+
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        let mut pages = queue.read(&self.topic, self.from)?;
         let mut out = BufWriter::new(io::stdout().lock());
         let mut left = self.count.unwrap_or(u64::MAX);
         while left > 0 {
-            match reader.try_next().map_err(told)? {
-                Some(Read::Message(message)) => {
-                    if self.form.print(&mut out, &message, 0).is_err() {
-                        return Ok(());
-                    }
-                    left -= 1;
-                }
-                Some(Read::Missed { lane, messages }) => {
-                    note(format_args!("{messages} messages of lane {lane} were dropped"));
-                }
-                None => break,
+            let form = self.form;
+            let print = &mut |message: &_| form.print(&mut out, message);
+            let seen = pages.next(FETCH.min(left) as usize, print)?;
+            tell_missed(&seen);
+            // Whoever read along may have seen enough.
+            if seen.is_enough || out.flush().is_err() {
+                return Ok(());
             }
+            if seen.messages == 0 && seen.missed == 0 {
+                if !self.follow {
+                    return Ok(());
+                }
+                thread::sleep(LOOK_EVERY);
+            }
+            left -= seen.messages;
         }
-        // Whoever read along may have seen enough.
-        let _ = out.flush();
         Ok(())
     }
 }

@@ -1,20 +1,28 @@
-//! `rialto queue`: topics in a directory, from the command line.
+//! `rialto queue`: topics in a directory, or those of a running venue, from the command line.
 
 mod consume;
 mod dead;
 mod duration;
+mod here;
+mod kept;
 mod produce;
 mod shown;
+mod there;
 mod top;
 mod topics;
 mod verify;
 
 use crate::Error;
+use crate::client::{Client, Credentials, KeyFile};
 use crate::keys::KeyArgs;
-use rialto_queue::{OpenReport, Queue, QueueError, QueueOptions};
-use std::path::{Path, PathBuf};
+use here::Here;
+use kept::Kept;
+use rialto_queue::QueueOptions;
+use std::path::PathBuf;
+use there::There;
 
-/// Works with the topics of a queue: a directory that one process has open at a time.
+/// Works with the topics of a queue: those of the venue at `--url`, or a directory that one process
+/// has open at a time.
 #[derive(Debug, clap::Args)]
 pub struct QueueArgs {
     /// The directory of the queue.
@@ -22,8 +30,50 @@ pub struct QueueArgs {
     dir: PathBuf,
     #[command(flatten)]
     keys: KeyArgs,
+    #[command(flatten)]
+    venue: VenueArgs,
     #[command(subcommand)]
     command: Command,
+}
+
+/// Which venue is asked, and as whom.
+#[derive(Debug, clap::Args)]
+struct VenueArgs {
+    /// Use the queue of the venue at this address, such as http://127.0.0.1:8080, instead of a
+    /// directory.
+    #[arg(long, global = true)]
+    url: Option<String>,
+    /// A file with an API key, its secret and the venue's address.
+    #[arg(long, value_name = "FILE", global = true)]
+    key_file: Option<PathBuf>,
+    /// The venue's admin key. Other users of this machine can see command lines: prefer the
+    /// environment.
+    #[arg(long, global = true, env = "RIALTO_ADMIN_KEY", hide_env_values = true)]
+    admin_key: Option<String>,
+}
+
+impl VenueArgs {
+    /// The venue, if one is meant.
+    fn client(&self) -> Result<Option<Client>, Error> {
+        let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
+        let in_file = file.as_ref().and_then(|file| file.url.as_deref());
+        let Some(url) = self.url.as_deref().or(in_file) else {
+            return match file {
+                Some(_) => Err(Error::Usage("the key file names no venue: give --url".to_owned())),
+                None => Ok(None),
+            };
+        };
+        let credentials = match (&file, &self.admin_key) {
+            (Some(file), _) => file.credentials()?,
+            (None, Some(key)) => Credentials::Admin(key.clone()),
+            (None, None) => {
+                let reason = "the queue of a venue needs a key: --key-file FILE, or \
+                              RIALTO_ADMIN_KEY";
+                return Err(Error::Usage(reason.to_owned()));
+            }
+        };
+        Ok(Some(Client::new(url, credentials)))
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -58,8 +108,17 @@ enum Command {
 /// The directory is in use, damaged or encrypted with keys that were not given, or the command
 /// cannot be done.
 pub fn run(args: &QueueArgs) -> Result<(), Error> {
-    if let Command::Verify(verify) = &args.command {
-        return verify.run(&args.dir, &args.keys.ring()?);
+    if let Some(client) = args.venue.client()? {
+        return args.command.run(&There::new(client));
+    }
+    match &args.command {
+        Command::Verify(verify) => return verify.run(&args.dir, &args.keys.ring()?),
+        Command::Tail(tail) if tail.follows() => {
+            let reason = "nobody else publishes while this process has the directory open; follow \
+                          a venue's topic, with --url";
+            return Err(Error::Usage(reason.to_owned()));
+        }
+        _ => {}
     }
     let creates = matches!(args.command, Command::Create(_));
     if !creates && !args.dir.join("control").is_dir() {
@@ -69,53 +128,30 @@ pub fn run(args: &QueueArgs) -> Result<(), Error> {
         return Err(Error::Usage(reason));
     }
     let options = QueueOptions { keys: args.keys.ring()?, ..QueueOptions::at(&args.dir) };
-    let queue = Queue::open(options).map_err(|error| failed(&args.dir, &error))?;
-    tell_opening(queue.report());
-    let done = match &args.command {
-        Command::Create(create) => create.run(&queue),
-        Command::Group(group) => group.run(&queue),
-        Command::Delete(delete) => delete.run(&queue),
-        Command::Ls(ls) => ls.run(&queue),
-        Command::Describe(describe) => describe.run(&queue),
-        Command::Produce(produce) => produce.run(&queue),
-        Command::Consume(consume) => consume.run(&queue),
-        Command::Tail(tail) => tail.run(&queue),
-        Command::Top(top) => top.run(&queue),
-        Command::DeadLetters(dead) => dead.run(&queue),
-        Command::Verify(_) => Ok(()),
-    };
+    let queue = Here::open(&args.dir, options)?;
+    let done = args.command.run(&queue);
     // What was published is safe as its topic promises; a failure to close is told all the same.
-    let closed = queue.close().map_err(|error| failed(&args.dir, &error));
-    done.and(closed)
+    done.and(queue.close())
 }
 
-fn tell_opening(report: &OpenReport) {
-    for group in &report.rewound {
-        crate::terminal::note(format_args!(
-            "group {} of {} goes back to message {}:{}: what it had come to was lost before it was \
-             synced",
-            group.group, group.topic, group.lane, group.next
-        ));
-    }
-}
-
-/// A failure of the queue in a directory.
-fn failed(dir: &Path, error: &QueueError) -> Error {
-    Error::Failed(format!("{}: {}", dir.display(), crate::tell_all(error)))
-}
-
-/// For `map_err`: what a call on the queue came to.
-fn told(error: QueueError) -> Error {
-    match error {
-        QueueError::Name(_)
-        | QueueError::Options(_)
-        | QueueError::Message(_)
-        | QueueError::UnknownTopic(_)
-        | QueueError::UnknownGroup { .. }
-        | QueueError::TopicExists(_)
-        | QueueError::GroupExists { .. }
-        | QueueError::NoKey(_)
-        | QueueError::TooMany { .. } => Error::Usage(error.to_string()),
-        other => Error::Failed(crate::tell_all(&other)),
+impl Command {
+    fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        match self {
+            Command::Create(create) => create.run(queue),
+            Command::Group(group) => group.run(queue),
+            Command::Delete(delete) => delete.run(queue),
+            Command::Ls(ls) => ls.run(queue),
+            Command::Describe(describe) => describe.run(queue),
+            Command::Produce(produce) => produce.run(queue),
+            Command::Consume(consume) => consume.run(queue),
+            Command::Tail(tail) => tail.run(queue),
+            Command::Top(top) => top.run(queue),
+            Command::DeadLetters(dead) => dead.run(queue),
+            Command::Verify(_) => {
+                let reason = "verify reads files: stop the venue, and name the directory queue of \
+                              its data directory with --dir";
+                Err(Error::Usage(reason.to_owned()))
+            }
+        }
     }
 }

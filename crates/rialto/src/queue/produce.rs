@@ -1,9 +1,10 @@
 //! Lines or files in.
 
-use super::{duration, told};
+use super::duration;
+use super::kept::{Kept, Published};
 use crate::Error;
 use crate::terminal::note;
-use rialto_queue::{Producer, Publish, Queue};
+use rialto_queue::Publish;
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,31 +58,25 @@ fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// What came of it.
-#[derive(Default)]
-struct Count {
-    published: u64,
-    duplicates: u64,
-}
-
 impl Produce {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
-        let producer = queue.producer(&self.topic).map_err(told)?;
-        let mut count = Count::default();
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        // A topic that is not there is told before anything is read.
+        queue.topic(&self.topic)?;
+        let mut count = Published::default();
         let done = if self.files.is_empty() {
-            self.lines(&producer, &mut count)
+            self.lines(queue, &mut count)
         } else {
-            self.whole_files(&producer, &mut count)
+            self.whole_files(queue, &mut count)
         };
-        let Count { published, duplicates } = count;
+        let Published { messages, duplicates } = count;
         match duplicates {
-            0 => note(format_args!("{published} published")),
-            _ => note(format_args!("{published} published, {duplicates} had been before")),
+            0 => note(format_args!("{messages} published")),
+            _ => note(format_args!("{messages} published, {duplicates} had been before")),
         }
         done
     }
 
-    fn lines(&self, producer: &Producer, count: &mut Count) -> Result<(), Error> {
+    fn lines(&self, queue: &dyn Kept, count: &mut Published) -> Result<(), Error> {
         let mut input = io::stdin().lock();
         let mut lines: Vec<Vec<u8>> = Vec::new();
         loop {
@@ -94,7 +89,7 @@ impl Produce {
                 lines.push(line);
             }
             if lines.len() >= self.batch as usize || read == 0 {
-                self.publish(producer, &lines, count)?;
+                self.publish(queue, &lines, count)?;
                 lines.clear();
             }
             if read == 0 {
@@ -103,7 +98,7 @@ impl Produce {
         }
     }
 
-    fn whole_files(&self, producer: &Producer, count: &mut Count) -> Result<(), Error> {
+    fn whole_files(&self, queue: &dyn Kept, count: &mut Published) -> Result<(), Error> {
         for file in &self.files {
             let mut bytes = Vec::new();
             let read = if file.as_os_str() == "-" {
@@ -112,27 +107,26 @@ impl Produce {
                 std::fs::read(file).map(|read| bytes = read)
             };
             read.map_err(Error::file("read", file))?;
-            self.publish(producer, &[bytes], count)?;
+            self.publish(queue, &[bytes], count)?;
         }
         Ok(())
     }
 
     fn publish(
         &self,
-        producer: &Producer,
+        queue: &dyn Kept,
         lines: &[Vec<u8>],
-        count: &mut Count,
+        count: &mut Published,
     ) -> Result<(), Error> {
         if lines.is_empty() {
             return Ok(());
         }
         let messages: Vec<_> = lines.iter().map(|line| self.message(line)).collect();
-        let first = self.first.unwrap_or(0) + count.published + count.duplicates;
-        let number = (self.producer.unwrap_or(0), first);
-        let receipt = producer.send_numbered_batch(&messages, number).map_err(told)?;
-        receipt.wait().map_err(told)?;
-        count.published += receipt.ids().len() as u64;
-        count.duplicates += receipt.duplicates() as u64;
+        let first = self.first.unwrap_or(0) + count.messages + count.duplicates;
+        let numbers = (self.producer.unwrap_or(0), first);
+        let published = queue.publish(&self.topic, &messages, numbers)?;
+        count.messages += published.messages;
+        count.duplicates += published.duplicates;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Messages as they are printed.
 
-use rialto_queue::{Message, Timestamp};
+use rialto_queue::packed::PackedMessage;
+use rialto_queue::{Headers, Message, MessageId, Timestamp};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -15,18 +16,100 @@ pub(super) struct Form {
     raw: bool,
 }
 
-impl Form {
-    /// Prints a message; `attempt` is 0 for one that is merely read.
-    pub(super) fn print(
-        self,
-        out: &mut impl Write,
-        message: &Message,
-        attempt: u16,
-    ) -> io::Result<()> {
-        if self.json {
-            return writeln!(out, "{}", object(message, attempt));
+/// A message, wherever it comes from.
+pub(super) struct Shown<'a> {
+    id: MessageId,
+    published_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    deliver_at: Option<Timestamp>,
+    producer: Option<(u64, u64)>,
+    /// 0 if it is merely read.
+    attempt: u16,
+    key: &'a [u8],
+    content_type: &'a str,
+    schema_version: u32,
+    headers: Headers<'a>,
+    payload: &'a [u8],
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn of(message: &'a Message, attempt: u16) -> Shown<'a> {
+        Shown {
+            id: message.id(),
+            published_at: message.published_at(),
+            expires_at: message.expires_at(),
+            deliver_at: message.deliver_at(),
+            producer: message.producer(),
+            attempt,
+            key: message.key(),
+            content_type: message.content_type(),
+            schema_version: message.schema_version(),
+            headers: message.headers(),
+            payload: message.payload(),
         }
-        out.write_all(message.payload())?;
+    }
+
+    pub(super) fn of_packed(message: &PackedMessage<'a>) -> Shown<'a> {
+        Shown {
+            id: message.id(),
+            published_at: message.published_at(),
+            expires_at: message.expires_at(),
+            deliver_at: message.deliver_at(),
+            producer: message.producer(),
+            attempt: message.attempt(),
+            key: message.key(),
+            content_type: message.content_type(),
+            schema_version: message.schema_version(),
+            headers: message.headers(),
+            payload: message.payload(),
+        }
+    }
+
+    fn object(&self) -> Value {
+        let time = |time: Timestamp| Value::String(time.0.to_string());
+        let mut object = serde_json::Map::new();
+        object.insert("id".into(), self.id.to_string().into());
+        object.insert("published_at_ns".into(), time(self.published_at));
+        if self.attempt > 0 {
+            object.insert("attempt".into(), self.attempt.into());
+        }
+        if let Some(at) = self.expires_at {
+            object.insert("expires_at_ns".into(), time(at));
+        }
+        if let Some(at) = self.deliver_at {
+            object.insert("deliver_at_ns".into(), time(at));
+        }
+        if let Some((producer, number)) = self.producer {
+            let named = json!({"id": producer.to_string(), "number": number.to_string()});
+            object.insert("producer".into(), named);
+        }
+        if !self.key.is_empty() {
+            put(&mut object, "key", self.key);
+        }
+        if !self.content_type.is_empty() {
+            object.insert("content_type".into(), self.content_type.into());
+        }
+        if self.schema_version > 0 {
+            object.insert("schema_version".into(), self.schema_version.into());
+        }
+        let mut headers = serde_json::Map::new();
+        for (name, value) in self.headers.clone() {
+            put(&mut headers, name, value);
+        }
+        if !headers.is_empty() {
+            object.insert("headers".into(), headers.into());
+        }
+        put(&mut object, "payload", self.payload);
+        object.into()
+    }
+}
+
+impl Form {
+    pub(super) fn print(self, out: &mut impl Write, message: &Shown<'_>) -> io::Result<()> {
+        if self.json {
+            return writeln!(out, "{}", message.object());
+        }
+        out.write_all(message.payload)?;
         if self.raw { Ok(()) } else { out.write_all(b"\n") }
     }
 }
@@ -40,42 +123,4 @@ fn put(object: &mut serde_json::Map<String, Value>, name: &str, bytes: &[u8]) {
             object.insert(format!("{name}_hex"), digits.into())
         }
     };
-}
-
-fn object(message: &Message, attempt: u16) -> Value {
-    let time = |time: Timestamp| Value::String(time.0.to_string());
-    let mut object = serde_json::Map::new();
-    object.insert("id".into(), message.id().to_string().into());
-    object.insert("published_at_ns".into(), time(message.published_at()));
-    if attempt > 0 {
-        object.insert("attempt".into(), attempt.into());
-    }
-    if let Some(at) = message.expires_at() {
-        object.insert("expires_at_ns".into(), time(at));
-    }
-    if let Some(at) = message.deliver_at() {
-        object.insert("deliver_at_ns".into(), time(at));
-    }
-    if let Some((producer, number)) = message.producer() {
-        let named = json!({"id": producer.to_string(), "number": number.to_string()});
-        object.insert("producer".into(), named);
-    }
-    if !message.key().is_empty() {
-        put(&mut object, "key", message.key());
-    }
-    if !message.content_type().is_empty() {
-        object.insert("content_type".into(), message.content_type().into());
-    }
-    if message.schema_version() > 0 {
-        object.insert("schema_version".into(), message.schema_version().into());
-    }
-    let mut headers = serde_json::Map::new();
-    for (name, value) in message.headers() {
-        put(&mut headers, name, value);
-    }
-    if !headers.is_empty() {
-        object.insert("headers".into(), headers.into());
-    }
-    put(&mut object, "payload", message.payload());
-    object.into()
 }

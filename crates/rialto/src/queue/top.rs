@@ -1,10 +1,10 @@
 //! Watching topics.
 
-use super::topics::topic_object;
-use super::{duration, told};
+use super::duration;
+use super::kept::Kept;
+use super::topics::shown;
 use crate::Error;
 use crate::terminal::say;
-use rialto_queue::Queue;
 use std::thread;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
         let mut looks = 0;
         loop {
             self.look(queue)?;
@@ -35,26 +35,25 @@ impl Top {
         }
     }
 
-    fn look(&self, queue: &Queue) -> Result<(), Error> {
+    fn look(&self, queue: &dyn Kept) -> Result<(), Error> {
         if !self.json {
             say(format_args!(
                 "{:<40} {:>12} {:>14} {:>12} {:>12}",
                 "topic / group", "messages", "bytes", "lag", "outstanding"
             ));
         }
-        for name in queue.topics() {
-            let stats = queue.stats(name.as_str()).map_err(told)?;
+        for name in queue.topics()? {
+            let topic = queue.topic(&name)?;
             if self.json {
-                let options = queue.options(name.as_str()).map_err(told)?;
-                say(format_args!("{}", topic_object(&stats, &options)));
+                say(format_args!("{topic}"));
                 continue;
             }
-            say(format_args!("{:<40} {:>12} {:>14}", stats.name, stats.messages, stats.bytes));
-            for group in &stats.groups {
-                say(format_args!(
-                    "  {:<38} {:>12} {:>14} {:>12} {:>12}",
-                    group.name, "", "", group.lag, group.outstanding
-                ));
+            let [messages, bytes] = ["messages", "bytes"].map(|field| shown(&topic[field]));
+            say(format_args!("{name:<40} {messages:>12} {bytes:>14}"));
+            for group in topic["groups"].as_array().into_iter().flatten() {
+                let [name, lag, outstanding] =
+                    ["name", "lag", "outstanding"].map(|field| shown(&group[field]));
+                say(format_args!("  {name:<38} {:>12} {:>14} {lag:>12} {outstanding:>12}", "", ""));
             }
         }
         Ok(())

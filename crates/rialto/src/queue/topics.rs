@@ -1,11 +1,13 @@
 //! Creating, listing and deleting topics and groups.
 
-use super::{duration, told};
+use super::duration;
+use super::here::told;
+use super::kept::Kept;
 use crate::Error;
 use crate::terminal::say;
 use rialto_queue::{
-    Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, GroupStats, Kind, Level, Name,
-    Order, Queue, Sharing, Start, TopicOptions, TopicStats, WhenFull,
+    Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, Kind, Level, Name, Order,
+    Sharing, Start, TopicOptions, WhenFull,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -14,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub(super) struct Create {
     /// Its name.
-    topic: String,
+    pub(super) topic: String,
     /// A work queue: messages stay until every group is done with them.
     #[arg(long)]
     work_queue: bool,
@@ -44,6 +46,10 @@ pub(super) struct Create {
     encryption: Option<Cipher>,
 }
 
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn cipher(text: &str) -> Result<Cipher, String> {
     let known = Cipher::ALL.map(Cipher::name);
     Cipher::ALL
@@ -53,10 +59,9 @@ fn cipher(text: &str) -> Result<Cipher, String> {
 }
 
 impl Create {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
-        let kind = if self.work_queue { Kind::WorkQueue } else { Kind::Stream };
+    pub(super) fn options(&self) -> TopicOptions {
         let mut options = TopicOptions {
-            kind,
+            kind: self.kind(),
             level: self.level,
             priorities: self.priorities,
             max_age: self.max_age,
@@ -67,7 +72,40 @@ impl Create {
         };
         options.bounds.messages = self.messages_max;
         options.bounds.bytes = self.bytes_max;
-        queue.create_topic(&self.topic, options).map_err(told)
+        options
+    }
+
+    /// The same as a venue is asked.
+    pub(super) fn request(&self) -> Value {
+        let mut request = json!({
+            "name": self.topic,
+            "kind": kind_name(self.kind()),
+            "level": self.level.name(),
+            "priorities": self.priorities,
+            "compression": self.compression.to_string(),
+        });
+        for (field, value) in [
+            ("messages_max", self.messages_max),
+            ("bytes_max", self.bytes_max),
+            ("max_age_ms", self.max_age.map(millis)),
+            ("block_ms", self.block.map(millis)),
+        ] {
+            if let Some(value) = value {
+                request[field] = value.into();
+            }
+        }
+        if let Some(cipher) = self.encryption {
+            request["encryption"] = cipher.name().into();
+        }
+        request
+    }
+
+    fn kind(&self) -> Kind {
+        if self.work_queue { Kind::WorkQueue } else { Kind::Stream }
+    }
+
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        queue.create_topic(self)
     }
 }
 
@@ -75,9 +113,9 @@ impl Create {
 #[derive(Debug, clap::Args)]
 pub(super) struct CreateGroup {
     /// The topic.
-    topic: String,
+    pub(super) topic: String,
     /// The name of the group.
-    group: String,
+    pub(super) group: String,
     /// Where it begins: oldest, next, or a message's number.
     #[arg(long, default_value = "oldest", value_parser = super::consume::start)]
     from: Start,
@@ -107,12 +145,18 @@ pub(super) struct CreateGroup {
     drop_dead: bool,
     /// Only messages whose headers are so: NAME, !NAME, NAME=VALUE, NAME!=VALUE, NAME^=PREFIX,
     /// several with commas between them.
-    #[arg(long)]
-    filter: Option<Filter>,
+    #[arg(long, value_parser = filter)]
+    filter: Option<String>,
+}
+
+/// For use as a parser of arguments.
+fn filter(text: &str) -> Result<String, String> {
+    let filter: Result<Filter, _> = text.parse();
+    filter.map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 impl CreateGroup {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
+    pub(super) fn options(&self) -> Result<GroupOptions, Error> {
         let dead_letter = match (&self.dead_letters, self.drop_dead) {
             (Some(topic), _) => {
                 DeadLetter::Topic(Name::new(topic).map_err(|error| told(error.into()))?)
@@ -120,7 +164,8 @@ impl CreateGroup {
             (None, true) => DeadLetter::Drop,
             (None, false) => DeadLetter::Own,
         };
-        let options = GroupOptions {
+        let filter = self.filter.as_deref().map(str::parse).transpose();
+        Ok(GroupOptions {
             start: self.from,
             order: if self.per_key { Order::PerKey } else { Order::None },
             sharing: if self.single_active { Sharing::SingleActive } else { Sharing::Competing },
@@ -129,10 +174,30 @@ impl CreateGroup {
             attempts_max: self.attempts_max,
             retry_delay: self.retry_delay,
             dead_letter,
-            filter: self.filter.clone(),
+            filter: filter.expect("the text was parsed when the command was"),
             ..GroupOptions::default()
-        };
-        queue.create_group(&self.topic, &self.group, options).map_err(told)
+        })
+    }
+
+    /// The same as a venue is asked.
+    pub(super) fn request(&self) -> Result<Value, Error> {
+        let options = self.options()?;
+        Ok(json!({
+            "name": self.group,
+            "start": options.start,
+            "order": options.order,
+            "sharing": options.sharing,
+            "delivery": options.delivery,
+            "ack_wait_ms": millis(options.ack_wait),
+            "attempts_max": options.attempts_max,
+            "retry_delay_ms": millis(options.retry_delay),
+            "dead_letter": options.dead_letter,
+            "filter": self.filter,
+        }))
+    }
+
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        queue.create_group(self)
     }
 }
 
@@ -147,10 +212,10 @@ pub(super) struct Delete {
 }
 
 impl Delete {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
         match &self.group {
-            Some(group) => queue.delete_group(&self.topic, group).map_err(told),
-            None => queue.delete_topic(&self.topic).map_err(told),
+            Some(group) => queue.delete_group(&self.topic, group),
+            None => queue.delete_topic(&self.topic),
         }
     }
 }
@@ -164,31 +229,37 @@ pub(super) struct Ls {
 }
 
 impl Ls {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
         if !self.json {
             say(format_args!(
                 "{:<32} {:<10} {:<8} {:>12} {:>14} {:>6}",
                 "topic", "kind", "level", "messages", "bytes", "groups"
             ));
         }
-        for name in queue.topics() {
-            let stats = queue.stats(name.as_str()).map_err(told)?;
-            let options = queue.options(name.as_str()).map_err(told)?;
+        for name in queue.topics()? {
+            let topic = queue.topic(&name)?;
             if self.json {
-                say(format_args!("{}", topic_object(&stats, &options)));
-            } else {
-                say(format_args!(
-                    "{:<32} {:<10} {:<8} {:>12} {:>14} {:>6}",
-                    stats.name,
-                    kind_name(options.kind),
-                    options.level,
-                    stats.messages,
-                    stats.bytes,
-                    stats.groups.len()
-                ));
+                say(format_args!("{topic}"));
+                continue;
             }
+            let [kind, level, messages, bytes] =
+                ["kind", "level", "messages", "bytes"].map(|field| shown(&topic[field]));
+            let groups = topic["groups"].as_array().map_or(0, Vec::len);
+            say(format_args!(
+                "{name:<32} {kind:<10} {level:<8} {messages:>12} {bytes:>14} {groups:>6}"
+            ));
         }
         Ok(())
+    }
+}
+
+/// A value as people read it.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
     }
 }
 
@@ -210,85 +281,34 @@ pub(super) struct Describe {
 }
 
 impl Describe {
-    pub(super) fn run(&self, queue: &Queue) -> Result<(), Error> {
-        let stats = queue.stats(&self.topic).map_err(told)?;
-        let options = queue.options(&self.topic).map_err(told)?;
+    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        let topic = queue.topic(&self.topic)?;
         if self.json {
-            say(format_args!("{}", topic_object(&stats, &options)));
+            say(format_args!("{topic}"));
             return Ok(());
         }
-        let bound = |bound: Option<u64>| bound.map_or("none".to_owned(), |it| it.to_string());
-        let pairs = [
-            ("topic", stats.name.to_string()),
-            ("kind", kind_name(options.kind).to_owned()),
-            ("level", options.level.to_string()),
-            ("priorities", options.priorities.to_string()),
-            ("compression", options.compression.to_string()),
-            ("encryption", options.encryption.map_or("none", Cipher::name).to_owned()),
-            ("messages_max", bound(options.bounds.messages)),
-            ("bytes_max", bound(options.bounds.bytes)),
-            ("max_age", options.max_age.map_or("none".to_owned(), duration::show)),
-            ("messages", stats.messages.to_string()),
-            ("bytes", stats.bytes.to_string()),
-            ("delayed", stats.delayed.to_string()),
-        ];
-        for (name, value) in pairs {
-            say(format_args!("{name:<13} {value}"));
+        say(format_args!("{:<13} {}", "topic", shown(&topic["name"])));
+        for field in [
+            "kind", "level", "priorities", "compression", "encryption", "messages_max", "bytes_max",
+        ] {
+            say(format_args!("{field:<13} {}", shown(&topic[field])));
         }
-        for (lane, (first, last)) in stats.lanes.iter().enumerate().rev() {
-            say(format_args!("lane {lane:<8} {first} to {last}"));
+        let max_age = topic["max_age_ms"].as_str().and_then(|text| text.parse().ok());
+        let max_age = max_age.map(|millis| duration::show(Duration::from_millis(millis)));
+        say(format_args!("{:<13} {}", "max_age", max_age.as_deref().unwrap_or("none")));
+        for field in ["messages", "bytes", "delayed"] {
+            say(format_args!("{field:<13} {}", shown(&topic[field])));
         }
-        for group in &stats.groups {
+        for (lane, ends) in topic["lanes"].as_array().into_iter().flatten().enumerate().rev() {
+            say(format_args!("lane {lane:<8} {} to {}", shown(&ends[0]), shown(&ends[1])));
+        }
+        for group in topic["groups"].as_array().into_iter().flatten() {
+            let [name, lag, outstanding, done_below] =
+                ["name", "lag", "outstanding", "done_below"].map(|field| shown(&group[field]));
             say(format_args!(
-                "group {:<20} lag {}, outstanding {}, done below {}",
-                group.name,
-                group.lag,
-                group.outstanding,
-                group.floors.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+                "group {name:<20} lag {lag}, outstanding {outstanding}, done below {done_below}"
             ));
         }
         Ok(())
     }
-}
-
-/// A topic as JSON; numbers of 64 bits as strings, as everywhere in Rialto.
-pub(super) fn topic_object(stats: &TopicStats, options: &TopicOptions) -> Value {
-    let groups: Vec<_> = stats.groups.iter().map(group_object).collect();
-    json!({
-        "topic": stats.name.as_str(),
-        "kind": kind_name(options.kind),
-        "level": options.level.name(),
-        "priorities": options.priorities,
-        "compression": options.compression.to_string(),
-        "encryption": options.encryption.map(Cipher::name),
-        "messages": stats.messages.to_string(),
-        "bytes": stats.bytes.to_string(),
-        "delayed": stats.delayed.to_string(),
-        "published_messages": stats.published_messages.to_string(),
-        "published_bytes": stats.published_bytes.to_string(),
-        "refused": stats.refused.to_string(),
-        "duplicates": stats.duplicates.to_string(),
-        "oldest_age_ms": stats.oldest_age.map(|age| age.as_millis().to_string()),
-        "failed": stats.failed,
-        "groups": groups,
-    })
-}
-
-fn group_object(group: &GroupStats) -> Value {
-    let counts = group.counts;
-    json!({
-        "group": group.name.as_str(),
-        "consumers": group.consumers,
-        "lag": group.lag.to_string(),
-        "outstanding": group.outstanding,
-        "done_below": group.floors.iter().map(u64::to_string).collect::<Vec<_>>(),
-        "delivered": counts.delivered.to_string(),
-        "redelivered": counts.redelivered.to_string(),
-        "acked": counts.acked.to_string(),
-        "nacked": counts.nacked.to_string(),
-        "unanswered": counts.unanswered.to_string(),
-        "filtered": counts.filtered.to_string(),
-        "expired": counts.expired.to_string(),
-        "dead": counts.dead.to_string(),
-    })
 }

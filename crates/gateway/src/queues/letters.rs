@@ -1,0 +1,112 @@
+//! Dead letters, and dropping what a topic holds.
+
+use super::grant::QueueRight;
+use super::keeper::{QueueKeeper, caller};
+use super::policy::{Needed, NeedsRight};
+use super::request::counted;
+use rialto_bus::behaviour::Validate;
+use rialto_bus::{Command, Context, Handler, Query, Request, Result};
+use rialto_desk::Scope;
+use rialto_queue::{Message, Name, Redriven};
+
+/// The oldest letters of a topic of dead letters that were not sent back.
+pub(crate) struct ListLetters {
+    pub(crate) topic: Name,
+    pub(crate) max: usize,
+}
+
+/// Sends dead letters back to the topics that they came from, as far as the caller may publish
+/// there.
+pub(crate) struct RedriveLetters {
+    pub(crate) topic: Name,
+    pub(crate) max: usize,
+}
+
+/// Drops all messages of a topic. Answers how many there were.
+pub(crate) struct PurgeTopic {
+    pub(crate) topic: Name,
+}
+
+impl Request for ListLetters {
+    type Response = Vec<Message>;
+    const NAME: &'static str = "list_letters";
+}
+
+impl Query for ListLetters {}
+
+impl NeedsRight for ListLetters {
+    fn needs(&self) -> Needed<'_> {
+        Needed::Right(QueueRight::Consume, &self.topic)
+    }
+}
+
+impl Validate for ListLetters {
+    fn validate(&self) -> Result<()> {
+        counted("max", self.max)
+    }
+}
+
+impl Handler<ListLetters> for QueueKeeper {
+    async fn handle(&self, list: ListLetters, _: &Context<'_>) -> Result<Vec<Message>> {
+        let ListLetters { topic, max } = list;
+        self.aside(move |queue| queue.dead_letters(topic.as_str(), max)).await
+    }
+}
+
+impl Request for RedriveLetters {
+    type Response = Redriven;
+    const NAME: &'static str = "redrive_letters";
+}
+
+impl Command for RedriveLetters {}
+
+impl NeedsRight for RedriveLetters {
+    fn needs(&self) -> Needed<'_> {
+        Needed::Right(QueueRight::Admin, &self.topic)
+    }
+}
+
+impl Validate for RedriveLetters {
+    fn validate(&self) -> Result<()> {
+        counted("max", self.max)
+    }
+}
+
+impl Handler<RedriveLetters> for QueueKeeper {
+    async fn handle(&self, redrive: RedriveLetters, cx: &Context<'_>) -> Result<Redriven> {
+        let RedriveLetters { topic, max } = redrive;
+        let caller = caller(cx)?;
+        let (is_admin, grants) = (caller.scopes().has(Scope::Admin), caller.queues().to_vec());
+        // What a letter says of where it came from may be anybody's word.
+        let may = move |origin: &Name| {
+            let allows = |right| grants.iter().any(|grant| grant.allows(right, origin.as_str()));
+            is_admin || allows(QueueRight::Produce)
+        };
+        self.aside(move |queue| queue.redrive(topic.as_str(), max as u64, may)).await
+    }
+}
+
+impl Request for PurgeTopic {
+    type Response = u64;
+    const NAME: &'static str = "purge_topic";
+}
+
+impl Command for PurgeTopic {}
+
+impl NeedsRight for PurgeTopic {
+    fn needs(&self) -> Needed<'_> {
+        Needed::Right(QueueRight::Admin, &self.topic)
+    }
+}
+
+impl Validate for PurgeTopic {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Handler<PurgeTopic> for QueueKeeper {
+    async fn handle(&self, purge: PurgeTopic, _: &Context<'_>) -> Result<u64> {
+        self.aside(move |queue| queue.purge(purge.topic.as_str())).await
+    }
+}

@@ -1,0 +1,85 @@
+//! Dead letters: looked at, sent back, kept where they cannot go back.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_queue::{
+    GroupOptions, Level, Message, Name, Publish, QueueError, Redriven, TopicOptions, dead_header,
+};
+use stage::{Stage, stream, take, take_payloads};
+
+fn texts(letters: &[Message]) -> Vec<String> {
+    letters.iter().map(|it| String::from_utf8(it.payload().to_vec()).unwrap()).collect()
+}
+
+/// A topic whose messages have all died once.
+fn with_dead(options: TopicOptions, messages: &[Publish<'_>]) -> Stage {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", options).unwrap();
+    let once = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", once);
+    for message in messages {
+        stage.send("jobs", message);
+    }
+    for message in take(&consumer) {
+        consumer.nack(&message, None, "no").unwrap();
+    }
+    stage.queue().step();
+    stage
+}
+
+fn any(_: &Name) -> bool {
+    true
+}
+
+#[test]
+fn letters_go_back_once_as_they_were_published() {
+    let red = Publish::new(b"red").priority(1).key(b"house-7").header("trace", b"9");
+    let red = red.content_type("text/plain").schema_version(3);
+    let mut stage = with_dead(stream().priorities(2), &[Publish::new(b"blue"), red]);
+    let letters = stage.queue().dead_letters("jobs.dead", 10).unwrap();
+    assert_eq!(texts(&letters), ["red", "blue"]);
+    assert_eq!(stage.queue().stats("jobs.dead").unwrap().groups.len(), 0, "who looks leaves none");
+
+    let sent = stage.queue().redrive("jobs.dead", 1, any).unwrap();
+    assert_eq!(sent, Redriven { sent: 1, kept: 0 });
+    assert_eq!(texts(&stage.queue().dead_letters("jobs.dead", 10).unwrap()), ["blue"]);
+    stage.crash();
+    assert_eq!(stage.queue().redrive("jobs.dead", 9, any).unwrap().sent, 1);
+    assert_eq!(stage.queue().redrive("jobs.dead", 9, any).unwrap(), Redriven::default());
+    assert!(stage.queue().dead_letters("jobs.dead", 10).unwrap().is_empty());
+
+    let again = take(&stage.queue().consumer("jobs", "g").unwrap());
+    let [red, blue] = &again[..] else { panic!("{again:?}") };
+    assert_eq!((red.payload(), red.priority(), red.key()), (&b"red"[..], 1, &b"house-7"[..]));
+    assert_eq!((red.content_type(), red.schema_version()), ("text/plain", 3));
+    assert_eq!(red.headers().collect::<Vec<_>>(), [("trace", &b"9"[..])]);
+    assert_eq!((blue.payload(), blue.priority()), (&b"blue"[..], 0));
+}
+
+#[test]
+fn letters_that_cannot_go_back_stay() {
+    let stage = with_dead(stream(), &[Publish::new(b"a")]);
+    let forged = Publish::new(b"forged").header(dead_header::TOPIC, b"elsewhere");
+    stage.send("jobs.dead", &forged);
+    stage.send("jobs.dead", &Publish::new(b"of nowhere"));
+    let nobody = |_: &Name| false;
+    let kept = stage.queue().redrive("jobs.dead", 10, nobody).unwrap();
+    assert_eq!(kept, Redriven { sent: 0, kept: 3 });
+    let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
+    assert_eq!(redriven, Redriven { sent: 1, kept: 2 });
+    let left = stage.queue().dead_letters("jobs.dead", 10).unwrap();
+    assert_eq!(texts(&left), ["forged", "of nowhere"]);
+    // However often that is tried, they do not die again.
+    for _ in 0..10 {
+        assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().kept, 2);
+    }
+    assert!(matches!(stage.queue().redrive("nothing", 1, any), Err(QueueError::UnknownTopic(_))));
+}
+
+#[test]
+fn letters_go_back_in_memory_as_well() {
+    let stage = with_dead(stream().level(Level::Memory), &[Publish::new(b"a")]);
+    assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 1);
+    assert_eq!(take_payloads(&stage.queue().consumer("jobs", "g").unwrap()), ["a"]);
+}

@@ -1,0 +1,251 @@
+//! The queue of a venue that runs.
+
+use super::kept::{Kept, Member, Pages, Published, Seen, Show};
+use super::shown::Shown;
+use super::topics::{Create, CreateGroup};
+use crate::Error;
+use crate::client::{Ask, Client, escape};
+use rialto_gateway::now_us;
+use rialto_queue::packed::{
+    LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter,
+};
+use rialto_queue::{Publish, Redriven, Start};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// The most messages that a request may carry.
+const MESSAGES_MAX: usize = 1_000;
+/// A request is sent when its messages have so many bytes; a venue takes 1 MiB unless it is
+/// configured to take more.
+const BODY_BYTES: usize = 512 << 10;
+/// The longest that a request for messages waits. A venue waits no longer than 30 s.
+const WAIT_MAX: Duration = Duration::from_secs(20);
+
+pub(super) struct There {
+    client: Client,
+}
+
+impl There {
+    pub(super) fn new(client: Client) -> There {
+        There { client }
+    }
+
+    fn count(&self, method: &str, path: &str, field: &str) -> Result<u64, Error> {
+        number(&self.client.call(method, path, None)?[field])
+    }
+}
+
+/// A whole number, which the API writes as text.
+fn number(value: &Value) -> Result<u64, Error> {
+    value
+        .as_str()
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| strange(&format!("{value} where a number should be")))
+}
+
+fn strange(what: &str) -> Error {
+    Error::Unreachable(format!("the venue's answer holds {what}: is it of another version?"))
+}
+
+fn path(topic: &str, rest: &str) -> String {
+    format!("/v1/queues/{}{rest}", escape(topic))
+}
+
+fn packed(bytes: Vec<u8>) -> Result<Packed<Vec<u8>>, Error> {
+    Packed::read(bytes).map_err(|error| strange(&format!("messages that cannot be read ({error})")))
+}
+
+impl Kept for There {
+    fn create_topic(&self, create: &Create) -> Result<(), Error> {
+        self.client.call("POST", "/v1/queues", Some(&create.request())).map(drop)
+    }
+
+    fn create_group(&self, create: &CreateGroup) -> Result<(), Error> {
+        let path = path(&create.topic, "/groups");
+        self.client.call("POST", &path, Some(&create.request()?)).map(drop)
+    }
+
+    fn delete_topic(&self, topic: &str) -> Result<(), Error> {
+        self.client.call("DELETE", &path(topic, ""), None).map(drop)
+    }
+
+    fn delete_group(&self, topic: &str, group: &str) -> Result<(), Error> {
+        let path = path(topic, &format!("/groups/{}", escape(group)));
+        self.client.call("DELETE", &path, None).map(drop)
+    }
+
+    fn topics(&self) -> Result<Vec<String>, Error> {
+        let told = self.client.get("/v1/queues")?;
+        let names = told["topics"].as_array().ok_or_else(|| strange("no list of topics"))?;
+        Ok(names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    fn topic(&self, topic: &str) -> Result<Value, Error> {
+        self.client.get(&path(topic, ""))
+    }
+
+    fn publish(
+        &self,
+        topic: &str,
+        messages: &[Publish<'_>],
+        (producer, mut first): (u64, u64),
+    ) -> Result<Published, Error> {
+        let mut published = Published::default();
+        let mut body = PackedWriter::new();
+        for (nth, message) in messages.iter().enumerate() {
+            body.push(message);
+            let is_last = nth + 1 == messages.len();
+            if !is_last && body.len() < MESSAGES_MAX && body.bytes().len() < BODY_BYTES {
+                continue;
+            }
+            let mut path = path(topic, "/messages");
+            if producer != 0 {
+                path.push_str(&format!("?producer={producer}&first={first}"));
+            }
+            let ask = Ask::post(&path).body(MESSAGES_MEDIA_TYPE, body.bytes());
+            let told = self.client.ask(&ask)?.accepted_json()?;
+            let duplicates = told["duplicates"].as_u64().unwrap_or_default();
+            published.messages += body.len() as u64 - duplicates;
+            published.duplicates += duplicates;
+            first += body.len() as u64;
+            body.clear();
+        }
+        Ok(published)
+    }
+
+    fn join(&self, topic: &str, group: &str) -> Result<Box<dyn Member + '_>, Error> {
+        // Nobody else is called so, wherever they run.
+        let consumer = format!("cli-{}-{}", now_us(), std::process::id());
+        let (topic, group) = (topic.to_owned(), group.to_owned());
+        Ok(Box::new(Joined { client: &self.client, topic, group, consumer, shown: None }))
+    }
+
+    fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error> {
+        let from = match from {
+            Start::Oldest => "oldest".to_owned(),
+            Start::Next => "next".to_owned(),
+            Start::At(time) => format!("time:{}", time.0),
+            Start::Seq(seq) => {
+                let lanes = self.topic(topic)?["priorities"].as_u64().unwrap_or(1);
+                vec![seq.to_string(); usize::try_from(lanes).unwrap_or(1)].join(",")
+            }
+        };
+        Ok(Box::new(Place { client: &self.client, path: path(topic, "/messages"), from }))
+    }
+
+    fn dead_letters(&self, topic: &str, show: Show<'_>) -> Result<(), Error> {
+        let path = path(topic, &format!("/dead-letters?max={MESSAGES_MAX}"));
+        let told = self.client.ask(&Ask::get(&path).accept(MESSAGES_MEDIA_TYPE))?.accepted()?;
+        let letters = packed(told.body)?;
+        let _ = letters.messages().try_for_each(|letter| show(&Shown::of_packed(&letter)));
+        Ok(())
+    }
+
+    fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
+        let path = path(topic, "/redrive");
+        let mut redriven = Redriven::default();
+        loop {
+            let told = self.client.call("POST", &path, None)?;
+            let sent = number(&told["sent"])?;
+            redriven = Redriven { sent: redriven.sent + sent, kept: number(&told["kept"])? };
+            if sent == 0 {
+                return Ok(redriven);
+            }
+        }
+    }
+
+    fn purge(&self, topic: &str) -> Result<u64, Error> {
+        self.count("DELETE", &path(topic, "/messages"), "dropped")
+    }
+}
+
+/// A member of a group of a venue, which it joins with its first fetch.
+struct Joined<'a> {
+    client: &'a Client,
+    topic: String,
+    group: String,
+    consumer: String,
+    shown: Option<Packed<Vec<u8>>>,
+}
+
+impl Joined<'_> {
+    fn path(&self, rest: &str) -> String {
+        path(&self.topic, &format!("/groups/{}/{rest}", escape(&self.group)))
+    }
+
+    fn ask(&self, most: usize, wait: Duration) -> Result<Packed<Vec<u8>>, Error> {
+        let body = json!({
+            "consumer": self.consumer,
+            "max": most.min(MESSAGES_MAX),
+            "wait_ms": wait.as_millis() as u64,
+        });
+        let path = self.path("fetch");
+        let ask = Ask::post(&path).json(&body).accept(MESSAGES_MEDIA_TYPE);
+        packed(self.client.ask(&ask)?.accepted()?.body)
+    }
+
+    /// As [`Joined::ask`], and creates the group if there is none.
+    fn ask_group(&self, most: usize, wait: Duration) -> Result<Packed<Vec<u8>>, Error> {
+        match self.ask(most, wait) {
+            Err(Error::Refused { code, .. }) if code == "unknown_group" => {
+                let group = json!({"name": self.group});
+                self.client.call("POST", &path(&self.topic, "/groups"), Some(&group))?;
+                self.ask(most, wait)
+            }
+            fetched => fetched,
+        }
+    }
+}
+
+impl Member for Joined<'_> {
+    fn fetch(&mut self, most: usize, wait: Duration, show: Show<'_>) -> Result<Seen, Error> {
+        let end = Instant::now() + wait;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let fetched = self.ask_group(most, left.min(WAIT_MAX))?;
+            let (messages, missed) = (fetched.len() as u64, fetched.missed());
+            if messages == 0 && missed == 0 && left > WAIT_MAX {
+                continue;
+            }
+            let mut shown = fetched.messages();
+            let is_enough = shown.any(|message| show(&Shown::of_packed(&message)).is_err());
+            self.shown = Some(fetched);
+            return Ok(Seen { messages, missed, is_enough });
+        }
+    }
+
+    fn done(&mut self) -> Result<u64, Error> {
+        let Some(shown) = self.shown.take().filter(|shown| !shown.is_empty()) else { return Ok(0) };
+        let mut leases = PackedLeases::new(shown.epoch());
+        shown.messages().for_each(|message| leases.push(message.id(), message.lease()));
+        let mut body = Vec::new();
+        leases.write(&mut body);
+        let path = self.path(&format!("ack?consumer={}", escape(&self.consumer)));
+        let ask = Ask::post(&path).body(LEASES_MEDIA_TYPE, &body);
+        let told = self.client.ask(&ask)?.accepted_json()?;
+        Ok(told["lost"].as_array().map_or(0, Vec::len) as u64)
+    }
+
+    fn confirm(&mut self) -> Result<(), Error> {
+        // Each acknowledgement was answered when it was safe.
+        Ok(())
+    }
+}
+
+/// A place in a topic of a venue.
+struct Place<'a> {
+    client: &'a Client,
+    path: String,
+    from: String,
+}
+
+impl Pages for Place<'_> {
+    fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error> {
+        let path = format!("{}?from={}&max={}", self.path, self.from, most.min(MESSAGES_MAX));
+        let told = self.client.ask(&Ask::get(&path).accept(MESSAGES_MEDIA_TYPE))?.accepted()?;
+        self.from = told.next.ok_or_else(|| strange("nowhere to go on"))?;
+        let page = packed(told.body)?;
+        let is_enough = page.messages().any(|message| show(&Shown::of_packed(&message)).is_err());
+        Ok(Seen { messages: page.len() as u64, missed: page.missed(), is_enough })
+    }
+}
