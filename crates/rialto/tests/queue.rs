@@ -1,36 +1,60 @@
-//! `rialto queue`, as the real binary does it.
+//! `rialto queue`, as the real binary does it: in a directory, and with a running venue.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
 
 mod running;
 
-use running::{command, text};
+use running::{Running, command, configure, text};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 struct Queue {
     dir: tempfile::TempDir,
+    /// How a command is told which queue is meant.
+    place: Vec<String>,
     more: Vec<String>,
+    venue: Option<(Running, String)>,
 }
 
 impl Queue {
-    fn new() -> Queue {
-        Queue { dir: tempfile::tempdir().unwrap(), more: Vec::new() }
+    /// In a directory.
+    fn here() -> Queue {
+        let dir = tempfile::tempdir().unwrap();
+        let place = vec!["--dir".to_owned(), dir.path().join("q").to_str().unwrap().to_owned()];
+        Queue { dir, place, more: Vec::new(), venue: None }
+    }
+
+    /// Of a venue.
+    fn there() -> Queue {
+        let dir = tempfile::tempdir().unwrap();
+        configure(dir.path(), "[queue]\nenabled = true\n");
+        let venue = Running::serve(dir.path(), "synced");
+        let (place, key) = (vec!["--url".to_owned(), venue.url()], venue.admin_key());
+        Queue { dir, place, more: Vec::new(), venue: Some((venue, key)) }
     }
 
     fn path(&self, name: &str) -> String {
         self.dir.path().join(name).to_str().unwrap().to_owned()
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = command(&["queue"]);
+        command.args(&self.place).env_remove("RIALTO_QUEUE").args(arguments).args(&self.more);
+        if let Some((_, key)) = &self.venue {
+            command.env("RIALTO_ADMIN_KEY", key);
+        }
+        command
+    }
+
     fn run(&self, input: &str, arguments: &[&str]) -> Output {
-        let mut command = command(&["queue", "--dir", &self.path("q")]);
-        command.env_remove("RIALTO_QUEUE").args(arguments).args(&self.more);
+        let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        // A command that is refused may not read what it is given.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     }
 
@@ -52,8 +76,30 @@ impl Queue {
 }
 
 #[test]
-fn lines_go_in_and_come_out_once() {
-    let queue = Queue::new();
+fn lines() {
+    lines_go_in_and_come_out_once(&Queue::here());
+    lines_go_in_and_come_out_once(&Queue::there());
+}
+
+#[test]
+fn whole_messages() {
+    files_headers_keys_and_priorities_are_kept(&Queue::here());
+    files_headers_keys_and_priorities_are_kept(&Queue::there());
+}
+
+#[test]
+fn numbers() {
+    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::here());
+    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::there());
+}
+
+#[test]
+fn dead_letters() {
+    dead_letters_are_looked_at_and_sent_back(&Queue::here());
+    dead_letters_are_looked_at_and_sent_back(&Queue::there());
+}
+
+fn lines_go_in_and_come_out_once(queue: &Queue) {
     queue.printed("", &["create", "jobs"]);
     let output = queue.run("one\ntwo\n\nfour", &["produce", "jobs"]);
     assert_eq!(text(&output.stderr), "4 published\n");
@@ -65,9 +111,7 @@ fn lines_go_in_and_come_out_once() {
     assert_eq!((&topic["messages"], &topic["groups"][0]["lag"]), (&"4".into(), &"0".into()));
 }
 
-#[test]
-fn files_headers_keys_and_priorities_are_kept() {
-    let queue = Queue::new();
+fn files_headers_keys_and_priorities_are_kept(queue: &Queue) {
     queue.printed("", &["create", "files", "--priorities", "2", "--level", "buffered"]);
     fs::write(queue.path("a.bin"), [0xff, 0x00]).unwrap();
     let file = queue.path("a.bin");
@@ -86,9 +130,7 @@ fn files_headers_keys_and_priorities_are_kept() {
     assert_eq!(messages[1]["attempt"], 1);
 }
 
-#[test]
-fn what_a_numbered_producer_sends_again_is_not_published_again() {
-    let queue = Queue::new();
+fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     let numbered = ["produce", "t", "--producer", "7", "--first", "1"];
     queue.printed("a\nb\n", &numbered);
@@ -97,14 +139,12 @@ fn what_a_numbered_producer_sends_again_is_not_published_again() {
     assert_eq!(queue.printed("", &["tail", "t"]), "a\nb\nc\n");
 }
 
-#[test]
-fn dead_letters_are_looked_at_and_sent_back() {
-    let queue = Queue::new();
+fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     // Taken once by somebody who cannot print it, the message is dead.
     queue.printed("", &["group", "t", "g", "--attempts-max", "1"]);
     queue.printed("a\n", &["produce", "t"]);
-    let mut reader = command(&["queue", "--dir", &queue.path("q"), "consume", "t", "--group", "g"]);
+    let mut reader = queue.command(&["consume", "t", "--group", "g"]);
     let mut reader = reader.stdout(Stdio::piped()).spawn().unwrap();
     drop(reader.stdout.take());
     assert!(reader.wait().unwrap().success());
@@ -124,7 +164,7 @@ fn dead_letters_are_looked_at_and_sent_back() {
 
 #[test]
 fn verify_finds_a_flipped_bit_and_says_where() {
-    let queue = Queue::new();
+    let queue = Queue::here();
     queue.printed("", &["create", "t", "--compression", "zstd"]);
     queue.printed(&"again and again\n".repeat(2_000), &["produce", "t"]);
     let told = queue.printed("", &["verify"]);
@@ -143,13 +183,12 @@ fn verify_finds_a_flipped_bit_and_says_where() {
 
 #[test]
 fn an_encrypted_topic_wants_its_keys() {
-    let mut queue = Queue::new();
+    let mut queue = Queue::here();
     let create = ["create", "secret", "--encryption", "aes-256-gcm"];
     assert!(queue.refused(&create).1.contains("without a key"), "{:?}", queue.refused(&create));
     let keys = queue.path("keys");
     fs::write(&keys, format!("1: {}\n", "5a".repeat(32))).unwrap();
     fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
-    let mut queue = Queue { dir: queue.dir, more: std::mem::take(&mut queue.more) };
     fs::remove_dir_all(queue.path("q")).unwrap();
     queue.more = vec!["--log-keys".to_owned(), keys];
     queue.printed("", &create);
@@ -163,7 +202,7 @@ fn an_encrypted_topic_wants_its_keys() {
 
 #[test]
 fn what_cannot_be_done_is_said_plainly() {
-    let queue = Queue::new();
+    let queue = Queue::here();
     let (code, told) = queue.refused(&["ls"]);
     assert_eq!(code, 2);
     assert!(told.contains("holds no queue") && told.contains("rialto queue create"), "{told}");
@@ -186,4 +225,35 @@ fn what_cannot_be_done_is_said_plainly() {
     }
     queue.printed("", &["delete", "t"]);
     assert_eq!(queue.printed("", &["ls", "--json"]), "");
+    let (code, told) = queue.refused(&["tail", "t", "--follow"]);
+    assert_eq!(code, 2);
+    assert!(told.contains("--url"), "{told}");
+}
+
+#[test]
+fn what_a_venue_refuses_is_said_plainly() {
+    let queue = Queue::there();
+    queue.printed("", &["create", "t", "--max-age", "2h", "--compression", "zstd"]);
+    let group = ["group", "t", "g", "--per-key", "--filter", "kind=a", "--retry-delay", "5s"];
+    queue.printed("", &group);
+    let told = queue.printed("", &["describe", "t"]);
+    assert!(told.contains("max_age       2h") && told.contains("zstd"), "{told}");
+    assert!(told.contains("group g"), "{told}");
+    let looks = queue.printed("", &["top", "--count", "1"]);
+    assert!(looks.lines().any(|line| line.starts_with("  g ")), "{looks}");
+    for (arguments, expected) in [
+        (&["create", "t", "--priorities", "3"][..], "other options"),
+        (&["produce", "nowhere"][..], "no topic \"nowhere\""),
+        (&["consume", "nowhere"][..], "no topic \"nowhere\""),
+        (&["delete", "t", "--group", "h"][..], "no group \"h\""),
+        (&["verify"][..], "stop the venue"),
+    ] {
+        let (code, told) = queue.refused(arguments);
+        assert_ne!(code, 0, "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+    }
+    let mut nobody = command(&["queue", "ls", "--url", "http://127.0.0.1:1"]);
+    let told = nobody.output().unwrap();
+    assert_eq!(told.status.code(), Some(2), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("needs a key"), "{}", text(&told.stderr));
 }

@@ -1,11 +1,11 @@
 //! What an operator does.
 
 use super::connection::Operator;
-use crate::client::escape;
 use super::order::fields;
 use super::show::{self, Align, Column, text};
 use super::withdrawal::OperatorAction;
 use crate::Error;
+use crate::client::escape;
 use crate::terminal::say;
 use crate::venue::auth_dir;
 use clap::Subcommand;

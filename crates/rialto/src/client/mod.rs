@@ -7,7 +7,9 @@ pub use ask::{Ask, Raw};
 pub use credentials::{Credentials, KeyFile, secret};
 
 use crate::Error;
-use rialto_gateway::{HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
+use rialto_gateway::{
+    HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign,
+};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::duration;
 use super::kept::{Kept, Seen};
-use super::shown::Form;
+use super::shown::{Form, Shown};
 use crate::Error;
 use crate::terminal::note;
 use rialto_queue::Start;
@@ -52,7 +52,7 @@ impl Consume {
         let mut out = BufWriter::new(io::stdout().lock());
         while left > 0 {
             let form = self.form;
-            let print = &mut |message: &_| form.print(&mut out, message);
+            let print = &mut |message: &Shown<'_>| form.print(&mut out, message);
             let seen = member.fetch(FETCH.min(left) as usize, self.wait, print)?;
             tell_missed(&seen);
             if seen.messages == 0 && seen.missed == 0 {
@@ -60,7 +60,7 @@ impl Consume {
             }
             // What could not be printed is handed out again.
             if seen.is_enough || out.flush().is_err() {
-                return Ok(());
+                break;
             }
             let late = member.done()?;
             if late > 0 {
@@ -68,7 +68,7 @@ impl Consume {
             }
             left -= seen.messages;
         }
-        member.confirm()
+        member.leave()
     }
 }
 
@@ -108,7 +108,7 @@ impl Tail {
         let mut left = self.count.unwrap_or(u64::MAX);
         while left > 0 {
             let form = self.form;
-            let print = &mut |message: &_| form.print(&mut out, message);
+            let print = &mut |message: &Shown<'_>| form.print(&mut out, message);
             let seen = pages.next(FETCH.min(left) as usize, print)?;
             tell_missed(&seen);
             // Whoever read along may have seen enough.

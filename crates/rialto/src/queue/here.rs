@@ -156,7 +156,7 @@ impl Member for Joined {
         Ok(self.consumer.ack_all(&std::mem::take(&mut self.shown)).len() as u64)
     }
 
-    fn confirm(&mut self) -> Result<(), Error> {
+    fn leave(self: Box<Self>) -> Result<(), Error> {
         self.consumer.confirm().map_err(told)
     }
 }

@@ -78,8 +78,9 @@ pub(super) trait Member {
     /// Is done with what was shown last. Says with how many it was too late.
     fn done(&mut self) -> Result<u64, Error>;
 
-    /// Returns when what was done is as safe as the topic keeps messages.
-    fn confirm(&mut self) -> Result<(), Error>;
+    /// Leaves the group. Returns when what was done is as safe as the topic keeps messages; what
+    /// was shown and not done is handed out to others.
+    fn leave(self: Box<Self>) -> Result<(), Error>;
 }
 
 /// A place in a topic.

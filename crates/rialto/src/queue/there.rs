@@ -122,12 +122,15 @@ impl Kept for There {
 
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error> {
         let from = match from {
-            Start::Oldest => "oldest".to_owned(),
-            Start::Next => "next".to_owned(),
-            Start::At(time) => format!("time:{}", time.0),
+            Start::Oldest => "from=oldest".to_owned(),
+            Start::Next => "from=next".to_owned(),
+            Start::At(time) => format!("from_us={}", time.0 / 1_000),
             Start::Seq(seq) => {
                 let lanes = self.topic(topic)?["priorities"].as_u64().unwrap_or(1);
-                vec![seq.to_string(); usize::try_from(lanes).unwrap_or(1)].join(",")
+                format!(
+                    "from={}",
+                    vec![seq.to_string(); usize::try_from(lanes).unwrap_or(1)].join(",")
+                )
             }
         };
         Ok(Box::new(Place { client: &self.client, path: path(topic, "/messages"), from }))
@@ -226,9 +229,10 @@ impl Member for Joined<'_> {
         Ok(told["lost"].as_array().map_or(0, Vec::len) as u64)
     }
 
-    fn confirm(&mut self) -> Result<(), Error> {
+    fn leave(self: Box<Self>) -> Result<(), Error> {
         // Each acknowledgement was answered when it was safe.
-        Ok(())
+        let path = self.path(&format!("consumers/{}", escape(&self.consumer)));
+        self.client.call("DELETE", &path, None).map(drop)
     }
 }
 
@@ -241,9 +245,9 @@ struct Place<'a> {
 
 impl Pages for Place<'_> {
     fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error> {
-        let path = format!("{}?from={}&max={}", self.path, self.from, most.min(MESSAGES_MAX));
+        let path = format!("{}?{}&max={}", self.path, self.from, most.min(MESSAGES_MAX));
         let told = self.client.ask(&Ask::get(&path).accept(MESSAGES_MEDIA_TYPE))?.accepted()?;
-        self.from = told.next.ok_or_else(|| strange("nowhere to go on"))?;
+        self.from = format!("from={}", told.next.ok_or_else(|| strange("nowhere to go on"))?);
         let page = packed(told.body)?;
         let is_enough = page.messages().any(|message| show(&Shown::of_packed(&message)).is_err());
         Ok(Seen { messages: page.len() as u64, missed: page.missed(), is_enough })

@@ -289,7 +289,13 @@ impl Describe {
         }
         say(format_args!("{:<13} {}", "topic", shown(&topic["name"])));
         for field in [
-            "kind", "level", "priorities", "compression", "encryption", "messages_max", "bytes_max",
+            "kind",
+            "level",
+            "priorities",
+            "compression",
+            "encryption",
+            "messages_max",
+            "bytes_max",
         ] {
             say(format_args!("{field:<13} {}", shown(&topic[field])));
         }
@@ -299,7 +305,8 @@ impl Describe {
         for field in ["messages", "bytes", "delayed"] {
             say(format_args!("{field:<13} {}", shown(&topic[field])));
         }
-        for (lane, ends) in topic["lanes"].as_array().into_iter().flatten().enumerate().rev() {
+        let lanes = topic["lanes"].as_array().map_or(&[][..], Vec::as_slice);
+        for (lane, ends) in lanes.iter().enumerate().rev() {
             say(format_args!("lane {lane:<8} {} to {}", shown(&ends[0]), shown(&ends[1])));
         }
         for group in topic["groups"].as_array().into_iter().flatten() {
