@@ -59,6 +59,15 @@ impl Group {
         }
     }
 
+    /// As [`Group::new`], in memory that the system has handed out by then. Of a group that is merely
+    /// new it hands out each page when something is first written there.
+    pub fn touched(capacity_bytes: usize) -> Self {
+        let mut group = Self::new(capacity_bytes);
+        // Not zero, which is what is there: the compiler may not leave this out.
+        group.buf.iter_mut().step_by(BLOCK_BYTES).for_each(|first_of_page| *first_of_page = 1);
+        group
+    }
+
     /// Empties the group; the next record appended is number `first_seq`.
     ///
     /// # Panics

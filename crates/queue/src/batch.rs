@@ -1,37 +1,13 @@
 //! Messages that lie together in memory.
 
 use crate::message::{Form, Message, MessageId};
+use crate::spares::Spares;
 use rialto_log::{Group, GroupView, MappedRecords, Records};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A group that fills less than this share of its buffer is copied out of it, so that one message
 /// does not hold a megabyte.
 const WORTH_KEEPING: usize = 4;
-
-/// Buffers for another use. Taking one saves the kernel from clearing a megabyte of memory.
-pub(crate) struct Spares {
-    groups: Mutex<Vec<Group>>,
-    capacity_bytes: usize,
-    groups_max: usize,
-}
-
-impl Spares {
-    pub(crate) fn new(capacity_bytes: usize, groups_max: usize) -> Arc<Self> {
-        Arc::new(Self { groups: Mutex::new(Vec::new()), capacity_bytes, groups_max })
-    }
-
-    pub(crate) fn take(&self) -> Group {
-        let spare = self.groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        spare.unwrap_or_else(|| Group::new(self.capacity_bytes))
-    }
-
-    pub(crate) fn give_back(&self, group: Group) {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        if groups.len() < self.groups_max && group.capacity_bytes() == self.capacity_bytes {
-            groups.push(group);
-        }
-    }
-}
 
 enum Body {
     /// The very buffer that was filled by producers and, if the topic has a disk, written.

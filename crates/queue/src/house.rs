@@ -1,13 +1,13 @@
 //! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
 
-use crate::batch::Spares;
 use crate::core::Core;
 use crate::error::QueueError;
+use crate::spares::Spares;
 use crate::topic::Topic;
 use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
-use rialto_log::{GROUP_BYTES_MAX, KeyRing, Maps, Options, Sealing, SegmentPreparer, Writer};
+use rialto_log::{Group, KeyRing, Maps, Options, Sealing, SegmentPreparer, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
@@ -15,9 +15,6 @@ use std::pin::pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-
-/// How many buffers of a megabyte are kept for another use.
-const SPARE_GROUPS: usize = 32;
 
 /// How many files a queue keeps mapped besides those that are being read.
 const MAPPED_SEGMENTS_MAX: usize = 64;
@@ -34,6 +31,8 @@ pub(crate) enum Work {
     Control,
     /// Make the next segment of a lane.
     Prepare(Arc<Topic>, usize, SegmentPreparer),
+    /// Make buffers before they are needed.
+    Buffers,
 }
 
 #[derive(Default)]
@@ -64,6 +63,7 @@ impl House {
         clock: Arc<dyn Clock>,
         keys: KeyRing,
         salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
+        spares: Arc<Spares>,
     ) -> Self {
         Self {
             disk,
@@ -71,7 +71,7 @@ impl House {
             keys,
             salt,
             maps: Maps::keeping(MAPPED_SEGMENTS_MAX),
-            spares: Spares::new(GROUP_BYTES_MAX, SPARE_GROUPS),
+            spares,
             agenda: Mutex::default(),
             bell: Condvar::new(),
             closed: Condvar::new(),
@@ -106,6 +106,17 @@ impl House {
     pub(crate) fn file_bytes(&self, path: &Path) -> Result<u64, QueueError> {
         let disk = self.disk.as_ref().expect("only a queue with a disk has files");
         Ok(disk.open(path, Access::Read)?.len()?)
+    }
+
+    /// A buffer for records from `next_seq` on. Where one was just filled, others will be soon, and
+    /// are made meanwhile.
+    pub(crate) fn buffer(&self, next_seq: u64, has_filled: bool) -> Group {
+        let mut group = self.spares.take();
+        group.begin(next_seq);
+        if has_filled && self.driven.get().is_none() && self.spares.wants_more() {
+            self.ask(Work::Buffers);
+        }
+        group
     }
 
     /// Puts work on the list.

@@ -20,6 +20,7 @@ mod publish;
 mod queue;
 mod reader;
 mod recovery;
+mod spares;
 mod topic;
 mod transaction;
 mod waiting;

@@ -10,6 +10,7 @@ use crate::name::Name;
 use crate::producer::Producer;
 use crate::reader::Reader;
 use crate::recovery::{self, OpenReport};
+use crate::spares::Spares;
 use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
@@ -42,6 +43,13 @@ pub struct QueueOptions {
     pub keys: KeyRing,
     /// Sixteen random bytes for every log that is opened.
     pub salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
+    /// Memory for messages that is made ready by the opening, in bytes, and kept until the queue is
+    /// closed. A publisher that fills memory for the first time waits for the system to hand it out,
+    /// page by page, which costs more than publishing; here the opening does, at up to seconds a
+    /// gigabyte. Worth its memory where topics at [`Level::Memory`](rialto_log::Level::Memory) hold
+    /// much, or must take bursts at full speed. Used in whole MiB. Otherwise, and beyond it, memory
+    /// is taken as needed, and 32 MiB are kept for another use.
+    pub buffers_bytes: usize,
 }
 
 impl QueueOptions {
@@ -62,6 +70,7 @@ impl QueueOptions {
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
             salt: Arc::new(fresh_salt),
+            buffers_bytes: 0,
         }
     }
 }
@@ -111,8 +120,11 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, salt } = options;
-        let house = Arc::new(House::new(dir.is_some().then_some(disk), clock, keys, salt));
+        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, salt, buffers_bytes } =
+            options;
+        let spares = Spares::new(buffers_bytes);
+        let disk = dir.is_some().then_some(disk);
+        let house = Arc::new(House::new(disk, clock, keys, salt, spares));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),
@@ -217,9 +229,12 @@ impl Queue {
         Ok(self.inner.core.topic(topic)?.stats())
     }
 
-    /// Drops all messages of a topic, whoever still wants them. Returns how many there were.
+    /// Drops all messages of a topic, whoever still wants them, but those that are put off. Returns
+    /// how many there were.
     pub fn purge(&self, topic: &str) -> Result<u64, QueueError> {
-        self.inner.core.topic(topic)?.purge()
+        let core = &self.inner.core;
+        let topic = core.topic(topic)?;
+        core.purge(&topic)
     }
 
     /// Closes the queue, durably. Whoever uses it is told.

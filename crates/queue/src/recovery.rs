@@ -75,7 +75,7 @@ fn open_topic(
     record: TopicRecord,
     report: &mut OpenReport,
 ) -> Result<(), QueueError> {
-    let TopicRecord { name, options, mounted, groups, delayed, upto, last } = record;
+    let TopicRecord { name, options, mounted, groups, delayed, below, upto, last } = record;
     let house = &core.house;
     if let Some(epoch) = mounted {
         // What its groups have seen is for the one to judge who mounts it.
@@ -107,6 +107,11 @@ fn open_topic(
         for nth in 0..topic.lanes.len() {
             read_producers(&topic, nth, upto.get(nth).copied().unwrap_or(1))?;
         }
+        topic.numbers_told(&upto);
+        for (lane, below) in topic.lanes.iter().zip(below) {
+            // What lay behind the end was lost, and is given its numbers anew.
+            lane.drop_below(below.min(lane.visible() + 1));
+        }
     }
     let topic = core.add_topic(topic);
     for (id, group) in groups {
@@ -131,8 +136,12 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
             Step::Message(message) => {
                 let header = message.parts().header;
                 let (producer, number) = (header.producer.get(), header.producer_sequence.get());
+                // One that was put off was numbered among those, and was moved here by a transaction:
+                // that it is here says nothing of others of this lane, which may have been lost.
+                let moved = header.transaction.get() != 0;
+                let counted = if moved { topic.lanes.len() - 1 } else { nth };
                 if producer != 0 {
-                    topic.restore_producer(nth as u8, producer, number);
+                    topic.restore_producer(counted as u8, producer, number);
                 }
                 if header.transaction.get() != 0 {
                     topic.restore_producer(nth as u8, TRANSACTIONS, header.transaction.get());
@@ -169,7 +178,6 @@ pub(crate) fn restore_group(
     let mut floors = Vec::new();
     for lane in lanes {
         let nth = usize::from(lane);
-        let first = topic.lanes[nth].first();
         let end = end.map(|end| end.min(topic.lanes[nth].visible() + 1));
         if let Some(end) = end
             && progress.forget_from(lane, end)
@@ -177,8 +185,8 @@ pub(crate) fn restore_group(
             let (topic, group) = (topic.name.clone(), name.clone());
             report.rewound.push(Rewound { topic, group, lane, next: end });
         }
-        let floor = progress.floors.get(nth).copied().unwrap_or(1);
-        floors.push(floor.max(first));
+        // What was dropped and not done with is found missing when it is come to, and told.
+        floors.push(progress.floor(lane));
     }
     let mut state = GroupState::new(options, &floors, keeps);
     state.restore(&progress);

@@ -136,3 +136,21 @@ fn what_is_deleted_or_closed_gives_its_memory_back() {
     let left = held() - before;
     assert!(left < 1 << 20, "{left} bytes of a queue that is gone are still held");
 }
+
+#[test]
+fn memory_that_was_made_ready_is_what_messages_lie_in() {
+    const BYTES: i64 = 8 << 20;
+    let held = || HELD_BYTES.with(Cell::get);
+    let before = held();
+    let options = QueueOptions { buffers_bytes: BYTES as usize, ..QueueOptions::in_memory() };
+    let queue = Queue::open_stepped(options).unwrap();
+    let opened = held();
+    assert!((BYTES..BYTES + (1 << 20)).contains(&(opened - before)), "{} bytes", opened - before);
+    queue.create_topic("t", TopicOptions::stream().level(Level::Memory)).unwrap();
+    let payload = vec![7; 1_000_000];
+    for _ in 0..8 {
+        let _ = queue.producer("t").unwrap().send(&Publish::new(&payload)).unwrap();
+    }
+    let more = held() - opened;
+    assert!(more < 2 << 20, "{more} bytes were taken besides those that were ready");
+}

@@ -318,3 +318,33 @@ fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
         assert_eq!(payloads(&waiting.join().unwrap()), ["2"]);
     });
 }
+
+#[test]
+fn what_is_given_back_twice_rests_as_long_as_it_was_told_last() {
+    let stage = with_topic(&["a"]);
+    let consumer = stage.consumer("jobs", "g");
+    let first = take(&consumer).remove(0);
+    consumer.nack(&first, Some(10 * SECOND), "").unwrap();
+    consumer.nack(&first, None, "").unwrap();
+    let second = take(&consumer).remove(0);
+    consumer.nack(&second, Some(60 * SECOND), "").unwrap();
+    stage.pass(20 * SECOND);
+    assert!(take(&consumer).is_empty(), "it was handed out when the first rest was over");
+    stage.pass(40 * SECOND);
+    assert_eq!(take(&consumer)[0].attempt(), 3);
+}
+
+#[test]
+fn higher_priorities_go_first_when_they_are_handed_out_again_too() {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", stream().priorities(2)).unwrap();
+    for (priority, payload) in [(0, "low"), (1, "high")] {
+        stage.send("jobs", &Publish::new(payload.as_bytes()).priority(priority));
+    }
+    let consumer = stage.consumer("jobs", "g");
+    for message in take(&consumer) {
+        consumer.nack(&message, None, "").unwrap();
+    }
+    stage.send("jobs", &Publish::new(b"new").priority(1));
+    assert_eq!(take_payloads(&consumer), ["high", "new", "low"]);
+}

@@ -105,3 +105,24 @@ fn a_transaction_that_fails_gives_back_what_it_had_reserved() {
     assert!(matches!(late.commit(), Err(QueueError::LeaseLost(id)) if id == taken[0].id()));
     assert_eq!(take_payloads(&two), ["second"]);
 }
+
+#[test]
+fn a_transaction_that_fails_leaves_leases_as_they_were() {
+    let stage = stage();
+    stage.publish("in", b"second");
+    let (one, two) = (stage.consumer("in", "g"), stage.consumer("in", "g"));
+    let held = take(&one);
+    one.nack(&held[1], Some(Duration::from_secs(10)), "later").unwrap();
+    stage.publish("in", b"third");
+    let third = take(&one).remove(0);
+    one.ack(&third).unwrap();
+    let mut vain = stage.queue().begin();
+    for message in [&held[0], &held[1], &third] {
+        vain.ack(&one, message).unwrap();
+    }
+    assert!(matches!(vain.commit(), Err(QueueError::LeaseLost(id)) if id == third.id()));
+    assert!(take(&two).is_empty(), "what another has, or what rests, was handed out");
+    one.ack(&held[0]).unwrap();
+    stage.pass(Duration::from_secs(10));
+    assert_eq!(take_payloads(&two), ["second"]);
+}

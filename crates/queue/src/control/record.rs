@@ -62,4 +62,7 @@ pub(crate) enum Record<'a> {
     /// A topic is the log of somebody else, which is in this epoch now. What groups did from message
     /// `end` on was about records that were lost before it began.
     Mounted { id: u32, name: Name, epoch: u64, end: u64 },
+    /// A topic has dropped everything below these numbers, one for each priority, whatever its files
+    /// still hold.
+    Dropped { topic: u32, below: Vec<u64> },
 }

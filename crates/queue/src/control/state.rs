@@ -24,6 +24,8 @@ pub(crate) struct TopicRecord {
     pub(crate) mounted: Option<u64>,
     pub(crate) groups: BTreeMap<u32, GroupRecord>,
     pub(crate) delayed: Progress,
+    /// What of each lane was dropped.
+    pub(crate) below: Vec<u64>,
     /// Up to which numbers of its lanes `last` is known.
     pub(crate) upto: Vec<u64>,
     pub(crate) last: Vec<(u8, u64, u64)>,
@@ -37,6 +39,7 @@ impl TopicRecord {
             mounted: None,
             groups: BTreeMap::new(),
             delayed: Progress::default(),
+            below: Vec::new(),
             upto: Vec::new(),
             last: Vec::new(),
         }
@@ -175,6 +178,11 @@ impl ControlState {
             Record::Delayed { topic, progress } => {
                 if let Ok(topic) = self.topic(topic) {
                     join(&mut topic.delayed, progress);
+                }
+            }
+            Record::Dropped { topic, below } => {
+                if let Ok(topic) = self.topic(topic) {
+                    topic.below = below;
                 }
             }
         }

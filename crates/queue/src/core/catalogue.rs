@@ -7,7 +7,9 @@ use crate::error::QueueError;
 use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
 use crate::mount::Mounting;
 use crate::name::Name;
-use crate::topic::{DELAYED_LANE, End, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions};
+use crate::topic::{
+    DELAYED_LANE, End, Kind, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions,
+};
 use rialto_log::Level;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -134,6 +136,8 @@ impl Core {
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
         topic.add_group(&group);
+        // If it is the only one, and does not begin with the oldest, those before have nobody left.
+        topic.release_done();
         Ok(group)
     }
 
@@ -150,10 +154,33 @@ impl Core {
             group: name.to_owned(),
         })?;
         let _changing = self.control.as_ref().map(Control::changing);
+        if topic.options.kind == Kind::WorkQueue {
+            // What it has dropped follows from its groups, of which this may be the last.
+            self.tell_dropped(topic, topic.firsts())?;
+        }
         self.tell(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
         group.delete();
         topic.remove_group(group.id);
         Ok(())
+    }
+
+    /// Drops all messages of a topic, durably.
+    pub(crate) fn purge(&self, topic: &Topic) -> Result<u64, QueueError> {
+        let _changing = lock(&self.changing);
+        topic.check_own()?;
+        topic.check_open()?;
+        let ends = topic.ends();
+        let _changing = self.control.as_ref().map(Control::changing);
+        self.tell_dropped(topic, ends.clone())?;
+        topic.purge(&ends)
+    }
+
+    fn tell_dropped(&self, topic: &Topic, below: Vec<u64>) -> Result<(), QueueError> {
+        if self.keeps(topic) {
+            self.tell(&Record::Dropped { topic: topic.id, below })
+        } else {
+            Ok(())
+        }
     }
 
     /// The number of the first message from a beginning on.

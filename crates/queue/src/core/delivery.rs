@@ -81,19 +81,33 @@ impl Core {
 
     /// Tells what is known of the messages of a topic that are its own.
     fn images_of_own(&self, topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) {
-        let (upto, last) = topic.producers_image();
-        let mut upto = Some(upto);
-        for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
-            tell(&Record::Producers {
-                topic: topic.id,
-                upto: upto.take().unwrap_or_default(),
-                last,
-            });
+        tell_numbers(topic, tell);
+        if self.keeps(topic) {
+            tell(&Record::Dropped { topic: topic.id, below: topic.firsts() });
         }
         let delayed = topic.delayed().image(DELAYED_LANE);
         for progress in delayed.pieces() {
             tell(&Record::Delayed { topic: topic.id, progress });
         }
+    }
+
+    /// Tells the control log of numbers of producers, where files wait for that which nobody needs
+    /// otherwise.
+    pub(super) fn tell_numbers(&self, topic: &Topic) -> Result<(), QueueError> {
+        let Some(control) = &self.control else { return Ok(()) };
+        if !topic.has_numbers_to_tell(control.safe_rounds()) {
+            return Ok(());
+        }
+        let _changing = control.changing();
+        let mut noted = Ok(0);
+        let upto = tell_numbers(topic, &mut |record| {
+            if noted.is_ok() {
+                noted = control.note(record);
+            }
+        });
+        noted?;
+        topic.telling_numbers(control.hurry(true), upto);
+        Ok(())
     }
 
     /// Has everything written anew and drops what stood before.
@@ -103,6 +117,17 @@ impl Core {
             None => Ok(()),
         }
     }
+}
+
+/// Tells of the numbers of a topic's producers, and returns up to where in its lanes they are known.
+fn tell_numbers(topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) -> Vec<u64> {
+    let (upto, last) = topic.producers_image();
+    let mut once = Some(upto.clone());
+    for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
+        let upto = once.take().unwrap_or_default();
+        tell(&Record::Producers { topic: topic.id, upto, last });
+    }
+    upto
 }
 
 /// The number that the message in a place of a transaction counts under: they ascend in the order in

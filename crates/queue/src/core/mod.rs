@@ -141,6 +141,7 @@ impl Core {
         match work {
             Work::Write(topic) => topic.write(),
             Work::Control => self.control_step(),
+            Work::Buffers => self.house.spares.make_ahead(),
             Work::Prepare(topic, nth, preparer) => {
                 // If this fails the writer makes the segment itself, and says what is wrong.
                 if let Ok(prepared) = preparer.prepare() {
@@ -172,7 +173,11 @@ impl Core {
                 burial::bury(self, group);
             }
             let moved = self.move_due(&topic, now);
-            let kept = if retains { topic.retain() } else { Ok(()) };
+            let kept = if retains {
+                self.tell_numbers(&topic).and_then(|()| topic.retain())
+            } else {
+                Ok(())
+            };
             if let Err(error) = moved.and(kept) {
                 topic.end(End::Failed(error.to_string()));
             }
@@ -208,6 +213,9 @@ impl Core {
         let mut delayed = topic.delayed();
         loop {
             let due = delayed.take_due(topic, now)?;
+            if due.is_empty() && delayed.waits_for_sync(topic, now) {
+                topic.want_sync();
+            }
             let safe_rounds = self.control.as_ref().map_or(0, Control::safe_rounds);
             if let Some(below) = delayed.droppable(safe_rounds) {
                 topic.lanes[topic.nth(DELAYED_LANE)].drop_below(below);

@@ -43,6 +43,21 @@ impl Progress {
 }
 
 impl Progress {
+    /// The number below which everything of a lane is done with.
+    pub(crate) fn floor(&self, lane: u8) -> u64 {
+        let of_lane = self.done.iter().filter(|(other, _)| *other == lane);
+        let mut done: Vec<_> = of_lane.map(|(_, range)| *range).collect();
+        done.sort_unstable_by_key(|range| range.first);
+        let mut floor = self.floors.get(usize::from(lane)).copied().unwrap_or(1);
+        for range in done {
+            if range.first > floor {
+                break;
+            }
+            floor = floor.max(range.last + 1);
+        }
+        floor
+    }
+
     /// Forgets what was done with messages of a lane from `end` on. True if anything was.
     pub(crate) fn forget_from(&mut self, lane: u8, end: u64) -> bool {
         let mut has_forgotten = false;

@@ -20,6 +20,8 @@ pub(crate) struct Deadlines {
     ends: VecDeque<End>,
     extended: HashMap<u64, Timestamp>,
     resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
+    /// Until when each message rests: what else the heap says of it was said before that.
+    rests: HashMap<MessageId, Timestamp>,
 }
 
 /// How many ends of leases that are over are looked at when a lease is added.
@@ -53,7 +55,14 @@ impl Deadlines {
         }
         // One that lasts may stand before many that are over.
         if self.ends.len() > SWEEP_FROM.max(4 * current) {
-            self.ends.retain(|end| is_current(end.id, end.lease));
+            let extended = &mut self.extended;
+            self.ends.retain(|end| {
+                let is_kept = is_current(end.id, end.lease);
+                if !is_kept && !extended.is_empty() {
+                    extended.remove(&end.lease);
+                }
+                is_kept
+            });
         }
     }
 
@@ -71,7 +80,13 @@ impl Deadlines {
 
     /// A message may be handed out again at this time.
     pub(crate) fn rest(&mut self, until: Timestamp, id: MessageId) {
+        self.rests.insert(id, until);
         self.resting.push(Reverse((until, id)));
+    }
+
+    /// Until when a message rests that was told to. It says nothing of one that was handed out since.
+    pub(crate) fn rests(&self, id: MessageId) -> Option<Timestamp> {
+        self.rests.get(&id).copied()
     }
 
     /// The next lease whose time has come, unless it was extended.
@@ -104,12 +119,16 @@ impl Deadlines {
 
     /// The next message that has rested long enough.
     pub(crate) fn next_rested(&mut self, now: Timestamp) -> Option<MessageId> {
-        let &Reverse((due, id)) = self.resting.peek()?;
-        if due > now {
-            return None;
+        while let Some(&Reverse((due, id))) = self.resting.peek()
+            && due <= now
+        {
+            self.resting.pop();
+            if self.rests.get(&id) == Some(&due) {
+                self.rests.remove(&id);
+                return Some(id);
+            }
         }
-        self.resting.pop();
-        Some(id)
+        None
     }
 
     /// When there will be something to do.
@@ -120,11 +139,6 @@ impl Deadlines {
             (Some(end), Some(rest)) => Some(end.min(rest)),
             (end, rest) => end.or(rest),
         }
-    }
-
-    /// Every message that rests, and until when.
-    pub(crate) fn resting(&self) -> impl Iterator<Item = (MessageId, Timestamp)> {
-        self.resting.iter().map(|Reverse((due, id))| (*id, *due))
     }
 
     /// How many ends of leases are remembered.

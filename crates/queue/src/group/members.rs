@@ -151,8 +151,10 @@ impl Group {
                 bytes_left: bytes_max,
                 fetched: &mut fetched,
             };
-            taking.again(inner, messages_max)?;
-            taking.fresh(inner, messages_max)?;
+            for lane in (0..inner.state.lanes()).rev() {
+                taking.again(inner, lane, messages_max)?;
+                taking.fresh(inner, lane, messages_max)?;
+            }
         }
         if inner.state.options.delivery == Delivery::AtMostOnce {
             for delivered in &fetched.messages {
@@ -373,9 +375,15 @@ impl Taking<'_> {
         self.fetched.messages.push(Delivered { message, lease: number, attempt });
     }
 
-    fn again(&mut self, inner: &mut Inner, messages_max: usize) -> Result<(), QueueError> {
+    /// Hands out what of a lane is to be handed out again.
+    fn again(
+        &mut self,
+        inner: &mut Inner,
+        lane: u8,
+        messages_max: usize,
+    ) -> Result<(), QueueError> {
         while self.has_room(messages_max)
-            && let Some(id) = inner.state.next_ready()
+            && let Some(id) = inner.state.next_ready(lane)
         {
             let cursor = &mut inner.again[usize::from(id.lane)];
             cursor.seek(id.seq);
@@ -397,14 +405,18 @@ impl Taking<'_> {
         Ok(())
     }
 
-    fn fresh(&mut self, inner: &mut Inner, messages_max: usize) -> Result<(), QueueError> {
-        for lane in (0..inner.state.lanes()).rev() {
-            while self.has_room(messages_max) && inner.state.has_room(lane) {
-                match inner.fresh[usize::from(lane)].step(self.topic)? {
-                    Step::Message(message) => self.consider(inner, message),
-                    Step::End => break,
-                    Step::Gap(_, first) => self.fetched.missed += inner.state.pass(lane, first),
-                }
+    /// Hands out what of a lane is new.
+    fn fresh(
+        &mut self,
+        inner: &mut Inner,
+        lane: u8,
+        messages_max: usize,
+    ) -> Result<(), QueueError> {
+        while self.has_room(messages_max) && inner.state.has_room(lane) {
+            match inner.fresh[usize::from(lane)].step(self.topic)? {
+                Step::Message(message) => self.consider(inner, message),
+                Step::End => break,
+                Step::Gap(_, first) => self.fetched.missed += inner.state.pass(lane, first),
             }
         }
         Ok(())

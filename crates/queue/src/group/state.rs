@@ -195,21 +195,25 @@ impl GroupState {
                 self.die(id, DeathReason::Unanswered, String::new());
                 return Offer::Behind;
             }
-            let slot = self.window_mut(id).reach(id.seq);
             if due > now {
-                // It rests still. If it is not its turn either, resting comes to nothing worse
-                // than waiting for both.
-                slot.standing = if in_turn { Standing::Resting } else { Standing::Behind };
+                self.deadlines.rest(due, id);
                 if in_turn {
-                    self.deadlines.rest(due, id);
+                    self.window_mut(id).reach(id.seq).standing = Standing::Resting;
+                    return Offer::Behind;
                 }
-                return Offer::Behind;
             }
         }
         if in_turn {
             Offer::Leased(self.lease(id, consumer, now))
         } else {
-            self.window_mut(id).reach(id.seq).standing = Standing::Behind;
+            let slot = self.window_mut(id).reach(id.seq);
+            slot.standing = Standing::Behind;
+            let attempts = slot.attempts;
+            // It has been seen, and has not been tried: another process must be told.
+            if self.keeps_changes {
+                let until = self.deadlines.rests(id).unwrap_or_default();
+                self.changes.tried.push((id, attempts, until));
+            }
             Offer::Behind
         }
     }
@@ -227,6 +231,10 @@ impl GroupState {
         let deadline = now.after(self.options.ack_wait);
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         let attempt = slot.attempts.saturating_add(1);
+        // That a message was seen means that it was tried once. Of others, more must be told.
+        if self.keeps_changes && (attempt > 1 || slot.standing != Standing::Unseen) {
+            self.changes.tried.push((id, attempt, Timestamp(0)));
+        }
         *slot = Slot {
             lease: number,
             consumer: consumer.0,
@@ -243,9 +251,10 @@ impl GroupState {
         Lease { number, attempt }
     }
 
-    /// The next message that is to be handed out again.
-    pub(crate) fn next_ready(&mut self) -> Option<MessageId> {
-        while let Some(id) = self.ready.first().copied() {
+    /// The next message of a lane that is to be handed out again.
+    pub(crate) fn next_ready(&mut self, lane: u8) -> Option<MessageId> {
+        let all = MessageId { lane, seq: 0 }..=MessageId { lane, seq: u64::MAX };
+        while let Some(id) = self.ready.range(all.clone()).next().copied() {
             let standing = self.window(id.lane).get(id.seq).map(|slot| slot.standing);
             if standing == Some(Standing::Ready) {
                 return Some(id);
@@ -273,11 +282,14 @@ impl GroupState {
         if self.options.order == Order::PerKey
             && let Some(next) = self.keys.leave(id)
         {
+            let rests = self.deadlines.rests(next).is_some();
             let slot = self.window_mut(next).reach(next.seq);
             if slot.standing == Standing::Behind {
-                slot.standing = Standing::Ready;
-                self.ready.insert(next);
-                self.has_freed = true;
+                slot.standing = if rests { Standing::Resting } else { Standing::Ready };
+                if !rests {
+                    self.ready.insert(next);
+                    self.has_freed = true;
+                }
             }
         }
         true
@@ -314,21 +326,29 @@ impl GroupState {
     pub(crate) fn reserve(&mut self, id: MessageId, lease: u64) -> bool {
         let held = self.holds(id, lease);
         if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
-            slot.standing = Standing::Dying;
+            slot.standing = match slot.standing {
+                Standing::Leased => Standing::Reserved,
+                _ => Standing::Dying,
+            };
         }
         held
     }
 
-    /// Gives it back: there will be no such transaction.
+    /// Gives it back as it was: there will be no such transaction.
     pub(crate) fn unreserve(&mut self, id: MessageId) {
-        if let Some(slot) = self.window_mut(id).get_mut(id.seq)
-            && slot.standing == Standing::Dying
-        {
-            // Its deadline may have passed meanwhile. The consumer's lease counts until somebody else
-            // is given the message.
-            slot.standing = Standing::Ready;
-            self.ready.insert(id);
-            self.has_freed = true;
+        let rests = self.deadlines.rests(id).is_some();
+        let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
+        match slot.standing {
+            Standing::Reserved => slot.standing = Standing::Leased,
+            Standing::Dying if rests => slot.standing = Standing::Resting,
+            // Nobody had it, or its deadline has passed meanwhile. The consumer's lease counts until
+            // somebody else is given the message.
+            Standing::Dying => {
+                slot.standing = Standing::Ready;
+                self.ready.insert(id);
+                self.has_freed = true;
+            }
+            _ => {}
         }
     }
 
@@ -428,6 +448,11 @@ impl GroupState {
             ended.push(id);
         }
         for id in ended {
+            let slot = self.windows[usize::from(id.lane)].reach(id.seq);
+            if slot.standing == Standing::Reserved {
+                slot.standing = Standing::Dying;
+                continue;
+            }
             self.counts.unanswered += 1;
             let delay = self.options.retry_delay;
             self.retry(id, now, delay, DeathReason::Unanswered, String::new());
@@ -493,16 +518,15 @@ impl GroupState {
     pub(crate) fn attempts(&self) -> Vec<(MessageId, u16, Timestamp)> {
         let mut attempts: Vec<_> = Vec::new();
         for (lane, window) in (0..).zip(&self.windows) {
-            let tried = window
+            let seen = window
                 .each()
-                .filter(|(_, slot)| slot.attempts > 0 && slot.standing != Standing::Done);
-            attempts.extend(
-                tried.map(|(seq, slot)| (MessageId { lane, seq }, slot.attempts, Timestamp(0))),
-            );
-        }
-        let resting: HashMap<_, _> = self.deadlines.resting().collect();
-        for (id, _, until) in &mut attempts {
-            *until = resting.get(id).copied().unwrap_or_default();
+                .filter(|(_, slot)| !matches!(slot.standing, Standing::Unseen | Standing::Done));
+            attempts.extend(seen.map(|(seq, slot)| {
+                let id = MessageId { lane, seq };
+                let rests = matches!(slot.standing, Standing::Resting | Standing::Behind);
+                let until = self.deadlines.rests(id).filter(|_| rests).unwrap_or_default();
+                (id, slot.attempts, until)
+            }));
         }
         attempts.extend(self.earlier_attempts.iter().map(|(id, (n, due))| (*id, *n, *due)));
         attempts.sort_unstable();
@@ -510,8 +534,10 @@ impl GroupState {
     }
 }
 
-/// Whether a lease of a message lasts.
+/// Whether a lease of a message lasts, in the hands of its consumer or of a transaction.
 fn is_leased(windows: &[Window], id: MessageId, lease: u64) -> bool {
     let slot = windows.get(usize::from(id.lane)).and_then(|window| window.get(id.seq));
-    slot.is_some_and(|slot| slot.lease == lease && slot.standing == Standing::Leased)
+    slot.is_some_and(|slot| {
+        slot.lease == lease && matches!(slot.standing, Standing::Leased | Standing::Reserved)
+    })
 }

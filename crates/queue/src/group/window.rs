@@ -12,13 +12,16 @@ pub(crate) enum Standing {
     Unseen,
     /// A consumer has it.
     Leased,
+    /// A consumer has it, and a transaction will be done with it, or will not.
+    Reserved,
     /// It may be handed out again.
     Ready,
     /// It will be, later.
     Resting,
     /// It waits for another message of its key.
     Behind,
-    /// Its last try has failed, and it is on its way to the dead letters.
+    /// Its last try has failed, and it is on its way to the dead letters; or nobody has it, and a
+    /// transaction will be done with it.
     Dying,
     /// The group is done with it.
     Done,

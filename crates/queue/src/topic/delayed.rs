@@ -6,12 +6,21 @@ use crate::error::QueueError;
 use crate::group::{Progress, Range};
 use crate::message::Message;
 use rialto_clock::Timestamp;
+use rialto_log::Level;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 /// The most messages, and the most bytes of them, that are moved at once.
 const MOVE_MESSAGES: usize = 512;
 const MOVE_BYTES: usize = 256 << 10;
+
+/// Up to which message the lane is as safe as it can be.
+fn safe(topic: &Topic) -> u64 {
+    match topic.level() {
+        Level::Memory => u64::MAX,
+        _ => topic.lanes[topic.lanes.len() - 1].mark(Level::Synced),
+    }
+}
 
 /// When what is due. It is rebuilt from the lane, so that it is stored nowhere.
 pub(crate) struct Delayed {
@@ -90,10 +99,12 @@ impl Delayed {
         now: Timestamp,
     ) -> Result<Vec<Message>, QueueError> {
         self.take_note(topic)?;
+        let safe = safe(topic);
         let mut messages = Vec::new();
         let mut bytes = 0;
         while let Some(&Reverse((at, seq))) = self.due.peek()
             && at <= now
+            && seq <= safe
             && messages.len() < MOVE_MESSAGES
         {
             self.reread.seek(seq);
@@ -108,6 +119,12 @@ impl Delayed {
             self.due.pop();
         }
         Ok(messages)
+    }
+
+    /// Whether the next message is due, and could still be lost with others that were published before
+    /// it: were it moved, these would be taken for published when they are sent again.
+    pub(crate) fn waits_for_sync(&self, topic: &Topic, now: Timestamp) -> bool {
+        self.due.peek().is_some_and(|&Reverse((at, seq))| at <= now && seq > safe(topic))
     }
 
     /// They have been moved, by a record that is written in this round of the control log.

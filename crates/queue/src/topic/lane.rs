@@ -314,10 +314,17 @@ impl Lane {
         }
     }
 
-    /// Deletes the files that hold nothing but what was dropped.
-    pub(crate) fn reclaim(&self) -> Result<(), QueueError> {
+    /// The number below which files hold nothing but what was dropped, if there are such files.
+    pub(crate) fn reclaimable(&self) -> Option<u64> {
+        let first = self.first();
+        let beginnings = self.segments.get()?.beginnings();
+        beginnings.iter().skip(1).map(|(begin, _)| *begin).take_while(|it| *it <= first).last()
+    }
+
+    /// Deletes the files that hold nothing but what was dropped, and nothing from `below` on.
+    pub(crate) fn reclaim(&self, below: u64) -> Result<(), QueueError> {
         match &mut lock(&self.store).writer {
-            Some(writer) => Ok(writer.retain_from(self.first()).map(drop)?),
+            Some(writer) => Ok(writer.retain_from(self.first().min(below)).map(drop)?),
             None => Ok(()),
         }
     }

@@ -8,6 +8,7 @@ mod options;
 mod producers;
 mod publishing;
 mod reading;
+mod told;
 
 pub(crate) use filling::End;
 pub(crate) use lane::{Lane, LaneOptions, Place};
@@ -53,6 +54,7 @@ pub(crate) struct Topic {
     filling: Mutex<Filling>,
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
+    told: Mutex<told::Told>,
     /// Producers who wait for room.
     room: Waiters,
     /// Counts what makes room, for those who wait for it.
@@ -105,6 +107,7 @@ impl Topic {
             filling,
             groups: Mutex::default(),
             delayed,
+            told: Mutex::default(),
             room: Waiters::default(),
             room_made: AtomicU64::new(0),
             flushed_at: AtomicU64::new(0),
@@ -337,7 +340,7 @@ impl Topic {
             }
         }
         self.lanes.iter().try_for_each(Lane::confirm_if_idle)?;
-        self.lanes.iter().try_for_each(Lane::reclaim)
+        self.reclaim()
     }
 
     /// A group of a work queue is here to stay: nothing goes that it is not done with.
@@ -365,17 +368,25 @@ impl Topic {
         self.delayed().waiting(self.lanes[self.lanes.len() - 1].visible())
     }
 
-    /// Drops all messages that are visible, and says how many there were.
-    pub(crate) fn purge(&self) -> Result<u64, QueueError> {
-        self.check_own()?;
+    /// Where each lane begins, without that of what is put off.
+    pub(crate) fn firsts(&self) -> Vec<u64> {
+        self.lanes[..self.lanes.len() - 1].iter().map(Lane::first).collect()
+    }
+
+    /// The numbers behind the last messages that are visible.
+    pub(crate) fn ends(&self) -> Vec<u64> {
+        self.lanes[..self.lanes.len() - 1].iter().map(|lane| lane.visible() + 1).collect()
+    }
+
+    /// Drops everything below these numbers, and says how many messages that were.
+    pub(crate) fn purge(&self, ends: &[u64]) -> Result<u64, QueueError> {
         let mut messages = 0;
-        for lane in &self.lanes[..self.lanes.len() - 1] {
-            let end = lane.visible() + 1;
+        for (lane, end) in self.lanes.iter().zip(ends) {
             messages += end.saturating_sub(lane.first());
-            lane.drop_below(end);
-            lane.reclaim()?;
+            lane.drop_below(*end);
         }
         self.make_room();
+        self.reclaim()?;
         Ok(messages)
     }
 

@@ -48,6 +48,11 @@ impl Producers {
         self.last.get(&(nth, producer)).map(|last| last.sequence)
     }
 
+    /// Whether no message with a number is remembered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.last.is_empty()
+    }
+
     /// Notes a message that has its place, `seq`, in a lane. `safe` tells up to which message a lane
     /// is safe.
     pub(crate) fn accept(

@@ -10,7 +10,7 @@ use crate::house::House;
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
 use rialto_clock::Timestamp;
-use rialto_log::{AppendError, Group, Level};
+use rialto_log::{AppendError, Level};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -243,9 +243,10 @@ impl LaneFilling {
     /// Appends a record of `bytes` bytes, which fit into a group, and returns its number.
     #[inline]
     fn append(&mut self, house: &House, bytes: usize, encode: impl FnOnce(&mut [u8])) -> u64 {
+        let mut has_filled = false;
         loop {
             let next_seq = self.next_seq;
-            let open = self.open.get_or_insert_with(|| fresh(house, next_seq));
+            let open = self.open.get_or_insert_with(|| house.buffer(next_seq, has_filled));
             match open.reserve(bytes) {
                 Ok(room) => {
                     encode(room);
@@ -253,17 +254,14 @@ impl LaneFilling {
                     self.next_seq = seq + 1;
                     return seq;
                 }
-                Err(AppendError::Full) => self.full.extend(self.open.take()),
+                Err(AppendError::Full) => {
+                    self.full.extend(self.open.take());
+                    has_filled = true;
+                }
                 Err(AppendError::TooLong { .. }) => {
                     unreachable!("the message was checked to be no longer than a group holds")
                 }
             }
         }
     }
-}
-
-fn fresh(house: &House, next_seq: u64) -> Group {
-    let mut group = house.spares.take();
-    group.begin(next_seq);
-    group
 }

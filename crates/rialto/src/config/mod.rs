@@ -34,6 +34,8 @@ pub struct Config {
     pub withdrawals: rialto_payments::Settings,
     /// Whether topics are kept, for callers with keys to publish on and to consume.
     pub queue_enabled: bool,
+    /// Memory for messages that is made ready when the venue starts.
+    pub queue_buffers_bytes: usize,
     /// How many commands the feed may be behind the engine while the venue is ready.
     pub feed_lag_max: u64,
     /// What requests do, step by step, is kept for a while.
@@ -78,6 +80,7 @@ impl Default for Config {
             live: LiveConfig::default(),
             withdrawals: rialto_payments::Settings::default(),
             queue_enabled: false,
+            queue_buffers_bytes: 0,
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),

@@ -287,6 +287,10 @@ pub const SETTINGS: &[Setting] = &[
     other!("queue", "enabled", Switch, queue_enabled,
         "Whether topics are kept, in the directory queue of the data directory. They cost four \
          threads, and 64 MiB of disk for each priority of a topic to begin with."),
+    number!("queue", "buffers_bytes", 0, 1_099_511_627_776, "bytes", queue_buffers_bytes as usize,
+        "Memory for messages that is made ready when the venue starts and then kept. Bursts on \
+         topics at the level memory are several times as fast as when the system has to hand \
+         memory out meanwhile; the start takes up to seconds longer for each gigabyte."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "How many requests are recorded in one second at most, by chance; with what each asks in \

@@ -131,7 +131,8 @@ impl Venue {
         let queue = config.queue_enabled.then(|| {
             // It starts behind the engine, which sees to it that one process uses the directory.
             let dir = config.data_dir().join(QUEUE_DIR);
-            let queue = queue::Part::new(dir, disk, config.engine.keys.clone());
+            let keys = config.engine.keys.clone();
+            let queue = queue::Part::new(dir, disk, keys, config.queue_buffers_bytes);
             let made = queue.made();
             lifecycle.register("queue", queue).needs("engine").restart(Restart::NEVER);
             made

@@ -13,13 +13,19 @@ pub(super) struct Part {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
     keys: KeyRing,
+    buffers_bytes: usize,
     made: Made<Queue>,
     running: Option<Arc<Queue>>,
 }
 
 impl Part {
-    pub(super) fn new(dir: PathBuf, disk: Arc<dyn Disk>, keys: KeyRing) -> Part {
-        Part { dir, disk, keys, made: Made::new("queue"), running: None }
+    pub(super) fn new(
+        dir: PathBuf,
+        disk: Arc<dyn Disk>,
+        keys: KeyRing,
+        buffers_bytes: usize,
+    ) -> Part {
+        Part { dir, disk, keys, buffers_bytes, made: Made::new("queue"), running: None }
     }
 
     pub(super) fn made(&self) -> Made<Queue> {
@@ -32,6 +38,7 @@ impl Component for Part {
         let options = QueueOptions {
             disk: Arc::clone(&self.disk),
             keys: self.keys.clone(),
+            buffers_bytes: self.buffers_bytes,
             ..QueueOptions::at(&self.dir)
         };
         let queue = Arc::new(Queue::open(options)?);

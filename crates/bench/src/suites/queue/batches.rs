@@ -30,7 +30,7 @@ fn in_memory(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         let case = case(format!("{count} x 512 B, one by one and {BATCH} at a time"));
         let name = case.to_string();
         let messages = Messages::new(Content::Noise, BYTES, count);
-        let stage = Stage::in_memory(&name)?;
+        let stage = Stage::in_memory(&name, 0)?;
         let spreads = rounds(context, &case, full, |context| {
             let mut rates = [0.0; 2];
             for (arm, rate) in rates.iter_mut().enumerate() {

@@ -63,7 +63,7 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
         let case = case(format!("{count} x {kib} KiB, kept and copied"));
         let name = case.to_string();
         let messages = Messages::new(Content::Noise, bytes as usize, count);
-        let stage = Stage::in_memory(&name)?;
+        let stage = Stage::in_memory(&name, 0)?;
         let mut is_shared_first = false;
         let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
             stage.create(stage::topic(context, Level::Memory))?;

@@ -31,7 +31,7 @@ fn active(context: &mut Context<'_>) -> Result<Row, BenchError> {
     let count = context.sized(300_000, 300);
     let case = case(format!("{count} x 1 KiB, {ACTIVE} groups consume"));
     let messages = Messages::new(Content::Noise, BYTES, count);
-    let stage = Stage::in_memory(&case.to_string())?;
+    let stage = Stage::in_memory(&case.to_string(), 0)?;
     let groups: Vec<String> = (0..ACTIVE).map(|group| format!("group-{group}")).collect();
     let [rate] = rounds(context, &case, 3, |context| {
         stage.create(stage::topic(context, Level::Memory))?;

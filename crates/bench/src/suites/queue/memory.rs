@@ -2,8 +2,9 @@
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
-use super::stage::{self, Stage};
+use super::stage::{self, Stage, seconds};
 use crate::error::BenchError;
+use crate::measure::{Clock, Spread};
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
@@ -14,41 +15,77 @@ const BYTES: usize = 1_024;
 /// Messages a second, each way.
 const TARGET: f64 = 3e6;
 
-const WARM: &str = "One thread sends everything, then receives everything and compares every byte, \
-    which counts. A first round is not counted, and the buffers of a topic that was deleted are \
-    used again by the next, as far as they are kept: 32 MiB of them. So 100 rounds of 10,000 are a \
-    steady rate; of 1,000,000 that are all held at once, most lie in memory that the system has to \
-    hand out and clear first.";
+const ROUNDS: &str = "One thread sends everything, then receives everything and compares every byte, \
+    which counts. A first round is not counted.";
+const KEPT: &str = "The buffers of a topic that was deleted are used again by the next, as far as \
+    they are kept: 32 MiB of them.";
+const COLD: &str = "All messages are held at once, most of them in memory that the system has to \
+    hand out and clear first, page by page, while they are sent.";
+const READY: &str = "All messages lie in memory that was made ready when the queue was opened \
+    (`buffers_bytes`).";
+
+/// How many messages there are at once, and where they come to lie.
+struct Load {
+    count: u64,
+    rounds: usize,
+    /// What is made ready when the queue is opened.
+    buffers_bytes: usize,
+    footnote: &'static str,
+}
 
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let many = context.sized(1_000_000, 2_000);
+    let few = context.sized(10_000, 100);
+    // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
+    let buffers_bytes = (many as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     let mut rows = Vec::new();
-    for (count, full) in [(context.sized(10_000, 100), 100), (context.sized(1_000_000, 2_000), 3)] {
-        let case = case(format!("{count} x 1 KiB"));
-        let name = case.to_string();
-        let messages = Messages::new(Content::Noise, BYTES, count);
-        let stage = Stage::in_memory(&name)?;
-        let spreads = rounds(context, &case, full, |context| {
-            stage.create(stage::topic(context, Level::Memory))?;
-            stage.create_group(GROUP)?;
-            let send = stage.send(&messages)?;
-            let read = stage.read(&messages)?;
-            let consume = stage.consume(GROUP, &messages)?;
-            stage.delete()?;
-            Ok([send, read, consume].map(|seconds| count as f64 / seconds))
-        })?;
-        let [send, read, consume] = spreads;
-        let made = |metric, spread| {
-            row(&case, metric, spread, Unit::MessagesPerSecond, &messages)
-                .level(Level::Memory.name())
-                .footnote(WARM)
-        };
-        let beside = |row: Row, work| row.beside(Work::Queue(work), Metric::Throughput);
-        rows.push(beside(made("send", send), QueueWork::MemoryIn).target(TARGET));
-        rows.push(beside(made("receive", read), QueueWork::MemoryOut).target(TARGET));
-        rows.push(
-            beside(made("receive as a member of a group", consume), QueueWork::MemoryOut)
-                .footnote("Fetched 500 at a time; every message is acknowledged."),
-        );
+    for load in [
+        Load { count: few, rounds: 100, buffers_bytes: 0, footnote: KEPT },
+        Load { count: many, rounds: 3, buffers_bytes: 0, footnote: COLD },
+        Load { count: many, rounds: 3, buffers_bytes, footnote: READY },
+    ] {
+        rows.extend(measure_load(context, &load)?);
+    }
+    Ok(rows)
+}
+
+fn measure_load(context: &mut Context<'_>, load: &Load) -> Result<Vec<Row>, BenchError> {
+    let Load { count, rounds: full, buffers_bytes, footnote } = *load;
+    let case = match buffers_bytes >> 20 {
+        0 => case(format!("{count} x 1 KiB")),
+        mib => case(format!("{count} x 1 KiB, {mib} MiB of buffers made ready")),
+    };
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let clock = Clock::start();
+    let stage = Stage::in_memory(&name, buffers_bytes)?;
+    let opening = seconds(&clock);
+    let spreads = rounds(context, &case, full, |context| {
+        stage.create(stage::topic(context, Level::Memory))?;
+        stage.create_group(GROUP)?;
+        let send = stage.send(&messages)?;
+        let read = stage.read(&messages)?;
+        let consume = stage.consume(GROUP, &messages)?;
+        stage.delete()?;
+        Ok([send, read, consume].map(|seconds| count as f64 / seconds))
+    })?;
+    let [send, read, consume] = spreads;
+    let made = |metric, spread| {
+        row(&case, metric, spread, Unit::MessagesPerSecond, &messages)
+            .level(Level::Memory.name())
+            .footnote(ROUNDS)
+            .footnote(footnote)
+    };
+    let beside = |row: Row, work| row.beside(Work::Queue(work), Metric::Throughput);
+    let mut rows = vec![
+        beside(made("send", send), QueueWork::MemoryIn).target(TARGET),
+        beside(made("receive", read), QueueWork::MemoryOut).target(TARGET),
+        beside(made("receive as a member of a group", consume), QueueWork::MemoryOut)
+            .footnote("Fetched 500 at a time; every message is acknowledged."),
+    ];
+    if buffers_bytes > 0 {
+        let opening = Spread::of(&[opening]).expect("there is one value");
+        rows.push(row(&case, "open the queue", opening, Unit::Seconds, &messages).footnote(READY));
     }
     Ok(rows)
 }

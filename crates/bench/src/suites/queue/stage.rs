@@ -33,9 +33,10 @@ pub(super) fn topic(context: &Context<'_>, level: Level) -> TopicOptions {
 }
 
 impl Stage {
-    /// In memory alone, without a topic yet.
-    pub(super) fn in_memory(case: &str) -> Result<Stage, BenchError> {
-        let queue = Queue::open(QueueOptions::in_memory()).map_err(broken(case, "open a queue"))?;
+    /// In memory alone, some of it made ready, without a topic yet.
+    pub(super) fn in_memory(case: &str, buffers_bytes: usize) -> Result<Stage, BenchError> {
+        let options = QueueOptions { buffers_bytes, ..QueueOptions::in_memory() };
+        let queue = Queue::open(options).map_err(broken(case, "open a queue"))?;
         Ok(Stage { case: case.to_string(), queue, directory: None })
     }
 
@@ -49,7 +50,7 @@ impl Stage {
         if level != Level::Memory {
             return Stage::on_disk(context, case, options);
         }
-        let stage = Stage::in_memory(case)?;
+        let stage = Stage::in_memory(case, 0)?;
         stage.create(options)?;
         Ok(stage)
     }

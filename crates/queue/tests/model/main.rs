@@ -1,0 +1,59 @@
+//! The whole surface of a queue against a naive reference: whatever is published, fetched, said of
+//! messages, put off, given up, moved together, purged, deleted, closed, killed or crashed, every
+//! answer and every count is the one that the reference gives.
+//!
+//! What is left open on purpose: in what order dead letters of one moment lie, and the numbers of
+//! leases. Losses of unsynced tails are for `history.rs`, bytes and ages for `bounds.rs`.
+//!
+//! `RIALTO_MODEL_CASES` says how many histories are run; a failure names its seed and is made as
+//! short as can be.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod operation;
+mod pair;
+mod reference;
+#[path = "../stage/mod.rs"]
+mod stage;
+
+use operation::{history, topics};
+use pair::Pair;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// How many histories are run unless it is said otherwise.
+const CASES: u32 = 150;
+
+/// How many operations a history has at most.
+const OPERATIONS_MAX: usize = 60;
+
+fn cases() -> u32 {
+    let asked = std::env::var("RIALTO_MODEL_CASES").ok().and_then(|cases| cases.parse().ok());
+    asked.unwrap_or(CASES)
+}
+
+fn run(seed: u64, cases: u32) {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    // What is tried on the way to the shortest history need not be told.
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = runner.run(&(topics(), history(OPERATIONS_MAX)), |(topics, operations)| {
+        let mut pair = Pair::new(seed, topics);
+        for operation in &operations {
+            pair.run(operation);
+        }
+        Ok(())
+    });
+    std::panic::set_hook(told);
+    if let Err(error) = result {
+        panic!("seed {seed}: {error}");
+    }
+}
+
+#[test]
+fn a_queue_answers_as_the_reference_does() {
+    let seed = std::env::var("RIALTO_MODEL_SEED").ok().and_then(|seed| seed.parse().ok());
+    run(seed.unwrap_or(1), cases());
+}

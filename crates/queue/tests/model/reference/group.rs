@@ -1,0 +1,443 @@
+//! Groups: who has what.
+
+use super::{Handed, Lane, Message};
+use rialto_queue::{Delivery, Filter, GroupCounts, GroupOptions, MessageId, Order, Sharing};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a group counts.
+pub(crate) type Counts = GroupCounts;
+
+/// Where a message stands that the group has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Leased {
+        consumer: u32,
+        until: u64,
+    },
+    Ready,
+    Resting(u64),
+    /// It waits for one of its key, and rests until then besides.
+    Behind(u64),
+    Dead,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    standing: Standing,
+    lease: u64,
+    attempts: u16,
+}
+
+#[derive(Clone, Debug)]
+struct Places {
+    /// The group is done with everything below.
+    begin: u64,
+    /// The first that it has not come to.
+    next: u64,
+    slots: BTreeMap<u64, Slot>,
+}
+
+impl Places {
+    fn floor(&self) -> u64 {
+        let is_done =
+            |seq: &u64| self.slots.get(seq).is_some_and(|it| it.standing == Standing::Done);
+        (self.begin..).find(|seq| !is_done(seq)).unwrap()
+    }
+
+    fn end(&self) -> u64 {
+        self.slots.last_key_value().map_or(0, |(seq, _)| seq + 1).max(self.floor())
+    }
+}
+
+/// A message that will not be handed out again.
+#[derive(Debug)]
+pub(crate) struct Death {
+    pub(crate) id: MessageId,
+    pub(crate) attempts: u16,
+    pub(crate) reason: &'static str,
+    pub(crate) detail: String,
+}
+
+/// A group.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) options: GroupOptions,
+    lanes: Vec<Places>,
+    pub(crate) consumers: Vec<u32>,
+    last_consumer: u32,
+    last_lease: u64,
+    /// Messages of keys that are not done with, in the order in which the group came to them.
+    keys: Vec<(String, MessageId)>,
+    /// How often messages were handed out by an earlier process, and until when they rest.
+    earlier: BTreeMap<MessageId, (u16, u64)>,
+    pub(crate) counts: Counts,
+}
+
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+fn holds(filter: &Filter, message: &Message) -> bool {
+    let value = |name: &str| message.headers.iter().find(|(it, _)| it == name).map(|it| &it.1);
+    match filter {
+        Filter::Has(name) => value(name).is_some(),
+        Filter::Equals(name, wanted) => value(name) == Some(wanted),
+        Filter::StartsWith(name, prefix) => value(name).is_some_and(|it| it.starts_with(prefix)),
+        Filter::Not(filter) => !holds(filter, message),
+        Filter::All(filters) => filters.iter().all(|it| holds(it, message)),
+        Filter::Any(filters) => filters.iter().any(|it| holds(it, message)),
+    }
+}
+
+impl Group {
+    pub(crate) fn new(name: &str, options: GroupOptions, begins: &[u64]) -> Self {
+        let places = |begin: &u64| Places { begin: *begin, next: *begin, slots: BTreeMap::new() };
+        Self {
+            name: name.to_owned(),
+            options,
+            lanes: begins.iter().map(places).collect(),
+            consumers: Vec::new(),
+            last_consumer: 0,
+            last_lease: 0,
+            keys: Vec::new(),
+            earlier: BTreeMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn slot(&mut self, id: MessageId) -> Option<&mut Slot> {
+        self.lanes[usize::from(id.lane)].slots.get_mut(&id.seq)
+    }
+
+    pub(crate) fn floor(&self, lane: usize) -> u64 {
+        self.lanes[lane].floor()
+    }
+
+    pub(crate) fn floors(&self) -> Vec<u64> {
+        self.lanes.iter().map(Places::floor).collect()
+    }
+
+    pub(crate) fn lag(&self, lanes: &[Lane]) -> u64 {
+        let lag = |(it, lane): (&Places, &Lane)| (lane.last() + 1).saturating_sub(it.floor());
+        self.lanes.iter().zip(lanes).map(lag).sum()
+    }
+
+    /// What it has come to and is not done with.
+    pub(crate) fn outstanding(&self) -> usize {
+        let of = |it: &Places| {
+            let done =
+                |seq: &u64| it.slots.get(seq).is_some_and(|it| it.standing == Standing::Done);
+            (it.floor()..it.end()).filter(|seq| !done(seq)).count()
+        };
+        self.lanes.iter().map(of).sum()
+    }
+
+    pub(crate) fn join(&mut self) -> u32 {
+        self.last_consumer += 1;
+        self.consumers.push(self.last_consumer);
+        self.last_consumer
+    }
+
+    /// What a consumer had that goes may be handed out at once.
+    pub(crate) fn leave(&mut self, gone: u32, now: u64) -> Vec<Death> {
+        self.consumers.retain(|it| *it != gone);
+        let had = self.ids(
+            |slot| matches!(slot.standing, Standing::Leased { consumer, .. } if consumer == gone),
+        );
+        let each = had.into_iter().filter_map(|id| self.retry(id, 0, "unanswered", "", now));
+        each.collect()
+    }
+
+    fn ids(&self, is_wanted: impl Fn(&Slot) -> bool) -> Vec<MessageId> {
+        let of = |(lane, it): (u8, &Places)| {
+            let wanted = it.slots.iter().filter(|(_, slot)| is_wanted(slot));
+            wanted.map(|(seq, _)| MessageId { lane, seq: *seq }).collect::<Vec<_>>()
+        };
+        (0..).zip(&self.lanes).flat_map(of).collect()
+    }
+
+    /// Leases and rests come to an end.
+    pub(crate) fn advance(&mut self, now: u64) -> Vec<Death> {
+        let ended = self
+            .ids(|slot| matches!(slot.standing, Standing::Leased { until, .. } if until <= now));
+        let mut deaths = Vec::new();
+        for id in ended {
+            self.counts.unanswered += 1;
+            let delay = nanos(self.options.retry_delay);
+            deaths.extend(self.retry(id, delay, "unanswered", "", now));
+        }
+        for id in self.ids(|slot| matches!(slot.standing, Standing::Resting(at) if at <= now)) {
+            self.slot(id).unwrap().standing = Standing::Ready;
+        }
+        deaths
+    }
+
+    fn retry(
+        &mut self,
+        id: MessageId,
+        delay: u64,
+        reason: &'static str,
+        detail: &str,
+        now: u64,
+    ) -> Option<Death> {
+        let attempts = self.slot(id).unwrap().attempts;
+        if self.options.attempts_max > 0 && attempts >= self.options.attempts_max {
+            return Some(self.die(id, reason, detail));
+        }
+        self.slot(id).unwrap().standing =
+            if delay == 0 { Standing::Ready } else { Standing::Resting(now + delay) };
+        None
+    }
+
+    fn die(&mut self, id: MessageId, reason: &'static str, detail: &str) -> Death {
+        let slot = self.slot(id).unwrap();
+        slot.standing = Standing::Dead;
+        Death { id, attempts: slot.attempts, reason, detail: detail.to_owned() }
+    }
+
+    pub(crate) fn buried(&mut self, id: MessageId, now: u64) {
+        self.counts.dead += 1;
+        self.finish(id, now);
+    }
+
+    /// The group is done with a message, and its key is free for the next.
+    pub(crate) fn finish(&mut self, id: MessageId, now: u64) {
+        let done = Slot { standing: Standing::Done, lease: 0, attempts: 0 };
+        self.lanes[usize::from(id.lane)].slots.insert(id.seq, done);
+        let Some(nth) = self.keys.iter().position(|(_, other)| *other == id) else { return };
+        let (key, _) = self.keys[nth].clone();
+        let was_first = self.keys.iter().position(|(other, _)| *other == key) == Some(nth);
+        self.keys.remove(nth);
+        if was_first
+            && let Some((_, next)) = self.keys.iter().find(|(other, _)| *other == key).cloned()
+            && let Some(slot) = self.slot(next)
+            && let Standing::Behind(until) = slot.standing
+        {
+            slot.standing = if until > now { Standing::Resting(until) } else { Standing::Ready };
+        }
+    }
+
+    pub(crate) fn holds(&mut self, id: MessageId, lease: u64) -> bool {
+        self.slot(id).is_some_and(|slot| {
+            let is_out = matches!(
+                slot.standing,
+                Standing::Leased { .. } | Standing::Ready | Standing::Resting(_)
+            );
+            is_out && slot.lease == lease
+        })
+    }
+
+    pub(crate) fn ack(&mut self, id: MessageId, lease: u64, now: u64) -> bool {
+        let held = self.holds(id, lease);
+        if held {
+            self.counts.acked += 1;
+            self.finish(id, now);
+        }
+        held
+    }
+
+    pub(crate) fn ack_through(&mut self, id: MessageId, by: u32, now: u64) -> u64 {
+        let mut held = self
+            .ids(|it| matches!(it.standing, Standing::Leased { consumer, .. } if consumer == by));
+        held.retain(|it| it.lane == id.lane && it.seq <= id.seq);
+        for id in &held {
+            self.counts.acked += 1;
+            self.finish(*id, now);
+        }
+        held.len() as u64
+    }
+
+    pub(crate) fn nack(
+        &mut self,
+        id: MessageId,
+        lease: u64,
+        delay: Option<Duration>,
+        detail: &str,
+        now: u64,
+    ) -> Option<Vec<Death>> {
+        if !self.holds(id, lease) {
+            return None;
+        }
+        self.counts.nacked += 1;
+        let delay = nanos(delay.unwrap_or(self.options.retry_delay));
+        Some(self.retry(id, delay, "rejected", detail, now).into_iter().collect())
+    }
+
+    pub(crate) fn refuse(&mut self, id: MessageId, lease: u64, detail: &str) -> Option<Vec<Death>> {
+        if !self.holds(id, lease) {
+            return None;
+        }
+        self.counts.nacked += 1;
+        Some(vec![self.die(id, "refused", detail)])
+    }
+
+    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, now: u64) -> bool {
+        let later = now + nanos(self.options.ack_wait);
+        match self.slot(id) {
+            Some(Slot { standing: Standing::Leased { until, .. }, lease: last, .. })
+                if *last == lease =>
+            {
+                *until = later;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Hands messages out: of each priority, the highest first, what is handed out again and then
+    /// what is new.
+    pub(crate) fn fetch(
+        &mut self,
+        lanes: &[Lane],
+        consumer: u32,
+        messages_max: usize,
+        now: u64,
+    ) -> (Handed, Vec<Death>) {
+        let (mut handed, mut deaths) = (Handed::default(), Vec::new());
+        if self.options.sharing == Sharing::SingleActive
+            && self.consumers.first() != Some(&consumer)
+        {
+            return (handed, deaths);
+        }
+        for (nth, lane) in lanes.iter().enumerate().rev() {
+            while handed.messages.len() < messages_max
+                && let Some(id) = self.first_ready(nth)
+            {
+                match lane.get(id.seq) {
+                    None => handed.missed += self.pass(nth, lane.first.max(id.seq + 1), now),
+                    Some(message) if message.is_expired(now) => self.expire(id, now),
+                    Some(message) => self.hand(&mut handed, id, message, consumer, now),
+                }
+            }
+            while handed.messages.len() < messages_max && self.has_room(nth) {
+                let seq = self.lanes[nth].next;
+                if seq < lane.first {
+                    self.lanes[nth].next = lane.first;
+                    handed.missed += self.pass(nth, lane.first, now);
+                    continue;
+                }
+                let Some(message) = lane.get(seq) else { break };
+                self.lanes[nth].next += 1;
+                let id = MessageId { lane: nth as u8, seq };
+                deaths.extend(self.consider(&mut handed, id, message, consumer, now));
+            }
+        }
+        if self.options.delivery == Delivery::AtMostOnce {
+            for ((id, ..), lease) in handed.messages.iter().zip(&handed.leases) {
+                self.ack(*id, *lease, now);
+            }
+        }
+        (handed, deaths)
+    }
+
+    fn first_ready(&self, nth: usize) -> Option<MessageId> {
+        let ready = self.lanes[nth].slots.iter().find(|(_, it)| it.standing == Standing::Ready);
+        ready.map(|(seq, _)| MessageId { lane: nth as u8, seq: *seq })
+    }
+
+    fn has_room(&self, nth: usize) -> bool {
+        let it = &self.lanes[nth];
+        ((it.end() - it.floor()) as usize) < self.options.outstanding_max
+    }
+
+    fn expire(&mut self, id: MessageId, now: u64) {
+        self.counts.expired += 1;
+        self.finish(id, now);
+    }
+
+    fn consider(
+        &mut self,
+        handed: &mut Handed,
+        id: MessageId,
+        message: &Message,
+        consumer: u32,
+        now: u64,
+    ) -> Option<Death> {
+        let it = &self.lanes[usize::from(id.lane)];
+        if id.seq < it.floor() || it.slots.contains_key(&id.seq) {
+            return None;
+        }
+        if self.options.filter.as_ref().is_some_and(|filter| !holds(filter, message)) {
+            self.counts.filtered += 1;
+            self.finish(id, now);
+            return None;
+        }
+        if message.is_expired(now) {
+            self.expire(id, now);
+            return None;
+        }
+        let mut is_in_turn = true;
+        if self.options.order == Order::PerKey && !message.key.is_empty() {
+            is_in_turn = self.keys.iter().all(|(key, _)| *key != message.key);
+            self.keys.push((message.key.clone(), id));
+        }
+        let (attempts, until) = self.earlier.remove(&id).unwrap_or_default();
+        let standing = match is_in_turn {
+            true if until > now => Standing::Resting(until),
+            true => Standing::Ready,
+            false => Standing::Behind(until),
+        };
+        let slot = Slot { standing, lease: 0, attempts };
+        self.lanes[usize::from(id.lane)].slots.insert(id.seq, slot);
+        if self.options.attempts_max > 0 && attempts >= self.options.attempts_max {
+            return Some(self.die(id, "unanswered", ""));
+        }
+        if standing == Standing::Ready {
+            self.hand(handed, id, message, consumer, now);
+        }
+        None
+    }
+
+    fn hand(
+        &mut self,
+        handed: &mut Handed,
+        id: MessageId,
+        message: &Message,
+        consumer: u32,
+        now: u64,
+    ) {
+        self.last_lease += 1;
+        let (lease, until) = (self.last_lease, now + nanos(self.options.ack_wait));
+        let slot = self.slot(id).unwrap();
+        let attempts = slot.attempts + 1;
+        *slot = Slot { standing: Standing::Leased { consumer, until }, lease, attempts };
+        self.counts.delivered += 1;
+        self.counts.redelivered += u64::from(attempts > 1);
+        handed.messages.push((id, attempts, message.clone()));
+        handed.leases.push(lease);
+    }
+
+    /// What lies below is gone. Tells how much of it the group was not done with.
+    fn pass(&mut self, nth: usize, first: u64, now: u64) -> u64 {
+        let mut missed = 0;
+        for seq in self.lanes[nth].floor()..first {
+            let slot = self.lanes[nth].slots.get(&seq);
+            if slot.is_none_or(|slot| slot.standing != Standing::Done) {
+                missed += 1;
+                self.finish(MessageId { lane: nth as u8, seq }, now);
+            }
+        }
+        missed
+    }
+
+    /// Another process takes up where this one left off: whatever was out is not any more.
+    pub(crate) fn restart(&mut self) {
+        for (lane, it) in (0..).zip(&mut self.lanes) {
+            for (seq, slot) in &it.slots {
+                let until = match slot.standing {
+                    Standing::Done => continue,
+                    Standing::Resting(until) | Standing::Behind(until) => until,
+                    _ => 0,
+                };
+                self.earlier.insert(MessageId { lane, seq: *seq }, (slot.attempts, until));
+            }
+            it.slots.retain(|_, slot| slot.standing == Standing::Done);
+            it.next = it.floor();
+        }
+        (self.consumers, self.last_consumer, self.keys) = (Vec::new(), 0, Vec::new());
+        self.counts = Counts::default();
+    }
+}

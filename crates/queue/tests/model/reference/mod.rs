@@ -1,0 +1,344 @@
+//! What a queue promises, written down in the slowest way there is: lists that are searched from
+//! their beginning. It has no disk, and nothing ever has to be written for it.
+
+mod group;
+mod topic;
+
+pub(crate) use group::{Death, Group};
+pub(crate) use topic::{Lane, Message, Topic};
+
+use crate::operation::Shape;
+use rialto_queue::{
+    DEAD_SUFFIX, DeadLetter, GroupOptions, Kind, Level, MessageId, Overtaken, QueueError, Start,
+    TopicOptions, WhenFull, dead_header,
+};
+use std::collections::BTreeMap;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The lane of messages that are put off.
+const DELAYED: u8 = u8::MAX;
+
+/// Why something was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Message,
+    Full { messages: u64 },
+    LeaseLost(MessageId),
+    GroupExists,
+    UnknownGroup,
+    CutOff(u64),
+    Other(String),
+}
+
+impl From<QueueError> for Problem {
+    fn from(error: QueueError) -> Self {
+        match error {
+            QueueError::Message(_) => Self::Message,
+            QueueError::Full { messages, .. } => Self::Full { messages },
+            QueueError::LeaseLost(id) => Self::LeaseLost(id),
+            QueueError::GroupExists { .. } => Self::GroupExists,
+            QueueError::UnknownGroup { .. } => Self::UnknownGroup,
+            QueueError::CutOff { messages, .. } => Self::CutOff(messages),
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+/// What a consumer is given.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handed {
+    pub(crate) messages: Vec<(MessageId, u16, Message)>,
+    pub(crate) leases: Vec<u64>,
+    pub(crate) missed: u64,
+}
+
+/// What a reader meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    Message(MessageId, Message),
+    Missed { lane: u8, messages: u64 },
+    End,
+}
+
+/// A place in a topic.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) topic: String,
+    pub(crate) next: Vec<u64>,
+    pub(crate) cut_off: Option<u64>,
+}
+
+/// A queue.
+#[derive(Default)]
+pub(crate) struct Queue {
+    pub(crate) now: u64,
+    pub(crate) topics: BTreeMap<String, Topic>,
+    last_retained: u64,
+    /// Dead letters that came since this was last emptied: in what order those of one moment lie is
+    /// not promised.
+    pub(crate) new_letters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Queue {
+    pub(crate) fn new(now: u64) -> Self {
+        Self { now, ..Self::default() }
+    }
+
+    pub(crate) fn create_topic(&mut self, name: &str, options: &TopicOptions) {
+        self.topics.insert(name.to_owned(), Topic::new(name, options.clone()));
+    }
+
+    pub(crate) fn topic(&mut self, name: &str) -> &mut Topic {
+        self.topics.get_mut(name).unwrap()
+    }
+
+    pub(crate) fn group(&mut self, topic: &str, group: &str) -> &mut Group {
+        self.topic(topic).groups.iter_mut().find(|it| it.name == group).unwrap()
+    }
+
+    /// Publishes a message. Nothing is told of one that had been published before.
+    pub(crate) fn publish(
+        &mut self,
+        topic: &str,
+        shape: &Shape,
+        payload: &str,
+        producer: Option<(u64, u64)>,
+    ) -> Result<Option<MessageId>, Problem> {
+        let now = self.now;
+        let topic = self.topic(topic);
+        if shape.priority >= topic.options.priorities {
+            return Err(Problem::Message);
+        }
+        let message = Message::new(shape, payload, producer, now);
+        let is_delayed = message.deliver_at.is_some_and(|at| at > now);
+        let lane = if is_delayed { DELAYED } else { shape.priority };
+        if let Some((id, number)) = producer {
+            let lanes = [Some(lane), message.deliver_at.map(|_| DELAYED)];
+            let was_sent = |lane: u8| topic.numbers.get(&(lane, id)).is_some_and(|n| *n >= number);
+            if lanes.into_iter().flatten().any(was_sent) {
+                return Ok(None);
+            }
+        }
+        if topic.options.kind == Kind::WorkQueue {
+            let messages = topic.messages();
+            if topic.options.bounds.messages.is_some_and(|max| messages >= max) {
+                assert_eq!(topic.options.when_full, WhenFull::Reject);
+                return Err(Problem::Full { messages });
+            }
+        }
+        if let Some((id, number)) = producer {
+            topic.numbers.insert((lane, id), number);
+        }
+        Ok(Some(topic.put(message, is_delayed)))
+    }
+
+    /// Publishes messages and is done with others, if all of them are the consumers' still.
+    pub(crate) fn transact(
+        &mut self,
+        acks: &[(String, String, MessageId, u64)],
+        messages: &[(String, Shape, String)],
+    ) -> Result<(), Problem> {
+        let mut seen = Vec::new();
+        for ack in acks {
+            let (topic, group, id, lease) = ack;
+            if seen.contains(&ack) || !self.group(topic, group).holds(*id, *lease) {
+                return Err(Problem::LeaseLost(*id));
+            }
+            seen.push(ack);
+        }
+        for (topic, group, id, _) in acks {
+            let now = self.now;
+            let group = self.group(topic, group);
+            group.counts.acked += 1;
+            group.finish(*id, now);
+        }
+        for (topic, shape, payload) in messages {
+            let message = Message::new(shape, payload, None, self.now);
+            let is_delayed = message.deliver_at.is_some_and(|at| at > self.now);
+            self.topic(topic).put(message, is_delayed);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn create_group(
+        &mut self,
+        topic: &str,
+        name: &str,
+        options: &GroupOptions,
+    ) -> Result<(), Problem> {
+        let topic = self.topic(topic);
+        let mut options = options.clone();
+        if topic.name.ends_with(DEAD_SUFFIX) && options.dead_letter == DeadLetter::Own {
+            options.attempts_max = 0;
+        }
+        if let Some(group) = topic.groups.iter().find(|it| it.name == name) {
+            return if group.options == options { Ok(()) } else { Err(Problem::GroupExists) };
+        }
+        let begins: Vec<_> = topic.lanes.iter().map(|lane| lane.start(options.start)).collect();
+        topic.groups.push(Group::new(name, options, &begins));
+        Ok(())
+    }
+
+    pub(crate) fn delete_group(&mut self, topic: &str, name: &str) -> Result<(), Problem> {
+        let groups = &mut self.topic(topic).groups;
+        let nth = groups.iter().position(|it| it.name == name).ok_or(Problem::UnknownGroup)?;
+        groups.remove(nth);
+        Ok(())
+    }
+
+    pub(crate) fn fetch(
+        &mut self,
+        topic: &str,
+        group: &str,
+        consumer: u32,
+        messages_max: usize,
+    ) -> Handed {
+        let now = self.now;
+        let topic = self.topics.get_mut(topic).unwrap();
+        let nth = topic.groups.iter().position(|it| it.name == group).unwrap();
+        let (handed, deaths) = topic.groups[nth].fetch(&topic.lanes, consumer, messages_max, now);
+        let topic = topic.name.clone();
+        self.bury(&topic, nth, deaths);
+        handed
+    }
+
+    /// What a group has given up goes where its options say.
+    pub(crate) fn bury(&mut self, name: &str, nth: usize, deaths: Vec<Death>) {
+        for death in deaths {
+            let now = self.now;
+            let topic = self.topic(name);
+            let MessageId { lane, seq } = death.id;
+            let message = topic.lanes[usize::from(lane)].get(seq).cloned();
+            let level = topic.options.level;
+            let group = &mut topic.groups[nth];
+            let (group_name, to) = (group.name.clone(), group.options.dead_letter.clone());
+            group.buried(death.id, now);
+            let Some(message) = message else { continue };
+            let to = match to {
+                DeadLetter::Drop => continue,
+                DeadLetter::Topic(to) => to.to_string(),
+                DeadLetter::Own => format!("{name}{DEAD_SUFFIX}"),
+            };
+            if !self.topics.contains_key(&to) {
+                self.create_topic(&to, &TopicOptions::stream().level(level));
+            }
+            let letter = letter(message, name, &group_name, &death);
+            let letter = Message { published_at: now, ..letter };
+            let id = self.topic(&to).put(letter, false);
+            self.new_letters.entry(to).or_default().push(id.seq);
+        }
+    }
+
+    /// What time brings.
+    pub(crate) fn tick(&mut self) {
+        let now = self.now;
+        let retains = now >= self.last_retained + SECOND_NS;
+        if retains {
+            self.last_retained = now;
+        }
+        let names: Vec<_> = self.topics.keys().cloned().collect();
+        let mut on_their_way = Vec::new();
+        for name in names {
+            for nth in 0..self.topic(&name).groups.len() {
+                let deaths = self.topic(&name).groups[nth].advance(now);
+                self.bury(&name, nth, deaths);
+            }
+            let topic = self.topic(&name);
+            let due = topic.take_due(now);
+            if topic.options.level == Level::Memory {
+                for message in due {
+                    topic.put(message, false);
+                }
+            } else {
+                on_their_way.extend(due.into_iter().map(|message| (name.clone(), message)));
+            }
+            if retains {
+                self.topic(&name).retain();
+            }
+        }
+        for (name, message) in on_their_way {
+            self.topic(&name).put(message, false);
+        }
+        self.release_done();
+    }
+
+    /// What every group of a work queue is done with goes.
+    pub(crate) fn release_done(&mut self) {
+        for topic in self.topics.values_mut() {
+            if topic.options.kind != Kind::WorkQueue {
+                continue;
+            }
+            for (nth, lane) in topic.lanes.iter_mut().enumerate() {
+                if let Some(floor) = topic.groups.iter().map(|group| group.floor(nth)).min() {
+                    lane.first = lane.first.max(floor);
+                }
+            }
+        }
+    }
+
+    /// The process ends, in good order or not, and another begins.
+    pub(crate) fn restart(&mut self) {
+        self.last_retained = 0;
+        for topic in self.topics.values_mut() {
+            topic.restart();
+        }
+        self.tick();
+    }
+
+    pub(crate) fn place(&mut self, topic: &str, start: Start) -> Place {
+        let next = self.topic(topic).lanes.iter().map(|lane| lane.start(start)).collect();
+        Place { topic: topic.to_owned(), next, cut_off: None }
+    }
+
+    pub(crate) fn read(&mut self, place: &mut Place) -> Result<Met, Problem> {
+        if let Some(messages) = place.cut_off {
+            return Err(Problem::CutOff(messages));
+        }
+        let topic = &self.topics[&place.topic];
+        for (nth, lane) in topic.lanes.iter().enumerate().rev() {
+            let next = &mut place.next[nth];
+            let from = *next;
+            if from < lane.first {
+                *next = match topic.options.overtaken {
+                    Overtaken::Newest => lane.first.max(lane.last()),
+                    _ => lane.first,
+                };
+                let messages = *next - from;
+                if topic.options.overtaken == Overtaken::CutOff {
+                    place.cut_off = Some(messages);
+                    return Err(Problem::CutOff(messages));
+                }
+                return Ok(Met::Missed { lane: nth as u8, messages });
+            }
+            if let Some(message) = lane.get(from) {
+                *next += 1;
+                return Ok(Met::Message(MessageId { lane: nth as u8, seq: from }, message.clone()));
+            }
+        }
+        Ok(Met::End)
+    }
+}
+
+/// A message with what is said of its end.
+fn letter(message: Message, topic: &str, group: &str, death: &Death) -> Message {
+    let mut headers = vec![
+        (dead_header::REASON, death.reason.to_owned()),
+        (dead_header::TOPIC, topic.to_owned()),
+        (dead_header::GROUP, group.to_owned()),
+        (dead_header::ID, death.id.to_string()),
+        (dead_header::ATTEMPTS, death.attempts.to_string()),
+    ];
+    if !death.detail.is_empty() {
+        headers.push((dead_header::DETAIL, death.detail.clone()));
+    }
+    let said = headers.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Message {
+        headers: said.chain(message.headers).collect(),
+        priority: 0,
+        expires_at: None,
+        deliver_at: None,
+        producer: None,
+        ..message
+    }
+}
