@@ -32,8 +32,9 @@ impl Reader {
     pub fn open(segments: &Segments, from: u64) -> Result<Self, ReadError> {
         let from = from.max(1);
         let end = segments.durable_seq();
-        // A record that is not there yet cannot be sought, so the last one that is stands in.
-        let sought = from.min(end);
+        // A record that is not there yet cannot be sought, so the last one that is stands in. One that
+        // is not durable yet can: going there group by group could take the whole segment.
+        let sought = from.min(segments.written_seq());
         let below = || ReadError::BelowOldest { requested: from, oldest: segments.first_seq() };
         let segment = segments.find(sought.max(segments.first_seq())).ok_or_else(below)?;
         if from < segment.name().first_seq && from < segments.first_seq() {

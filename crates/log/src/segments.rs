@@ -225,9 +225,14 @@ impl Segments {
         position.seq < self.first_seq() || self.position_of(position.seq) == Some(position)
     }
 
-    /// The epoch of the newest segment: that of the writer, if there is one.
-    pub fn epoch(&self) -> u64 {
-        lock(&self.shared.live).last().map_or(0, |segment| segment.name().epoch)
+    /// The epochs of the live segments with their salts, oldest first. A log that was put back from a
+    /// copy may count an epoch again, but not with the same salt.
+    pub fn epochs(&self) -> Vec<(u64, [u8; 16])> {
+        let live = lock(&self.shared.live);
+        let of = |segment: &Arc<Segment>| (segment.name().epoch, segment.header.salt);
+        let mut epochs: Vec<_> = live.iter().map(of).collect();
+        epochs.dedup();
+        epochs
     }
 
     /// The last sequence that may hold a record of this epoch or an earlier one: whatever was known

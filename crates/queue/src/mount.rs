@@ -9,8 +9,8 @@ use crate::name::Name;
 use crate::recovery::{OpenReport, Rewound, restore_group};
 use crate::topic::{Lane, LaneCursor, Step, Topic, TopicOptions};
 use rialto_clock::Timestamp;
-use rialto_log::{Level, Segments};
-use std::sync::Arc;
+use rialto_log::{Level, Sealing, Segments};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A log that somebody else in this process writes.
 ///
@@ -24,6 +24,8 @@ pub struct MountedLog {
     pub made_of: Option<Segments>,
     /// How safe what groups say is; at least [`Level::Buffered`], since the log is on a disk.
     pub level: Level,
+    /// How it is compressed and encrypted; the dead letters of its groups are, likewise.
+    pub sealing: Sealing,
     /// The last record that may be read now; [`Mount::advance`] tells of more.
     pub visible: u64,
     /// What the records are.
@@ -36,7 +38,32 @@ impl MountedLog {
     fn truth(&self) -> &Segments {
         self.made_of.as_ref().unwrap_or(&self.segments)
     }
+
+    /// The last record that is still what it was when these epochs were known: the log has the same
+    /// history up to the end of the last one that it still has.
+    fn last_of(&self, known: &[Epoch]) -> u64 {
+        let now = self.truth().epochs();
+        let common = known.iter().filter(|epoch| now.contains(epoch)).map(|(number, _)| *number);
+        match common.max() {
+            Some(epoch) => self.truth().end_of_epoch(epoch).unwrap_or(u64::MAX - 1),
+            None => 0,
+        }
+    }
+
+    /// The last epochs.
+    fn epochs(&self) -> Vec<Epoch> {
+        let mut epochs = self.truth().epochs();
+        epochs.drain(..epochs.len().saturating_sub(EPOCHS_MAX));
+        epochs
+    }
 }
+
+/// An epoch of a log, and its salt.
+pub(crate) type Epoch = (u64, [u8; 16]);
+
+/// How many epochs are remembered. A log that was put back to an earlier one is read from its
+/// beginning.
+const EPOCHS_MAX: usize = 64;
 
 /// A topic that reads somebody else's log: the end that the writer has in hand.
 pub struct Mount {
@@ -61,8 +88,8 @@ impl Mount {
 
 /// How a topic is tied to the log of somebody else.
 pub(crate) struct Mounting {
-    /// The epoch that the log, or what it is made of, was in when it was mounted last.
-    pub(crate) epoch: u64,
+    /// The last epochs of the log, or of what it is made of, when it was mounted last.
+    pub(crate) epochs: Vec<Epoch>,
     /// Nothing while nobody has mounted it in this process.
     present: Option<Present>,
 }
@@ -71,12 +98,22 @@ struct Present {
     segments: Segments,
     form: RawForm,
     visible_at_first: u64,
+    held: Mutex<Held>,
+}
+
+/// What the log held when that was last looked up. It is asked for often and changes seldom.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    first_seq: u64,
+    segments: usize,
+    bytes: u64,
+    oldest: Option<Timestamp>,
 }
 
 impl Mounting {
     /// A topic of which the control log tells.
-    pub(crate) fn absent(epoch: u64) -> Self {
-        Self { epoch, present: None }
+    pub(crate) fn absent(epochs: Vec<Epoch>) -> Self {
+        Self { epochs, present: None }
     }
 
     pub(crate) fn is_absent(&self) -> bool {
@@ -94,11 +131,6 @@ impl Mounting {
         }
     }
 
-    /// The bytes of the log's files.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.present.as_ref().map_or(0, |it| it.segments.file_bytes().unwrap_or_default())
-    }
-
     /// How many records have come since it was mounted, when the last that may be read is `visible`.
     pub(crate) fn arrived(&self, visible: u64) -> u64 {
         self.present.as_ref().map_or(0, |present| visible.saturating_sub(present.visible_at_first))
@@ -106,6 +138,22 @@ impl Mounting {
 }
 
 impl Topic {
+    /// The bytes of the files of somebody else's log, and when its oldest record came to be. A disk
+    /// that fails is told of where records are read.
+    pub(crate) fn held_elsewhere(&self) -> (u64, Option<Timestamp>) {
+        let Some(present) = self.mounting.as_ref().and_then(|it| it.present.as_ref()) else {
+            return (0, None);
+        };
+        let mut held = present.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first_seq, segments) = (present.segments.first_seq(), present.segments.count());
+        if held.oldest.is_none() || (held.first_seq, held.segments) != (first_seq, segments) {
+            let bytes = present.segments.file_bytes().unwrap_or_default();
+            let oldest = self.published_at(0, first_seq).unwrap_or_default();
+            *held = Held { first_seq, segments, bytes, oldest };
+        }
+        (held.bytes, held.oldest)
+    }
+
     /// The number of the first record of this time or a later one: what lies between the first and
     /// the last is halved until one is left.
     pub(crate) fn first_at(&self, nth: usize, time: Timestamp) -> Result<u64, QueueError> {
@@ -134,21 +182,30 @@ impl Core {
             Err(_) => None,
         };
         let _changing = self.control.as_ref().map(Control::changing);
-        let known = before.as_ref().and_then(|topic| topic.mounting.as_ref()).map(|it| it.epoch);
-        let left = known.and_then(|epoch| log.truth().end_of_epoch(epoch)).unwrap_or(u64::MAX - 1);
+        let known = before.as_ref().and_then(|topic| topic.mounting.as_ref());
+        let left = known.map_or(log.visible, |known| log.last_of(&known.epochs));
         let end = left.min(log.visible) + 1;
-        let epoch = log.truth().epoch();
+        let epochs = log.epochs();
         let id = match &before {
             Some(topic) => topic.id,
             None => self.new_topic_id()?,
         };
-        let options =
-            TopicOptions { level: log.level.max(Level::Buffered), ..TopicOptions::stream() };
+        let options = TopicOptions {
+            level: log.level.max(Level::Buffered),
+            compression: log.sealing.compression,
+            encryption: log.sealing.encryption,
+            ..TopicOptions::stream()
+        };
         let mut topic = Topic::new(id, name.clone(), options, self.house.clone(), None);
         topic.lanes[0].mount(log.segments.clone(), log.visible);
         let form = RawForm { content_type: log.content_type, time_of: log.time_of };
-        let present = Present { segments: log.segments, form, visible_at_first: log.visible };
-        topic.mounting = Some(Mounting { epoch, present: Some(present) });
+        let present = Present {
+            segments: log.segments,
+            form,
+            visible_at_first: log.visible,
+            held: Mutex::default(),
+        };
+        topic.mounting = Some(Mounting { epochs: epochs.clone(), present: Some(present) });
         let topic = Arc::new(topic);
         let mut report = OpenReport::default();
         for group in before.iter().flat_map(|topic| topic.groups().clone()) {
@@ -157,8 +214,8 @@ impl Core {
             let group = restore_group(self, &topic, group.id, record, Some(end), &mut report);
             topic.add_group(&Arc::new(group));
         }
-        // One record says both, so that no crash leaves the new epoch with what was done before it.
-        self.tell(&Record::Mounted { id, name, epoch, end })?;
+        // One record says both, so that no crash leaves the new epochs with what was done before.
+        self.tell(&Record::Mounted { id, name, epochs, end })?;
         self.put_topic(topic.clone());
         Ok(Mount { topic, rewound: report.rewound })
     }

@@ -340,10 +340,10 @@ impl Topic {
         if let Some(mounting) = &self.mounting {
             let (first, last) = (self.lanes[0].first(), self.lanes[0].visible());
             stats.messages = (last + 1).saturating_sub(first);
-            stats.bytes = mounting.bytes();
             stats.published_messages = mounting.arrived(last);
-            let oldest = self.published_at(0, first);
-            stats.oldest_age = oldest.ok().flatten().map(|oldest| now.since(oldest));
+            let (bytes, oldest) = self.held_elsewhere();
+            stats.bytes = bytes;
+            stats.oldest_age = oldest.map(|oldest| now.since(oldest));
         }
         stats
     }

@@ -77,10 +77,10 @@ fn open_topic(
 ) -> Result<(), QueueError> {
     let TopicRecord { name, options, mounted, groups, delayed, below, upto, last } = record;
     let house = &core.house;
-    if let Some(epoch) = mounted {
+    if let Some(epochs) = mounted {
         // What its groups have seen is for the one to judge who mounts it.
         let mut topic = Topic::new(id, name, options, house.clone(), None);
-        topic.mounting = Some(Mounting::absent(epoch));
+        topic.mounting = Some(Mounting::absent(epochs));
         let topic = core.add_topic(topic);
         for (id, group) in groups {
             report.groups += 1;

@@ -3,14 +3,14 @@
 
 mod stage;
 
-use rialto_disk::{Disk, SimDisk};
-use rialto_log::{Commit, Group, Options, Segments, Writer};
+use rialto_disk::{Access, Disk, SimDisk};
+use rialto_log::{Commit, Group, Options, Sealing, Segments, Writer};
 use rialto_queue::{
     DEAD_SUFFIX, GroupOptions, Level, Mount, MountedLog, Order, Publish, QueueError, Read, Start,
     Timestamp, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -115,6 +115,7 @@ impl Owner {
             segments: self.made(),
             made_of: Some(self.truth.segments()),
             level: Level::Synced,
+            sealing: Sealing::NONE,
             visible: self.last(),
             content_type: "application/x-fact",
             time_of,
@@ -129,6 +130,29 @@ impl Owner {
 fn delete_made(disk: &SimDisk) {
     for file in disk.list(Path::new(MADE)).unwrap() {
         disk.remove(&Path::new(MADE).join(file)).unwrap();
+    }
+}
+
+/// The files of a directory, and what is in them.
+fn copy_of(disk: &SimDisk, dir: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let read = |name: String| {
+        let path = Path::new(dir).join(name);
+        let file = disk.open(&path, Access::Read).unwrap();
+        let mut bytes = vec![0; file.len().unwrap() as usize];
+        file.read_full_at(0, &mut bytes).unwrap();
+        (path, bytes)
+    };
+    disk.list(Path::new(dir)).unwrap().into_iter().map(read).collect()
+}
+
+fn put_back(disk: &SimDisk, files: &[(PathBuf, Vec<u8>)]) {
+    for dir in [TRUTH, MADE] {
+        for file in disk.list(Path::new(dir)).unwrap() {
+            disk.remove(&Path::new(dir).join(file)).unwrap();
+        }
+    }
+    for (path, bytes) in files {
+        disk.create(path, Access::Buffered).unwrap().write_all_at(0, bytes).unwrap();
     }
 }
 
@@ -252,6 +276,33 @@ fn lose_the_tail(seed: u64) -> u64 {
     let words = words(&take(&consumer));
     assert_eq!(words, expected("new", kept + 1..=owner.last()), "seed {seed}");
     10 - kept
+}
+
+#[test]
+fn a_log_that_was_put_back_from_a_copy_takes_its_groups_back() {
+    let (mut stage, mut owner) = stage();
+    owner.write("a", 5, Commit::Synced);
+    let Owner { disk, salts, truth, made } = owner;
+    truth.close().unwrap();
+    made.close().unwrap();
+    let copy = [copy_of(&disk, TRUTH), copy_of(&disk, MADE)].concat();
+    let mut owner = Owner::open(&disk, salts);
+    owner.write("gone", 5, Commit::Synced);
+    let _mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    ack(&consumer, &take(&consumer));
+    drop(consumer);
+    stage.reopen();
+    // It counts the same epochs again, and comes further than it had.
+    let salts = owner.salts;
+    drop(owner);
+    put_back(&disk, &copy);
+    let mut owner = Owner::open(&disk, salts);
+    owner.write("new", 10, Commit::Synced);
+    let mount = owner.mount(&stage);
+    assert_eq!(mount.rewound().len(), 1);
+    let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+    assert_eq!(words(&take(&consumer)), expected("new", 6..=15));
 }
 
 #[test]

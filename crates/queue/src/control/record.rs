@@ -1,6 +1,7 @@
 //! What stands in the control log.
 
 use crate::group::{GroupOptions, Progress, Range};
+use crate::mount::Epoch;
 use crate::name::Name;
 use crate::topic::TopicOptions;
 use serde::{Deserialize, Serialize};
@@ -59,9 +60,9 @@ pub(crate) enum Record<'a> {
     },
     /// What a topic has put off and delivered since, as [`Progress`] of a group.
     Delayed { topic: u32, progress: Progress },
-    /// A topic is the log of somebody else, which is in this epoch now. What groups did from message
-    /// `end` on was about records that were lost before it began.
-    Mounted { id: u32, name: Name, epoch: u64, end: u64 },
+    /// A topic is the log of somebody else, whose last epochs are these. What groups did from message
+    /// `end` on was about records that have been lost.
+    Mounted { id: u32, name: Name, epochs: Vec<Epoch>, end: u64 },
     /// A topic has dropped everything below these numbers, one for each priority, whatever its files
     /// still hold.
     Dropped { topic: u32, below: Vec<u64> },

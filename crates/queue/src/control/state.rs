@@ -2,6 +2,7 @@
 
 use super::record::{Finished, Moved, Record};
 use crate::group::{GroupOptions, Progress, Range};
+use crate::mount::Epoch;
 use crate::name::Name;
 use crate::topic::TopicOptions;
 use std::borrow::Cow;
@@ -20,8 +21,8 @@ pub(crate) struct GroupRecord {
 pub(crate) struct TopicRecord {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
-    /// The epoch in which it was mounted last, if it is the log of somebody else.
-    pub(crate) mounted: Option<u64>,
+    /// The epochs that the log had when it was mounted last, if it is somebody else's.
+    pub(crate) mounted: Option<Vec<Epoch>>,
     pub(crate) groups: BTreeMap<u32, GroupRecord>,
     pub(crate) delayed: Progress,
     /// What of each lane was dropped.
@@ -115,11 +116,11 @@ impl ControlState {
                 // A checkpoint says it again.
                 self.topics.entry(id).or_insert_with(|| TopicRecord::new(name, options));
             }
-            Record::Mounted { id, name, epoch, end } => {
+            Record::Mounted { id, name, epochs, end } => {
                 self.next_id = self.next_id.max(id + 1);
                 let new = || TopicRecord::new(name, TopicOptions::default());
                 let topic = self.topics.entry(id).or_insert_with(new);
-                topic.mounted = Some(epoch);
+                topic.mounted = Some(epochs);
                 for group in topic.groups.values_mut() {
                     group.progress.forget_from(0, end.max(1));
                 }

@@ -54,8 +54,8 @@ impl Core {
             let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
             match &topic.mounting {
                 Some(mounting) => {
-                    let epoch = mounting.epoch;
-                    tell(&Record::Mounted { id, name, epoch, end: u64::MAX });
+                    let epochs = mounting.epochs.clone();
+                    tell(&Record::Mounted { id, name, epochs, end: u64::MAX });
                 }
                 None => {
                     tell(&Record::Topic { id, name, options });
