@@ -97,6 +97,30 @@ impl Engine {
         EventReader::new(from, Arc::clone(&self.venue), self.events.clone())
     }
 
+    /// The event log, for those who read it themselves: up to [`Marks::recorded`], and not further.
+    #[must_use]
+    pub fn event_log(&self) -> &Segments {
+        &self.events
+    }
+
+    /// The journal, of which the event log can be made again.
+    #[must_use]
+    pub fn journal(&self) -> &Segments {
+        &self.journal
+    }
+
+    /// Has somebody told the last sequence of the event log: now, and each time that a group was
+    /// written. It is told by the thread that writes the event log, which must not be held up. One can
+    /// be told; false if there is one already.
+    pub fn on_recorded(&self, tell: impl Fn(Seq) + Send + Sync + 'static) -> bool {
+        let is_first = self.venue.on_recorded.set(Box::new(tell)).is_ok();
+        // What was recorded before it was set, nobody told it.
+        if is_first && let Some(tell) = self.venue.on_recorded.get() {
+            tell(self.venue.progression.recorded());
+        }
+        is_first
+    }
+
     /// The last sequence that everyone may see.
     #[must_use]
     pub fn released(&self) -> Seq {

@@ -8,8 +8,9 @@ use crate::sabotage::Switch;
 use crate::signal::{Signal, Wait};
 use crate::snapshot::SnapshotDesk;
 use crate::stats::Counters;
+use rialto_model::Seq;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The shared state of one engine. Data flows through the rings between the steps; what is here
 /// says how far it has come, rings bells, and is asked by the outside.
@@ -31,6 +32,8 @@ pub(crate) struct Venue {
     pub(crate) snapshots: SnapshotDesk,
     pub(crate) stats: Counters,
     pub(crate) switch: Switch,
+    /// Who is told how far the event log has come.
+    pub(crate) on_recorded: OnceLock<Box<dyn Fn(Seq) + Send + Sync>>,
     fault: Mutex<Option<Arc<Fault>>>,
 }
 
@@ -57,6 +60,7 @@ impl Venue {
             snapshots,
             stats: Counters::new(),
             switch,
+            on_recorded: OnceLock::new(),
             fault: Mutex::new(None),
         }
     }

@@ -69,7 +69,11 @@ impl EventWriter {
         events.set_caller(note.encode());
         let written = log.write(events, Commit::Written)?;
         self.venue.stats.count_event_group(written);
-        self.venue.progression.advance_recorded(Seq(events.last_seq()));
+        let last = Seq(events.last_seq());
+        self.venue.progression.advance_recorded(last);
+        if let Some(tell) = self.venue.on_recorded.get() {
+            tell(last);
+        }
         // The sequencer may be gone; then nobody needs the batch any more.
         let _ = self.free.push(batch);
         self.venue.sequencer.notify();
