@@ -34,9 +34,9 @@ mod text;
 mod time;
 
 pub use codec::{
-    COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES,
-    EventEncoder, EventIter, EventsFull, decode_command, decode_events, encode_command,
-    encode_event,
+    COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX, EVENTS_CONTENT_TYPE,
+    EVENTS_HEADER_BYTES, EventEncoder, EventIter, EventsFull, decode_command, decode_events,
+    encode_command, encode_event,
 };
 pub use command::{Amend, Command, MassCancel, Transfer};
 pub use event::{

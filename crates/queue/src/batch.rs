@@ -49,6 +49,12 @@ impl Batch {
         Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq(), form })
     }
 
+    /// One message, as it is stored, that lies nowhere.
+    pub(crate) fn of_bytes(bytes: Box<[u8]>, seq: u64) -> Arc<Self> {
+        let body = Some(Body::Copied(bytes));
+        Arc::new(Self { body, first_seq: seq, last_seq: seq, form: Form::Message })
+    }
+
     pub(crate) fn first_seq(&self) -> u64 {
         self.first_seq
     }

@@ -22,7 +22,7 @@ pub struct Redriven {
     /// They are where they came from, and no longer dead.
     pub sent: u64,
     /// They stay: they do not say where they came from, there is no such topic any more, they may not
-    /// go there, or it does not take such messages any more.
+    /// go there, it does not take such messages any more, or it is a log of somebody else's.
     pub kept: u64,
 }
 
@@ -111,7 +111,12 @@ impl Queue {
         let mut transaction = self.begin();
         transaction.ack(undertaker, letter)?;
         match transaction.publish(origin.as_str(), &message) {
-            Err(QueueError::UnknownTopic(_) | QueueError::Message(_)) => return Ok(false),
+            Err(
+                QueueError::UnknownTopic(_)
+                | QueueError::Message(_)
+                | QueueError::ReadOnly(_)
+                | QueueError::NotMounted(_),
+            ) => return Ok(false),
             published => drop(published?),
         }
         transaction.commit()?;

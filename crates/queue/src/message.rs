@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::format::{self, Header, Headers, Parts};
+use crate::publish::{Publish, Stamp};
 use rialto_clock::Timestamp;
 use std::fmt;
 use std::sync::Arc;
@@ -87,7 +88,20 @@ impl Message {
     }
 
     /// Where the record lies with the length before and the padding behind it.
+    ///
+    /// A record of somebody else's is made the message that it would be here.
     pub(crate) fn stretch(&self, before: usize, framed: impl Fn(usize) -> usize) -> Stretch {
+        if let Form::Raw(_) = self.batch.form() {
+            let publish = Publish::new(self.payload()).content_type(self.content_type());
+            let len = publish.bytes();
+            let mut bytes = vec![0; framed(len)];
+            let (prefix, room) = bytes.split_at_mut(before);
+            prefix.copy_from_slice(&(len as u32).to_le_bytes());
+            let stamp = Stamp { published_at: self.published_at(), ..Stamp::default() };
+            publish.encode(stamp, &mut room[..len]);
+            let end = bytes.len() as u32;
+            return Stretch { batch: Batch::of_bytes(bytes.into(), self.id.seq), start: 0, end };
+        }
         let start = self.start as usize - before;
         let end = start + framed((self.end - self.start) as usize);
         Stretch { batch: self.batch.clone(), start: start as u32, end: end as u32 }

@@ -221,7 +221,7 @@ impl<'a> Publish<'a> {
 }
 
 /// What the topic adds to a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stamp {
     pub(crate) published_at: Timestamp,
     pub(crate) deliver_at: Option<Timestamp>,

@@ -5,9 +5,10 @@ mod stage;
 
 use rialto_disk::{Access, Disk, SimDisk};
 use rialto_log::{Commit, Group, Options, Sealing, Segments, Writer};
+use rialto_queue::packed::{Packed, pack_fetched};
 use rialto_queue::{
-    DEAD_SUFFIX, GroupOptions, Level, Mount, MountedLog, Order, Publish, QueueError, Read, Start,
-    Timestamp, TopicOptions, dead_header,
+    DEAD_SUFFIX, Fetched, GroupOptions, Level, Mount, MountedLog, Order, Publish, QueueError, Read,
+    Start, Timestamp, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
 use std::path::{Path, PathBuf};
@@ -183,6 +184,19 @@ fn what_somebody_else_writes_is_read_by_readers_and_groups_as_it_is_told_of() {
     assert_eq!(messages[1].published_at(), Timestamp(2_000));
     assert_eq!(messages[1].content_type(), "application/x-fact");
     assert_eq!((messages[1].key(), messages[1].headers().count()), (&[][..], 0));
+    let bytes: Vec<u8> = pack_fetched(&Fetched { messages, missed: 0 }, 7)
+        .iter()
+        .flat_map(|piece| piece.as_ref().to_vec())
+        .collect();
+    let packed = Packed::read(&bytes).unwrap();
+    let packed: Vec<_> = packed
+        .messages()
+        .map(|it| {
+            (it.id().seq, it.published_at(), word(it.payload()), it.content_type().to_owned())
+        })
+        .collect();
+    let told = |seq| (seq, Timestamp(seq * 1_000), format!("a-{seq}"), "application/x-fact".into());
+    assert_eq!(packed, [told(1), told(2), told(3)]);
     owner.write("a", 2, Commit::Synced);
     assert_eq!(words(&take(&consumer)), [""; 0], "nothing that was not told of");
     mount.advance(owner.last());
@@ -394,6 +408,8 @@ fn messages_are_given_up_to_a_topic_of_the_queue_and_moved_in_transactions() {
     let dead = take(&dead);
     assert_eq!(words(&dead), expected("a", [2]));
     assert_eq!(dead[0].header(dead_header::ID), Some(&b"0:2"[..]));
+    let redriven = stage.queue().redrive(&format!("{TOPIC}{DEAD_SUFFIX}"), 9, |_| true).unwrap();
+    assert_eq!((redriven.sent, redriven.kept), (0, 1));
     assert_eq!(take_payloads(&stage.consumer("own", "g")), ["made of a-1"]);
 }
 

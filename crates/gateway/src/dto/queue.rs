@@ -3,6 +3,7 @@
 use crate::ApiError;
 use crate::json::{JsonOut, Str, base64};
 use crate::queues::{LeaseTexts, NewMessage};
+use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
     Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message,
     Order, Overtaken, Sharing, Start, TopicOptions, TopicStats, WhenFull,
@@ -235,6 +236,12 @@ pub(crate) fn write_message(out: &mut JsonOut, message: &Message) {
 /// What is not said of a message is left out.
 fn write_content(out: &mut JsonOut, message: &Message) {
     write_bytes(out, ["payload", "payload_base64"], message.payload());
+    if message.content_type() == EVENTS_CONTENT_TYPE
+        && let Ok((_, events)) = decode_events(message.payload())
+        && let Ok(events) = events.collect::<Result<Vec<_>, _>>()
+    {
+        out.key("events").value(&events);
+    }
     if !message.key().is_empty() {
         write_bytes(out, ["key", "key_base64"], message.key());
     }
@@ -287,6 +294,7 @@ pub fn topic_json(options: &TopicOptions, stats: &TopicStats) -> Vec<u8> {
 pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &TopicStats) {
     out.open_object();
     out.key("name").text(stats.name.as_str());
+    out.key("read_only").flag(stats.mounted.is_some());
     out.key("kind").text(match options.kind {
         Kind::Stream => "stream",
         Kind::WorkQueue => "work_queue",

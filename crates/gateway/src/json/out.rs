@@ -1,6 +1,7 @@
 //! Writes JSON into one buffer, with decimals and 64-bit numbers as strings.
 
 use rialto_model::Scale;
+use serde::Serialize;
 
 /// A JSON text in the making. Commas are put where they belong.
 ///
@@ -85,6 +86,13 @@ impl JsonOut {
             }
         }
         self.bytes.push(b'"');
+    }
+
+    /// A value that knows how it is written.
+    pub(crate) fn value(&mut self, value: &impl Serialize) {
+        self.separate();
+        let written = serde_json::to_writer(&mut self.bytes, value);
+        written.expect("plain data is always written to memory");
     }
 
     pub(crate) fn flag(&mut self, flag: bool) {

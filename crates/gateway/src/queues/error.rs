@@ -33,6 +33,10 @@ pub(super) fn told(error: QueueError) -> Error {
         QueueError::CutOff { .. } => {
             as_kind(ErrorKind::Conflict, "cut_off").with_source(AtField("from"))
         }
+        QueueError::ReadOnly(_) => as_kind(ErrorKind::Conflict, "read_only"),
+        QueueError::NotMounted(_) => {
+            as_kind(ErrorKind::Unavailable, "not_mounted").retryable(false)
+        }
         QueueError::LeaseLost(_) => as_kind(ErrorKind::Conflict, "lease_lost"),
         QueueError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),

@@ -4,6 +4,10 @@ use rialto_queue::NAME_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// How the names of topics begin that the venue keeps itself. Nobody else creates one, and only a
+/// pattern that begins so means one: what a key was given of all topics says nothing of these.
+pub const VENUE_TOPICS: &str = "venue.";
+
 /// Something that can be done with a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,6 +64,9 @@ impl TopicPattern {
     /// Whether a topic is meant.
     #[must_use]
     pub fn matches(&self, topic: &str) -> bool {
+        if topic.starts_with(VENUE_TOPICS) && !self.0.starts_with(VENUE_TOPICS) {
+            return false;
+        }
         match self.0.strip_suffix('*') {
             Some(beginning) => topic.starts_with(beginning),
             None => topic == self.0,
@@ -115,6 +122,10 @@ mod tests {
         assert!(means("orders", "orders") && !means("orders", "orders.eu"));
         assert!(means("orders.*", "orders.eu") && !means("orders.*", "orders"));
         assert!(means("*", "anything"));
+        assert!(means("venue.*", "venue.events") && means("venue.events", "venue.events"));
+        for other in ["*", "v*", "venue*"] {
+            assert!(!means(other, "venue.events"), "{other:?}");
+        }
         for bad in ["", "a*b", "**", "a b", "é*", &"x".repeat(129)] {
             assert!(TopicPattern::new(bad).is_err(), "{bad:?}");
         }

@@ -15,7 +15,7 @@ mod request;
 
 pub(crate) use bus::QueueBus;
 pub(crate) use error::AtMessage;
-pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
+pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use request::{

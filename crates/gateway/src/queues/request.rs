@@ -1,6 +1,6 @@
 //! What can be asked of the queue.
 
-use super::grant::QueueRight;
+use super::grant::{QueueRight, VENUE_TOPICS};
 use super::policy::{Needed, NeedsRight};
 use bytes::Bytes;
 use rialto_bus::behaviour::Validate;
@@ -255,7 +255,18 @@ macro_rules! always_valid {
     )* };
 }
 
-always_valid! { CreateTopic DeleteTopic ListTopics GetTopic DeleteGroup LeaveGroup }
+always_valid! { DeleteTopic ListTopics GetTopic DeleteGroup LeaveGroup }
+
+impl Validate for CreateTopic {
+    fn validate(&self) -> Result<()> {
+        if self.topic.as_str().starts_with(VENUE_TOPICS) {
+            let message =
+                format!("Topics whose names begin with {VENUE_TOPICS} are the venue's own.");
+            return Err(AtField("name").invalid(message));
+        }
+        Ok(())
+    }
+}
 
 impl Validate for CreateGroup {
     fn validate(&self) -> Result<()> {

@@ -29,6 +29,9 @@ const VERSION: u8 = 1;
 /// Stands where a command has its kind, so that a reader that was given the wrong log notices.
 const EVENTS_MARK: u8 = 255;
 
+/// What a record of events is called where bytes have a media type.
+pub const EVENTS_CONTENT_TYPE: &str = "application/vnd.rialto.events";
+
 /// Flags of commands and events. A bit means the same wherever it is allowed.
 mod flag {
     /// Amounts do not all fit 64 bits: their high halves follow the fixed part.

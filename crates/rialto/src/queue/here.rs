@@ -58,6 +58,8 @@ pub(super) fn told(error: QueueError) -> Error {
         | QueueError::TopicExists(_)
         | QueueError::GroupExists { .. }
         | QueueError::NoKey(_)
+        | QueueError::ReadOnly(_)
+        | QueueError::NotMounted(_)
         | QueueError::TooMany { .. } => Error::Usage(error.to_string()),
         other => Error::Failed(tell_all(&other)),
     }

@@ -5,6 +5,7 @@ use super::here::told;
 use super::kept::Kept;
 use crate::Error;
 use crate::terminal::say;
+use rialto_gateway::VENUE_TOPICS;
 use rialto_queue::{
     Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, Kind, Level, Name, Order,
     Sharing, Start, TopicOptions, WhenFull,
@@ -105,6 +106,10 @@ impl Create {
     }
 
     pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        if self.topic.starts_with(VENUE_TOPICS) {
+            let reason = format!("topics whose names begin with {VENUE_TOPICS} are a venue's own");
+            return Err(Error::Usage(reason));
+        }
         queue.create_topic(self)
     }
 }
@@ -290,6 +295,7 @@ impl Describe {
         say(format_args!("{:<13} {}", "topic", shown(&topic["name"])));
         for field in [
             "kind",
+            "read_only",
             "level",
             "priorities",
             "compression",

@@ -132,7 +132,8 @@ impl Venue {
             // It starts behind the engine, which sees to it that one process uses the directory.
             let dir = config.data_dir().join(QUEUE_DIR);
             let keys = config.engine.keys.clone();
-            let queue = queue::Part::new(dir, disk, keys, config.queue_buffers_bytes);
+            let buffers = config.queue_buffers_bytes;
+            let queue = queue::Part::new(dir, disk, keys, buffers, running.clone());
             let made = queue.made();
             lifecycle.register("queue", queue).needs("engine").restart(Restart::NEVER);
             made

@@ -1,11 +1,13 @@
-//! The queue as a component: topics that callers with keys publish on and consume.
+//! The queue as a component: topics that callers with keys publish on and consume, and the event log
+//! as one that they can only consume.
 
 use super::made::Made;
 use crate::terminal::note;
 use rialto_disk::Disk;
-use rialto_engine::KeyRing;
+use rialto_engine::{Engine, KeyRing};
 use rialto_lifecycle::{Component, Failure, Health};
-use rialto_queue::{Queue, QueueOptions};
+use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
+use rialto_queue::{MountedLog, Queue, QueueError, QueueOptions, Rewound, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,9 +16,13 @@ pub(super) struct Part {
     disk: Arc<dyn Disk>,
     keys: KeyRing,
     buffers_bytes: usize,
+    engine: Made<Engine>,
     made: Made<Queue>,
     running: Option<Arc<Queue>>,
 }
+
+/// The topic that is the event log.
+const EVENTS_TOPIC: &str = "venue.events";
 
 impl Part {
     pub(super) fn new(
@@ -24,13 +30,54 @@ impl Part {
         disk: Arc<dyn Disk>,
         keys: KeyRing,
         buffers_bytes: usize,
+        engine: Made<Engine>,
     ) -> Part {
-        Part { dir, disk, keys, buffers_bytes, made: Made::new("queue"), running: None }
+        let made = Made::new("queue");
+        Part { dir, disk, keys, buffers_bytes, engine, made, running: None }
     }
 
     pub(super) fn made(&self) -> Made<Queue> {
         self.made.clone()
     }
+}
+
+/// Has the event log read as a topic.
+fn mount_events(queue: &Queue, engine: &Engine) -> Result<(), Failure> {
+    let log = MountedLog {
+        segments: engine.event_log().clone(),
+        made_of: Some(engine.journal().clone()),
+        level: engine.config().level,
+        sealing: engine.config().sealing,
+        visible: engine.marks().recorded.0,
+        content_type: EVENTS_CONTENT_TYPE,
+        time_of: |record| {
+            // One that this build does not know is read all the same.
+            decode_events(record).map_or(Timestamp::default(), |(time, _)| Timestamp(time.0))
+        },
+    };
+    match queue.mount(EVENTS_TOPIC, log) {
+        Ok(mount) => {
+            mount.rewound().iter().for_each(tell_rewound);
+            engine.on_recorded(move |seq| mount.advance(seq.0));
+            Ok(())
+        }
+        // A venue does not stay closed for that.
+        Err(QueueError::TopicExists(name)) => {
+            note(format_args!(
+                "warning: the queue has a topic {name} of its own, so that the venue's events are not \
+                 there; delete it and start again"
+            ));
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn tell_rewound(rewound: &Rewound) {
+    note(format_args!(
+        "warning: the topic {} lost its unsynced tail; its group {} goes on with message {}:{}",
+        rewound.topic, rewound.group, rewound.lane, rewound.next
+    ));
 }
 
 impl Component for Part {
@@ -42,12 +89,8 @@ impl Component for Part {
             ..QueueOptions::at(&self.dir)
         };
         let queue = Arc::new(Queue::open(options)?);
-        for rewound in &queue.report().rewound {
-            note(format_args!(
-                "warning: the topic {} lost its unsynced tail; its group {} goes on with message {}:{}",
-                rewound.topic, rewound.group, rewound.lane, rewound.next
-            ));
-        }
+        queue.report().rewound.iter().for_each(tell_rewound);
+        mount_events(&queue, &*self.engine.get()?)?;
         self.made.put(Arc::clone(&queue));
         self.running = Some(queue);
         Ok(())

@@ -1,0 +1,375 @@
+//! The event log as a topic of the venue's queue: consumed by groups, made again, cut back.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod running;
+
+use rialto::client::{Client, Credentials, secret};
+use rialto_disk::RealDisk;
+use rialto_engine::{Engine, EngineConfig};
+use rialto_model::{Event, Seq, decode_events};
+use running::{PATIENCE, Running, configure, rialto, text};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const KILLS: u64 = 5;
+const TOPIC: &str = "/v1/queues/venue.events";
+
+/// A venue with a queue, members that trade, and a group of its events.
+struct House {
+    dir: tempfile::TempDir,
+    level: &'static str,
+    running: Running,
+    admin: String,
+    members: Vec<(String, String)>,
+    orders: u64,
+}
+
+impl House {
+    fn new(level: &'static str) -> House {
+        let dir = tempfile::tempdir().unwrap();
+        configure(dir.path(), "[queue]\nenabled = true\n");
+        let running = Running::serve(dir.path(), level);
+        let admin = running.admin_key();
+        let mut house = House { dir, level, running, admin, members: Vec::new(), orders: 0 };
+        house.furnish();
+        house
+    }
+
+    fn furnish(&mut self) {
+        let admin = self.operator();
+        let post = |what: &str, body| {
+            admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).unwrap()
+        };
+        for code in ["BTC", "USD"] {
+            post("currencies", json!({ "code": code, "scale": 8 }));
+        }
+        post(
+            "instruments",
+            json!({
+                "symbol": "BTC-USD", "base": "BTC", "quote": "USD", "price_scale": 2,
+                "quantity_scale": 6, "tick": "1", "lot": "0.00001",
+            }),
+        );
+        for number in [1, 2] {
+            post("members", json!({ "member": number, "name": format!("client-{number}") }));
+            post("accounts", json!({ "account": number, "member": number, "name": "main" }));
+            for currency in ["BTC", "USD"] {
+                let reference = format!("begin-{number}-{currency}");
+                let amount = "1000000000";
+                let deposit = json!({
+                    "account": number, "currency": currency, "amount": amount,
+                    "reference": reference,
+                });
+                post("deposits", deposit);
+            }
+            // Whatever it may do with all topics says nothing of the venue's own.
+            let all = json!([{ "topics": "*", "rights": ["produce", "consume", "admin"] }]);
+            let key = json!({ "member": number, "scopes": ["read", "trade"], "queues": all });
+            let key = post("keys", key);
+            let part = |name: &str| key[name].as_str().unwrap().to_owned();
+            self.members.push((part("id"), part("secret")));
+        }
+        // Nobody gives up on a message because the venue is killed so often.
+        let group = json!({ "name": "g", "attempts_max": 0 });
+        admin.call("POST", &format!("{TOPIC}/groups"), Some(&group)).unwrap();
+    }
+
+    fn operator(&self) -> Client {
+        Client::new(&self.running.url(), Credentials::Admin(self.admin.clone()))
+    }
+
+    fn member(&self, nth: usize) -> Client {
+        let (id, key) = &self.members[nth];
+        let secret = secret(key).unwrap();
+        Client::new(&self.running.url(), Credentials::Key { id: id.clone(), secret })
+    }
+
+    /// Orders of both members, which rest and trade.
+    fn trade(&mut self, rounds: u64) {
+        let members = [self.member(0), self.member(1)];
+        for _ in 0..rounds {
+            self.orders += 1;
+            for (client, (account, side)) in members.iter().zip([(1, "buy"), (2, "sell")]) {
+                assert!(place(client, account, side, self.orders), "orders are answered");
+            }
+        }
+    }
+
+    fn data(&self) -> std::path::PathBuf {
+        self.dir.path().join("data")
+    }
+
+    fn delete_events(&self) {
+        fs::remove_dir_all(self.data().join("events")).unwrap();
+    }
+
+    fn serve_again(&mut self) {
+        self.running = Running::serve(self.dir.path(), self.level);
+    }
+}
+
+fn place(client: &Client, account: u32, side: &str, round: u64) -> bool {
+    let rows: Vec<_> = (0..3)
+        .map(|row| {
+            json!({ "place": {
+                "instrument": "BTC-USD", "side": side, "time_in_force": "gtc",
+                "price": (60_000 + (round * 7 + row) % 5).to_string(),
+                "quantity": format!("0.{:06}", 10 + 10 * row),
+            }})
+        })
+        .collect();
+    let body = json!({ "account": account, "rows": rows });
+    client.call("POST", "/v1/orders/batch", Some(&body)).is_ok()
+}
+
+/// What one who consumes the group has seen and was told to be done with.
+#[derive(Default)]
+struct Consumed {
+    records: BTreeMap<u64, Vec<u8>>,
+    done: BTreeSet<u64>,
+}
+
+impl Consumed {
+    /// Fetches some and acknowledges them; how many, or nothing if the venue has gone away.
+    fn step(&mut self, client: &Client, max: usize) -> Option<usize> {
+        let body = json!({ "consumer": "one", "max": max });
+        let fetched = client.call("POST", &format!("{TOPIC}/groups/g/fetch"), Some(&body)).ok()?;
+        let messages = fetched["messages"].as_array().unwrap();
+        assert_eq!(fetched["missed"].as_u64().unwrap_or_default(), 0, "{fetched}");
+        let mut leases = Vec::new();
+        let mut seqs = Vec::new();
+        for message in messages {
+            let seq = message["id"].as_str().unwrap().strip_prefix("0:").unwrap();
+            let seq: u64 = seq.parse().unwrap();
+            assert!(!self.done.contains(&seq), "{seq} was done with");
+            let record = decode_base64(message["payload_base64"].as_str().unwrap());
+            let (time, events) = decode_events(&record).unwrap();
+            let events: Vec<Event> = events.map(Result::unwrap).collect();
+            assert_eq!(message["events"], serde_json::to_value(&events).unwrap());
+            assert_eq!(message["published_us"], (time.0 / 1_000).to_string());
+            if let Some(before) = self.records.insert(seq, record) {
+                assert_eq!(Some(&before), self.records.get(&seq), "{seq} is another");
+            }
+            leases.push(json!({ "id": message["id"], "lease": message["lease"] }));
+            seqs.push(seq);
+        }
+        if leases.is_empty() {
+            return Some(0);
+        }
+        let body = json!({ "consumer": "one", "messages": leases });
+        let told = client.call("POST", &format!("{TOPIC}/groups/g/ack"), Some(&body)).ok()?;
+        assert_eq!(told["lost"], json!([]));
+        self.done.extend(&seqs);
+        Some(seqs.len())
+    }
+
+    fn rest(&mut self, client: &Client) {
+        while self.step(client, 100).unwrap() > 0 {}
+    }
+
+    /// Holds it all against what the journal's replay yields.
+    #[track_caller]
+    fn check(&self, replayed: &BTreeMap<u64, Vec<u8>>) {
+        assert_eq!(self.records.keys().max(), replayed.keys().max());
+        for (seq, record) in replayed {
+            assert_eq!(self.records.get(seq), Some(record), "the record of sequence {seq}");
+        }
+        assert_eq!(self.records.len(), replayed.len());
+    }
+}
+
+fn decode_base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for digit in text.bytes().filter(|byte| *byte != b'=') {
+        let value = DIGITS.iter().position(|other| *other == digit).unwrap();
+        bits = bits << 6 | value as u32;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
+}
+
+/// The events that the journal yields: the event log, made again from it.
+fn replayed(house: &House) -> BTreeMap<u64, Vec<u8>> {
+    house.delete_events();
+    let config =
+        EngineConfig { data_dir: house.data(), segment_bytes: 4 << 20, ..EngineConfig::default() };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let last = engine.released();
+    let mut records = BTreeMap::new();
+    let mut reader = engine.events(Seq(1));
+    while reader.next_seq() <= last {
+        let batch = reader.next_timeout(PATIENCE).unwrap().expect("there are more");
+        records.extend(batch.iter().map(|record| (record.seq.0, record.bytes.to_vec())));
+    }
+    engine.shutdown(PATIENCE);
+    records
+}
+
+#[test]
+fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
+    let mut house = House::new("synced");
+    house.trade(40);
+    let mut consumed = Consumed::default();
+    while consumed.done.len() < 100 {
+        consumed.step(&house.operator(), 7).unwrap();
+    }
+    house.running.terminate();
+    // Who has no venue finds the group all the same.
+    let queue = house.data().join("queue");
+    let queue = queue.to_str().unwrap();
+    let shown = rialto(&["queue", "--dir", queue, "describe", "venue.events"]);
+    let shown = text(&shown.stdout);
+    let done = format!("done below {}", consumed.done.len() + 1);
+    assert!(shown.contains("read_only") && shown.contains(&done), "{shown}");
+    for refused in
+        [["produce", "venue.events"], ["create", "venue.other"], ["tail", "venue.events"]]
+    {
+        let refused = rialto(&["queue", "--dir", queue, refused[0], refused[1]]);
+        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    }
+
+    house.delete_events();
+    house.serve_again();
+    consumed.step(&house.operator(), 20).unwrap();
+    house.trade(10);
+    consumed.rest(&house.operator());
+    house.running.terminate();
+    consumed.check(&replayed(&house));
+}
+
+#[test]
+fn operators_alone_consume_them_and_nobody_changes_them() {
+    let mut house = House::new("buffered");
+    house.trade(1);
+    let status = |client: &Client, method: &str, path: &str, body: Value| {
+        let body = (!body.is_null()).then_some(body);
+        let answer = client.send(method, path, body.as_ref()).unwrap();
+        (answer.status, answer.body["error"]["code"].as_str().unwrap_or_default().to_owned())
+    };
+    let (operator, member) = (house.operator(), house.member(0));
+    let forbidden = (403, "forbidden".to_owned());
+    assert_eq!(status(&member, "GET", TOPIC, Value::Null), forbidden);
+    assert_eq!(status(&member, "GET", &format!("{TOPIC}/messages"), Value::Null), forbidden);
+    let listed = member.call("GET", "/v1/queues", None).unwrap();
+    assert_eq!(listed["topics"], json!([]));
+    let fetch = json!({ "consumer": "one" });
+    assert_eq!(status(&member, "POST", &format!("{TOPIC}/groups/g/fetch"), fetch), forbidden);
+
+    let read_only = (409, "read_only".to_owned());
+    assert_eq!(status(&operator, "DELETE", TOPIC, Value::Null), read_only);
+    let messages = json!([{ "payload": "not an event" }]);
+    assert_eq!(status(&operator, "POST", &format!("{TOPIC}/messages"), messages), read_only);
+    for name in ["venue.events", "venue.other"] {
+        let invalid = (400, "invalid_field".to_owned());
+        let create = json!({ "name": name });
+        assert_eq!(status(&operator, "POST", "/v1/queues", create), invalid);
+    }
+    let shown = operator.call("GET", TOPIC, None).unwrap();
+    assert_eq!((&shown["read_only"], &shown["level"]), (&json!(true), &json!("buffered")));
+    let read = operator.call("GET", &format!("{TOPIC}/messages?max=1"), None).unwrap();
+    assert_eq!(read["messages"][0]["events"][0]["event"], "currency_created", "{read}");
+    house.running.terminate();
+}
+
+#[test]
+fn nothing_is_missing_or_handed_out_again_after_kills() {
+    for level in ["synced", "buffered"] {
+        let mut house = House::new(level);
+        let mut consumed = Consumed::default();
+        for kill in 0..KILLS {
+            let (operator, members) = (house.operator(), [house.member(0), house.member(1)]);
+            let is_over = AtomicBool::new(false);
+            let enough = consumed.done.len() + 200;
+            std::thread::scope(|scope| {
+                for (client, (account, side)) in members.into_iter().zip([(1, "buy"), (2, "sell")])
+                {
+                    let is_over = &is_over;
+                    scope.spawn(move || {
+                        let mut round = kill;
+                        while place(&client, account, side, round) {
+                            round += 1;
+                        }
+                        assert!(is_over.load(Ordering::SeqCst), "orders are answered");
+                    });
+                }
+                let consumed = &mut consumed;
+                let is_over = &is_over;
+                let (told, is_enough) = std::sync::mpsc::channel();
+                scope.spawn(move || {
+                    while consumed.step(&operator, 20).is_some() {
+                        if consumed.done.len() >= enough {
+                            let _ = told.send(());
+                        }
+                    }
+                    assert!(is_over.load(Ordering::SeqCst), "fetches are answered");
+                });
+                is_enough.recv_timeout(PATIENCE).expect("messages are consumed");
+                is_over.store(true, Ordering::SeqCst);
+                house.running.kill();
+            });
+            if kill % 2 == 0 {
+                house.delete_events();
+            }
+            house.serve_again();
+            assert!(!house.running.said.iter().any(|line| line.contains("lost its")), "{level}");
+        }
+        consumed.rest(&house.operator());
+        house.running.terminate();
+        consumed.check(&replayed(&house));
+    }
+}
+
+/// Copies a directory with everything in it but the queue's.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        if path.is_dir() && name != "queue" {
+            copy(&path, &to.join(name));
+        } else if path.is_file() {
+            fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn groups_go_back_with_a_venue_that_lost_its_tail() {
+    let mut house = House::new("buffered");
+    house.trade(5);
+    house.running.terminate();
+    let copied = house.dir.path().join("copy");
+    copy(&house.data(), &copied);
+    let last = *replayed(&house).keys().max().unwrap();
+
+    house.serve_again();
+    house.trade(20);
+    let mut consumed = Consumed::default();
+    consumed.rest(&house.operator());
+    assert!(consumed.done.len() as u64 > last);
+    house.running.terminate();
+    for name in ["journal", "events", "snapshots"] {
+        fs::remove_dir_all(house.data().join(name)).unwrap();
+    }
+    copy(&copied, &house.data());
+
+    house.serve_again();
+    let told = house.running.line("venue.events lost its unsynced tail");
+    assert!(told.ends_with(&format!("goes on with message 0:{}", last + 1)), "{told}");
+    consumed.done.retain(|seq| *seq <= last);
+    consumed.records.retain(|seq, _| *seq <= last);
+    house.trade(30);
+    consumed.rest(&house.operator());
+    house.running.terminate();
+    consumed.check(&replayed(&house));
+}
