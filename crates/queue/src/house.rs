@@ -16,9 +16,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// How many files a queue keeps mapped besides those that are being read.
-const MAPPED_SEGMENTS_MAX: usize = 64;
-
 /// How often a queue without threads is stepped for one who waits; what has not come by then does
 /// not come without the clock.
 const STEPS_MAX: usize = 8;
@@ -46,8 +43,8 @@ pub(crate) struct House {
     pub(crate) disk: Option<Arc<dyn Disk>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
-    /// The files of topics that are mapped.
-    pub(crate) maps: Maps,
+    /// The files of topics that are mapped, if any are.
+    pub(crate) maps: Option<Maps>,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     agenda: Mutex<Agenda>,
@@ -64,13 +61,14 @@ impl House {
         keys: KeyRing,
         salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
         spares: Arc<Spares>,
+        maps: Option<Maps>,
     ) -> Self {
         Self {
             disk,
             clock,
             keys,
             salt,
-            maps: Maps::keeping(MAPPED_SEGMENTS_MAX),
+            maps,
             spares,
             agenda: Mutex::default(),
             bell: Condvar::new(),

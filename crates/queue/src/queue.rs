@@ -15,7 +15,7 @@ use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{KeyRing, fresh_salt};
+use rialto_log::{KeyRing, Maps, fresh_salt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -35,6 +35,9 @@ pub struct QueueOptions {
     pub dir: Option<PathBuf>,
     /// The size of the control log's files, a multiple of 4096, more than 1 MiB.
     pub control_segment_bytes: u64,
+    /// How many files of topics, that are not written any more, are kept mapped besides those that
+    /// somebody reads or of which somebody holds messages. None are mapped if it is 0.
+    pub mapped_segments_max: usize,
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// The clock.
@@ -66,6 +69,7 @@ impl QueueOptions {
         Self {
             dir: None,
             control_segment_bytes: 4 << 20,
+            mapped_segments_max: 64,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
@@ -120,11 +124,20 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions { dir, control_segment_bytes, disk, clock, keys, salt, buffers_bytes } =
-            options;
+        let QueueOptions {
+            dir,
+            control_segment_bytes,
+            mapped_segments_max,
+            disk,
+            clock,
+            keys,
+            salt,
+            buffers_bytes,
+        } = options;
         let spares = Spares::new(buffers_bytes);
+        let maps = (mapped_segments_max > 0).then(|| Maps::keeping(mapped_segments_max));
         let disk = dir.is_some().then_some(disk);
-        let house = Arc::new(House::new(disk, clock, keys, salt, spares));
+        let house = Arc::new(House::new(disk, clock, keys, salt, spares, maps));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),

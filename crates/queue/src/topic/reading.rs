@@ -93,14 +93,15 @@ impl LaneCursor {
     fn read(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
         if self.reader.as_ref().is_none_or(|reader| reader.next_seq() != self.next) {
-            self.reader = match lane.read_from(self.next, self.maps.then_some(&topic.house.maps)) {
-                // It was deleted between the look and the read.
-                Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
-                    let from = std::mem::replace(&mut self.next, oldest);
-                    return Ok(Some(Step::Gap(from, oldest)));
-                }
-                reader => reader?,
-            };
+            self.reader =
+                match lane.read_from(self.next, topic.house.maps.as_ref().filter(|_| self.maps)) {
+                    // It was deleted between the look and the read.
+                    Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
+                        let from = std::mem::replace(&mut self.next, oldest);
+                        return Ok(Some(Step::Gap(from, oldest)));
+                    }
+                    reader => reader?,
+                };
         }
         let Some(reader) = &mut self.reader else { return Ok(Some(Step::End)) };
         reader.set_end(lane.visible());
