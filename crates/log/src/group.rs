@@ -3,6 +3,7 @@
 use crate::format::{
     CALLER_BYTES, Form, GROUP_HEADER_BYTES, GroupHeader, RECORD_PREFIX_BYTES, record_bytes,
 };
+use crate::reader::GroupView;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES};
 
 /// The most bytes a group may take on disk: 1 MiB.
@@ -79,6 +80,23 @@ impl Group {
         self.records = 0;
         self.reserved = 0;
         self.caller = [0; CALLER_BYTES];
+    }
+
+    /// Empties the group and fills it with the records that were read, which keep their sequences.
+    ///
+    /// # Errors
+    /// If the capacity is too small for them. The group is empty then.
+    pub fn refill(&mut self, read: &GroupView<'_>) -> Result<(), AppendError> {
+        self.begin(read.first_seq());
+        let framed = read.framed();
+        let end = GROUP_HEADER_BYTES + framed.len();
+        let Some(room) = self.buf.get_mut(GROUP_HEADER_BYTES..end) else {
+            return Err(AppendError::Full);
+        };
+        room.copy_from_slice(framed);
+        self.end = end;
+        self.records = (read.last_seq() + 1 - read.first_seq()) as u32;
+        Ok(())
     }
 
     /// Sets the bytes of the header that are the caller's own; they are zero at first. The header

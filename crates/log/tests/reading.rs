@@ -4,7 +4,9 @@
 
 use proptest::prelude::*;
 use rialto_disk::{Disk, RealDisk, SimDisk};
-use rialto_log::{Commit, Group, Options, ReadError, Reader, WriteError, Writer, open};
+use rialto_log::{
+    AppendError, Commit, Group, Options, ReadError, Reader, Records, WriteError, Writer, open,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -227,4 +229,27 @@ proptest! {
             writer.close().unwrap();
         }
     }
+}
+
+#[test]
+fn a_group_is_refilled_with_what_was_read_of_another() {
+    let (_, mut writer) = new_log(64 << 10);
+    fill(&mut writer, 60, 10);
+    let mut reader = Reader::open(&writer.segments(), 13).unwrap();
+    reader.set_end(18);
+    let view = reader.next_group().unwrap().unwrap();
+    let mut group = Group::new(64 << 10);
+    group.begin(1);
+    group.append(&[7; 5_000]).unwrap();
+    group.refill(&view).unwrap();
+    assert_eq!((group.first_seq(), group.last_seq()), (13, 18));
+    let records = Records::of_body(group.body(), 13, 18);
+    let refilled: Vec<_> = records.map(|(seq, record)| (seq, record.to_vec())).collect();
+    assert_eq!(refilled, expected(13..=18));
+    // What does not fit is refused, and leaves nothing.
+    let mut small = Group::new(0);
+    let mut reader = Reader::open(&writer.segments(), 51).unwrap();
+    let view = reader.next_group().unwrap().unwrap();
+    assert_eq!(small.refill(&view), Err(AppendError::Full));
+    assert!(small.is_empty());
 }

@@ -10,11 +10,31 @@ use std::sync::Arc;
 const WORTH_KEEPING: usize = 4;
 
 enum Body {
-    /// The very buffer that was filled by producers and, if the topic has a disk, written.
+    /// The very buffer that was filled by producers and, if the topic has a disk, written; or one that
+    /// was read into.
     Filled(Group, Arc<Spares>),
     Copied(Box<[u8]>),
     /// A file that is not written any more.
     Mapped(MappedRecords),
+}
+
+impl Body {
+    /// Much is copied into a buffer that was used before, because memory that the kernel has to clear
+    /// first costs more than the copy.
+    fn copy(view: &GroupView<'_>, spares: &Arc<Spares>) -> Self {
+        let framed = view.framed();
+        if framed.len() * WORTH_KEEPING < spares.capacity_bytes {
+            return Self::Copied(framed.into());
+        }
+        let mut group = spares.take();
+        match group.refill(view) {
+            Ok(()) => Self::Filled(group, spares.clone()),
+            Err(_) => {
+                spares.give_back(group);
+                Self::Copied(framed.into())
+            }
+        }
+    }
 }
 
 /// Consecutive records of one lane, which any number of readers share.
@@ -41,11 +61,9 @@ impl Batch {
     }
 
     /// Shares what is mapped, and copies what was else read from a log.
-    pub(crate) fn of_view(view: &GroupView<'_>, form: Form) -> Arc<Self> {
-        let body = Some(match view.mapped() {
-            Some(records) => Body::Mapped(records),
-            None => Body::Copied(view.framed().into()),
-        });
+    pub(crate) fn of_view(view: &GroupView<'_>, form: Form, spares: &Arc<Spares>) -> Arc<Self> {
+        let body = view.mapped().map_or_else(|| Body::copy(view, spares), Body::Mapped);
+        let body = Some(body);
         Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq(), form })
     }
 

@@ -106,7 +106,7 @@ impl LaneCursor {
         let Some(reader) = &mut self.reader else { return Ok(Some(Step::End)) };
         reader.set_end(lane.visible());
         let Some(view) = reader.next_group()? else { return Ok(Some(Step::End)) };
-        let batch = Batch::of_view(&view, topic.form());
+        let batch = Batch::of_view(&view, topic.form(), &topic.house.spares);
         self.at = Some(BatchCursor::new(batch, self.next));
         Ok(None)
     }
