@@ -107,6 +107,11 @@ impl SimDisk {
         self.state().flip_bit(path, offset, bit)
     }
 
+    /// The paths of all files as they stand, also while the machine is down.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.state().current.keys().cloned().collect()
+    }
+
     /// The bytes of a file as they stand, or nothing when it does not exist.
     pub fn bytes_of(&self, path: &Path) -> Option<Vec<u8>> {
         self.state().bytes_of(path)
