@@ -20,8 +20,7 @@ const PAYS: f64 = 1.1;
 
 const KEPT: &str = "A reader that keeps every message until the last has come, sharing the memory \
     in which the topic holds it, against one that copies each payload into memory of its own. Both \
-    compare every byte of what they keep, which counts. A topic in memory; sealed files are not \
-    mapped, so there is nothing to be said of those.";
+    compare every byte of what they keep, which counts. A topic in memory.";
 
 /// What a reader keeps of a message.
 trait Kept: Sized {

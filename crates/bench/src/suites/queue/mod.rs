@@ -10,6 +10,7 @@ mod copies;
 mod durable;
 mod groups;
 mod latency;
+mod mapped;
 mod memory;
 mod messages;
 mod reopen;
@@ -40,6 +41,7 @@ impl Suite for Queues {
         outcome.rows.extend(codecs::both(context)?);
         outcome.rows.extend(batches::measure(context)?);
         outcome.rows.extend(copies::measure(context)?);
+        outcome.rows.extend(mapped::measure(context)?);
         outcome.rows.extend(durable::at_once(context)?);
         outcome.rows.extend(durable::confirmed(context)?);
         outcome.extend(latency::measure(context)?);

@@ -62,7 +62,7 @@ impl Stage {
         options: TopicOptions,
     ) -> Result<Stage, BenchError> {
         let directory = context.fresh_directory()?;
-        let queue = open(case, &directory)?;
+        let queue = open(case, &directory, |_| {})?;
         let stage = Stage { case: case.to_string(), queue, directory: Some(directory) };
         stage.create(options)?;
         Ok(stage)
@@ -90,9 +90,18 @@ impl Stage {
 
     /// Closes the queue and opens it again, if it is on disk, so that nothing is in memory.
     pub(super) fn reopen(&mut self) -> Result<(), BenchError> {
+        self.reopen_with(|_| {})
+    }
+
+    /// As [`Stage::reopen`], with so many files that are kept mapped.
+    pub(super) fn reopen_mapping(&mut self, segments_max: usize) -> Result<(), BenchError> {
+        self.reopen_with(|options| options.mapped_segments_max = segments_max)
+    }
+
+    fn reopen_with(&mut self, change: impl Fn(&mut QueueOptions)) -> Result<(), BenchError> {
         self.close()?;
         if let Some(directory) = &self.directory {
-            self.queue = open(&self.case, directory)?;
+            self.queue = open(&self.case, directory, change)?;
         }
         Ok(())
     }
@@ -181,10 +190,15 @@ impl Stage {
     }
 }
 
-fn open(case: &str, directory: &FreshDirectory) -> Result<Queue, BenchError> {
+fn open(
+    case: &str,
+    directory: &FreshDirectory,
+    change: impl Fn(&mut QueueOptions),
+) -> Result<Queue, BenchError> {
     let keys = KeyRing::parse(KEYS, "the key of the benchmark");
     let keys = keys.map_err(broken(case, "read the key"))?;
-    let options = QueueOptions { keys, ..QueueOptions::at(directory.path()) };
+    let mut options = QueueOptions { keys, ..QueueOptions::at(directory.path()) };
+    change(&mut options);
     Queue::open(options).map_err(broken(case, "open a queue"))
 }
 

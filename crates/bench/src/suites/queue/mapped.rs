@@ -1,0 +1,80 @@
+//! Messages of files that are not written any more: mapped, against read and copied.
+
+use super::messages::{Content, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage};
+use crate::error::BenchError;
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::Level;
+
+/// The sizes in bytes, the seed's second.
+const SIZES: [u64; 4] = [256, 2 << 10, 16 << 10, 64 << 10];
+/// How many messages the seed has; of small ones there are more, as many as take this many bytes.
+const COUNT: u64 = 5_000;
+const BYTES_MIN: u64 = 64 << 20;
+/// Where the first reading is this many times as fast, mapping pays even if nobody comes again.
+const PAYS: f64 = 1.1;
+/// How many files a queue keeps mapped: more than there are.
+const KEPT: usize = 64;
+
+const PASSES: &str = "A topic on disk that was closed and opened again, so that none of its files but \
+    an empty one is still written; the files are in the page cache. The copying reader reads them \
+    into its own memory, checks them, and copies what it hands out once more; the queue is opened \
+    with mapped_segments_max = 0 for it. The mapping reader hands out the mapped bytes: checked in \
+    the first pass, and checked already in the second. All compare every byte, which counts.";
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    let mut pays_from = None;
+    for bytes in SIZES {
+        let count = context.sized(COUNT.max(BYTES_MIN / bytes), 40);
+        let case = case(format!("{count} x {bytes} B from finished files"));
+        let name = case.to_string();
+        let messages = Messages::new(Content::Noise, bytes as usize, count);
+        let options = stage::topic(context, Level::Buffered);
+        let mut stage = Stage::on_disk(context, &name, options)?;
+        stage.send(&messages)?;
+        let [copied, first, again, over_first, over_again] = rounds(context, &case, 5, |_| {
+            stage.reopen_mapping(0)?;
+            let copied = stage.read(&messages)?;
+            stage.reopen_mapping(KEPT)?;
+            let first = stage.read(&messages)?;
+            let again = stage.read(&messages)?;
+            let rate = |seconds| count as f64 / seconds;
+            Ok([rate(copied), rate(first), rate(again), copied / first, copied / again])
+        })?;
+        stage.close()?;
+        pays_from = match over_first.median >= PAYS {
+            true => pays_from.or(Some(bytes)),
+            false => None,
+        };
+        let made = |metric, spread, unit| {
+            let row = row(&case, metric, spread, unit, &messages);
+            row.level(Level::Buffered.name()).footnote(PASSES)
+        };
+        rows.push(made("receive, copying", copied, Unit::MessagesPerSecond));
+        rows.push(made("receive, mapping and checking", first, Unit::MessagesPerSecond));
+        rows.push(made("receive, mapped and checked before", again, Unit::MessagesPerSecond));
+        rows.push(made("mapping over copying", over_first, Unit::Ratio));
+        let mut over = made("mapped before over copying", over_again, Unit::Ratio);
+        if bytes == SIZES[3] {
+            over = over.target(1.8);
+        }
+        rows.push(over);
+    }
+    rows.extend(pays_from.map(pays));
+    Ok(rows)
+}
+
+/// From which size on mapping was faster in the first pass, at that size and at all larger ones.
+fn pays(bytes: u64) -> Row {
+    let case = case("messages mapped and copied");
+    Row::new(&case, "size from which mapping pays", bytes as f64, Unit::Bytes)
+        .level(Level::Buffered.name())
+        .check("times_as_fast_at_least", PAYS)
+        .footnote(
+            "The smallest of the sizes above from which on the first pass, which maps and checks, is \
+             1.1 times as fast as copying.",
+        )
+}
