@@ -2,7 +2,7 @@
 
 use crate::message::{Form, Message, MessageId};
 use crate::spares::Spares;
-use rialto_log::{Group, GroupView, MappedRecords, Records};
+use rialto_log::{GROUP_BYTES_MAX, Group, GroupView, MappedRecords, Records};
 use std::sync::Arc;
 
 /// A group that fills less than this share of its buffer is copied out of it, so that one message
@@ -23,7 +23,7 @@ impl Body {
     /// first costs more than the copy.
     fn copy(view: &GroupView<'_>, spares: &Arc<Spares>) -> Self {
         let framed = view.framed();
-        if framed.len() * WORTH_KEEPING < spares.capacity_bytes {
+        if framed.len() * WORTH_KEEPING < GROUP_BYTES_MAX {
             return Self::Copied(framed.into());
         }
         let mut group = spares.take();
