@@ -103,7 +103,7 @@ impl Slot {
     }
 
     /// Keeps the mapping no longer than others do.
-    fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         lock(&self.state).kept = None;
     }
 }

@@ -290,6 +290,14 @@ impl Segments {
         lock(&self.shared.live).push(segment);
     }
 
+    /// Keeps no segment mapped for readers to come, as is due when the log is deleted: files that are
+    /// mapped take their room on the disk though they are removed.
+    pub fn unmap(&self) {
+        for segment in &*lock(&self.shared.live) {
+            segment.slot.let_go();
+        }
+    }
+
     /// Says of all segments but the newest that nobody writes to them or cuts them from here on.
     pub(crate) fn finish_all_but_newest(&self) {
         let live = lock(&self.shared.live);

@@ -61,6 +61,10 @@ fn options() -> TopicOptions {
 /// A queue with a topic that fills some files, opened again so that nothing of it is in memory and
 /// only the newest file, which is empty, is still written.
 fn filled(options: TopicOptions) -> (TempDir, Queue) {
+    filled_keeping(options, 64)
+}
+
+fn filled_keeping(options: TopicOptions, mapped_segments_max: usize) -> (TempDir, Queue) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let queue = Queue::open(QueueOptions::at(dir.path())).unwrap();
     queue.create_topic("t", options).unwrap();
@@ -70,8 +74,8 @@ fn filled(options: TopicOptions) -> (TempDir, Queue) {
     }
     let _ = producer.publish(&Publish::new(&payload(MESSAGES))).unwrap();
     queue.close().unwrap();
-    let queue = Queue::open(QueueOptions::at(dir.path())).unwrap();
-    (dir, queue)
+    let options = QueueOptions { mapped_segments_max, ..QueueOptions::at(dir.path()) };
+    (dir, Queue::open(options).unwrap())
 }
 
 fn read(queue: &Queue) -> Vec<Message> {
@@ -199,4 +203,31 @@ fn compressed_files_are_read_and_not_mapped() {
     assert_eq!(messages.len() as u64, MESSAGES);
     messages.iter().for_each(check);
     assert!(!is_in_a_file(messages[0].payload()));
+}
+
+#[test]
+fn a_queue_that_shall_map_nothing_maps_nothing() {
+    let (_dir, queue) = filled_keeping(options(), 0);
+    let messages = read(&queue);
+    assert_eq!(messages.len() as u64, MESSAGES);
+    messages.iter().for_each(check);
+    assert!(!is_in_a_file(messages[0].payload()));
+}
+
+#[test]
+fn a_deleted_topic_gives_its_files_back_though_somebody_has_a_producer_for_it() {
+    let (dir, queue) = filled(options());
+    let _producer = queue.producer("t").unwrap();
+    let held = read(&queue).swap_remove(0);
+    let is_mapped = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let path = dir.path().to_str().unwrap().to_owned();
+        maps.lines().filter(|line| line.contains(&path)).count()
+    };
+    assert!(is_mapped() > 3);
+    queue.delete_topic("t").unwrap();
+    assert_eq!(is_mapped(), 1, "only the file of the message that is held");
+    check(&held);
+    drop(held);
+    assert_eq!(is_mapped(), 0);
 }

@@ -334,8 +334,9 @@ impl Lane {
         lock(&self.shelf).bytes
     }
 
-    /// Closes the log.
+    /// Closes the log, which keeps nothing mapped from here on.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
+        self.segments.get().inspect(|segments| segments.unmap());
         match lock(&self.store).writer.take() {
             Some(writer) => Ok(writer.close().map(drop)?),
             None => Ok(()),
