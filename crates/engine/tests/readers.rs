@@ -7,7 +7,7 @@ mod stage;
 use rialto_engine::{Engine, Level, Step};
 use rialto_model::{Event, Seq};
 use stage::{Bench, LONG, finish, flow, send, setting, settle};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn a_slow_reader_goes_on_from_the_event_log_and_catches_up() {
@@ -54,6 +54,31 @@ fn nothing_is_visible_before_the_level_allows() {
     let (time, mut events) = batch.iter().next().unwrap().decode().unwrap();
     assert_eq!(time.0, 1_000);
     assert!(matches!(events.next(), Some(Ok(Event::CurrencyCreated(_)))));
+}
+
+#[test]
+fn whoever_is_told_of_the_event_log_reads_there_what_it_was_told_of() {
+    let bench = Bench::new(4, Level::Synced);
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    settle(&mut producer, &mut stepped, &flow(3));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&told);
+    assert!(engine.on_recorded(move |seq| notes.lock().unwrap().push(seq.0)));
+    assert!(!engine.on_recorded(|_| panic!("there is one already")));
+    assert_eq!(*told.lock().unwrap(), [3], "what was there before");
+
+    producer.submit(0, &flow(1)[0], None).unwrap();
+    stepped.step(Step::Sequencer);
+    stepped.step(Step::Journal);
+    assert_eq!(*told.lock().unwrap(), [3], "it is released, and not recorded");
+    stepped.step(Step::Events);
+    assert_eq!(*told.lock().unwrap(), [3, 4]);
+    let mut log = rialto_log::Reader::open(engine.event_log(), 4).unwrap();
+    log.set_end(4);
+    let group = log.next_group().unwrap().unwrap();
+    let read: Vec<_> = group.records().map(|(seq, bytes)| (Seq(seq), bytes.to_vec())).collect();
+    assert_eq!(read, stage::events(&engine, Seq(4), Seq(4)));
 }
 
 #[test]
