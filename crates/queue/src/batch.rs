@@ -13,7 +13,10 @@ enum Body {
     /// The very buffer that was filled by producers and, if the topic has a disk, written; or one that
     /// was read into.
     Filled(Group, Arc<Spares>),
-    Copied(Box<[u8]>),
+    /// Little, in a buffer of its size.
+    Copied(Vec<u8>, Arc<Spares>),
+    /// One message alone.
+    Single(Box<[u8]>),
     /// A file that is not written any more.
     Mapped(MappedRecords),
 }
@@ -24,14 +27,14 @@ impl Body {
     fn copy(view: &GroupView<'_>, spares: &Arc<Spares>) -> Self {
         let framed = view.framed();
         if framed.len() * WORTH_KEEPING < GROUP_BYTES_MAX {
-            return Self::Copied(framed.into());
+            return Self::Copied(spares.copy(framed), spares.clone());
         }
         let mut group = spares.take();
         match group.refill(view) {
             Ok(()) => Self::Filled(group, spares.clone()),
             Err(_) => {
                 spares.give_back(group);
-                Self::Copied(framed.into())
+                Self::Copied(spares.copy(framed), spares.clone())
             }
         }
     }
@@ -51,9 +54,9 @@ impl Batch {
     pub(crate) fn of_group(group: Group, spares: &Arc<Spares>) -> Arc<Self> {
         let (first_seq, last_seq) = (group.first_seq(), group.last_seq());
         let body = if group.body_bytes() * WORTH_KEEPING < group.capacity_bytes() {
-            let copy = group.body().into();
+            let copy = spares.copy(group.body());
             spares.give_back(group);
-            Body::Copied(copy)
+            Body::Copied(copy, spares.clone())
         } else {
             Body::Filled(group, spares.clone())
         };
@@ -69,7 +72,7 @@ impl Batch {
 
     /// One message, as it is stored, that lies nowhere.
     pub(crate) fn of_bytes(bytes: Box<[u8]>, seq: u64) -> Arc<Self> {
-        let body = Some(Body::Copied(bytes));
+        let body = Some(Body::Single(bytes));
         Arc::new(Self { body, first_seq: seq, last_seq: seq, form: Form::Message })
     }
 
@@ -91,7 +94,8 @@ impl Batch {
     pub(crate) fn body(&self) -> &[u8] {
         match &self.body {
             Some(Body::Filled(group, _)) => group.body(),
-            Some(Body::Copied(bytes)) => bytes,
+            Some(Body::Copied(bytes, _)) => bytes,
+            Some(Body::Single(bytes)) => bytes,
             Some(Body::Mapped(records)) => records,
             None => &[],
         }
@@ -101,7 +105,8 @@ impl Batch {
     pub(crate) fn held_bytes(&self) -> usize {
         match &self.body {
             Some(Body::Filled(group, _)) => group.capacity_bytes(),
-            Some(Body::Copied(bytes)) => bytes.len(),
+            Some(Body::Copied(bytes, _)) => bytes.capacity(),
+            Some(Body::Single(bytes)) => bytes.len(),
             Some(Body::Mapped(_)) | None => 0,
         }
     }
@@ -109,8 +114,10 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        if let Some(Body::Filled(group, spares)) = self.body.take() {
-            spares.give_back(group);
+        match self.body.take() {
+            Some(Body::Filled(group, spares)) => spares.give_back(group),
+            Some(Body::Copied(copy, spares)) => spares.drop_copy(copy),
+            Some(Body::Single(_) | Body::Mapped(_)) | None => {}
         }
     }
 }

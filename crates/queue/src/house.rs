@@ -30,11 +30,19 @@ pub(crate) enum Work {
     Prepare(Arc<Topic>, usize, SegmentPreparer),
     /// Make buffers before they are needed.
     Buffers,
+    /// Wake those whose messages are safe.
+    Wake(Vec<Waker>),
 }
+
+/// How many of those who wait the writer wakes itself. To wake a thread takes some microseconds, in
+/// which the disk could be busy.
+const WOKEN_BY_WRITER: usize = 4;
 
 #[derive(Default)]
 struct Agenda {
     work: VecDeque<Work>,
+    /// How many threads wait for work.
+    idle: usize,
     is_closed: bool,
 }
 
@@ -125,6 +133,29 @@ impl House {
         self.bell.notify_one();
     }
 
+    /// Whether nothing waits to be done.
+    pub(crate) fn has_no_work(&self) -> bool {
+        self.agenda().work.is_empty()
+    }
+
+    /// Wakes all of them, most on another thread if one has nothing to do.
+    pub(crate) fn wake(&self, mut wakers: Vec<Waker>) {
+        let rest = wakers.split_off(wakers.len().min(WOKEN_BY_WRITER));
+        wakers.into_iter().for_each(Waker::wake);
+        if rest.is_empty() {
+            return;
+        }
+        let mut agenda = self.agenda();
+        if agenda.idle > agenda.work.len() {
+            agenda.work.push_front(Work::Wake(rest));
+            drop(agenda);
+            self.bell.notify_one();
+        } else {
+            drop(agenda);
+            rest.into_iter().for_each(Waker::wake);
+        }
+    }
+
     /// Waits on this thread for a future, at most until `deadline`. Where no threads do the work,
     /// this one does it meanwhile, and time does not pass.
     pub(crate) fn block_on<T>(
@@ -160,7 +191,12 @@ impl House {
                 return None;
             }
             agenda = match wait {
-                None => self.bell.wait(agenda).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    agenda.idle += 1;
+                    let mut agenda = self.bell.wait(agenda).unwrap_or_else(PoisonError::into_inner);
+                    agenda.idle -= 1;
+                    agenda
+                }
                 Some(Duration::ZERO) => return None,
                 Some(wait) => {
                     let (guard, timeout) = self

@@ -317,12 +317,12 @@ async fn confirm(topic: &Arc<Topic>, ids: &[MessageId], level: Level) -> Result<
     if level > topic.level() {
         topic.want_sync();
     }
-    let mut lasts = [0; 256];
-    for id in ids {
-        lasts[usize::from(id.lane)] = id.seq.max(lasts[usize::from(id.lane)]);
-    }
-    for (number, last) in (0..=u8::MAX).zip(lasts).filter(|(_, last)| *last > 0) {
-        let lane = &topic.lanes[topic.nth(number)];
+    // In each lane the last message counts, and messages of one lane mostly stand together.
+    for (place, id) in ids.iter().enumerate() {
+        if ids.get(place + 1).is_some_and(|next| next.lane == id.lane && next.seq > id.seq) {
+            continue;
+        }
+        let (lane, last) = (&topic.lanes[topic.nth(id.lane)], id.seq);
         std::future::poll_fn(|context| {
             for _ in 0..2 {
                 if lane.mark(level) >= last {

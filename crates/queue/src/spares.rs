@@ -10,11 +10,28 @@ const KEPT: usize = 32;
 /// How many buffers a busy queue has ahead.
 const AHEAD: usize = 4;
 
+/// The sizes of buffers for copies, in bytes. A smaller copy is left to the allocator, which gives a
+/// larger one back to the system again and again.
+const COPY_SIZES: [usize; 9] =
+    [16 << 10, 24 << 10, 32 << 10, 48 << 10, 64 << 10, 96 << 10, 128 << 10, 192 << 10, 256 << 10];
+
+/// How many bytes of such buffers are kept for another use: as many as a topic on disk keeps recent
+/// messages in.
+const COPIES_BYTES_MAX: usize = 32 << 20;
+
+#[derive(Default)]
+struct Copies {
+    /// By size.
+    idle: [Vec<Vec<u8>>; COPY_SIZES.len()],
+    bytes: usize,
+}
+
 /// Buffers of a megabyte for another use, and some ahead of their first. What costs in a buffer that
 /// is new is not to allocate it: it is the system that hands out and clears each page when it is
 /// first written to, which often takes longer than filling it.
 pub(crate) struct Spares {
     groups: Mutex<Vec<Group>>,
+    copies: Mutex<Copies>,
     kept: usize,
     is_asked: AtomicBool,
 }
@@ -26,6 +43,7 @@ impl Spares {
         let groups = std::iter::repeat_with(|| Group::touched(GROUP_BYTES_MAX)).take(ready);
         Arc::new(Self {
             groups: Mutex::new(groups.collect()),
+            copies: Mutex::default(),
             kept: ready.max(KEPT),
             is_asked: AtomicBool::new(false),
         })
@@ -44,6 +62,35 @@ impl Spares {
         let mut groups = self.groups();
         if groups.len() < self.kept {
             groups.push(group);
+        }
+    }
+
+    fn copies(&self) -> MutexGuard<'_, Copies> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of some bytes, to be given back with [`Spares::drop_copy`].
+    pub(crate) fn copy(&self, bytes: &[u8]) -> Vec<u8> {
+        let nth = COPY_SIZES.partition_point(|size| *size < bytes.len());
+        let Some(size) = COPY_SIZES.get(nth).filter(|_| bytes.len() > COPY_SIZES[0] / 2) else {
+            return bytes.to_vec();
+        };
+        let mut copies = self.copies();
+        let idle = copies.idle[nth].pop();
+        copies.bytes -= idle.as_ref().map_or(0, Vec::capacity);
+        drop(copies);
+        let mut copy = idle.unwrap_or_else(|| Vec::with_capacity(*size));
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    pub(crate) fn drop_copy(&self, mut copy: Vec<u8>) {
+        let Ok(nth) = COPY_SIZES.binary_search(&copy.capacity()) else { return };
+        let mut copies = self.copies();
+        if copies.bytes + copy.capacity() <= COPIES_BYTES_MAX {
+            copy.clear();
+            copies.bytes += copy.capacity();
+            copies.idle[nth].push(copy);
         }
     }
 

@@ -59,13 +59,22 @@ impl Waiters {
 
     #[cold]
     fn wake_slowly(&self, reached: u64) {
+        self.extract(reached).into_iter().for_each(Waker::wake);
+    }
+
+    /// All who wait for `reached` or less, to be woken by the caller.
+    #[inline]
+    pub(crate) fn take_through(&self, reached: u64) -> Vec<Waker> {
+        fence(Ordering::SeqCst);
+        if self.count.load(Ordering::Relaxed) > 0 { self.extract(reached) } else { Vec::new() }
+    }
+
+    fn extract(&self, reached: u64) -> Vec<Waker> {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let woken: Vec<_> = list.extract_if(.., |(at, _)| *at <= reached).collect();
+        let waiting = list.extract_if(.., |(at, _)| *at <= reached);
+        let wakers = waiting.map(|(_, waker)| waker).collect();
         self.count.store(list.len(), Ordering::Relaxed);
-        drop(list);
-        for (_, waker) in woken {
-            waker.wake();
-        }
+        wakers
     }
 }
 

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::task::Waker;
 use std::time::Duration;
 
 /// The most topics of a queue.
@@ -141,6 +142,7 @@ impl Core {
         match work {
             Work::Write(topic) => topic.write(),
             Work::Control => self.control_step(),
+            Work::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
             Work::Buffers => self.house.spares.make_ahead(),
             Work::Prepare(topic, nth, preparer) => {
                 // If this fails the writer makes the segment itself, and says what is wrong.

@@ -231,7 +231,7 @@ impl Lane {
             self.durable.store(durable, Ordering::Release);
             let visible = if commit == Commit::Synced { durable } else { last };
             self.visible.store(visible, Ordering::Release);
-            self.confirmations.wake_through(last);
+            house.wake(self.confirmations.take_through(last));
             self.arrivals.wake_through(visible);
         }
         Ok(preparer)

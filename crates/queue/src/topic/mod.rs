@@ -258,6 +258,17 @@ impl Topic {
         if self.level() == Level::Memory {
             return;
         }
+        while self.write_round() {
+            // What came meanwhile is next, unless other topics have their turn.
+            if !self.house.has_no_work() {
+                self.house.ask(Work::Write(self.clone()));
+                return;
+            }
+        }
+    }
+
+    /// Writes what there is now, and says whether something more has come.
+    fn write_round(self: &Arc<Self>) -> bool {
         let (taken, sync_wanted) = {
             let mut filling = self.filling();
             let take = |lane: &mut filling::LaneFilling| {
@@ -289,9 +300,7 @@ impl Topic {
         let again = filling.is_scheduled && filling.end.is_none();
         drop(filling);
         self.make_room();
-        if again {
-            self.house.ask(Work::Write(self.clone()));
-        }
+        again
     }
 
     /// Has everything that was written synced soon.
