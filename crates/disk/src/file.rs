@@ -53,6 +53,11 @@ pub trait File: Send + Sync {
     /// Cuts the file, or extends it with zeros.
     fn set_len(&self, bytes: u64) -> Result<(), DiskError>;
 
+    /// Makes a new file this long, of zeros, and sure of its space, without writing the zeros. False,
+    /// and nothing was done, where that cannot be had. Durable after [`File::sync_data`]; the first
+    /// write to a block changes metadata, too, which a sync has to write.
+    fn reserve(&self, bytes: u64) -> Result<bool, DiskError>;
+
     /// How writes really reach the device: a file system may refuse direct I/O, and then a file
     /// opened for it is [`IoMode::Buffered`] and the caller must sync.
     fn mode(&self) -> IoMode;

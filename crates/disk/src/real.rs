@@ -114,6 +114,21 @@ impl File for RealFile {
         unsafe { Mapping::of(&self.fd) }
     }
 
+    #[cfg(target_os = "linux")]
+    fn reserve(&self, bytes: u64) -> Result<bool, DiskError> {
+        let flags = rustix::fs::FallocateFlags::empty();
+        match retry(|| rustix::fs::fallocate(&self.fd, flags, 0, bytes)) {
+            Ok(()) => Ok(true),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(false),
+            Err(errno) => Err(DiskError::io(Operation::SetLength, &self.path, errno)),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn reserve(&self, _: u64) -> Result<bool, DiskError> {
+        Ok(false)
+    }
+
     fn mode(&self) -> IoMode {
         self.mode
     }

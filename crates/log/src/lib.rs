@@ -69,7 +69,7 @@ pub use level::{Level, UnknownLevel};
 pub use mapped::MappedRecords;
 pub use maps::Maps;
 pub use position::{Commit, Position};
-pub use prepare::{Preparation, PreparedSegment, SegmentPreparer};
+pub use prepare::{Preparation, PreparedSegment, SegmentPreparer, Space};
 pub use reader::{GroupView, Reader, Records};
 pub use recover::{Cut, OpenReport, Options, Recovered, Verify, inspect, open, recover};
 pub use salt::fresh_salt;

@@ -6,7 +6,7 @@ use crate::format::{BLOCK, Codec, Flaw, HEAD_FILE, SegmentHeader, SegmentName};
 use crate::head::{self, Head, LeastEnd, LoadedHead};
 use crate::leftovers::{self, Listing};
 use crate::position::Position;
-use crate::prepare::{Directory, SegmentPreparer};
+use crate::prepare::{Directory, SegmentPreparer, Space};
 use crate::sealed;
 use crate::sealing::{KeyRing, Sealing};
 use crate::segments::{Segment, Segments};
@@ -38,6 +38,8 @@ pub enum Verify {
 pub struct Options {
     /// The size of new segments in bytes, a multiple of 4096.
     pub segment_bytes: u64,
+    /// How new segments are made.
+    pub space: Space,
     /// Sixteen random bytes, fresh for every opening: they tell this epoch's groups from all others
     /// that may ever have stood in the same blocks.
     pub salt: [u8; 16],
@@ -62,6 +64,7 @@ impl Options {
     pub fn new(salt: [u8; 16]) -> Self {
         Self {
             segment_bytes: 256 << 20,
+            space: Space::default(),
             salt,
             rules_version: 0,
             acknowledged: None,
@@ -234,7 +237,12 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
         truncated_from: None,
     };
     Ok(Recovered {
-        directory: Arc::new(Directory::new(disk, dir.to_owned(), options.segment_bytes)),
+        directory: Arc::new(Directory::new(
+            disk,
+            dir.to_owned(),
+            options.segment_bytes,
+            options.space,
+        )),
         options,
         lock: None,
         head,

@@ -3,11 +3,11 @@
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::spares::Spares;
-use crate::topic::Topic;
+use crate::topic::{Making, Topic};
 use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
-use rialto_log::{Group, KeyRing, Maps, Options, Sealing, SegmentPreparer, Writer};
+use rialto_log::{Group, KeyRing, Maps, Options, Sealing, Space, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
@@ -26,8 +26,8 @@ pub(crate) enum Work {
     Write(Arc<Topic>),
     /// Write what groups have to say.
     Control,
-    /// Make the next segment of a lane.
-    Prepare(Arc<Topic>, usize, SegmentPreparer),
+    /// Make the next segment of a lane, or some more of it.
+    Prepare(Arc<Topic>, usize, Making),
     /// Make buffers before they are needed.
     Buffers,
     /// Wake those whose messages are safe.
@@ -99,11 +99,13 @@ impl House {
         dir: &Path,
         segment_bytes: u64,
         sealing: Sealing,
+        space: Space,
     ) -> Result<Writer, QueueError> {
         let disk = self.disk.clone().expect("only a queue with a disk opens logs");
         disk.create_dir_all(dir)?;
         let keys = self.keys.clone();
-        let options = Options { segment_bytes, sealing, keys, ..Options::new((self.salt)()) };
+        let options =
+            Options { segment_bytes, space, sealing, keys, ..Options::new((self.salt)()) };
         let (writer, _) = rialto_log::open(disk, dir, options)?;
         Ok(writer)
     }

@@ -7,7 +7,7 @@ use crate::group::{Group, GroupState};
 use crate::house::House;
 use crate::mount::Mounting;
 use crate::name::Name;
-use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
+use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, TopicOptions, lane_dir, space};
 use rialto_log::Level;
 use std::path::Path;
 use std::sync::Arc;
@@ -96,8 +96,9 @@ fn open_topic(
         for (nth, lane) in topic.lanes.iter().enumerate() {
             let dir = lane_dir(dir, lane.number);
             if disk.list(&dir).is_ok_and(|files| !files.is_empty()) {
-                let writer =
-                    house.open_log(&dir, topic.options.segment_bytes, topic.options.sealing())?;
+                let TopicOptions { segment_bytes, level, .. } = topic.options;
+                let sealing = topic.options.sealing();
+                let writer = house.open_log(&dir, segment_bytes, sealing, space(level))?;
                 topic.adopt(nth, writer)?;
             }
         }

@@ -98,6 +98,9 @@ impl File for WatchedFile {
     fn set_len(&self, bytes: u64) -> Result<(), DiskError> {
         self.file.set_len(bytes)
     }
+    fn reserve(&self, bytes: u64) -> Result<bool, DiskError> {
+        self.file.reserve(bytes)
+    }
     fn mode(&self) -> IoMode {
         self.file.mode()
     }

@@ -349,6 +349,15 @@ impl File for SimFile {
         survives
     }
 
+    fn reserve(&self, bytes: u64) -> Result<bool, DiskError> {
+        let mut state = self.disk.state();
+        self.check_alive(&state, Operation::SetLength)?;
+        let survives = state.begin_change(Operation::SetLength, &self.path)?;
+        state.check_room(Operation::SetLength, self.inode, bytes, &self.path)?;
+        state.set_len(self.inode, bytes);
+        survives.map(|()| true)
+    }
+
     fn mode(&self) -> IoMode {
         self.mode
     }

@@ -246,6 +246,23 @@ impl State {
         });
     }
 
+    /// Whether there is room for a file of this length.
+    pub(super) fn check_room(
+        &self,
+        operation: Operation,
+        inode: u64,
+        len: u64,
+        path: &Path,
+    ) -> Result<(), DiskError> {
+        let growth = len.saturating_sub(self.len_of(inode));
+        match self.faults.capacity_bytes {
+            Some(capacity) if self.used_bytes() + growth > capacity => {
+                Err(failed(operation, path, Errno::NOSPC))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How much of a write is accepted: all of it, a part, or none with an error.
     pub(super) fn accepts_write(
         &mut self,
@@ -254,12 +271,7 @@ impl State {
         bytes: &[u8],
         path: &Path,
     ) -> Result<usize, DiskError> {
-        let end = offset + bytes.len() as u64;
-        let growth = end.saturating_sub(self.len_of(inode));
-        if self.faults.capacity_bytes.is_some_and(|capacity| self.used_bytes() + growth > capacity)
-        {
-            return Err(failed(Operation::Write, path, Errno::NOSPC));
-        }
+        self.check_room(Operation::Write, inode, offset + bytes.len() as u64, path)?;
         if strikes(&mut self.fail_write) || self.random.chance(self.faults.write_error_per_mille) {
             let sectors = (bytes.len() / SECTOR_BYTES) as u64;
             let stored = self.random.below(sectors + 1) as usize * SECTOR_BYTES;

@@ -12,7 +12,7 @@ use crate::group::Group;
 use crate::house::{House, Work};
 use crate::waiting::Waiters;
 use rialto_log::{AppendError, Commit, GROUP_BYTES_MAX, Group as LogGroup, RECORD_BYTES_MAX};
-use rialto_log::{Cipher, Reader, Sealing, Writer};
+use rialto_log::{Cipher, Reader, Sealing, Space, Writer};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,7 +80,7 @@ impl Control {
         // Transactions carry messages, some of which may be of topics that are encrypted.
         let encryption = house.keys.current().map(|_| Cipher::Aes256Gcm);
         let sealing = Sealing { encryption, ..Sealing::NONE };
-        let writer = house.open_log(dir, segment_bytes, sealing)?;
+        let writer = house.open_log(dir, segment_bytes, sealing, Space::Zeroed)?;
         let mut state = ControlState { next_id: 1, next_transaction: 1, ..Default::default() };
         let mut reader = Reader::open(&writer.segments(), writer.segments().first_seq())?;
         while let Some(view) = reader.next_group()? {

@@ -144,12 +144,7 @@ impl Core {
             Work::Control => self.control_step(),
             Work::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
             Work::Buffers => self.house.spares.make_ahead(),
-            Work::Prepare(topic, nth, preparer) => {
-                // If this fails the writer makes the segment itself, and says what is wrong.
-                if let Ok(prepared) = preparer.prepare() {
-                    topic.lanes[nth].accept(prepared);
-                }
-            }
+            Work::Prepare(topic, nth, making) => topic.lanes[nth].make(making),
         }
     }
 

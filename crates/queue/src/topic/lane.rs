@@ -1,12 +1,11 @@
 //! One lane of a topic: a log of messages, or the memory that stands for one.
 
+use super::making::{self, Making, Next};
 use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::house::House;
 use crate::waiting::Waiters;
-use rialto_log::{
-    Commit, Group, Level, Maps, PreparedSegment, Reader, Sealing, SegmentPreparer, Segments, Writer,
-};
+use rialto_log::{Commit, Group, Level, Maps, Reader, Sealing, Segments, Writer};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,8 +36,7 @@ struct Shelf {
 struct Store {
     writer: Option<Writer>,
     has_unsynced: bool,
-    /// What was written since a segment was last made ahead of time, or asked for.
-    bytes_since_ask: u64,
+    next: Next,
     /// What had been written when it was last looked whether the lane is idle.
     written_before: u64,
     /// Up to which message a proof of the end was left.
@@ -59,6 +57,8 @@ pub(crate) struct Lane {
     segments: OnceLock<Segments>,
     /// The oldest message that has not been dropped.
     first: AtomicU64,
+    /// How many bytes of the current segment are written.
+    filled: AtomicU64,
     written: AtomicU64,
     durable: AtomicU64,
     visible: AtomicU64,
@@ -96,6 +96,7 @@ impl Lane {
             store: Mutex::default(),
             segments: OnceLock::new(),
             first: AtomicU64::new(1),
+            filled: AtomicU64::new(0),
             written: AtomicU64::new(0),
             durable: AtomicU64::new(0),
             visible: AtomicU64::new(0),
@@ -206,25 +207,31 @@ impl Lane {
     }
 
     /// Writes groups, in order, and lets readers have what the level allows. Hands out the means to
-    /// make the next segment when that should be done.
+    /// go on with the next segment when that should be done.
     pub(crate) fn write(
         &self,
         house: &House,
         groups: impl IntoIterator<Item = Group>,
-    ) -> Result<Option<SegmentPreparer>, QueueError> {
+    ) -> Result<Option<Making>, QueueError> {
         let commit = if self.level == Level::Synced { Commit::Synced } else { Commit::Written };
         let mut guard = lock(&self.store);
         let store = &mut *guard;
-        let mut preparer = None;
+        let mut making = None;
         for mut group in groups {
             let writer = self.writer(house, &mut store.writer)?;
             let last = writer.write(&mut group, commit)?.seq;
             let durable = writer.durable_seq();
             store.has_unsynced |= durable < last;
-            store.bytes_since_ask += group.stored_bytes() as u64;
-            if writer.wants_segment() && store.bytes_since_ask > self.segment_bytes / 2 {
-                store.bytes_since_ask = 0;
-                preparer = Some(writer.preparer());
+            let filled = writer.segment_filled_bytes();
+            if self.filled.swap(filled, Ordering::Relaxed) > filled
+                && matches!(store.next, Next::Failed)
+            {
+                // The writer has made this one itself. Now is another chance.
+                store.next = Next::Nothing;
+            }
+            if writer.wants_segment() {
+                let due = store.next.take_due(filled, self.segment_bytes, || writer.preparer());
+                making = making.or(due);
             }
             self.shelve(Batch::of_group(group, &house.spares));
             self.written.store(last, Ordering::Release);
@@ -234,7 +241,7 @@ impl Lane {
             house.wake(self.confirmations.take_through(last));
             self.arrivals.wake_through(visible);
         }
-        Ok(preparer)
+        Ok(making)
     }
 
     /// The writer, for which the log is made when the first message comes.
@@ -247,19 +254,33 @@ impl Lane {
             Some(writer) => Ok(writer),
             none => {
                 let dir = self.dir.as_deref().expect("only a lane with a directory is written");
-                let opened = house.open_log(dir, self.segment_bytes, self.sealing)?;
+                let opened = house.open_log(
+                    dir,
+                    self.segment_bytes,
+                    self.sealing,
+                    making::space(self.level),
+                )?;
                 let _ = self.segments.set(opened.segments());
                 Ok(none.insert(opened))
             }
         }
     }
 
-    /// Takes a segment that was made ahead of time.
-    pub(crate) fn accept(&self, prepared: PreparedSegment) {
-        if let Some(writer) = &mut lock(&self.store).writer {
-            // One that is not needed any more goes with the next opening.
-            let _ = writer.accept(prepared);
-        }
+    /// Goes on with the next segment.
+    pub(crate) fn make(&self, making: Making) {
+        let filled = || self.filled.load(Ordering::Relaxed);
+        let made = making::go_on(making, self.segment_bytes, filled);
+        let mut store = lock(&self.store);
+        store.next = match made {
+            Ok(prepared) => {
+                if let Some(writer) = &mut store.writer {
+                    // One that is not needed any more goes with the next opening.
+                    let _ = writer.accept(prepared);
+                }
+                Next::Nothing
+            }
+            Err(next) => next,
+        };
     }
 
     /// Whether something was written that a power failure could take.
@@ -337,7 +358,12 @@ impl Lane {
     /// Closes the log, which keeps nothing mapped from here on.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         self.segments.get().inspect(|segments| segments.unmap());
-        match lock(&self.store).writer.take() {
+        let mut store = lock(&self.store);
+        if let Next::Resting(begun) = std::mem::take(&mut store.next) {
+            // What is left of it would go with the next opening.
+            let _ = begun.discard();
+        }
+        match store.writer.take() {
             Some(writer) => Ok(writer.close().map(drop)?),
             None => Ok(()),
         }

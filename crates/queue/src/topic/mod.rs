@@ -4,6 +4,7 @@ mod delayed;
 mod extents;
 mod filling;
 mod lane;
+mod making;
 mod options;
 mod producers;
 mod publishing;
@@ -12,6 +13,7 @@ mod told;
 
 pub(crate) use filling::End;
 pub(crate) use lane::{Lane, LaneOptions, Place};
+pub(crate) use making::{Making, space};
 pub use options::{
     Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, TopicOptions, WhenFull,
 };
@@ -283,8 +285,8 @@ impl Topic {
         let mut written = Ok(());
         for (nth, (lane, groups)) in self.lanes.iter().zip(taken).enumerate() {
             written = written.and_then(|()| {
-                if let Some(preparer) = lane.write(&self.house, groups)? {
-                    self.house.ask(Work::Prepare(self.clone(), nth, preparer));
+                if let Some(making) = lane.write(&self.house, groups)? {
+                    self.house.ask(Work::Prepare(self.clone(), nth, making));
                 }
                 Ok(())
             });

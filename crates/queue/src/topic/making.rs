@@ -1,0 +1,84 @@
+//! Making the next file of a lane while the one before is filled: begun when a quarter of that is
+//! full, and done when three quarters are. A lane with few messages then needs one file, and what is
+//! written of the next one at any time is no more than twice what messages take, so that those who
+//! wait for the disk do not wait for a whole file.
+
+use rialto_log::{Level, Preparation, PreparedSegment, SegmentPreparer, Space};
+
+/// How files are made. Where every write is synchronous, each should find zeros.
+pub(crate) fn space(level: Level) -> Space {
+    if level == Level::Synced { Space::Zeroed } else { Space::Reserved }
+}
+
+/// A file to be made.
+pub(crate) enum Making {
+    New(SegmentPreparer),
+    Begun(Preparation),
+}
+
+/// How far the next file of a lane is.
+#[derive(Default)]
+pub(crate) enum Next {
+    /// None is needed yet, or it is ready.
+    #[default]
+    Nothing,
+    /// A thread is at work on it.
+    UnderWay,
+    /// It waits for messages to be written.
+    Resting(Preparation),
+    /// It could not be made. The writer will try itself, and say what is wrong.
+    Failed,
+}
+
+/// How much of the next file should be made when the current one is filled so far.
+fn wanted_bytes(filled_bytes: u64, segment_bytes: u64) -> u64 {
+    (2 * filled_bytes).saturating_sub(segment_bytes / 2)
+}
+
+impl Next {
+    /// What is to be done now, when the file is filled so far and none is ready.
+    pub(crate) fn take_due(
+        &mut self,
+        filled_bytes: u64,
+        segment_bytes: u64,
+        preparer: impl FnOnce() -> SegmentPreparer,
+    ) -> Option<Making> {
+        let wanted = wanted_bytes(filled_bytes, segment_bytes);
+        match std::mem::take(self) {
+            Next::Nothing if wanted > 0 => {
+                *self = Next::UnderWay;
+                Some(Making::New(preparer()))
+            }
+            Next::Resting(begun) if wanted > begun.done_bytes() => {
+                *self = Next::UnderWay;
+                Some(Making::Begun(begun))
+            }
+            same => {
+                *self = same;
+                None
+            }
+        }
+    }
+}
+
+/// Goes on with a file until enough of it is made.
+pub(crate) fn go_on(
+    making: Making,
+    segment_bytes: u64,
+    filled_bytes: impl Fn() -> u64,
+) -> Result<PreparedSegment, Next> {
+    let mut begun = match making {
+        Making::New(preparer) => preparer.begin().map_err(|_| Next::Failed)?,
+        Making::Begun(begun) => begun,
+    };
+    loop {
+        match begun.step() {
+            Ok(Ok(prepared)) => return Ok(prepared),
+            Ok(Err(unfinished)) => begun = unfinished,
+            Err(_) => return Err(Next::Failed),
+        }
+        if begun.done_bytes() >= wanted_bytes(filled_bytes(), segment_bytes) {
+            return Err(Next::Resting(begun));
+        }
+    }
+}
