@@ -9,8 +9,9 @@ use crate::measure::{Clock, Latencies};
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
-use rialto_queue::{Level, Publish, Read, Receipt};
+use rialto_queue::{Level, Producer, Publish, Read, Receipt};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 const GROUP: &str = "readers";
 const BYTES: usize = 1_024;
@@ -24,8 +25,11 @@ const AT_ONCE: &str = "One thread sends; another, the only member of a group, fe
     message is confirmed, the other when it is acknowledged. Nothing passes a socket here, as it \
     does with the others.";
 const CONFIRMED: &str = "Every receipt is waited for, at most 4 behind the last send of its \
-    producer; a producer is a thread. Everything is read back and compared afterwards: the bytes of \
+    producer. Everything is read back and compared afterwards: the bytes of \
     each message, and that those of each producer are all there, once and in order.";
+const THREADS: &str = "A producer is a thread, all of which share the processors with the queue's.";
+const TASKS: &str = "A producer is a task of a runtime with as many threads as there are processors, \
+    as in a server.";
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of 4 KiB, which is what a lone \
     message takes, over space written before, on the same disk right after.";
 
@@ -60,32 +64,35 @@ pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
 
 /// `synced`: many producers, and one that waits for each.
 pub(super) fn confirmed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = vec![many(context)?];
+    let mut rows = vec![many(context, Producers::Threads)?, many(context, Producers::Tasks)?];
     rows.extend(one(context)?);
     Ok(rows)
 }
 
-fn many(context: &mut Context<'_>) -> Result<Row, BenchError> {
+/// What runs producers.
+#[derive(Clone, Copy)]
+enum Producers {
+    Threads,
+    Tasks,
+}
+
+fn many(context: &mut Context<'_>, producers: Producers) -> Result<Row, BenchError> {
     let each = context.sized(5_000, 10);
-    let case = case(format!("1 KiB, {PRODUCERS} producers with {OUTSTANDING} outstanding each"));
+    let (what, footnote) = match producers {
+        Producers::Threads => ("producers", THREADS),
+        Producers::Tasks => ("producers as tasks", TASKS),
+    };
+    let case = case(format!("1 KiB, {PRODUCERS} {what} with {OUTSTANDING} outstanding each"));
     let name = case.to_string();
-    let messages = Messages::new(Content::Noise, BYTES, PRODUCERS * each);
+    let messages = Arc::new(Messages::new(Content::Noise, BYTES, PRODUCERS * each));
     let [rate] = rounds(context, &case, 3, |context| {
         let stage = Stage::at(context, &name, Level::Synced)?;
         let clock = Clock::start();
-        let ends: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..PRODUCERS)
-                .map(|producer| {
-                    let (stage, messages, name) = (&stage, &messages, &name);
-                    scope.spawn(move || produce(name, stage, messages, producer * each, each))
-                })
-                .collect();
-            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
-        });
-        let seconds = seconds(&clock);
-        for end in ends {
-            end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        match producers {
+            Producers::Threads => on_threads(&name, &stage, &messages, each)?,
+            Producers::Tasks => as_tasks(&name, &stage, &messages, each)?,
         }
+        let seconds = seconds(&clock);
         read_interleaved(&name, &stage, &messages, each)?;
         stage.close()?;
         Ok([messages.count as f64 / seconds])
@@ -94,7 +101,72 @@ fn many(context: &mut Context<'_>) -> Result<Row, BenchError> {
         .level(Level::Synced.name())
         .beside(Work::Queue(QueueWork::SyncedMany), Metric::Throughput)
         .target(450e3)
-        .footnote(CONFIRMED))
+        .footnote(CONFIRMED)
+        .footnote(footnote))
+}
+
+fn on_threads(case: &str, stage: &Stage, messages: &Messages, each: u64) -> Result<(), BenchError> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..PRODUCERS)
+            .map(|nth| scope.spawn(move || produce(case, stage, messages, nth * each, each)))
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
+}
+
+/// A runtime wants tasks that own what they use, so that the producers of this row share it.
+fn as_tasks(
+    case: &str,
+    stage: &Stage,
+    messages: &Arc<Messages>,
+    each: u64,
+) -> Result<(), BenchError> {
+    let runtime = tokio::runtime::Runtime::new().map_err(broken(case, "start a runtime"))?;
+    let ends = (0..PRODUCERS).map(|nth| {
+        let (case, producer) = (case.to_string(), stage.producer()?);
+        let produced = produce_async(case, producer, Arc::clone(messages), nth * each, each);
+        Ok(runtime.spawn(produced))
+    });
+    let ends = ends.collect::<Result<Vec<_>, BenchError>>()?;
+    ends.into_iter().try_for_each(|end| {
+        runtime.block_on(end).unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    })
+}
+
+/// As [`produce`], on a task.
+async fn produce_async(
+    case: String,
+    producer: Producer,
+    messages: Arc<Messages>,
+    from: u64,
+    count: u64,
+) -> Result<(), BenchError> {
+    let failed = || broken(&case, "publish a message");
+    let mut payload = Vec::with_capacity(BYTES);
+    let mut receipts: VecDeque<Receipt> = VecDeque::with_capacity(OUTSTANDING);
+    for position in from..from + count {
+        numbered(&mut payload, &messages, position);
+        if receipts.len() == OUTSTANDING
+            && let Some(oldest) = receipts.pop_front()
+        {
+            oldest.confirmed().await.map_err(failed())?;
+        }
+        receipts.push_back(producer.try_send(&Publish::new(&payload)).map_err(failed())?);
+    }
+    for receipt in receipts {
+        receipt.confirmed().await.map_err(failed())?;
+    }
+    Ok(())
+}
+
+/// The payload at a position, and the position with it: where a message comes to stand is decided by
+/// the threads.
+fn numbered(payload: &mut Vec<u8>, messages: &Messages, position: u64) {
+    payload.clear();
+    payload.extend_from_slice(&position.to_le_bytes());
+    payload.extend_from_slice(&messages.payload(position)[8..]);
 }
 
 /// Sends the messages of one producer, and waits for each of them.
@@ -110,10 +182,7 @@ fn produce(
     let mut payload = Vec::with_capacity(BYTES);
     let mut receipts: VecDeque<Receipt> = VecDeque::with_capacity(OUTSTANDING);
     for position in from..from + count {
-        // The position goes with the message: where it comes to stand is decided by the threads.
-        payload.clear();
-        payload.extend_from_slice(&position.to_le_bytes());
-        payload.extend_from_slice(&messages.payload(position)[8..]);
+        numbered(&mut payload, messages, position);
         if receipts.len() == OUTSTANDING
             && let Some(oldest) = receipts.pop_front()
         {

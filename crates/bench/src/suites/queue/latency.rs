@@ -3,7 +3,7 @@
 use super::durable::one_sync;
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::case;
-use super::stage::Stage;
+use super::stage::{self, Stage};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Latencies, Pace, Spread};
 use crate::report::figure::{Figure, Series};
@@ -25,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival of a message to its receipt by a \
     reader that waits for it. One thread publishes and one receives, who share the processors with \
     the queue's own threads. The first sixth is not counted.";
+const ALL_HELD: &str = "All messages stay, so that each takes memory of its own, which the system \
+    hands out meanwhile unless it was made ready when the queue was opened.";
+const SHARED_DISK: &str = "The next file is filled with zeros meanwhile, on the same disk.";
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much as arrives during \
     one, over space written before, on the same disk right after the run.";
 
@@ -39,19 +42,26 @@ struct Pass {
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let mut outcome = Outcome::default();
     let mut curves = Vec::new();
-    for level in [Level::Memory, Level::Synced] {
-        let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
-        let case = case(format!("1 KiB at {} K messages/s", rate / 1_000));
+    let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
+    // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
+    let ready = (count as usize * (BYTES + 80)).next_multiple_of(1 << 20);
+    for (level, buffers_bytes) in [(Level::Memory, 0), (Level::Memory, ready), (Level::Synced, 0)] {
+        let work = format!("1 KiB at {} K messages/s", rate / 1_000);
+        let case = match buffers_bytes >> 20 {
+            0 => case(work),
+            mib => case(format!("{work}, {mib} MiB of buffers made ready")),
+        };
         let messages = Messages::new(Content::Noise, BYTES, count);
         let mut passes = Vec::new();
         for pass in 1..=context.sized(5, 1) {
             context.progress(&format!("  {}: {level}, pass {pass}", case.work));
-            passes.push(run(context, &case.to_string(), level, &messages, rate)?);
+            passes.push(run(context, &case.to_string(), level, buffers_bytes, &messages, rate)?);
         }
         outcome.rows.extend(rows(&case, level, &messages, &passes));
         let mut all = Latencies::new();
         passes.iter().for_each(|pass| all.merge(&pass.latencies));
-        let name = format!("publish to receive at {} K messages/s, {level}", rate / 1_000);
+        let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
+        let name = format!("publish to receive at {} K messages/s, {level}{ready}", rate / 1_000);
         curves.push(Series { name, points: all.curve() });
     }
     outcome.figures.push(Figure::percentiles("Queue: publish to receive", curves));
@@ -62,10 +72,17 @@ fn run(
     context: &mut Context<'_>,
     case: &str,
     level: Level,
+    buffers_bytes: usize,
     messages: &Messages,
     rate: u64,
 ) -> Result<Pass, BenchError> {
-    let stage = Stage::at(context, case, level)?;
+    let stage = match level {
+        Level::Memory => Stage::in_memory(case, buffers_bytes)?,
+        _ => Stage::on_disk(context, case, stage::topic(context, level))?,
+    };
+    if level == Level::Memory {
+        stage.create(stage::topic(context, level))?;
+    }
     let reader = stage.reader(FIRST_SEQ)?;
     let clock = Clock::start();
     let mut pace = Pace::new(clock, rate, messages.count);
@@ -140,6 +157,7 @@ fn rows(case: &Case, level: Level, messages: &Messages, passes: &[Pass]) -> Vec<
             .level(level.name())
             .check("publisher_late_ns_max", late.unwrap_or(0))
             .footnote(OPEN_LOOP)
+            .footnote(if level == Level::Memory { ALL_HELD } else { SHARED_DISK })
     };
     let mut rows = Vec::new();
     for (at, (name, _)) in passes[0].latencies.percentiles().named().iter().enumerate() {
