@@ -282,6 +282,12 @@ fn operators_alone_consume_them_and_nobody_changes_them() {
     assert_eq!((&shown["read_only"], &shown["level"]), (&json!(true), &json!("buffered")));
     let read = operator.call("GET", &format!("{TOPIC}/messages?max=1"), None).unwrap();
     assert_eq!(read["messages"][0]["events"][0]["event"], "currency_created", "{read}");
+    let url = house.running.url();
+    let queue = ["queue", "--url", &url, "--admin-key", &house.admin];
+    let shown = rialto(&[&queue[..], &["tail", "venue.events", "--json", "--count", "1"]].concat());
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("a line of JSON");
+    assert_eq!(shown["id"], "0:1");
+    assert_eq!(shown["content_type"], "application/vnd.rialto.events");
     house.running.terminate();
 }
 
