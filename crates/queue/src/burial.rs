@@ -55,6 +55,11 @@ pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
 
 fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueError> {
     let topic = &group.topic;
+    // What the stream has dropped meanwhile cannot be kept.
+    let Some(message) = message_at(topic, death.id)? else {
+        group.buried(death.id);
+        return Ok(());
+    };
     let dead_topic = match group.options().dead_letter {
         DeadLetter::Drop => {
             group.buried(death.id);
@@ -64,11 +69,6 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
         DeadLetter::Own => own_topic(core, topic)?,
     };
     dead_topic.check_own()?;
-    // What the stream has dropped meanwhile cannot be kept.
-    let Some(message) = message_at(topic, death.id)? else {
-        group.buried(death.id);
-        return Ok(());
-    };
     let record = letter(&message, topic, group, death);
     match &core.control {
         Some(control) if topic.level() != Level::Memory => {

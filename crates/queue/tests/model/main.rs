@@ -20,10 +20,10 @@ use pair::Pair;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// How many histories are run unless it is said otherwise.
-const CASES: u32 = 150;
+const CASES: u32 = 200;
 
 /// How many operations a history has at most.
-const OPERATIONS_MAX: usize = 60;
+const OPERATIONS_MAX: usize = 120;
 
 fn cases() -> u32 {
     let asked = std::env::var("RIALTO_MODEL_CASES").ok().and_then(|cases| cases.parse().ok());

@@ -70,7 +70,10 @@ impl Stage {
     pub(crate) fn kill(&mut self) {
         self.disk.kill();
         drop(self.queue.take());
-        self.disk.restart();
+        // Restarting would be a loss of power.
+        if self.disk.is_down() {
+            self.disk.restart();
+        }
         self.open();
     }
 
