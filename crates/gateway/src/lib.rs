@@ -34,6 +34,6 @@ pub use dto::topic_json;
 pub use error::{ApiError, status_of};
 pub use queues::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
-pub use routes::HEADER_NEXT;
+pub use routes::{HEADER_CONFLATED, HEADER_NEXT};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

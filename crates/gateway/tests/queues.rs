@@ -192,6 +192,27 @@ fn a_topic_is_read_page_by_page_without_a_group() {
 }
 
 #[test]
+fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
+    let house = House::empty(config());
+    let overtaken = json!({"conflated": {"behind": 2}});
+    let topic = json!({"name": "jobs", "level": "memory", "overtaken": overtaken});
+    house.operate("POST", "/v1/queues", topic).expect(201);
+    let message = |key: &str, payload: &str| json!({"key": key, "payload": payload});
+    let messages = [("x", "x1"), ("x", "x2"), ("y", "y1"), ("x", "x3"), ("y", "y2")];
+    publish(&house, messages.iter().map(|(key, payload)| message(key, payload)).collect());
+    let read = |query: &str| {
+        let path = format!("/v1/queues/jobs/messages{query}");
+        house.operate("GET", &path, Value::Null).expect(200)
+    };
+    let first = read("?max=1");
+    assert_eq!(first["messages"][0]["payload"], "x3");
+    assert_eq!((&first["missed"], &first["conflated"]), (&json!("0"), &json!("3")));
+    let rest = read(&format!("?from={}", first["next"].as_str().unwrap()));
+    assert_eq!(rest["messages"][0]["payload"], "y2");
+    assert_eq!((&rest["missed"], &rest["conflated"]), (&json!("0"), &json!("0")));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
     let house = furnished(GatewayConfig { queue_body_bytes_max: 4_096, ..config() });
     let make = |body: Value| house.operate("POST", "/v1/queues", body);

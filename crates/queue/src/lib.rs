@@ -3,6 +3,7 @@
 mod batch;
 mod batcher;
 mod burial;
+mod conflation;
 mod consumer;
 mod control;
 mod core;
@@ -27,6 +28,7 @@ mod waiting;
 
 pub use batcher::{BatchOptions, Batcher};
 pub use burial::{DEAD_SUFFIX, dead_header};
+pub use conflation::CONFLATED_KEYS_MAX;
 pub use consumer::Consumer;
 pub use control::TRANSACTION_BYTES_MAX;
 pub use core::{GROUPS_MAX, TOPICS_MAX};

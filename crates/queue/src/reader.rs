@@ -1,5 +1,6 @@
 //! Reading a topic without being a member of a group.
 
+use crate::conflation::Stretch;
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::Start;
@@ -22,15 +23,25 @@ pub enum Read {
         /// How many.
         messages: u64,
     },
+    /// The reader is so far behind that it is spared messages for which there are later ones of the
+    /// same key ([`Overtaken::Conflated`](crate::Overtaken::Conflated)). It does not come to them.
+    Conflated {
+        /// In which lane.
+        lane: u8,
+        /// How many messages are left out.
+        messages: u64,
+    },
 }
 
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
 /// they were published. It has a place of its own, which is stored nowhere, and holds nobody back: a
-/// reader that is overtaken by retention is told how much it missed, and goes on as the topic says
-/// ([`Overtaken`](crate::Overtaken)).
+/// reader that is overtaken by retention, or falls far behind, is told how much it missed, and goes on
+/// as the topic says ([`Overtaken`](crate::Overtaken)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
+    /// What is left out of each lane, if anything is.
+    stretches: Vec<Option<Stretch>>,
     /// How much it had missed when it was cut off.
     cut_off: Option<u64>,
     _core: Arc<Core>,
@@ -46,7 +57,7 @@ impl Reader {
         let lanes = (0..priorities)
             .map(|nth| Ok(LaneCursor::new(nth, core.start(&topic, nth, start)?)))
             .collect::<Result<_, QueueError>>()?;
-        Ok(Self { topic, lanes, cut_off: None, _core: core })
+        Ok(Self::with(topic, core, lanes))
     }
 
     /// At these places, as [`Reader::positions`] told them; lanes beyond them from their beginnings.
@@ -54,7 +65,12 @@ impl Reader {
         let lanes = (0..usize::from(topic.options.priorities))
             .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
             .collect();
-        Self { topic, lanes, cut_off: None, _core: core }
+        Self::with(topic, core, lanes)
+    }
+
+    fn with(topic: Arc<Topic>, core: Arc<Core>, lanes: Vec<LaneCursor>) -> Self {
+        let stretches = lanes.iter().map(|_| None).collect();
+        Self { topic, lanes, stretches, cut_off: None, _core: core }
     }
 
     /// The topic that it reads.
@@ -84,12 +100,35 @@ impl Reader {
         if let Some(messages) = self.cut_off {
             return Err(self.was_cut_off(messages));
         }
-        for (nth, cursor) in self.lanes.iter_mut().enumerate().rev() {
+        for nth in (0..self.lanes.len()).rev() {
+            if let Some(read) = self.read_lane(nth)? {
+                return Ok(Some(read));
+            }
+        }
+        self.topic.check_open()?;
+        Ok(None)
+    }
+
+    /// What comes next in a lane.
+    #[inline]
+    fn read_lane(&mut self, nth: usize) -> Result<Option<Read>, QueueError> {
+        let lane = nth as u8;
+        loop {
+            if let Overtaken::Conflated { behind } = self.topic.options.overtaken
+                && let Some(messages) = self.spare(nth, behind)?
+            {
+                return Ok(Some(Read::Conflated { lane, messages }));
+            }
+            let cursor = &mut self.lanes[nth];
             match cursor.step(&self.topic)? {
-                Step::Message(message) => return Ok(Some(Read::Message(message))),
+                Step::Message(message) => {
+                    if self.stretches[nth].as_ref().is_none_or(|stretch| stretch.keeps(&message)) {
+                        return Ok(Some(Read::Message(message)));
+                    }
+                }
                 Step::Gap(from, to) => {
                     let to = match self.topic.options.overtaken {
-                        Overtaken::Oldest => to,
+                        Overtaken::Oldest | Overtaken::Conflated { .. } => to,
                         Overtaken::Newest => to.max(self.topic.lanes[nth].visible()),
                         Overtaken::CutOff => {
                             self.cut_off = Some(to - from);
@@ -97,13 +136,28 @@ impl Reader {
                         }
                     };
                     cursor.seek(to);
-                    return Ok(Some(Read::Missed { lane: nth as u8, messages: to - from }));
+                    return Ok(Some(Read::Missed { lane, messages: to - from }));
                 }
-                Step::End => {}
+                Step::End => return Ok(None),
             }
         }
-        self.topic.check_open()?;
-        Ok(None)
+    }
+
+    /// Looks whether a lane has become too long, and returns how many of its messages are left out if
+    /// it has and any are.
+    fn spare(&mut self, nth: usize, behind: u64) -> Result<Option<u64>, QueueError> {
+        let (lane, next) = (&self.topic.lanes[nth], self.lanes[nth].next());
+        let stretch = &mut self.stretches[nth];
+        if stretch.as_ref().is_some_and(|it| next < it.end()) {
+            return Ok(None);
+        }
+        *stretch = None;
+        let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
+        // Of what is gone the reader is told first.
+        if is_behind && next >= lane.first() {
+            *stretch = Stretch::look(&self.topic, nth, next)?;
+        }
+        Ok(stretch.as_ref().map(Stretch::left_out).filter(|it| *it > 0))
     }
 
     #[cold]

@@ -204,6 +204,7 @@ fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
                     met.push(String::from_utf8(message.payload().to_vec()).unwrap());
                 }
                 Ok(Some(Read::Missed { messages, .. })) => met.push(format!("missed {messages}")),
+                Ok(Some(other)) => panic!("{other:?}"),
                 Ok(None) => return met,
                 Err(QueueError::CutOff { messages, .. }) => {
                     assert!(reader.try_next().is_err(), "it was not cut off for good");

@@ -94,6 +94,12 @@ fn numbers() {
 }
 
 #[test]
+fn conflation() {
+    a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(&Queue::here());
+    a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(&Queue::there());
+}
+
+#[test]
 fn dead_letters() {
     dead_letters_are_looked_at_and_sent_back(&Queue::here());
     dead_letters_are_looked_at_and_sent_back(&Queue::there());
@@ -137,6 +143,19 @@ fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
     let again = queue.run("a\nb\nc\n", &numbered);
     assert_eq!(text(&again.stderr), "1 published, 2 had been before\n");
     assert_eq!(queue.printed("", &["tail", "t"]), "a\nb\nc\n");
+}
+
+fn a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(queue: &Queue) {
+    queue.printed("", &["create", "t", "--overtaken", "conflated:2"]);
+    assert!(queue.printed("", &["describe", "t"]).contains("conflated:2"));
+    for (key, lines) in [("x", "x1\nx2\n"), ("y", "y1\n")] {
+        queue.run(lines, &["produce", "t", "--key", key]);
+    }
+    let tail = queue.run("", &["tail", "t"]);
+    assert_eq!(text(&tail.stdout), "x2\ny1\n");
+    assert!(text(&tail.stderr).starts_with("1 messages were left out"), "{tail:?}");
+    let refused = queue.run("", &["create", "u", "--overtaken", "conflated"]);
+    assert!(text(&refused.stderr).contains("such as conflated:1000"), "{refused:?}");
 }
 
 fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {

@@ -312,6 +312,7 @@ pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &Top
             None => out.null(),
         }
     }
+    out.key("overtaken").text(&options.overtaken.to_string());
     out.key("compression").text(&options.compression.to_string());
     out.key("encryption").text(options.encryption.map_or("none", Cipher::name));
     for (key, value) in [

@@ -287,6 +287,7 @@ impl Handler<ReadMessages> for QueueKeeper {
                 true => queue.reader(topic.as_str(), Start::Oldest)?,
                 false => queue.reader_at(topic.as_str(), &from)?,
             };
+            let began = reader.positions();
             let (mut messages, mut missed, mut bytes) = (Vec::with_capacity(max), 0, 0);
             while messages.len() < max && bytes < READ_BYTES_MAX {
                 match reader.try_next()? {
@@ -295,10 +296,15 @@ impl Handler<ReadMessages> for QueueKeeper {
                         messages.push(message);
                     }
                     Some(Read::Missed { messages, .. }) => missed += messages,
+                    // What is left out is counted as it is passed: the page may end before it is.
+                    Some(Read::Conflated { .. }) => {}
                     None => break,
                 }
             }
-            Ok(ReadPage { messages, missed, next: reader.positions() })
+            let next = reader.positions();
+            let passed: u64 = next.iter().zip(&began).map(|(end, begin)| end - begin).sum();
+            let conflated = passed.saturating_sub(missed + messages.len() as u64);
+            Ok(ReadPage { messages, missed, conflated, next })
         })
         .await
     }

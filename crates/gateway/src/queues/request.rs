@@ -160,6 +160,8 @@ pub(crate) struct ReadPage {
     pub(crate) messages: Vec<Message>,
     /// How many the topic had dropped before they were read.
     pub(crate) missed: u64,
+    /// How many were left out because there are later ones of their keys.
+    pub(crate) conflated: u64,
     /// Where to go on.
     pub(crate) next: Vec<u64>,
 }

@@ -14,7 +14,7 @@ mod queues;
 mod venue;
 mod withdrawals;
 
-pub use queues::HEADER_NEXT;
+pub use queues::{HEADER_CONFLATED, HEADER_NEXT};
 
 use crate::ApiError;
 use crate::call::Arrival;

@@ -21,6 +21,9 @@ use rialto_queue::{Level, Message, Name};
 /// Where to go on reading, in an answer that has no other place for it.
 pub const HEADER_NEXT: &str = "x-rialto-next";
 
+/// How many messages were left out of what was read.
+pub const HEADER_CONFLATED: &str = "x-rialto-conflated";
+
 /// The bus to the queue, if this venue has one.
 pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
     gate.queues.as_ref().ok_or_else(|| {
@@ -189,12 +192,16 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
         let mut response = packed::respond_packed(pack_messages(&page.messages, page.missed));
         let next = HeaderValue::from_str(&next).expect("digits and commas may stand in a header");
         response.headers_mut().insert(HeaderName::from_static(HEADER_NEXT), next);
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static(HEADER_CONFLATED), page.conflated.into());
         return Ok(response);
     }
     let mut out = JsonOut::with_capacity(1_024);
     out.open_object();
     write_messages(&mut out, &page.messages);
     out.key("missed").quoted(page.missed);
+    out.key("conflated").quoted(page.conflated);
     out.key("next").text(&next);
     out.close_object();
     Ok(respond(StatusCode::OK, out))

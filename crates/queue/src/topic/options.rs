@@ -2,6 +2,8 @@
 
 use rialto_log::{Cipher, Compression, Level, Sealing};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What becomes of messages.
@@ -26,8 +28,8 @@ pub enum WhenFull {
     Block(Duration),
 }
 
-/// What becomes of a reader that retention has overtaken. In any case it is told how much it missed,
-/// and publishers never wait for it.
+/// What becomes of a reader that is too slow. In any case it is told how much it missed, and
+/// publishers never wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Overtaken {
@@ -38,6 +40,43 @@ pub enum Overtaken {
     Newest,
     /// It is cut off: every later call is an error.
     CutOff,
+    /// A reader that retention has overtaken goes on with the oldest message there is. One that is
+    /// further behind the newest than this is handed, of the messages up to the newest at that
+    /// moment, the last of each key and those without a key, in order, and told how many were left
+    /// out. For that it reads them twice, and remembers at most
+    /// [`CONFLATED_KEYS_MAX`](crate::CONFLATED_KEYS_MAX) keys.
+    Conflated {
+        /// How many messages of a lane a reader may be behind.
+        behind: u64,
+    },
+}
+
+impl fmt::Display for Overtaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Oldest => f.write_str("oldest"),
+            Self::Newest => f.write_str("newest"),
+            Self::CutOff => f.write_str("cut_off"),
+            Self::Conflated { behind } => write!(f, "conflated:{behind}"),
+        }
+    }
+}
+
+impl FromStr for Overtaken {
+    type Err = InvalidOptions;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOptions> {
+        let behind = |count: &str| count.parse().map(|behind| Self::Conflated { behind }).ok();
+        let known = match text {
+            "oldest" => Some(Self::Oldest),
+            "newest" => Some(Self::Newest),
+            "cut_off" => Some(Self::CutOff),
+            _ => text.strip_prefix("conflated:").and_then(behind),
+        };
+        known.ok_or(InvalidOptions(
+            "choose oldest, newest, cut_off or conflated:N, such as conflated:1000",
+        ))
+    }
 }
 
 /// How much a topic holds.
@@ -81,7 +120,7 @@ pub struct TopicOptions {
     /// With what messages are encrypted on disk, under the current key of the queue's ring.
     #[serde(with = "cipher_name")]
     pub encryption: Option<Cipher>,
-    /// What becomes of readers that retention has overtaken.
+    /// What becomes of readers that are too slow.
     pub overtaken: Overtaken,
 }
 
@@ -169,7 +208,7 @@ impl TopicOptions {
         self
     }
 
-    /// What becomes of readers that retention has overtaken.
+    /// What becomes of readers that are too slow.
     #[must_use]
     pub fn overtaken(mut self, overtaken: Overtaken) -> Self {
         self.overtaken = overtaken;

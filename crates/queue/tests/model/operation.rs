@@ -160,8 +160,13 @@ fn group_options() -> impl Strategy<Value = GroupOptions> {
 
 /// The topics of a history: a stream, a work queue, and a stream of memory.
 pub(crate) fn topics() -> impl Strategy<Value = Vec<TopicOptions>> {
-    let overtaken =
-        prop::sample::select(vec![Overtaken::Oldest, Overtaken::Newest, Overtaken::CutOff]);
+    let overtaken = prop::sample::select(vec![
+        Overtaken::Oldest,
+        Overtaken::Newest,
+        Overtaken::CutOff,
+        Overtaken::Conflated { behind: 0 },
+        Overtaken::Conflated { behind: 3 },
+    ]);
     let bound = || prop::option::of(1_u64..9);
     let level = prop_oneof![3 => Just(Level::Synced), 1 => Just(Level::Buffered)];
     (overtaken, bound(), bound(), bound(), level, 1_u8..4, 1_u8..3).prop_map(

@@ -415,6 +415,9 @@ impl Pair {
                 Ok(None) => Ok(Met::End),
                 Ok(Some(Read::Message(it))) => Ok(Met::Message(it.id(), Message::of(&it))),
                 Ok(Some(Read::Missed { lane, messages })) => Ok(Met::Missed { lane, messages }),
+                Ok(Some(Read::Conflated { lane, messages })) => {
+                    Ok(Met::Conflated { lane, messages })
+                }
                 Err(error) => Err(Problem::from(error)),
             };
             same("read", met, self.reference.read(place));
@@ -427,7 +430,7 @@ impl Pair {
         let (reader, place) = &self.readers[nth];
         if place.cut_off.is_none() {
             let other = self.queue().reader_at(&place.topic, &reader.positions()).unwrap();
-            let place = place.clone();
+            let place = Place::at(&place.topic, place.next.clone());
             self.readers.push((other, place));
         }
     }
@@ -487,7 +490,7 @@ impl Pair {
         let kept: Vec<_> = places.into_iter().filter(|it| is_kept(&it.topic)).collect();
         for place in kept {
             let reader = self.queue().reader_at(&place.topic, &place.next).unwrap();
-            self.readers.push((reader, Place { cut_off: None, ..place }));
+            self.readers.push((reader, Place::at(&place.topic, place.next)));
         }
         self.queue().step();
         self.queue().step();

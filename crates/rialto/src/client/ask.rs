@@ -60,6 +60,8 @@ pub struct Raw {
     pub status: u16,
     /// Where to go on reading, if the answer says so besides its body.
     pub next: Option<String>,
+    /// How many messages were left out, if messages were read.
+    pub conflated: u64,
     /// The body.
     pub body: Vec<u8>,
     pub(super) url: String,

@@ -8,7 +8,8 @@ pub use credentials::{Credentials, KeyFile, secret};
 
 use crate::Error;
 use rialto_gateway::{
-    HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign,
+    HEADER_CONFLATED, HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP,
+    now_us, sign,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -118,11 +119,13 @@ impl Client {
         let status = answer.status().as_u16();
         let next = answer.headers().get(HEADER_NEXT).and_then(|next| next.to_str().ok());
         let next = next.map(str::to_owned);
+        let conflated = answer.headers().get(HEADER_CONFLATED);
+        let conflated = conflated.and_then(|it| it.to_str().ok()?.parse().ok()).unwrap_or(0);
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| {
             Error::Unreachable(format!("the answer of {} broke off: {error}", self.url))
         })?;
-        Ok(Raw { status, next, body, url: self.url.clone() })
+        Ok(Raw { status, next, conflated, body, url: self.url.clone() })
     }
 
     /// Tells apart like requests of one microsecond, from this process or another.

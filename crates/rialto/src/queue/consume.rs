@@ -76,6 +76,10 @@ fn tell_missed(seen: &Seen) {
     if seen.missed > 0 {
         note(format_args!("{} messages were dropped before they were read", seen.missed));
     }
+    if seen.conflated > 0 {
+        let left_out = seen.conflated;
+        note(format_args!("{left_out} messages were left out: there are later ones of their keys"));
+    }
 }
 
 /// Prints messages without being a member of a group; nobody notices.

@@ -151,7 +151,7 @@ impl Member for Joined {
         let messages = self.shown.len() as u64;
         let is_enough =
             self.shown.iter().any(|message| show(&Shown::of(message, message.attempt())).is_err());
-        Ok(Seen { messages, missed: fetched.missed, is_enough })
+        Ok(Seen { messages, missed: fetched.missed, conflated: 0, is_enough })
     }
 
     fn done(&mut self) -> Result<u64, Error> {
@@ -173,6 +173,7 @@ impl Pages for Reader {
                     seen.is_enough = show(&Shown::of(&message, 0)).is_err();
                 }
                 Some(Read::Missed { messages, .. }) => seen.missed += messages,
+                Some(Read::Conflated { messages, .. }) => seen.conflated += messages,
                 None => break,
             }
         }

@@ -66,6 +66,8 @@ pub(super) struct Seen {
     pub(super) messages: u64,
     /// How many had been dropped before they were read.
     pub(super) missed: u64,
+    /// How many were left out because there are later ones of their keys.
+    pub(super) conflated: u64,
     /// Whether whoever was shown them has had enough.
     pub(super) is_enough: bool,
 }

@@ -213,7 +213,7 @@ impl Member for Joined<'_> {
             let mut shown = fetched.messages();
             let is_enough = shown.any(|message| show(&Shown::of_packed(&message)).is_err());
             self.shown = Some(fetched);
-            return Ok(Seen { messages, missed, is_enough });
+            return Ok(Seen { messages, missed, conflated: 0, is_enough });
         }
     }
 
@@ -250,6 +250,7 @@ impl Pages for Place<'_> {
         self.from = format!("from={}", told.next.ok_or_else(|| strange("nowhere to go on"))?);
         let page = packed(told.body)?;
         let is_enough = page.messages().any(|message| show(&Shown::of_packed(&message)).is_err());
-        Ok(Seen { messages: page.len() as u64, missed: page.missed(), is_enough })
+        let (messages, missed, conflated) = (page.len() as u64, page.missed(), told.conflated);
+        Ok(Seen { messages, missed, conflated, is_enough })
     }
 }

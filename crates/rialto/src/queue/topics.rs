@@ -8,7 +8,7 @@ use crate::terminal::say;
 use rialto_gateway::VENUE_TOPICS;
 use rialto_queue::{
     Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, Kind, Level, Name, Order,
-    Sharing, Start, TopicOptions, WhenFull,
+    Overtaken, Sharing, Start, TopicOptions, WhenFull,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -39,6 +39,10 @@ pub(super) struct Create {
     /// When a work queue is full, have publishers wait this long before they are refused.
     #[arg(long, value_parser = duration::parse, requires = "work_queue")]
     block: Option<Duration>,
+    /// What becomes of readers that are too slow: oldest, newest, cut_off, or conflated:N, which
+    /// spares one that is more than N messages behind all but the last of each key.
+    #[arg(long, default_value_t = Overtaken::Oldest)]
+    overtaken: Overtaken,
     /// none, lz4, zstd, zstd:LEVEL, gzip or gzip:LEVEL.
     #[arg(long, default_value_t = Compression::None)]
     compression: Compression,
@@ -67,6 +71,7 @@ impl Create {
             priorities: self.priorities,
             max_age: self.max_age,
             when_full: self.block.map_or(WhenFull::Reject, WhenFull::Block),
+            overtaken: self.overtaken,
             compression: self.compression,
             encryption: self.encryption,
             ..TopicOptions::default()
@@ -83,6 +88,7 @@ impl Create {
             "kind": kind_name(self.kind()),
             "level": self.level.name(),
             "priorities": self.priorities,
+            "overtaken": self.overtaken,
             "compression": self.compression.to_string(),
         });
         for (field, value) in [
@@ -302,6 +308,7 @@ impl Describe {
             "encryption",
             "messages_max",
             "bytes_max",
+            "overtaken",
         ] {
             say(format_args!("{field:<13} {}", shown(&topic[field])));
         }

@@ -58,6 +58,7 @@ pub(crate) struct Handed {
 pub(crate) enum Met {
     Message(MessageId, Message),
     Missed { lane: u8, messages: u64 },
+    Conflated { lane: u8, messages: u64 },
     End,
 }
 
@@ -67,6 +68,15 @@ pub(crate) struct Place {
     pub(crate) topic: String,
     pub(crate) next: Vec<u64>,
     pub(crate) cut_off: Option<u64>,
+    /// Of each lane, the numbers that are left out, and the one behind the last of which that was
+    /// decided.
+    pub(crate) left_out: BTreeMap<usize, (Vec<u64>, u64)>,
+}
+
+impl Place {
+    pub(crate) fn at(topic: &str, next: Vec<u64>) -> Self {
+        Self { topic: topic.to_owned(), next, cut_off: None, left_out: BTreeMap::new() }
+    }
 }
 
 /// A queue.
@@ -288,7 +298,7 @@ impl Queue {
 
     pub(crate) fn place(&mut self, topic: &str, start: Start) -> Place {
         let next = self.topic(topic).lanes.iter().map(|lane| lane.start(start)).collect();
-        Place { topic: topic.to_owned(), next, cut_off: None }
+        Place::at(topic, next)
     }
 
     pub(crate) fn read(&mut self, place: &mut Place) -> Result<Met, Problem> {
@@ -311,6 +321,29 @@ impl Queue {
                 }
                 return Ok(Met::Missed { lane: nth as u8, messages });
             }
+            if let Overtaken::Conflated { behind } = topic.options.overtaken
+                && place.left_out.get(&nth).is_none_or(|(_, end)| *end <= from)
+            {
+                let end = lane.last() + 1;
+                let has_later = |seq: u64| {
+                    let key = &lane.get(seq).unwrap().key;
+                    !key.is_empty() && (seq + 1..end).any(|it| lane.get(it).unwrap().key == *key)
+                };
+                let is_behind = end - from > behind;
+                let left_out: Vec<_> =
+                    (from..end).filter(|seq| is_behind && has_later(*seq)).collect();
+                let messages = left_out.len() as u64;
+                place.left_out.insert(nth, (left_out, if is_behind { end } else { from }));
+                if messages > 0 {
+                    return Ok(Met::Conflated { lane: nth as u8, messages });
+                }
+            }
+            if let Some((left_out, _)) = place.left_out.get(&nth) {
+                while *next >= lane.first && left_out.contains(next) {
+                    *next += 1;
+                }
+            }
+            let from = *next;
             if let Some(message) = lane.get(from) {
                 *next += 1;
                 return Ok(Met::Message(MessageId { lane: nth as u8, seq: from }, message.clone()));

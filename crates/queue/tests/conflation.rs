@@ -1,0 +1,91 @@
+//! Readers that are too slow are spared what is out of date, and told.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_queue::{CONFLATED_KEYS_MAX, Level, Overtaken, Publish, Read, Reader, Start};
+use stage::{Stage, stream};
+use std::time::Duration;
+
+fn stage(level: Level, behind: u64) -> Stage {
+    let stage = Stage::new();
+    let options = stream().level(level).overtaken(Overtaken::Conflated { behind });
+    stage.queue().create_topic("t", options).unwrap();
+    stage
+}
+
+fn publish(stage: &Stage, messages: &[(&str, &str)]) {
+    for (key, payload) in messages {
+        stage.send("t", &Publish::new(payload.as_bytes()).key(key.as_bytes()));
+    }
+}
+
+/// What a reader meets until there is nothing more.
+fn meet(reader: &mut Reader) -> Vec<String> {
+    let mut met = Vec::new();
+    while let Some(read) = reader.try_next().unwrap() {
+        met.push(match read {
+            Read::Message(message) => String::from_utf8(message.payload().to_vec()).unwrap(),
+            Read::Missed { messages, .. } => format!("missed {messages}"),
+            Read::Conflated { messages, .. } => format!("left out {messages}"),
+        });
+    }
+    met
+}
+
+#[test]
+fn a_reader_that_falls_behind_is_handed_the_last_of_each_key_and_what_has_none() {
+    for level in Level::ALL {
+        let stage = stage(level, 3);
+        let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+        publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1")]);
+        assert_eq!(meet(&mut reader), ["x1", "x2", "y1"], "{level}");
+        publish(&stage, &[("x", "x3"), ("", "free"), ("y", "y2"), ("x", "x4"), ("", "free too")]);
+        assert_eq!(meet(&mut reader), ["left out 1", "free", "y2", "x4", "free too"], "{level}");
+        assert_eq!(reader.positions(), [9], "{level}");
+        publish(&stage, &[("x", "x5"), ("x", "x6")]);
+        assert_eq!(meet(&mut reader), ["x5", "x6"], "{level}");
+    }
+}
+
+#[test]
+fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
+    let stage = stage(Level::Synced, 2);
+    let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+    publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1")]);
+    let told = reader.try_next().unwrap();
+    assert!(matches!(told, Some(Read::Conflated { lane: 0, messages: 1 })), "{told:?}");
+    publish(&stage, &[("x", "x3"), ("y", "y2")]);
+    assert_eq!(meet(&mut reader), ["x2", "y1", "x3", "y2"]);
+}
+
+#[test]
+fn a_reader_that_retention_overtakes_is_told_of_that_first() {
+    let stage = Stage::new();
+    let options = stream().messages_max(3).overtaken(Overtaken::Conflated { behind: 1 });
+    stage.queue().create_topic("t", options).unwrap();
+    let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+    publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1"), ("x", "x3"), ("x", "x4")]);
+    stage.pass(Duration::from_secs(2));
+    assert_eq!(meet(&mut reader), ["missed 2", "left out 1", "y1", "x4"]);
+}
+
+#[test]
+fn keys_beyond_the_bound_are_handed_out_one_and_all() {
+    let stage = stage(Level::Memory, 0);
+    let keys: Vec<_> = (0..=CONFLATED_KEYS_MAX).map(|key| format!("{key:05}")).collect();
+    let messages: Vec<_> = keys.iter().chain(&keys).map(|key| (key.as_str(), "")).collect();
+    publish(&stage, &messages);
+    let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+    let met = meet(&mut reader);
+    assert_eq!(met[0], format!("left out {CONFLATED_KEYS_MAX}"));
+    assert_eq!(met.len(), 1 + CONFLATED_KEYS_MAX + 2);
+}
+
+#[test]
+fn the_option_is_kept() {
+    let mut stage = stage(Level::Synced, 17);
+    stage.reopen();
+    let kept = stage.queue().options("t").unwrap().overtaken;
+    assert_eq!(kept, Overtaken::Conflated { behind: 17 });
+}
