@@ -76,10 +76,15 @@ impl Core {
         for lane in &topic.lanes {
             lane.close()?;
         }
-        if let (Some(dir), Some(disk)) = (&self.dir, &self.house.disk) {
-            remove_topic_dir(disk.as_ref(), &topic_dir(dir, topic.id))?;
+        self.remove_files(topic.id)
+    }
+
+    /// Removes the files of a topic that was deleted.
+    pub(super) fn remove_files(&self, id: u32) -> Result<(), QueueError> {
+        match (&self.dir, &self.house.disk) {
+            (Some(dir), Some(disk)) => remove_topic_dir(disk.as_ref(), &topic_dir(dir, id)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The group of this name, which is created if there is none.

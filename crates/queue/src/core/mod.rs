@@ -144,7 +144,13 @@ impl Core {
             Work::Control => self.control_step(),
             Work::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
             Work::Buffers => self.house.spares.make_ahead(),
-            Work::Prepare(topic, nth, making) => topic.lanes[nth].make(making),
+            Work::Prepare(topic, nth, making) => {
+                topic.lanes[nth].make(making);
+                // The topic may have been deleted meanwhile, without this file.
+                if topic.is_deleted() {
+                    let _ = self.remove_files(topic.id);
+                }
+            }
         }
     }
 
@@ -268,6 +274,7 @@ impl Core {
             // Nothing is accepted any more that nobody would write.
             topic.end(End::Closed);
             topic.write();
+            topic.check_writable()?;
             topic.close()?;
         }
         self.checkpoint()?;

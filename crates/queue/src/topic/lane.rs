@@ -35,6 +35,8 @@ struct Shelf {
 #[derive(Default)]
 struct Store {
     writer: Option<Writer>,
+    /// Nothing is written any more, and no log is made for that.
+    is_closed: bool,
     has_unsynced: bool,
     next: Next,
     /// What had been written when it was last looked whether the lane is idle.
@@ -218,6 +220,9 @@ impl Lane {
         let store = &mut *guard;
         let mut making = None;
         for mut group in groups {
+            if store.is_closed {
+                return Err(QueueError::Closed);
+            }
             let writer = self.writer(house, &mut store.writer)?;
             let last = writer.write(&mut group, commit)?.seq;
             let durable = writer.durable_seq();
@@ -359,6 +364,7 @@ impl Lane {
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         self.segments.get().inspect(|segments| segments.unmap());
         let mut store = lock(&self.store);
+        store.is_closed = true;
         if let Next::Resting(begun) = std::mem::take(&mut store.next) {
             // What is left of it would go with the next opening.
             let _ = begun.discard();

@@ -242,7 +242,14 @@ impl Topic {
 
     /// Nothing is published from here on, and all who wait are told.
     pub(crate) fn end(&self, end: End) {
-        self.filling().end.get_or_insert(end);
+        {
+            let mut filling = self.filling();
+            // What could not be written at the close was not.
+            match (&filling.end, &end) {
+                (None, _) | (Some(End::Closed), End::Failed(_)) => filling.end = Some(end),
+                _ => {}
+            }
+        }
         self.make_room();
         for lane in &self.lanes {
             lane.confirmations.wake_all();
