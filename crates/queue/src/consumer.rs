@@ -6,6 +6,8 @@ use crate::error::QueueError;
 use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Nack};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
+use crate::subscription::Subscription;
+use crate::topic::Lane;
 use rialto_log::Level;
 use std::pin::pin;
 use std::sync::Arc;
@@ -57,8 +59,14 @@ impl Consumer {
         Ok(fetched)
     }
 
+    /// Has the messages pushed as they arrive, at most so many in hand at a time.
+    #[must_use]
+    pub fn subscribe(self, prefetch: usize) -> Subscription {
+        Subscription::new(self, prefetch)
+    }
+
     /// What there is now. If it is delivered at most once, that is not confirmed yet.
-    fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+    pub(crate) fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
         let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
         burial::bury(&self.core, &self.group);
         if self.group.has_changes() {
@@ -72,7 +80,7 @@ impl Consumer {
         self.group.peek(messages_max)
     }
 
-    fn is_at_most_once(&self) -> bool {
+    pub(crate) fn is_at_most_once(&self) -> bool {
         self.group.options().delivery == Delivery::AtMostOnce
     }
 
@@ -121,7 +129,7 @@ impl Consumer {
         end: impl Future<Output = ()>,
     ) -> Result<Fetched, QueueError> {
         let mut end = pin!(end);
-        let mut waiting = Waiting { group: &self.group, waker: None };
+        let mut waiting = Waiting::new(&self.group);
         std::future::poll_fn(|context| {
             let take = || match self.take(messages_max) {
                 Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
@@ -153,6 +161,13 @@ impl Consumer {
     pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
         let leases = messages.into_iter().map(|message| (message.id(), message.lease));
         let lost = self.group.ack_all(leases);
+        self.core.mark(&self.group);
+        lost
+    }
+
+    /// As [`Consumer::ack_all`], by what was kept of the messages.
+    pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
+        let lost = self.group.ack_all(leases.iter().copied());
         self.core.mark(&self.group);
         lost
     }
@@ -240,6 +255,12 @@ impl Consumer {
         }
     }
 
+    /// It is a member no more.
+    pub(crate) fn leave(&self) {
+        self.group.leave(self.id);
+        self.core.mark(&self.group);
+    }
+
     pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<Core>) {
         (&self.group, &self.core)
     }
@@ -247,16 +268,30 @@ impl Consumer {
 
 /// Waits for messages of a group, and is forgotten by it when it does so no more: a caller that goes
 /// away leaves nothing behind in a topic on which nothing is published.
-struct Waiting<'a> {
+pub(crate) struct Waiting<'a> {
     group: &'a Group,
     waker: Option<Waker>,
 }
 
-impl Waiting<'_> {
-    fn register(&mut self, waker: &Waker) {
+impl<'a> Waiting<'a> {
+    pub(crate) fn new(group: &'a Group) -> Self {
+        Self { group, waker: None }
+    }
+
+    /// To be woken by new messages, and by what changes with others.
+    pub(crate) fn register(&mut self, waker: &Waker) {
+        self.register_at(waker, |lane| lane.visible() + 1);
+    }
+
+    /// To be woken by what changes with messages that there are.
+    pub(crate) fn register_for_changes(&mut self, waker: &Waker) {
+        self.register_at(waker, |_| u64::MAX);
+    }
+
+    fn register_at(&mut self, waker: &Waker, number: impl Fn(&Lane) -> u64) {
         let lanes = &self.group.topic.lanes;
         for lane in &lanes[..lanes.len() - 1] {
-            lane.arrivals.register(lane.visible() + 1, waker);
+            lane.arrivals.register(number(lane), waker);
         }
         self.waker = Some(waker.clone());
     }
@@ -274,7 +309,6 @@ impl Drop for Waiting<'_> {
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        self.group.leave(self.id);
-        self.core.mark(&self.group);
+        self.leave();
     }
 }

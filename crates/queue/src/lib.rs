@@ -22,6 +22,7 @@ mod queue;
 mod reader;
 mod recovery;
 mod spares;
+mod subscription;
 mod topic;
 mod transaction;
 mod waiting;
@@ -52,6 +53,7 @@ pub use reader::{Read, Reader};
 pub use recovery::{OpenReport, Rewound};
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use rialto_log::{Cipher, Compression, KeyRing, Level};
+pub use subscription::{Settler, Subscription};
 pub use topic::{
     Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
 };

@@ -9,6 +9,7 @@ use crate::message::{Message, MessageId};
 use crate::name::Name;
 use crate::topic::{LaneCursor, Step, Topic};
 use rialto_clock::Timestamp;
+use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -221,6 +222,17 @@ impl Group {
         let held = self.inner().state.nack(id, lease, nack, self.topic.house.now());
         self.wake();
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
+    }
+
+    /// Forgets the leases that no longer are.
+    pub(crate) fn retain_leased(
+        &self,
+        leases: &mut HashMap<u64, MessageId>,
+    ) -> Result<(), QueueError> {
+        let inner = self.inner();
+        self.check(&inner)?;
+        leases.retain(|lease, id| inner.state.is_leased(*id, *lease));
+        Ok(())
     }
 
     pub(crate) fn extend(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {

@@ -309,6 +309,11 @@ impl GroupState {
         )
     }
 
+    /// Whether a consumer has a message with this lease.
+    pub(crate) fn is_leased(&self, id: MessageId, lease: u64) -> bool {
+        is_leased(&self.windows, id, lease)
+    }
+
     /// A consumer is done with a message. False if it is no longer the consumer's.
     #[inline]
     pub(crate) fn ack(&mut self, id: MessageId, lease: u64) -> bool {

@@ -1,0 +1,267 @@
+//! Having the messages of a group pushed as they arrive.
+
+use crate::consumer::{Consumer, Waiting};
+use crate::error::QueueError;
+use crate::group::{Delivered, Fetched};
+use crate::message::MessageId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// The messages of a group as they arrive, at most so many in hand at a time.
+///
+/// A message is in hand from when it is taken for the subscription, before [`Subscription::recv`]
+/// hands it out, until it is done with, given back, or its lease runs out; only then is another one
+/// taken for it. It is settled through [`Subscription::settler`], on any thread. When the
+/// subscription is dropped, what it had is handed out to others at once.
+///
+/// ```
+/// # use rialto_queue::{GroupOptions, Publish, Queue, QueueOptions, TopicOptions};
+/// # use std::time::Duration;
+/// # let queue = Queue::open(QueueOptions::in_memory())?;
+/// # queue.create_topic("jobs", TopicOptions::default())?;
+/// # queue.create_group("jobs", "painters", GroupOptions::default())?;
+/// # queue.producer("jobs")?.publish(&Publish::new(b"paint it red"))?;
+/// let mut jobs = queue.consumer("jobs", "painters")?.subscribe(10);
+/// while let Some(job) = jobs.next(Duration::from_millis(10))? {
+///     jobs.settler().ack(&job)?;
+/// }
+/// # Ok::<_, rialto_queue::QueueError>(())
+/// ```
+pub struct Subscription {
+    settler: Settler,
+    prefetch: usize,
+    /// Taken, and not handed out yet.
+    ready: VecDeque<Delivered>,
+    /// Whether these may be handed out only when that they were is written.
+    is_unconfirmed: bool,
+    missed: u64,
+}
+
+/// Says what became of the messages of a [`Subscription`]. Clones speak of the same.
+#[derive(Clone)]
+pub struct Settler {
+    consumer: Arc<Consumer>,
+    hand: Arc<Mutex<Hand>>,
+}
+
+/// What a subscription has in hand: messages by their leases.
+#[derive(Default)]
+struct Hand {
+    held: HashMap<u64, MessageId>,
+    /// Whoever waits for room.
+    waker: Option<Waker>,
+}
+
+impl Subscription {
+    pub(crate) fn new(consumer: Consumer, prefetch: usize) -> Subscription {
+        let settler = Settler { consumer: Arc::new(consumer), hand: Arc::default() };
+        let ready = VecDeque::new();
+        let prefetch = prefetch.max(1);
+        Subscription { settler, prefetch, ready, is_unconfirmed: false, missed: 0 }
+    }
+
+    /// The next message; waits for it at most this long.
+    pub fn next(&mut self, wait: Duration) -> Result<Option<Delivered>, QueueError> {
+        let deadline = Instant::now().checked_add(wait);
+        let house = self.settler.consumer.shared().1.house.clone();
+        house.block_on(self.recv(), deadline).transpose()
+    }
+
+    /// The next message, as soon as there is one and room for it. Dropping the future loses nothing.
+    pub async fn recv(&mut self) -> Result<Delivered, QueueError> {
+        loop {
+            self.fill().await?;
+            if let Some(message) = self.ready.pop_front() {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// As many messages as there are, but at most this many, as soon as there are some; or only how
+    /// many messages the stream dropped before the group came to them. Dropping the future loses
+    /// nothing.
+    pub async fn recv_many(&mut self, messages_max: usize) -> Result<Fetched, QueueError> {
+        self.fill().await?;
+        let count = self.ready.len().min(messages_max);
+        let messages = self.ready.drain(..count).collect();
+        Ok(Fetched { messages, missed: std::mem::take(&mut self.missed) })
+    }
+
+    /// How many messages the stream dropped before the group came to them, since this was last
+    /// asked for.
+    pub fn take_missed(&mut self) -> u64 {
+        std::mem::take(&mut self.missed)
+    }
+
+    /// What says what became of the messages.
+    #[must_use]
+    pub fn settler(&self) -> &Settler {
+        &self.settler
+    }
+
+    /// Waits until there is something to hand out, or to tell.
+    async fn fill(&mut self) -> Result<(), QueueError> {
+        if self.ready.is_empty() {
+            let arrived = self.arrived().await?;
+            self.missed += arrived.missed;
+            self.is_unconfirmed = self.settler.consumer.is_at_most_once();
+            self.ready.extend(arrived.messages);
+        }
+        if self.is_unconfirmed && !self.ready.is_empty() {
+            self.settler.consumer.confirmed().await?;
+            self.is_unconfirmed = false;
+        }
+        Ok(())
+    }
+
+    async fn arrived(&self) -> Result<Fetched, QueueError> {
+        let consumer = &*self.settler.consumer;
+        let mut waiting = Waiting::new(consumer.shared().0);
+        std::future::poll_fn(|context| {
+            for _ in 0..2 {
+                match self.take() {
+                    Ok(Some(fetched)) => return Poll::Ready(Ok(fetched)),
+                    Ok(None) => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+                // Looked at again: what has come meanwhile, or was settled, is not missed.
+                let mut hand = self.settler.hand();
+                if hand.held.len() < self.prefetch {
+                    waiting.register(context.waker());
+                } else {
+                    // What is new is of no use before there is room.
+                    hand.waker = Some(context.waker().clone());
+                    waiting.register_for_changes(context.waker());
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// What can be taken now; nothing if there is nothing, or no room.
+    fn take(&self) -> Result<Option<Fetched>, QueueError> {
+        let consumer = &*self.settler.consumer;
+        let (group, _) = consumer.shared();
+        let mut hand = self.settler.hand();
+        if hand.held.len() >= self.prefetch {
+            // Leases may have run out.
+            group.retain_leased(&mut hand.held)?;
+        }
+        let room = self.prefetch - hand.held.len();
+        drop(hand);
+        if room == 0 {
+            return Ok(None);
+        }
+        // Nobody else takes, so that there is at least as much room when it is done.
+        let fetched = consumer.take(room)?;
+        if !consumer.is_at_most_once() {
+            let mut hand = self.settler.hand();
+            hand.held.extend(fetched.messages.iter().map(|one| (one.lease, one.id())));
+        }
+        Ok((!fetched.messages.is_empty() || fetched.missed > 0).then_some(fetched))
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        // Settlers may live on; what they say then counts as long as nobody else has the message.
+        self.settler.consumer.leave();
+    }
+}
+
+impl Settler {
+    fn hand(&self) -> MutexGuard<'_, Hand> {
+        // Nothing is left half done in it.
+        self.hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These are no longer in hand, whatever became of them.
+    fn release(&self, leases: impl IntoIterator<Item = u64>) {
+        let mut hand = self.hand();
+        for lease in leases {
+            hand.held.remove(&lease);
+        }
+        let waker = hand.waker.take();
+        drop(hand);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// As [`Consumer::ack`].
+    pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
+        self.ack_lease(message.id(), message.lease)
+    }
+
+    /// As [`Consumer::ack_lease`].
+    pub fn ack_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        let result = self.consumer.ack_lease(id, lease);
+        self.release([lease]);
+        result
+    }
+
+    /// As [`Consumer::ack_all`], by what was kept of the messages.
+    pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
+        let lost = self.consumer.ack_leases(leases);
+        self.release(leases.iter().map(|(_, lease)| *lease));
+        lost
+    }
+
+    /// As [`Consumer::nack`].
+    pub fn nack(
+        &self,
+        message: &Delivered,
+        delay: Option<Duration>,
+        detail: &str,
+    ) -> Result<(), QueueError> {
+        self.nack_lease(message.id(), message.lease, delay, detail)
+    }
+
+    /// As [`Consumer::nack_lease`].
+    pub fn nack_lease(
+        &self,
+        id: MessageId,
+        lease: u64,
+        delay: Option<Duration>,
+        detail: &str,
+    ) -> Result<(), QueueError> {
+        let result = self.consumer.nack_lease(id, lease, delay, detail);
+        self.release([lease]);
+        result
+    }
+
+    /// As [`Consumer::refuse`].
+    pub fn refuse(&self, message: &Delivered, detail: &str) -> Result<(), QueueError> {
+        self.refuse_lease(message.id(), message.lease, detail)
+    }
+
+    /// As [`Consumer::refuse_lease`].
+    pub fn refuse_lease(&self, id: MessageId, lease: u64, detail: &str) -> Result<(), QueueError> {
+        let result = self.consumer.refuse_lease(id, lease, detail);
+        self.release([lease]);
+        result
+    }
+
+    /// As [`Consumer::extend`].
+    pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
+        self.consumer.extend(message)
+    }
+
+    /// As [`Consumer::extend_lease`].
+    pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        self.consumer.extend_lease(id, lease)
+    }
+
+    /// As [`Consumer::confirm`].
+    pub fn confirm(&self) -> Result<(), QueueError> {
+        self.consumer.confirm()
+    }
+
+    /// As [`Consumer::confirmed`].
+    pub async fn confirmed(&self) -> Result<(), QueueError> {
+        self.consumer.confirmed().await
+    }
+}
