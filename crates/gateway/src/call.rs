@@ -247,6 +247,7 @@ async fn read_body(gate: &Gate, body: Body, max: usize) -> Result<Bytes, ApiErro
 }
 
 async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
     let mut first = Bytes::new();
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -263,6 +264,8 @@ async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
             first = data;
         } else {
             if all.is_empty() {
+                // So that it need not grow with every frame.
+                all.reserve_exact(announced);
                 all.extend_from_slice(&std::mem::take(&mut first));
             }
             all.extend_from_slice(&data);

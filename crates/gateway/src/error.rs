@@ -114,6 +114,12 @@ impl ApiError {
         }
     }
 
+    /// The path speaks another protocol.
+    pub(crate) fn websocket_required() -> ApiError {
+        let message = "This path speaks WebSocket: connect with a WebSocket client.";
+        ApiError::new(StatusCode::UPGRADE_REQUIRED, "websocket_required", message)
+    }
+
     /// The same error, at fault is `field`.
     #[must_use]
     pub fn of(mut self, field: impl Into<Cow<'static, str>>) -> ApiError {

@@ -18,7 +18,8 @@ impl Intake {
     pub(crate) fn new(process: Overview) -> Intake {
         let watches =
             |route| matches!(route, Route::Health | Route::Ready | Route::Alive | Route::Metrics);
-        let waits = |route| matches!(route, Route::QueueFetch);
+        let waits =
+            |route| matches!(route, Route::QueueFetch | Route::QueueRead | Route::QueueStream);
         let kind = |&route: &Route| {
             let is_work = !watches(route) && !waits(route);
             is_work.then(|| process.operations().kind(route.name()))

@@ -17,6 +17,7 @@ mod intake;
 mod json;
 mod limits;
 mod metrics;
+mod push;
 mod query;
 mod queues;
 mod recorded;

@@ -52,6 +52,7 @@ routes! {
     QueueAck "POST /v1/queues/{topic}/groups/{group}/ack",
     QueueNack "POST /v1/queues/{topic}/groups/{group}/nack",
     QueueExtend "POST /v1/queues/{topic}/groups/{group}/extend",
+    QueueStream "GET /v1/queues/{topic}/groups/{group}/stream",
     Instruments "GET /v1/instruments",
     Instrument "GET /v1/instruments/{symbol}",
     Book "GET /v1/book/{symbol}",

@@ -131,6 +131,22 @@ fn a_fetch_waits_until_something_is_published() {
 }
 
 #[test]
+fn a_reader_waits_until_something_is_published() {
+    let house = furnished(config());
+    std::thread::scope(|scope| {
+        let path = "/v1/queues/jobs/messages?from=1&wait_ms=20000";
+        let waiting = scope.spawn(|| house.operate("GET", path, Value::Null).expect(200));
+        publish(&house, json!([{"payload": "at last"}]));
+        let told = waiting.join().unwrap();
+        assert_eq!(told["messages"][0]["payload"], "at last");
+        assert_eq!(told["next"], "2");
+    });
+    let path = "/v1/queues/jobs/messages?from=2&wait_ms=5";
+    let told = house.operate("GET", path, Value::Null).expect(200);
+    assert_eq!(told, json!({"messages": [], "missed": "0", "next": "2"}));
+}
+
+#[test]
 fn who_waits_for_messages_is_answered_at_the_stop() {
     let mut house = furnished(config());
     let body = json!({"consumer": "one", "wait_ms": 30_000}).to_string().into_bytes();
@@ -187,6 +203,12 @@ fn a_topic_is_read_page_by_page_without_a_group() {
     let rest = read(&format!("?from={next}")).expect(200);
     assert_eq!(payloads(&rest), ["c"]);
     read("?from=yesterday").refuses(400, "invalid_field");
+    read("?from=oldest&from_us=0").refuses(400, "invalid_field");
+    read("?wait_ms=30001").refuses(400, "invalid_field");
+    let at = page["messages"][1]["published_us"].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(payloads(&read("?from_us=0").expect(200)), ["a", "b", "c"]);
+    assert_eq!(payloads(&read(&format!("?from_us={}", at + 1_000_000_000)).expect(200)).len(), 0);
+    assert_eq!(payloads(&read("?from=next").expect(200)), Vec::<String>::new());
     read(&format!("?from={}", vec!["1"; 17].join(","))).refuses(400, "invalid_field");
     assert_eq!(payloads(&read("?from=18446744073709551615").expect(200)), Vec::<String>::new());
 }

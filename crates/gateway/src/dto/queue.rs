@@ -2,7 +2,7 @@
 
 use crate::ApiError;
 use crate::json::{JsonOut, Str, base64};
-use crate::queues::{LeaseTexts, NewMessage};
+use crate::queues::{LeaseTexts, Leased, NewMessage};
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
     Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message,
@@ -188,6 +188,27 @@ pub(crate) struct LeaseRequest<'a> {
     pub(crate) id: Str<'a>,
     #[serde(borrow)]
     pub(crate) lease: Str<'a>,
+}
+
+impl LeaseRequest<'_> {
+    /// What is named, by the numbers that the queue knows.
+    pub(crate) fn numbers(
+        messages: &[LeaseRequest<'_>],
+        texts: LeaseTexts,
+    ) -> Result<Vec<Leased>, ApiError> {
+        let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
+            let id = message.id.parse().map_err(|_| {
+                let message = "A message is named by its lane and number, such as 0:17.";
+                ApiError::invalid(format!("messages[{nth}].id"), message)
+            })?;
+            let lease = texts.number(&message.lease).ok_or_else(|| {
+                let message = "This is no lease; send it as it was told.";
+                ApiError::invalid(format!("messages[{nth}].lease"), message)
+            })?;
+            Ok((id, lease))
+        };
+        messages.iter().enumerate().map(read).collect()
+    }
 }
 
 /// Body of `…/ack` and `…/extend`.

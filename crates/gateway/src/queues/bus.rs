@@ -7,6 +7,7 @@ use super::policy::QueuePolicy;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, LeaveGroup, ListTopics, NackMessages, PublishMessages, ReadMessages,
+    SubscribeMessages,
 };
 use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{behaviours, bus};
@@ -31,7 +32,7 @@ bus! {
                 later CreateTopic, later DeleteTopic, later ListTopics, later GetTopic,
                 later CreateGroup, later DeleteGroup, later PublishMessages,
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
-                later LeaveGroup,                later ReadMessages,
+                later LeaveGroup, later ReadMessages, later SubscribeMessages,
                 later ListLetters, later RedriveLetters, later PurgeTopic;
         }
     }

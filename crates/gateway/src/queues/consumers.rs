@@ -18,7 +18,7 @@ const OWN_MAX: usize = 256;
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// The most bytes that one call hands out: what is behind the message that reaches it waits for the
 /// next.
-const FETCH_BYTES_MAX: usize = 2 << 20;
+pub(super) const FETCH_BYTES_MAX: usize = 2 << 20;
 
 /// Members of groups by whose they are and what they are called.
 #[derive(Default)]

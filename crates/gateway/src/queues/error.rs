@@ -10,7 +10,7 @@ use rialto_queue::QueueError;
 pub(crate) struct AtMessage(pub(crate) usize);
 
 /// The same, on the bus.
-pub(super) fn told(error: QueueError) -> Error {
+pub(crate) fn told(error: QueueError) -> Error {
     let message = format!("{error}.");
     let as_kind = |kind, code| Error::new(kind, code, message.clone());
     match error {

@@ -1,19 +1,19 @@
 //! Answers what is asked of the queue.
 
-use super::consumers::{Calling, Consumers};
+use super::consumers::{Calling, Consumers, FETCH_BYTES_MAX};
 use super::error::{AtMessage, told};
 use super::lease::LeaseTexts;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, Leased, LeaveGroup, ListTopics, NackMessages, NewMessage, NewMessages,
-    PublishMessages, Published, ReadMessages, ReadPage, Seat,
+    PublishMessages, Published, ReadFrom, ReadMessages, ReadPage, Seat, SubscribeMessages,
 };
 use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
 use rialto_desk::{Forbidden, Scope};
 use rialto_queue::{
-    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Start, TopicOptions,
-    TopicStats, WhenFull,
+    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader, Subscription,
+    TopicOptions, TopicStats, WhenFull,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -240,6 +240,14 @@ impl Handler<FetchMessages> for QueueKeeper {
     }
 }
 
+impl Handler<SubscribeMessages> for QueueKeeper {
+    async fn handle(&self, subscribe: SubscribeMessages, _: &Context<'_>) -> Result<Subscription> {
+        let SubscribeMessages { topic, group, prefetch } = subscribe;
+        let consumer = self.queue.consumer(topic.as_str(), group.as_str()).map_err(told)?;
+        Ok(consumer.bytes_max(FETCH_BYTES_MAX).subscribe(prefetch))
+    }
+}
+
 impl Handler<AckMessages> for QueueKeeper {
     async fn handle(&self, ack: AckMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let consumer = self.call(cx, &ack.seat)?;
@@ -279,33 +287,61 @@ impl Handler<LeaveGroup> for QueueKeeper {
     }
 }
 
+/// Reads on from where a reading began, and from what has been read already if there is something.
+fn read_page(
+    reader: &mut Reader,
+    began: &[u64],
+    mut first: Option<Read>,
+    max: usize,
+) -> std::result::Result<ReadPage, QueueError> {
+    let mut page = ReadPage { messages: Vec::with_capacity(max), ..ReadPage::default() };
+    let mut bytes = 0;
+    while page.messages.len() < max && bytes < READ_BYTES_MAX {
+        let read = match first.take() {
+            Some(read) => Some(read),
+            None => reader.try_next()?,
+        };
+        match read {
+            Some(Read::Message(message)) => {
+                bytes += message.payload().len();
+                page.messages.push(message);
+            }
+            Some(Read::Missed { messages, .. }) => page.missed += messages,
+            // What is left out is counted as it is passed: the page may end before it is.
+            Some(Read::Conflated { .. }) => {}
+            None => break,
+        }
+    }
+    page.next = reader.positions();
+    let passed: u64 = page.next.iter().zip(began).map(|(end, begin)| end - begin).sum();
+    page.conflated = passed.saturating_sub(page.missed + page.messages.len() as u64);
+    Ok(page)
+}
+
 impl Handler<ReadMessages> for QueueKeeper {
     async fn handle(&self, read: ReadMessages, _: &Context<'_>) -> Result<ReadPage> {
-        let ReadMessages { topic, from, max } = read;
-        self.aside(move |queue| {
-            let mut reader = match from.is_empty() {
-                true => queue.reader(topic.as_str(), Start::Oldest)?,
-                false => queue.reader_at(topic.as_str(), &from)?,
-            };
-            let began = reader.positions();
-            let (mut messages, mut missed, mut bytes) = (Vec::with_capacity(max), 0, 0);
-            while messages.len() < max && bytes < READ_BYTES_MAX {
-                match reader.try_next()? {
-                    Some(Read::Message(message)) => {
-                        bytes += message.payload().len();
-                        messages.push(message);
-                    }
-                    Some(Read::Missed { messages, .. }) => missed += messages,
-                    // What is left out is counted as it is passed: the page may end before it is.
-                    Some(Read::Conflated { .. }) => {}
-                    None => break,
-                }
-            }
-            let next = reader.positions();
-            let passed: u64 = next.iter().zip(&began).map(|(end, begin)| end - begin).sum();
-            let conflated = passed.saturating_sub(missed + messages.len() as u64);
-            Ok(ReadPage { messages, missed, conflated, next })
-        })
-        .await
+        let ReadMessages { topic, from, max, wait } = read;
+        let (mut reader, began, page) = self
+            .aside(move |queue| {
+                let mut reader = match from {
+                    ReadFrom::Start(start) => queue.reader(topic.as_str(), start)?,
+                    ReadFrom::Positions(next) => queue.reader_at(topic.as_str(), &next)?,
+                };
+                let began = reader.positions();
+                let page = read_page(&mut reader, &began, None, max)?;
+                Ok((reader, began, page))
+            })
+            .await?;
+        if wait.is_zero() || page.next != began {
+            return Ok(page);
+        }
+        let mut stopped = self.stopped.clone();
+        let first = tokio::select! {
+            read = reader.read() => read.map_err(told)?,
+            () = tokio::time::sleep(wait) => return Ok(page),
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(page),
+        };
+        // What has just come lies in memory.
+        read_page(&mut reader, &began, Some(first), max).map_err(told)
     }
 }

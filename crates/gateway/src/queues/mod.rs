@@ -14,12 +14,12 @@ mod policy;
 mod request;
 
 pub(crate) use bus::QueueBus;
-pub(crate) use error::AtMessage;
+pub(crate) use error::{AtMessage, told as queue_error};
 pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
-    PublishMessages, Published, ReadMessages, Seat,
+    PublishMessages, Published, ReadFrom, ReadMessages, Seat, SubscribeMessages, settle_limits,
 };

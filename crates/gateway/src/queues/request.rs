@@ -8,13 +8,15 @@ use rialto_bus::{Command, Query, Request, Result};
 use rialto_desk::AtField;
 use rialto_queue::packed::Packed;
 use rialto_queue::{
-    DeadLetter, Fetched, GroupOptions, Level, Message, MessageId, Name, Start, TopicOptions,
-    TopicStats,
+    DeadLetter, Fetched, GroupOptions, Level, Message, MessageId, Name, Start, Subscription,
+    TopicOptions, TopicStats,
 };
 use std::time::Duration;
 
 /// Most messages, or leases, of one request.
 pub(crate) const MESSAGES_MAX: usize = 1_000;
+/// The most messages that a client has in hand which they are pushed to.
+const PREFETCH_MAX: usize = 10_000;
 /// The longest that a fetch waits for messages.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
 /// The longest a message rests when it is given back: a day.
@@ -114,6 +116,13 @@ pub(crate) struct FetchMessages {
     pub(crate) wait: Duration,
 }
 
+/// Has messages of a group pushed, at most so many in hand.
+pub(crate) struct SubscribeMessages {
+    pub(crate) topic: Name,
+    pub(crate) group: Name,
+    pub(crate) prefetch: usize,
+}
+
 /// A message that was handed out, and the number of its lease.
 pub(crate) type Leased = (MessageId, u64);
 
@@ -150,12 +159,22 @@ pub(crate) struct LeaveGroup {
 /// Reads a topic without being a member of a group.
 pub(crate) struct ReadMessages {
     pub(crate) topic: Name,
-    /// The next message of each lane, lowest priority first; none for the oldest there is.
-    pub(crate) from: Vec<u64>,
+    pub(crate) from: ReadFrom,
     pub(crate) max: usize,
+    /// How long to wait if there are none.
+    pub(crate) wait: Duration,
+}
+
+/// Where a reading begins.
+#[derive(Clone, Debug)]
+pub(crate) enum ReadFrom {
+    Start(Start),
+    /// With these messages, one of each lane, lowest priority first.
+    Positions(Vec<u64>),
 }
 
 /// What was read.
+#[derive(Default)]
 pub(crate) struct ReadPage {
     pub(crate) messages: Vec<Message>,
     /// How many the topic had dropped before they were read.
@@ -191,6 +210,7 @@ requests! {
     "delete_group" Command DeleteGroup => (), Admin of topic;
     "publish_messages" Command PublishMessages => Published, Produce of topic;
     "fetch_messages" Command FetchMessages => Fetched, Consume of seat.topic;
+    "subscribe_messages" Command SubscribeMessages => Subscription, Consume of topic;
     "ack_messages" Command AckMessages => Vec<MessageId>, Consume of seat.topic;
     "nack_messages" Command NackMessages => Vec<MessageId>, Consume of seat.topic;
     "extend_leases" Command ExtendLeases => Vec<MessageId>, Consume of seat.topic;
@@ -302,10 +322,7 @@ impl Validate for PublishMessages {
 
 impl Validate for FetchMessages {
     fn validate(&self) -> Result<()> {
-        if self.wait > WAIT_MAX {
-            let message = format!("A fetch waits at most {} ms.", WAIT_MAX.as_millis());
-            return Err(AtField("wait_ms").invalid(message));
-        }
+        patient(self.wait)?;
         counted("max", self.max)
     }
 }
@@ -318,15 +335,19 @@ impl Validate for AckMessages {
 
 impl Validate for NackMessages {
     fn validate(&self) -> Result<()> {
-        if self.delay.is_some_and(|delay| delay > DELAY_MAX) {
-            let message = format!("A message rests at most {} ms.", DELAY_MAX.as_millis());
-            return Err(AtField("delay_ms").invalid(message));
+        settle_limits(self.leases.len(), self.delay, &self.detail)
+    }
+}
+
+impl Validate for SubscribeMessages {
+    fn validate(&self) -> Result<()> {
+        match self.prefetch {
+            1..=PREFETCH_MAX => Ok(()),
+            _ => {
+                let message = format!("The prefetch is from 1 to {PREFETCH_MAX} messages.");
+                Err(AtField("prefetch").invalid(message))
+            }
         }
-        if self.detail.len() > DETAIL_BYTES_MAX {
-            let message = format!("The detail has at most {DETAIL_BYTES_MAX} bytes.");
-            return Err(AtField("detail").invalid(message));
-        }
-        counted("messages", self.leases.len())
     }
 }
 
@@ -338,11 +359,35 @@ impl Validate for ExtendLeases {
 
 impl Validate for ReadMessages {
     fn validate(&self) -> Result<()> {
-        if self.from.len() > usize::from(rialto_queue::PRIORITIES_MAX) {
+        if let ReadFrom::Positions(positions) = &self.from
+            && positions.len() > usize::from(rialto_queue::PRIORITIES_MAX)
+        {
             return Err(AtField("from").invalid("There are more places than priorities."));
         }
+        patient(self.wait)?;
         counted("max", self.max)
     }
+}
+
+/// What may be said of messages at a time.
+pub(crate) fn settle_limits(count: usize, delay: Option<Duration>, detail: &str) -> Result<()> {
+    if delay.is_some_and(|delay| delay > DELAY_MAX) {
+        let message = format!("A message rests at most {} ms.", DELAY_MAX.as_millis());
+        return Err(AtField("delay_ms").invalid(message));
+    }
+    if detail.len() > DETAIL_BYTES_MAX {
+        let message = format!("The detail has at most {DETAIL_BYTES_MAX} bytes.");
+        return Err(AtField("detail").invalid(message));
+    }
+    counted("messages", count)
+}
+
+fn patient(wait: Duration) -> Result<()> {
+    if wait > WAIT_MAX {
+        let message = format!("A request waits at most {} ms.", WAIT_MAX.as_millis());
+        return Err(AtField("wait_ms").invalid(message));
+    }
+    Ok(())
 }
 
 pub(super) fn counted(field: &'static str, count: usize) -> Result<()> {

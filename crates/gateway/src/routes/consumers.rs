@@ -133,19 +133,7 @@ fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
 }
 
 fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<Leased>, ApiError> {
-    let texts = bus(gate)?.leases();
-    let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
-        let id = message.id.parse().map_err(|_| {
-            let message = "A message is named by its lane and number, such as 0:17.";
-            ApiError::invalid(format!("messages[{nth}].id"), message)
-        })?;
-        let lease = texts.number(&message.lease).ok_or_else(|| {
-            let message = "This is no lease; send it as it was told.";
-            ApiError::invalid(format!("messages[{nth}].lease"), message)
-        })?;
-        Ok((id, lease))
-    };
-    messages.iter().enumerate().map(read).collect()
+    LeaseRequest::numbers(messages, bus(gate)?.leases())
 }
 
 fn settled(lost: &[MessageId]) -> Response {

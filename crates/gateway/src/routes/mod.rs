@@ -30,6 +30,9 @@ use rialto_desk::Answer;
 use rialto_feed::Moment;
 use std::sync::Arc;
 
+pub(crate) use packed::leases_in as packed_leases;
+pub(crate) use queues::{bus as queue_bus, names as queue_names};
+
 /// What a handler comes to.
 pub(crate) type Handled = Result<Response, ApiError>;
 
@@ -130,6 +133,10 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route(
             "/v1/queues/{topic}/groups/{group}/extend",
             post(on!(QueueExtend, consumers::extend)),
+        )
+        .route(
+            "/v1/queues/{topic}/groups/{group}/stream",
+            get(on!(QueueStream, crate::push::upgrade)),
         )
         .route("/v1/instruments", get(on!(Instruments, market::instruments)))
         .route("/v1/instruments/{symbol}", get(on!(Instrument, market::instrument)))

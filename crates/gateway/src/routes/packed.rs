@@ -38,13 +38,18 @@ pub(super) fn leases(call: &Call, texts: LeaseTexts) -> Result<Option<Vec<Leased
     if !call.is_of(LEASES_MEDIA_TYPE.as_bytes()) {
         return Ok(None);
     }
-    let packed = PackedLeases::read(call.body()).map_err(malformed)?;
+    leases_in(call.body(), texts).map(Some)
+}
+
+/// Packed leases.
+pub(crate) fn leases_in(bytes: &[u8], texts: LeaseTexts) -> Result<Vec<Leased>, ApiError> {
+    let packed = PackedLeases::read(bytes).map_err(malformed)?;
     // Few bytes may speak of very many.
     if packed.len() > MESSAGES_MAX as u64 {
         let message = format!("There must be 1 to {MESSAGES_MAX} messages.");
         return Err(ApiError::invalid("messages", message));
     }
-    Ok(Some(texts.numbers(&packed)))
+    Ok(texts.numbers(&packed))
 }
 
 fn malformed(error: InvalidPacked) -> ApiError {

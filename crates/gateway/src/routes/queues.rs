@@ -9,14 +9,15 @@ use crate::json::JsonOut;
 use crate::query::unescape;
 use crate::queues::{
     CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, MESSAGES_MAX,
-    NewMessages, PublishMessages, QueueBus, ReadMessages,
+    NewMessages, PublishMessages, QueueBus, ReadFrom, ReadMessages,
 };
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
-use rialto_queue::{Level, Message, Name};
+use rialto_queue::{Level, Message, Name, Start, Timestamp};
+use std::time::Duration;
 
 /// Where to go on reading, in an answer that has no other place for it.
 pub const HEADER_NEXT: &str = "x-rialto-next";
@@ -25,7 +26,7 @@ pub const HEADER_NEXT: &str = "x-rialto-next";
 pub const HEADER_CONFLATED: &str = "x-rialto-conflated";
 
 /// The bus to the queue, if this venue has one.
-pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
+pub(crate) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
     gate.queues.as_ref().ok_or_else(|| {
         let message = "This venue keeps no queues; its operator may set enabled under [queue].";
         ApiError::new(StatusCode::NOT_FOUND, "no_queues", message)
@@ -33,7 +34,7 @@ pub(super) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {
 }
 
 /// The parts of the path behind `/v1/queues/`, by what they name.
-pub(super) fn names<const N: usize>(
+pub(crate) fn names<const N: usize>(
     call: &Call,
     fields: [&'static str; N],
 ) -> Result<[Name; N], ApiError> {
@@ -169,22 +170,36 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
 
 /// `GET /v1/queues/{topic}/messages`
 pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
+    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    if gate.intake.process.operations().is_stopping() {
+        return Err(ApiError::stopped());
+    }
     let call = Call::read_bare(gate, request).await?;
     let [topic] = names(&call, ["topic"])?;
     let mut query = call.query()?;
     let from = query.text("from");
+    let from_us: Option<u64> = query.parse("from_us", "microseconds since 1970")?;
     let max = query.count("max", 100, MESSAGES_MAX)?;
+    let wait_ms: Option<u64> = query.parse("wait_ms", "milliseconds")?;
     query.finish()?;
-    let from = match from.as_deref() {
-        None | Some("oldest") => Vec::new(),
-        Some(places) => {
-            places.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| {
-                let message = "The parameter from is oldest, or what an answer called next.";
+    let from = match (from.as_deref(), from_us) {
+        (Some(_), Some(_)) => {
+            let message = "A reading begins at a place or at a time, not at both.";
+            return Err(ApiError::invalid("from_us", message));
+        }
+        (None, Some(us)) => ReadFrom::Start(Start::At(Timestamp(us.saturating_mul(1_000)))),
+        (None | Some("oldest"), None) => ReadFrom::Start(Start::Oldest),
+        (Some("next"), None) => ReadFrom::Start(Start::Next),
+        (Some(places), None) => {
+            let places = places.split(',').map(str::parse).collect::<Result<_, _>>();
+            ReadFrom::Positions(places.map_err(|_| {
+                let message = "The parameter from is oldest, next, or what an answer called next.";
                 ApiError::invalid("from", message)
-            })?
+            })?)
         }
     };
-    let read = ReadMessages { topic, from, max };
+    let wait = Duration::from_millis(wait_ms.unwrap_or_default());
+    let read = ReadMessages { topic, from, max, wait };
     let page = bus(gate)?.query(read, &call.queue_cx()).await?;
     let next: Vec<_> = page.next.iter().map(u64::to_string).collect();
     let next = next.join(",");

@@ -33,8 +33,13 @@ pub(crate) struct StreamCounts {
     pub(crate) disconnects: AtomicU64,
 }
 
-/// A stream that is counted as long as this lives.
-pub(super) struct Counted(Arc<StreamCounts>);
+/// A stream that is open, and is waited for at the stop, as long as this lives.
+pub(crate) struct Entered {
+    _counted: Counted,
+    _working: mpsc::Sender<()>,
+}
+
+struct Counted(Arc<StreamCounts>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -56,15 +61,24 @@ impl Streams {
         }
     }
 
-    fn enter(&self, max: usize) -> Option<(Counted, mpsc::Sender<()>)> {
-        let working = self.working.upgrade()?;
+    /// Counts a stream in, unless there are as many as there may be.
+    pub(crate) fn enter(&self, max: usize) -> Result<Entered, ApiError> {
+        let working = self.working.upgrade().ok_or_else(ApiError::stopped)?;
         let before = self.counts.connections.fetch_add(1, Ordering::Relaxed);
         let counted = Counted(Arc::clone(&self.counts));
         if before < max as u64 {
-            return Some((counted, working));
+            return Ok(Entered { _counted: counted, _working: working });
         }
         self.counts.refused.fetch_add(1, Ordering::Relaxed);
-        None
+        let message = "The venue has as many streams as it may; close one or try again later.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let error = ApiError::new(status, "too_many_streams", message);
+        Err(ApiError { retry: true, ..error })
+    }
+
+    /// Tells of the stop.
+    pub(crate) fn stopped(&self) -> watch::Receiver<bool> {
+        self.stopped.clone()
     }
 }
 
@@ -74,17 +88,10 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
     let arrival = Arrival::of(&head.extensions);
     let path = head.uri.path_and_query().map_or("", |path| path.as_str());
     gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, arrival.peer)?;
-    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await.map_err(|_| {
-        let message = "This path speaks WebSocket: connect with a WebSocket client.";
-        ApiError::new(StatusCode::UPGRADE_REQUIRED, "websocket_required", message)
-    })?;
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
+    let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
     let config = &gate.config.stream;
-    let Some(entered) = gate.streams.enter(config.connections_max) else {
-        let message = "The venue has as many streams as it may; close one or try again later.";
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        let error = ApiError::new(status, "too_many_streams", message);
-        return Err(ApiError { retry: true, ..error });
-    };
+    let entered = gate.streams.enter(config.connections_max)?;
     let gate = Arc::clone(gate);
     let upgrade =
         upgrade.max_message_size(config.message_bytes_max).max_frame_size(config.message_bytes_max);

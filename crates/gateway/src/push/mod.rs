@@ -1,0 +1,66 @@
+//! Messages of a group pushed over a WebSocket.
+//!
+//! A connection is a member of the group, with a subscription of the queue's: that bounds what the
+//! client has in hand, and gives it back when the connection ends.
+
+mod connection;
+mod said;
+mod told;
+
+use crate::ApiError;
+use crate::call::Call;
+use crate::gate::Gate;
+use crate::queues::SubscribeMessages;
+use crate::routes::{queue_bus, queue_names};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts, Request};
+use axum::response::{IntoResponse, Response};
+use connection::Connection;
+use rialto_bus::Dispatch;
+use std::sync::Arc;
+
+/// How many messages a client has in hand unless it says otherwise.
+const PREFETCH_USUAL: usize = 100;
+
+/// In which form messages are pushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Packed,
+}
+
+/// `GET /v1/queues/{topic}/groups/{group}/stream`
+pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
+    // It counts as nothing that is under way, so that nothing else turns it away at the stop.
+    if gate.intake.process.operations().is_stopping() {
+        return Err(ApiError::stopped());
+    }
+    let mut call = Call::read_bare(gate, request).await?;
+    let [topic, group] = queue_names(&call, ["topic", "group"])?;
+    let mut query = call.query()?;
+    let prefetch = query.parse("prefetch", "a whole number")?.unwrap_or(PREFETCH_USUAL);
+    let form = match query.text("format").as_deref() {
+        None | Some("json") => Form::Json,
+        Some("packed") => Form::Packed,
+        Some(_) => {
+            return Err(ApiError::invalid("format", "The parameter format is json or packed."));
+        }
+    };
+    query.finish()?;
+    let subscribe = SubscribeMessages { topic, group, prefetch };
+    let bus = queue_bus(gate)?;
+    let (subscription, leases) = (bus.send(subscribe, &call.queue_cx()).await?, bus.leases());
+    let upgrade = WebSocketUpgrade::from_request_parts(&mut call.head, &()).await;
+    let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
+    let entered = gate.streams.enter(gate.config.stream.connections_max)?;
+    // What a client says is what it would say in a request.
+    let bytes_max = gate.config.body_bytes_max;
+    let (gate, caller) = (Arc::clone(gate), call.caller);
+    let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
+    Ok(upgrade
+        .on_upgrade(move |socket| async move {
+            Connection::new(gate, caller, leases, socket, (subscription, form)).serve().await;
+            drop(entered);
+        })
+        .into_response())
+}
