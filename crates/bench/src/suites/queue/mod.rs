@@ -1,4 +1,4 @@
-//! `queue`: topics of `rialto-queue`, in memory and on the real disk, without a socket.
+//! `queue`: topics of `rialto-queue`, in memory and on the real disk, without a socket and over loopback.
 //!
 //! The six tests of seed 003 with its sizes and counts and with a hundred times as many messages,
 //! and what users of brokers ask for. Every message of an arm has bytes of its own and no arm sees
@@ -10,6 +10,7 @@ mod copies;
 mod durable;
 mod groups;
 mod latency;
+mod loopback;
 mod mapped;
 mod memory;
 mod messages;
@@ -43,6 +44,7 @@ impl Suite for Queues {
         outcome.rows.extend(copies::measure(context)?);
         outcome.rows.extend(mapped::measure(context)?);
         outcome.rows.extend(durable::at_once(context)?);
+        outcome.rows.extend(loopback::measure(context)?);
         outcome.rows.extend(durable::confirmed(context)?);
         outcome.extend(latency::measure(context)?);
         outcome.rows.extend(groups::measure(context)?);

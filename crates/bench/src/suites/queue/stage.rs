@@ -68,6 +68,11 @@ impl Stage {
         Ok(stage)
     }
 
+    /// The queue, for others to serve.
+    pub(super) fn queue(&self) -> Queue {
+        self.queue.clone()
+    }
+
     /// Where it is on disk, if it is.
     pub(super) fn directory(&self) -> Option<&FreshDirectory> {
         self.directory.as_ref()

@@ -1,0 +1,280 @@
+//! A client of the HTTP API: one kept connection with blocking calls, so that no runtime competes
+//! with that of the server.
+
+use super::super::messages::{FIRST_SEQ, Messages};
+use super::super::stage::seconds;
+use super::served::Served;
+use crate::error::{BenchError, broken, verify};
+use crate::measure::Clock;
+use rialto_queue::Publish;
+use rialto_queue::packed::{
+    LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter,
+};
+use std::fmt::Write as _;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How many messages a request carries or asks for.
+pub(super) const BATCH: u64 = 1_000;
+/// How many batches a producer has under way: with batches of a thousand, about as many messages as
+/// JetStream's client has by itself.
+pub(super) const OUTSTANDING: u64 = 4;
+/// A server that says nothing for so long hangs.
+const TIMEOUT: Duration = Duration::from_secs(30);
+const HEAD_END: &[u8] = b"\r\n\r\n";
+/// Where the topic of a stage is.
+const TOPIC: &str = "/v1/queues/bench";
+
+/// One connection, and the answer that came on it last.
+struct Connection {
+    stream: TcpStream,
+    authorization: String,
+    buffer: Vec<u8>,
+    /// What has come; what stands before `begin` was looked at.
+    begin: usize,
+    end: usize,
+}
+
+/// An answer: where its parts lie in the buffer.
+struct Answer {
+    status: u16,
+    head: std::ops::Range<usize>,
+    body: std::ops::Range<usize>,
+}
+
+impl Connection {
+    fn open(address: SocketAddr, authorization: String) -> io::Result<Connection> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        Ok(Connection { stream, authorization, buffer: vec![0; 4 << 20], begin: 0, end: 0 })
+    }
+
+    /// A request without its body.
+    fn head(&self, method: &str, path: &str, headers: &str, body_bytes: usize) -> String {
+        format!(
+            "{method} {TOPIC}{path} HTTP/1.1\r\nhost: rialto\r\n{}\r\n{headers}content-length: \
+             {body_bytes}\r\n\r\n",
+            self.authorization
+        )
+    }
+
+    fn send(&mut self, head: &str, body: &[u8]) -> io::Result<()> {
+        let parts = [IoSlice::new(head.as_bytes()), IoSlice::new(body)];
+        let sent = self.stream.write_vectored(&parts)?;
+        match sent.checked_sub(head.len()) {
+            Some(sent) => self.stream.write_all(&body[sent..]),
+            None => {
+                self.stream.write_all(&head.as_bytes()[sent..])?;
+                self.stream.write_all(body)
+            }
+        }
+    }
+
+    /// Reads one whole answer. What came of the next one stays for the next call.
+    fn answer(&mut self) -> io::Result<Answer> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        } else if self.begin > self.buffer.len() / 2 {
+            self.buffer.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        let wrong = |what| io::Error::new(io::ErrorKind::InvalidData, what);
+        let head_end = loop {
+            let come = &self.buffer[self.begin..self.end];
+            match come.windows(HEAD_END.len()).position(|four| four == HEAD_END) {
+                Some(at) => break self.begin + at + HEAD_END.len(),
+                None => self.more()?,
+            }
+        };
+        let head = std::str::from_utf8(&self.buffer[self.begin..head_end])
+            .map_err(|_| wrong("a head is not text"))?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.ok_or_else(|| wrong("an answer has no status"))?;
+        let length = header(head, "content-length").and_then(|value| value.parse().ok());
+        let length: usize = length.ok_or_else(|| wrong("an answer has no length"))?;
+        let answer =
+            Answer { status, head: self.begin..head_end, body: head_end..head_end + length };
+        if answer.body.end > self.buffer.len() {
+            return Err(wrong("an answer is too long"));
+        }
+        while self.end < answer.body.end {
+            self.more()?;
+        }
+        self.begin = answer.body.end;
+        Ok(answer)
+    }
+
+    fn more(&mut self) -> io::Result<()> {
+        match self.stream.read(&mut self.buffer[self.end..])? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                self.end += read;
+                Ok(())
+            }
+        }
+    }
+
+    fn text(&self, range: &std::ops::Range<usize>) -> String {
+        String::from_utf8_lossy(&self.buffer[range.clone()]).into_owned()
+    }
+}
+
+/// The value of a header, in a head whose names are in lower case.
+fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let lines = head.split("\r\n").filter_map(|line| line.split_once(": "));
+    lines.filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+}
+
+fn connect(case: &str, served: &Served) -> Result<Connection, BenchError> {
+    Connection::open(served.address(), served.authorization()).map_err(broken(case, "connect"))
+}
+
+/// An error unless this is the answer.
+fn expect(
+    case: &str,
+    connection: &Connection,
+    answer: &Answer,
+    (status, body): (u16, &str),
+) -> Result<(), BenchError> {
+    let is_right =
+        answer.status == status && connection.buffer[answer.body.clone()] == *body.as_bytes();
+    if is_right {
+        return Ok(());
+    }
+    let got = format!("{}: {}", answer.status, connection.text(&answer.body));
+    verify(case, "an answer", got, format!("{status}: {body}"))
+}
+
+/// Publishes all messages in batches, and waits until the last is confirmed. Returns the seconds.
+pub(super) fn produce(case: &str, served: &Served, messages: &Messages) -> Result<f64, BenchError> {
+    let failed = || broken(case, "publish a batch");
+    let mut connection = connect(case, served)?;
+    let kind = format!("content-type: {MESSAGES_MEDIA_TYPE}\r\n");
+    let mut writer = PackedWriter::new();
+    let batches = messages.count.div_ceil(BATCH);
+    let confirm = |connection: &mut Connection, batch: u64| -> Result<(), BenchError> {
+        let answer = connection.answer().map_err(failed())?;
+        // Nobody else publishes, so that each batch stands in one row.
+        let first = batch * BATCH + FIRST_SEQ;
+        let last = ((batch + 1) * BATCH).min(messages.count) + FIRST_SEQ - 1;
+        let body =
+            format!(r#"{{"ranges":[{{"first":"0:{first}","last":"0:{last}"}}],"duplicates":0}}"#);
+        expect(case, connection, &answer, (201, &body))
+    };
+    let clock = Clock::start();
+    for batch in 0..batches {
+        writer.clear();
+        for position in batch * BATCH..((batch + 1) * BATCH).min(messages.count) {
+            writer.push(&Publish::new(messages.payload(position)));
+        }
+        if let Some(oldest) = batch.checked_sub(OUTSTANDING) {
+            confirm(&mut connection, oldest)?;
+        }
+        let head = connection.head("POST", "/messages", &kind, writer.bytes().len());
+        connection.send(&head, writer.bytes()).map_err(failed())?;
+    }
+    for batch in batches.saturating_sub(OUTSTANDING)..batches {
+        confirm(&mut connection, batch)?;
+    }
+    Ok(seconds(&clock))
+}
+
+/// Compares every byte of the messages in an answer, and returns how many there are.
+fn compare(
+    case: &str,
+    connection: &Connection,
+    answer: &Answer,
+    messages: &Messages,
+    received: u64,
+) -> Result<u64, BenchError> {
+    if answer.status != 200 {
+        let got = format!("{}: {}", answer.status, connection.text(&answer.body));
+        verify(case, "an answer", got, "200".to_owned())?;
+    }
+    let packed = Packed::read(&connection.buffer[answer.body.clone()]);
+    let packed = packed.map_err(broken(case, "read packed messages"))?;
+    let mut position = received;
+    for message in packed.messages() {
+        messages.check_bytes(case, position, message.id().seq, message.payload())?;
+        position += 1;
+    }
+    Ok(position - received)
+}
+
+/// Reads all messages without a group, and compares every byte. Returns the seconds.
+pub(super) fn read(case: &str, served: &Served, messages: &Messages) -> Result<f64, BenchError> {
+    let failed = || broken(case, "read messages");
+    let mut connection = connect(case, served)?;
+    let kind = format!("accept: {MESSAGES_MEDIA_TYPE}\r\n");
+    let mut next = FIRST_SEQ.to_string();
+    let mut path = String::new();
+    let clock = Clock::start();
+    let mut received = 0;
+    while received < messages.count {
+        path.clear();
+        let _ = write!(path, "/messages?from={next}&max={BATCH}&wait_ms=20000");
+        let head = connection.head("GET", &path, &kind, 0);
+        connection.send(&head, b"").map_err(failed())?;
+        let answer = connection.answer().map_err(failed())?;
+        let came = compare(case, &connection, &answer, messages, received)?;
+        if came == 0 {
+            break;
+        }
+        received += came;
+        next = header(&connection.text(&answer.head), "x-rialto-next").unwrap_or("").to_owned();
+    }
+    let seconds = seconds(&clock);
+    verify(case, "the number of messages read", received, messages.count)?;
+    Ok(seconds)
+}
+
+/// Takes all messages as the only member of a group, compares every byte and acknowledges them: each
+/// acknowledgement is sent together with the request for more. Returns the seconds.
+pub(super) fn consume(
+    case: &str,
+    served: &Served,
+    group: &str,
+    messages: &Messages,
+) -> Result<f64, BenchError> {
+    let failed = || broken(case, "fetch messages");
+    let mut connection = connect(case, served)?;
+    let body = format!(r#"{{"consumer":"one","max":{BATCH},"wait_ms":20000}}"#);
+    let kinds = format!("accept: {MESSAGES_MEDIA_TYPE}\r\ncontent-type: application/json\r\n");
+    let fetch = connection.head("POST", &format!("/groups/{group}/fetch"), &kinds, body.len());
+    let fetch = fetch + &body;
+    let kind = format!("content-type: {LEASES_MEDIA_TYPE}\r\n");
+    let path = format!("/groups/{group}/ack?consumer=one");
+    let (mut leases, mut request) = (PackedLeases::default(), Vec::new());
+    let mut out = Vec::new();
+    let clock = Clock::start();
+    connection.send(&fetch, b"").map_err(failed())?;
+    let mut received = 0;
+    while received < messages.count {
+        let answer = connection.answer().map_err(failed())?;
+        let came = compare(case, &connection, &answer, messages, received)?;
+        if came == 0 {
+            break;
+        }
+        received += came;
+        let packed = Packed::read(&connection.buffer[answer.body.clone()]);
+        let packed = packed.map_err(broken(case, "read packed messages"))?;
+        leases.clear(packed.epoch());
+        packed.messages().for_each(|message| leases.push(message.id(), message.lease()));
+        request.clear();
+        leases.write(&mut request);
+        out.clear();
+        out.extend_from_slice(connection.head("POST", &path, &kind, request.len()).as_bytes());
+        out.extend_from_slice(&request);
+        if received < messages.count {
+            out.extend_from_slice(fetch.as_bytes());
+        }
+        connection.send("", &out).map_err(failed())?;
+        let answer = connection.answer().map_err(failed())?;
+        expect(case, &connection, &answer, (200, r#"{"lost":[]}"#))?;
+    }
+    let seconds = seconds(&clock);
+    verify(case, "the number of messages fetched", received, messages.count)?;
+    Ok(seconds)
+}

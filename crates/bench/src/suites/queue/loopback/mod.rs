@@ -1,0 +1,130 @@
+//! The same messages over loopback, as brokers are measured: packed batches of a thousand through
+//! the gateway's HTTP API, beside JetStream in the same run.
+
+mod client;
+mod nats;
+mod served;
+
+use super::messages::{Content, Messages};
+use super::rounds::{rounds, row};
+use crate::error::BenchError;
+use crate::measure::Spread;
+use crate::references::{Metric, QueueWork, Work};
+use crate::report::{Case, Risk, Row, Transport, Unit};
+use crate::suite::Context;
+use client::{BATCH, OUTSTANDING, consume, produce, read};
+use nats::JetStream;
+use rialto_queue::Level;
+use served::Served;
+
+const BYTES: usize = 1_024;
+const GROUP: &str = "readers";
+/// What the fastest peer reaches over sockets on such a machine.
+const IN: f64 = 620e3;
+const OUT: f64 = 1.5e6;
+const OVER_JETSTREAM: f64 = 3.0;
+
+const HTTP: &str = "Packed messages over HTTP with the admin key; server, clients and the disk's \
+    writer share the processors. The producer has one connection and 4 batches under way, each \
+    confirmed when its write has returned; every answer is compared, and every byte that was \
+    received.";
+const AT_ONCE: &str = "The consumer is the only member of a group and acknowledges each batch with \
+    its next request. Both clocks start together.";
+const JETSTREAM: &str = "The NATS server runs with its usual settings (a sync every 2 minutes), its \
+    stream on the same disk; a client without a runtime publishes with 4,096 acknowledgements \
+    outstanding, then fetches 500 at a time from a consumer that acknowledges nothing. It compares \
+    every byte. Both of a pair ran right after each other.";
+const READING: &str = "Without a group, from the oldest message on, one request at a time.";
+
+fn case(work: &str, count: u64) -> Case {
+    let work = format!("queue, {count} x 1 KiB over HTTP, batches of {BATCH}, {work}");
+    Case { work, risk: Risk::NoOrders, transport: Transport::Loopback }
+}
+
+fn made(case: &Case, metric: &str, spread: Spread, messages: &Messages, work: QueueWork) -> Row {
+    row(case, metric, spread, Unit::MessagesPerSecond, messages)
+        .level(Level::Buffered.name())
+        .beside(Work::Queue(work), Metric::Throughput)
+        .check("batches_under_way_max", OUTSTANDING)
+        .footnote(HTTP)
+}
+
+/// All rows.
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let count = context.sized(1_000_000, 2_500);
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let mut rows = at_once(context, &messages)?;
+    rows.extend(alone(context, &messages)?);
+    Ok(rows)
+}
+
+/// One in, one out, at the same time.
+fn at_once(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, BenchError> {
+    let count = messages.count;
+    let case = case("one producer and one consumer at once", count);
+    let name = case.to_string();
+    let [sent, received] = rounds(context, &case, 3, |context| {
+        let served = Served::start(context, &name)?;
+        served.stage.create_group(GROUP)?;
+        let (sent, received) = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| produce(&name, &served, messages));
+            let received = consume(&name, &served, GROUP, messages);
+            (sending.join(), received)
+        });
+        let sent = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let rates = [sent, received?].map(|seconds| count as f64 / seconds);
+        served.end(&name)?;
+        Ok(rates)
+    })?;
+    Ok(vec![
+        made(&case, "in", sent, messages, QueueWork::BufferedIn).footnote(AT_ONCE),
+        made(&case, "out", received, messages, QueueWork::BufferedOut).footnote(AT_ONCE),
+    ])
+}
+
+/// One in, and when that is done one out, as the others were measured; and JetStream in turn with
+/// it, if there is one.
+fn alone(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, BenchError> {
+    let count = messages.count;
+    let case = case("one producer, then one reader", count);
+    let name = case.to_string();
+    let jetstream = nats::program();
+    if jetstream.is_none() {
+        context.progress(
+            "  no NATS server beside it: scripts/fetch-nats-server.sh builds one, or \
+             RIALTO_NATS_SERVER names one",
+        );
+    }
+    let once = |context: &mut Context<'_>| -> Result<[f64; 4], BenchError> {
+        let served = Served::start(context, &name)?;
+        let sent = produce(&name, &served, messages)?;
+        let received = read(&name, &served, messages)?;
+        served.end(&name)?;
+        let [sent, received] = [sent, received].map(|seconds| count as f64 / seconds);
+        let Some(program) = &jetstream else { return Ok([sent, received, 1.0, 1.0]) };
+        let directory = context.fresh_directory()?;
+        let peer = JetStream::start(&name, program, directory)?;
+        let peer_sent = count as f64 / peer.produce(&name, messages)?;
+        let peer_received = count as f64 / peer.consume(&name, messages)?;
+        Ok([sent, received, sent / peer_sent, received / peer_received])
+    };
+    let [sent, received, over_sent, over_received] = rounds(context, &case, 3, once)?;
+    let mut rows = vec![
+        made(&case, "in", sent, messages, QueueWork::BufferedIn).target(IN),
+        made(&case, "out", received, messages, QueueWork::BufferedOut)
+            .target(OUT)
+            .footnote(READING),
+    ];
+    if jetstream.is_some() {
+        for (metric, over) in
+            [("in, over JetStream's", over_sent), ("out, over JetStream's", over_received)]
+        {
+            let over = row(&case, metric, over, Unit::Ratio, messages)
+                .level(Level::Buffered.name())
+                .target(OVER_JETSTREAM)
+                .footnote(JETSTREAM);
+            rows.push(over);
+        }
+    }
+    Ok(rows)
+}
