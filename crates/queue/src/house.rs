@@ -1,10 +1,10 @@
 //! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
 
+use crate::blocking::block_on;
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::spares::Spares;
 use crate::topic::{Making, Topic};
-use crate::waiting::block_on;
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
 use rialto_log::{Group, KeyRing, Maps, Options, Sealing, Space, Writer};

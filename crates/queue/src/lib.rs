@@ -2,6 +2,7 @@
 
 mod batch;
 mod batcher;
+mod blocking;
 mod burial;
 mod conflation;
 mod consumer;

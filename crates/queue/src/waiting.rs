@@ -1,12 +1,8 @@
 //! How callers wait: blocked threads and tasks alike, woken through [`std::task::Waker`].
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::task::Waker;
 
 /// Those who wait until a number has been reached.
 ///
@@ -78,41 +74,11 @@ impl Waiters {
     }
 }
 
-/// Wakes a thread that waits for a future.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Waits on this thread for a future, at most until `deadline`.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
-    thread_local! {
-        static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
-    }
-    let mut future = pin!(future);
-    WAKER.with(|waker| {
-        let mut context = Context::from_waker(waker);
-        loop {
-            if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-                return Some(value);
-            }
-            match deadline {
-                None => thread::park(),
-                Some(at) => match at.checked_duration_since(Instant::now()) {
-                    None | Some(Duration::ZERO) => return None,
-                    Some(left) => thread::park_timeout(left),
-                },
-            }
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::task::Wake;
 
     #[derive(Default)]
     struct Count(AtomicUsize);
