@@ -184,10 +184,11 @@ impl Topic {
         }
     }
 
-    /// Why nothing that waits to be written will be, if so. A topic that was closed was written.
+    /// Why nothing that waits to be written will be, if so. A topic that was closed was written, and
+    /// one that is a log of others never is.
     pub(crate) fn check_writable(&self) -> Result<(), QueueError> {
         match self.check_open() {
-            Err(QueueError::Closed) | Ok(()) => Ok(()),
+            Err(QueueError::Closed | QueueError::NotMounted(_)) | Ok(()) => Ok(()),
             error => error,
         }
     }
