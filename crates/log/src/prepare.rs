@@ -91,10 +91,17 @@ impl SegmentPreparer {
         let path = self.directory.path.join(format!("prepare-{nth}{TMP_SUFFIX}"));
         let file = self.directory.disk.create(&path, Access::Direct)?;
         let segment_bytes = self.directory.segment_bytes;
-        let has_space = self.directory.space == Space::Reserved && file.reserve(segment_bytes)?;
-        let done = if has_space { segment_bytes } else { 0 };
         let zeros = AlignedBuf::zeroed(STEP_BYTES.min(segment_bytes as usize));
-        Ok(Preparation { directory: self.directory.clone(), file, path, zeros, done })
+        let directory = self.directory.clone();
+        let mut preparation = Preparation { directory, file, path, zeros, done: 0 };
+        if self.directory.space == Space::Reserved {
+            match preparation.file.reserve(segment_bytes) {
+                Ok(true) => preparation.done = segment_bytes,
+                Ok(false) => {}
+                Err(error) => return Err(preparation.failed(error)),
+            }
+        }
+        Ok(preparation)
     }
 }
 
@@ -104,14 +111,18 @@ impl Preparation {
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
         let left = self.directory.segment_bytes - self.done;
         let bytes = left.min(self.zeros.len() as u64);
-        if bytes > 0 {
-            self.file.write_all_at(self.done, &self.zeros[..bytes as usize])?;
+        if bytes > 0
+            && let Err(error) = self.file.write_all_at(self.done, &self.zeros[..bytes as usize])
+        {
+            return Err(self.failed(error));
         }
         self.done += bytes;
         if self.done < self.directory.segment_bytes {
             return Ok(Err(self));
         }
-        self.file.sync_data()?;
+        if let Err(error) = self.file.sync_data() {
+            return Err(self.failed(error));
+        }
         let Self { directory, file, path, .. } = self;
         Ok(Ok(PreparedSegment { directory, file, path }))
     }
@@ -119,6 +130,13 @@ impl Preparation {
     /// How much of the segment is made.
     pub fn done_bytes(&self) -> u64 {
         self.done
+    }
+
+    /// Leaves nothing behind on a disk that may be full.
+    fn failed(self, error: DiskError) -> DiskError {
+        // What cannot be removed either goes with the next opening.
+        let _ = self.discard();
+        error
     }
 
     /// Gives it up.

@@ -151,6 +151,18 @@ fn a_prepared_segment_is_used_and_an_unused_one_removed() {
 }
 
 #[test]
+fn a_segment_that_could_not_be_prepared_leaves_nothing_behind() {
+    let (disk, mut writer) = new_log(16 << 10);
+    for fail in [SimDisk::fail_write, SimDisk::fail_sync] {
+        fail(&disk, 1);
+        assert!(writer.preparer().prepare().is_err());
+        let names = disk.list(Path::new(DIR)).unwrap();
+        assert!(names.iter().all(|name| !name.ends_with(".tmp")), "{names:?}");
+    }
+    fill(&mut writer, 12, 3);
+}
+
+#[test]
 fn a_group_out_of_order_or_too_large_is_refused_without_harm() {
     let (_, mut writer) = new_log(16 << 10);
     let mut group = Group::new(64 << 10);
