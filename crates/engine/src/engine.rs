@@ -15,6 +15,7 @@ use crate::venue::Venue;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use rialto_model::Seq;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -114,6 +115,8 @@ impl Engine {
     /// be told; false if there is one already.
     pub fn on_recorded(&self, tell: impl Fn(Seq) + Send + Sync + 'static) -> bool {
         let is_first = self.venue.on_recorded.set(Box::new(tell)).is_ok();
+        // Either the writer of the event log sees who is to be told, or what it wrote is seen here.
+        fence(Ordering::SeqCst);
         // What was recorded before it was set, nobody told it.
         if is_first && let Some(tell) = self.venue.on_recorded.get() {
             tell(self.venue.progression.recorded());

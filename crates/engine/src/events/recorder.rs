@@ -11,6 +11,7 @@ use crate::venue::Venue;
 use rialto_log::{Commit, WriteError};
 use rialto_model::Seq;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 /// Takes batches that the journal has finished with, so that everything in them is released; makes
 /// their events readable in memory, then durable facts in the event log, and sends the batches back
@@ -71,6 +72,8 @@ impl EventWriter {
         self.venue.stats.count_event_group(written);
         let last = Seq(events.last_seq());
         self.venue.progression.advance_recorded(last);
+        // As in `Engine::on_recorded`: of the two, one sees the other.
+        fence(Ordering::SeqCst);
         if let Some(tell) = self.venue.on_recorded.get() {
             tell(last);
         }
