@@ -81,9 +81,13 @@ impl Control {
         let encryption = house.keys.current().map(|_| Cipher::Aes256Gcm);
         let sealing = Sealing { encryption, ..Sealing::NONE };
         let writer = house.open_log(dir, segment_bytes, sealing, Space::Zeroed)?;
-        let mut state = ControlState { next_id: 1, next_transaction: 1, ..Default::default() };
+        let mut state = ControlState::new();
+        let mut epoch = 0;
         let mut reader = Reader::open(&writer.segments(), writer.segments().first_seq())?;
         while let Some(view) = reader.next_group()? {
+            if std::mem::replace(&mut epoch, view.epoch()) != view.epoch() {
+                state.begin_epoch();
+            }
             for (seq, bytes) in view {
                 let wrong = |why| QueueError::Control { dir: dir.to_owned(), seq, why };
                 let record =

@@ -21,6 +21,13 @@ pub(crate) struct Moved<'a> {
     pub(crate) record: Cow<'a, [u8]>,
 }
 
+impl Moved<'_> {
+    pub(crate) fn into_owned(self) -> Moved<'static> {
+        let Self { topic, nth, record } = self;
+        Moved { topic, nth, record: Cow::Owned(record.into_owned()) }
+    }
+}
+
 /// What a transaction lets a group be done with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finished {
@@ -66,4 +73,33 @@ pub(crate) enum Record<'a> {
     /// A topic has dropped everything below these numbers, one for each priority, whatever its files
     /// still hold.
     Dropped { topic: u32, below: Vec<u64> },
+}
+
+impl Record<'_> {
+    /// The same, without what it was read from.
+    pub(crate) fn into_owned(self) -> Record<'static> {
+        match self {
+            Record::CheckpointBegin { version } => Record::CheckpointBegin { version },
+            Record::CheckpointEnd { next_id, next_transaction } => {
+                Record::CheckpointEnd { next_id, next_transaction }
+            }
+            Record::Topic { id, name, options } => Record::Topic { id, name, options },
+            Record::TopicDeleted { id } => Record::TopicDeleted { id },
+            Record::Group { topic, id, name, options, floors } => {
+                Record::Group { topic, id, name, options, floors }
+            }
+            Record::GroupDeleted { topic, id } => Record::GroupDeleted { topic, id },
+            Record::Progress { topic, group, progress } => {
+                Record::Progress { topic, group, progress }
+            }
+            Record::Producers { topic, upto, last } => Record::Producers { topic, upto, last },
+            Record::Transaction { id, messages, finished } => {
+                let messages = messages.into_iter().map(Moved::into_owned).collect();
+                Record::Transaction { id, messages, finished }
+            }
+            Record::Delayed { topic, progress } => Record::Delayed { topic, progress },
+            Record::Mounted { id, name, epochs, end } => Record::Mounted { id, name, epochs, end },
+            Record::Dropped { topic, below } => Record::Dropped { topic, below },
+        }
+    }
 }

@@ -5,7 +5,6 @@ use crate::group::{GroupOptions, Progress, Range};
 use crate::mount::Epoch;
 use crate::name::Name;
 use crate::topic::TopicOptions;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A group as the control log has it.
@@ -64,6 +63,8 @@ pub(crate) struct ControlState {
     pub(crate) transactions: Vec<PastTransaction>,
     pub(crate) next_id: u32,
     pub(crate) next_transaction: u64,
+    /// What a checkpoint has said that has begun and not ended.
+    checkpoint: Option<Vec<(u64, Record<'static>)>>,
 }
 
 /// Joins what a group did to what it had done.
@@ -99,18 +100,51 @@ fn condense(done: &mut Vec<(u8, Range)>) {
 }
 
 impl ControlState {
+    /// The state of a log that holds nothing.
+    pub(crate) fn new() -> Self {
+        Self { next_id: 1, next_transaction: 1, ..Self::default() }
+    }
+
+    /// The log goes on in another epoch: a checkpoint that did not end by then never will, and says
+    /// nothing. All that it would have repeated stands before it.
+    pub(crate) fn begin_epoch(&mut self) {
+        self.checkpoint = None;
+    }
+
     /// Takes one record in. Says what is wrong if it makes no sense.
+    ///
+    /// A checkpoint counts as a whole or not at all: a group in it begins with nothing that it was
+    /// done with, and one that breaks off there would have messages handed out again.
     pub(crate) fn apply(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
         match record {
             Record::CheckpointBegin { version } => {
                 if version != super::record::FORMAT_VERSION {
                     return Err(format!("it is of version {version}"));
                 }
+                self.checkpoint = Some(Vec::new());
+                Ok(())
             }
             Record::CheckpointEnd { next_id, next_transaction } => {
+                for (seq, record) in self.checkpoint.take().unwrap_or_default() {
+                    self.take_in(seq, record)?;
+                }
                 self.next_id = self.next_id.max(next_id);
                 self.next_transaction = self.next_transaction.max(next_transaction);
+                Ok(())
             }
+            record => match &mut self.checkpoint {
+                Some(records) => {
+                    records.push((seq, record.into_owned()));
+                    Ok(())
+                }
+                None => self.take_in(seq, record),
+            },
+        }
+    }
+
+    fn take_in(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
+        match record {
+            Record::CheckpointBegin { .. } | Record::CheckpointEnd { .. } => {}
             Record::Topic { id, name, options } => {
                 self.next_id = self.next_id.max(id + 1);
                 // A checkpoint says it again.
@@ -157,12 +191,7 @@ impl ControlState {
             }
             Record::Transaction { id, messages, finished } => {
                 self.next_transaction = self.next_transaction.max(id + 1);
-                let owned = |moved: Moved<'_>| Moved {
-                    topic: moved.topic,
-                    nth: moved.nth,
-                    record: Cow::Owned(moved.record.into_owned()),
-                };
-                let messages = messages.into_iter().map(owned).collect();
+                let messages = messages.into_iter().map(Moved::into_owned).collect();
                 self.transactions.push(PastTransaction { id, seq, messages });
                 for Finished { topic, group, done } in finished {
                     // What it was done with may have been deleted since.
@@ -218,6 +247,42 @@ mod tests {
                     let _ = state.apply(seq, record);
                 }
             }
+        }
+    }
+
+    /// A topic with a group that is done with some messages, as a checkpoint tells it.
+    fn told(records: &mut Vec<Record<'static>>, done: Vec<(u8, Range)>) {
+        let (name, options) = (Name::new("t").unwrap(), TopicOptions::default());
+        records.push(Record::Topic { id: 1, name: name.clone(), options });
+        let (topic, id, options) = (1, 2, GroupOptions::default());
+        records.push(Record::Group { topic, id, name, options, floors: vec![1] });
+        let progress = Progress { done, ..Progress::default() };
+        records.push(Record::Progress { topic, group: id, progress });
+    }
+
+    #[test]
+    fn a_checkpoint_that_broke_off_says_nothing() {
+        let before = vec![(0, Range { first: 3, last: 5 })];
+        let after = vec![(0, Range { first: 3, last: 9 })];
+        let mut records = Vec::new();
+        told(&mut records, before.clone());
+        records.push(Record::CheckpointBegin { version: super::super::record::FORMAT_VERSION });
+        told(&mut records, after.clone());
+        records.push(Record::CheckpointEnd { next_id: 3, next_transaction: 1 });
+        for cut in 3..=records.len() {
+            let mut state = ControlState::new();
+            for (seq, record) in (1..).zip(&records[..cut]) {
+                state.apply(seq, record.clone()).unwrap();
+            }
+            let done = |state: &ControlState| state.topics[&1].groups[&2].progress.done.clone();
+            let expected = if cut == records.len() { &after } else { &before };
+            assert_eq!(done(&state), *expected, "cut behind record {cut}");
+            // Whatever the next opening says is not a part of it.
+            state.begin_epoch();
+            let mut more = Vec::new();
+            told(&mut more, after.clone());
+            state.apply(99, more.remove(2)).unwrap();
+            assert_eq!(done(&state).last(), after.last(), "cut behind record {cut}");
         }
     }
 
