@@ -109,3 +109,27 @@ fn the_real_disk_says_how_it_writes() {
     file.write_all_at(0, &block).unwrap();
     assert!(matches!(file.mode(), IoMode::DirectSync | IoMode::Buffered));
 }
+
+#[test]
+fn reserved_space_reads_as_zeros_and_is_written_like_any_other() {
+    on_both(|disk, dir| {
+        let path = dir.join("a");
+        let file = disk.create(&path, Access::Direct).unwrap();
+        let bytes = 3 * BLOCK_BYTES;
+        if !file.reserve(bytes as u64).unwrap() {
+            // Not every file system can.
+            assert!(file.is_empty().unwrap());
+            return;
+        }
+        let mut block = AlignedBuf::zeroed(BLOCK_BYTES);
+        block.fill(7);
+        file.write_all_at(BLOCK_BYTES as u64, &block).unwrap();
+        file.sync_data().unwrap();
+        assert_eq!(file.len().unwrap(), bytes as u64);
+        let mut read = vec![1; bytes];
+        let reader = disk.open(&path, Access::Read).unwrap();
+        assert_eq!(reader.read_full_at(0, &mut read).unwrap(), bytes);
+        let parts: Vec<_> = read.chunks(BLOCK_BYTES).map(|part| (part[0], part[4095])).collect();
+        assert_eq!(parts, [(0, 0), (7, 7), (0, 0)]);
+    });
+}

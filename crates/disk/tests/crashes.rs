@@ -152,6 +152,8 @@ fn a_full_disk_refuses_growth_and_allows_overwriting() {
     file.write_all_at(0, &filled(2, 2)).unwrap();
     let full = file.write_all_at(2 * BLOCK_BYTES as u64, &filled(2, 1)).unwrap_err();
     assert!(full.is_out_of_space(), "{full}");
+    let full = file.reserve(3 * BLOCK_BYTES as u64).unwrap_err();
+    assert!(full.is_out_of_space(), "{full}");
     assert_eq!(disk.free_bytes(Path::new(DIR)).unwrap(), 0);
 }
 

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use proptest::prelude::*;
-use rialto_disk::{Disk, RealDisk, SimDisk};
+use rialto_disk::{Access, Disk, RealDisk, SimDisk};
 use rialto_log::{
-    AppendError, Commit, Group, Options, ReadError, Reader, Records, WriteError, Writer, open,
+    AppendError, Commit, Group, Options, ReadError, Reader, Records, Space, WriteError, Writer,
+    open,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -160,6 +161,29 @@ fn a_segment_that_could_not_be_prepared_leaves_nothing_behind() {
         assert!(names.iter().all(|name| !name.ends_with(".tmp")), "{names:?}");
     }
     fill(&mut writer, 12, 3);
+}
+
+#[test]
+fn a_segment_of_reserved_space_is_made_without_writing_and_used_like_any_other() {
+    let disk = SimDisk::new(1);
+    let reserving = |salt| Options { space: Space::Reserved, ..options(salt, 16 << 10) };
+    let (mut writer, _) = open(Arc::new(disk.clone()), Path::new(DIR), reserving(1)).unwrap();
+    // The first write from here on fails, and preparing does not come to it.
+    disk.fail_write(1);
+    let prepared = writer.preparer().prepare().unwrap();
+    assert!(
+        disk.create(&Path::new(DIR).join("x"), Access::Buffered)
+            .unwrap()
+            .write_at(0, b"x")
+            .is_err()
+    );
+    assert!(writer.accept(prepared).is_ok());
+    fill(&mut writer, 100, 3);
+    assert!(writer.segments().count() > 2);
+    drop(writer);
+    let (writer, _) = open(Arc::new(disk), Path::new(DIR), reserving(2)).unwrap();
+    let mut reader = Reader::open(&writer.segments(), 1).unwrap();
+    assert_eq!(read_all(&mut reader), expected(1..=100));
 }
 
 #[test]
