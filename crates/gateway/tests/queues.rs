@@ -143,7 +143,7 @@ fn a_reader_waits_until_something_is_published() {
     });
     let path = "/v1/queues/jobs/messages?from=2&wait_ms=5";
     let told = house.operate("GET", path, Value::Null).expect(200);
-    assert_eq!(told, json!({"messages": [], "missed": "0", "next": "2"}));
+    assert_eq!(told, json!({"messages": [], "missed": "0", "conflated": "0", "next": "2"}));
 }
 
 #[test]
