@@ -10,7 +10,6 @@ use rialto_queue::Publish;
 use rialto_queue::packed::{
     LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter,
 };
-use std::fmt::Write as _;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -20,6 +19,8 @@ pub(super) const BATCH: u64 = 1_000;
 /// How many batches a producer has under way: with batches of a thousand, about as many messages as
 /// JetStream's client has by itself.
 pub(super) const OUTSTANDING: u64 = 4;
+/// How many requests for messages a reader has under way.
+const READS: u64 = 2;
 /// A server that says nothing for so long hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const HEAD_END: &[u8] = b"\r\n\r\n";
@@ -181,23 +182,38 @@ pub(super) fn produce(case: &str, served: &Served, messages: &Messages) -> Resul
     Ok(seconds(&clock))
 }
 
-/// Compares every byte of the messages in an answer, and returns how many there are.
+/// Compares every byte of the messages in an answer, notes their leases, and returns how many there
+/// are.
 fn compare(
     case: &str,
     connection: &Connection,
     answer: &Answer,
     messages: &Messages,
     received: u64,
+    leases: &mut PackedLeases,
 ) -> Result<u64, BenchError> {
     if answer.status != 200 {
         let got = format!("{}: {}", answer.status, connection.text(&answer.body));
         verify(case, "an answer", got, "200".to_owned())?;
     }
-    let packed = Packed::read(&connection.buffer[answer.body.clone()]);
+    compare_packed(case, &connection.buffer[answer.body.clone()], messages, received, leases)
+}
+
+/// The same with the messages as they came.
+pub(super) fn compare_packed(
+    case: &str,
+    bytes: &[u8],
+    messages: &Messages,
+    received: u64,
+    leases: &mut PackedLeases,
+) -> Result<u64, BenchError> {
+    let packed = Packed::read(bytes);
     let packed = packed.map_err(broken(case, "read packed messages"))?;
+    leases.clear(packed.epoch());
     let mut position = received;
     for message in packed.messages() {
         messages.check_bytes(case, position, message.id().seq, message.payload())?;
+        leases.push(message.id(), message.lease());
         position += 1;
     }
     Ok(position - received)
@@ -208,22 +224,25 @@ pub(super) fn read(case: &str, served: &Served, messages: &Messages) -> Result<f
     let failed = || broken(case, "read messages");
     let mut connection = connect(case, served)?;
     let kind = format!("accept: {MESSAGES_MEDIA_TYPE}\r\n");
-    let mut next = FIRST_SEQ.to_string();
-    let mut path = String::new();
     let clock = Clock::start();
-    let mut received = 0;
+    let mut leases = PackedLeases::default();
+    let (mut asked, mut received) = (0, 0);
     while received < messages.count {
-        path.clear();
-        let _ = write!(path, "/messages?from={next}&max={BATCH}&wait_ms=20000");
-        let head = connection.head("GET", &path, &kind, 0);
-        connection.send(&head, b"").map_err(failed())?;
-        let answer = connection.answer().map_err(failed())?;
-        let came = compare(case, &connection, &answer, messages, received)?;
-        if came == 0 {
-            break;
+        // What an answer will call next is known before it comes, if it is full.
+        while asked < messages.count && asked < received + READS * BATCH {
+            let from = asked + FIRST_SEQ;
+            let path = format!("/messages?from={from}&max={BATCH}");
+            let head = connection.head("GET", &path, &kind, 0);
+            connection.send(&head, b"").map_err(failed())?;
+            asked += BATCH;
         }
+        let answer = connection.answer().map_err(failed())?;
+        let came = compare(case, &connection, &answer, messages, received, &mut leases)?;
         received += came;
-        next = header(&connection.text(&answer.head), "x-rialto-next").unwrap_or("").to_owned();
+        let next = header(&connection.text(&answer.head), "x-rialto-next").map(str::to_owned);
+        let expected = Some((received + FIRST_SEQ).to_string());
+        verify(case, "where the reading goes on", next, expected)?;
+        verify(case, "messages of an answer", came, BATCH.min(messages.count + came - received))?;
     }
     let seconds = seconds(&clock);
     verify(case, "the number of messages read", received, messages.count)?;
@@ -253,15 +272,11 @@ pub(super) fn consume(
     let mut received = 0;
     while received < messages.count {
         let answer = connection.answer().map_err(failed())?;
-        let came = compare(case, &connection, &answer, messages, received)?;
+        let came = compare(case, &connection, &answer, messages, received, &mut leases)?;
         if came == 0 {
             break;
         }
         received += came;
-        let packed = Packed::read(&connection.buffer[answer.body.clone()]);
-        let packed = packed.map_err(broken(case, "read packed messages"))?;
-        leases.clear(packed.epoch());
-        packed.messages().for_each(|message| leases.push(message.id(), message.lease()));
         request.clear();
         leases.write(&mut request);
         out.clear();

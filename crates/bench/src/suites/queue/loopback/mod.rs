@@ -4,6 +4,7 @@
 mod client;
 mod nats;
 mod served;
+mod socket;
 
 use super::messages::{Content, Messages};
 use super::rounds::{rounds, row};
@@ -34,7 +35,10 @@ const JETSTREAM: &str = "The NATS server runs with its usual settings (a sync ev
     stream on the same disk; a client without a runtime publishes with 4,096 acknowledgements \
     outstanding, then fetches 500 at a time from a consumer that acknowledges nothing. It compares \
     every byte. Both of a pair ran right after each other.";
-const READING: &str = "Without a group, from the oldest message on, one request at a time.";
+const PUSHED: &str = "The consumer is the only member of a group; messages are pushed to it on a \
+    WebSocket, with a prefetch of 4,000, and it acknowledges each frame in a frame of its own. Both \
+    clocks start together.";
+const READING: &str = "Without a group, from the oldest message on, two requests under way.";
 
 fn case(work: &str, count: u64) -> Case {
     let work = format!("queue, {count} x 1 KiB over HTTP, batches of {BATCH}, {work}");
@@ -53,22 +57,41 @@ fn made(case: &Case, metric: &str, spread: Spread, messages: &Messages, work: Qu
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let count = context.sized(1_000_000, 2_500);
     let messages = Messages::new(Content::Noise, BYTES, count);
-    let mut rows = at_once(context, &messages)?;
+    let mut rows = at_once(context, &messages, Way::Fetched)?;
+    rows.extend(at_once(context, &messages, Way::Pushed)?);
     rows.extend(alone(context, &messages)?);
     Ok(rows)
 }
 
+/// How messages come to the consumer.
+#[derive(Clone, Copy)]
+enum Way {
+    Fetched,
+    Pushed,
+}
+
 /// One in, one out, at the same time.
-fn at_once(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, BenchError> {
+fn at_once(
+    context: &mut Context<'_>,
+    messages: &Messages,
+    way: Way,
+) -> Result<Vec<Row>, BenchError> {
     let count = messages.count;
-    let case = case("one producer and one consumer at once", count);
+    let (work, footnote) = match way {
+        Way::Fetched => ("one producer and one consumer at once", AT_ONCE),
+        Way::Pushed => ("one producer and one consumer with a WebSocket at once", PUSHED),
+    };
+    let case = case(work, count);
     let name = case.to_string();
     let [sent, received] = rounds(context, &case, 3, |context| {
         let served = Served::start(context, &name)?;
         served.stage.create_group(GROUP)?;
         let (sent, received) = std::thread::scope(|scope| {
             let sending = scope.spawn(|| produce(&name, &served, messages));
-            let received = consume(&name, &served, GROUP, messages);
+            let received = match way {
+                Way::Fetched => consume(&name, &served, GROUP, messages),
+                Way::Pushed => socket::consume(&name, &served, GROUP, messages),
+            };
             (sending.join(), received)
         });
         let sent = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -77,8 +100,8 @@ fn at_once(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, B
         Ok(rates)
     })?;
     Ok(vec![
-        made(&case, "in", sent, messages, QueueWork::BufferedIn).footnote(AT_ONCE),
-        made(&case, "out", received, messages, QueueWork::BufferedOut).footnote(AT_ONCE),
+        made(&case, "in", sent, messages, QueueWork::BufferedIn).footnote(footnote),
+        made(&case, "out", received, messages, QueueWork::BufferedOut).footnote(footnote),
     ])
 }
 
