@@ -177,6 +177,7 @@ impl Core {
             }
             let moved = self.move_due(&topic, now);
             let kept = if retains {
+                self.tell_done(&topic);
                 self.tell_numbers(&topic).and_then(|()| topic.retain())
             } else {
                 Ok(())

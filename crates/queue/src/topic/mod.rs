@@ -397,7 +397,8 @@ impl Topic {
         self.lanes[..self.lanes.len() - 1].iter().map(|lane| lane.visible() + 1).collect()
     }
 
-    /// Drops everything below these numbers, and says how many messages that were.
+    /// Drops everything below these numbers, as the control log says durably, and returns how many
+    /// messages that were.
     pub(crate) fn purge(&self, ends: &[u64]) -> Result<u64, QueueError> {
         let mut messages = 0;
         for (lane, end) in self.lanes.iter().zip(ends) {
@@ -405,6 +406,7 @@ impl Topic {
             lane.drop_below(*end);
         }
         self.make_room();
+        self.done_told(ends);
         self.reclaim()?;
         Ok(messages)
     }

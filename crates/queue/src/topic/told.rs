@@ -1,7 +1,9 @@
-//! Files go when the control log knows the numbers of producers and transactions that they hold:
-//! otherwise what is sent again after a failure would not be recognised.
+//! Files go when no failure can make the control log need them again. It must know the numbers of
+//! producers and transactions that they hold: otherwise what is sent again after a failure would not
+//! be recognised. And it must say, durably, that the groups of a work queue are done with them: what
+//! moved a message to another topic may still be lost, and then this is the only place that has it.
 
-use super::{Lane, Topic};
+use super::{DELAYED_LANE, Kind, Lane, Topic};
 use crate::error::QueueError;
 use rialto_log::Level;
 use std::sync::{MutexGuard, PoisonError};
@@ -13,6 +15,29 @@ pub(super) struct Told {
     upto: Vec<u64>,
     /// What it will know when a round has been synced.
     telling: Option<(u64, Vec<u64>)>,
+    /// It says that all groups of a work queue are done with everything of each lane below these.
+    done: Vec<u64>,
+    /// What it will say when a round has been synced.
+    finishing: Option<(u64, Vec<u64>)>,
+}
+
+/// Takes what was to be known with a round once that is synced. False while it is awaited.
+fn settle(known: &mut Vec<u64>, telling: &mut Option<(u64, Vec<u64>)>, safe_rounds: u64) -> bool {
+    match telling.take() {
+        Some((round, upto)) if round > safe_rounds => {
+            *telling = Some((round, upto));
+            return false;
+        }
+        Some((_, upto)) => *known = upto,
+        None => {}
+    }
+    true
+}
+
+/// Whether there are files of these lanes, of messages that were dropped, from these numbers on.
+fn has_files_from(lanes: &[Lane], upto: &[u64]) -> bool {
+    let known = upto.iter().copied().chain(std::iter::repeat(0));
+    lanes.iter().zip(known).any(|(lane, known)| lane.reclaimable().is_some_and(|it| it > known))
 }
 
 impl Topic {
@@ -37,28 +62,53 @@ impl Topic {
             return false;
         }
         let mut told = self.told();
-        if let Some((round, upto)) = told.telling.take() {
-            if round > safe_rounds {
-                told.telling = Some((round, upto));
-                return false;
-            }
-            told.upto = upto;
+        let Told { upto, telling, .. } = &mut *told;
+        settle(upto, telling, safe_rounds) && has_files_from(&self.lanes, upto)
+    }
+
+    /// Whether there are files that only wait for the control log to say that groups are done with
+    /// them, where all rounds up to `safe_rounds` are synced.
+    pub(crate) fn has_done_to_tell(&self, safe_rounds: u64) -> bool {
+        if self.level() == Level::Memory || self.options.kind != Kind::WorkQueue {
+            return false;
         }
-        let waits = |(nth, lane): (usize, &Lane)| {
-            let known = told.upto.get(nth).copied().unwrap_or_default();
-            lane.reclaimable().is_some_and(|below| below > known)
-        };
-        self.lanes.iter().enumerate().any(|(nth, lane)| waits((nth, lane)))
+        let mut told = self.told();
+        let Told { done, finishing, .. } = &mut *told;
+        // What is put off has no groups, and is dropped only when that is safe.
+        let lanes = &self.lanes[..self.lanes.len() - 1];
+        settle(done, finishing, safe_rounds) && has_files_from(lanes, done)
+    }
+
+    /// The control log will say that groups are done with everything below these, when this round
+    /// has been synced.
+    pub(crate) fn telling_done(&self, round: u64, firsts: Vec<u64>) {
+        self.told().finishing = Some((round, firsts));
+    }
+
+    /// It says so now.
+    pub(super) fn done_told(&self, firsts: &[u64]) {
+        let mut told = self.told();
+        let lanes = firsts.len().max(told.done.len());
+        told.done.resize(lanes, 0);
+        for (done, first) in told.done.iter_mut().zip(firsts) {
+            *done = (*done).max(*first);
+        }
     }
 
     /// Deletes the files that nobody needs.
     pub(super) fn reclaim(&self) -> Result<(), QueueError> {
         let has_numbers = !self.filling().producers.is_empty();
-        let upto = if has_numbers { self.told().upto.clone() } else { Vec::new() };
+        let is_work_queue = self.options.kind == Kind::WorkQueue;
         for (nth, lane) in self.lanes.iter().enumerate() {
-            let known =
-                if has_numbers { upto.get(nth).copied().unwrap_or_default() } else { u64::MAX };
-            lane.reclaim(known)?;
+            let below = {
+                let told = self.told();
+                let known = |upto: &[u64]| upto.get(nth).copied().unwrap_or_default();
+                let numbered = if has_numbers { known(&told.upto) } else { u64::MAX };
+                let has_groups = is_work_queue && lane.number != DELAYED_LANE;
+                let done = if has_groups { known(&told.done) } else { u64::MAX };
+                numbered.min(done)
+            };
+            lane.reclaim(below)?;
         }
         Ok(())
     }
