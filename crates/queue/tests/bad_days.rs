@@ -4,9 +4,10 @@
 mod stage;
 
 use rialto_disk::{Disk, Faults};
-use rialto_queue::{Level, Publish, Queue, QueueError, TopicOptions};
-use stage::{Stage, stream, take, take_payloads};
+use rialto_queue::{Delivery, GroupOptions, Level, Publish, Queue, QueueError, TopicOptions};
+use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
+use std::time::Duration;
 
 const LANE: &str = "/queue/topics/000001/lane-0";
 
@@ -83,6 +84,35 @@ fn a_bit_that_flipped_is_an_error_with_file_and_offset() {
         }
     };
     assert!(error.contains(first) && error.contains("16384"), "{error}");
+}
+
+#[test]
+fn what_lies_before_damage_is_handed_out_and_does_not_die_of_it() {
+    for delivery in [Delivery::AtLeastOnce, Delivery::AtMostOnce] {
+        let mut stage = with_topic(TopicOptions { recent_bytes_max: 0, ..stream() });
+        for number in 0..6 {
+            stage.publish("t", format!("message {number}").as_bytes());
+        }
+        stage.reopen();
+        let names = stage.disk.list(Path::new(LANE)).unwrap();
+        let first = names.iter().find(|name| name.ends_with(".log")).unwrap();
+        assert!(stage.disk.flip_bit(&Path::new(LANE).join(first), 4 * 4096 + 150, 3));
+        let options = GroupOptions { delivery, ..GroupOptions::default() };
+        let consumer = stage.consumer_with("t", "g", options);
+        let messages = take(&consumer);
+        assert_eq!(payloads(&messages), ["message 0", "message 1", "message 2"], "{delivery:?}");
+        if delivery == Delivery::AtMostOnce {
+            assert!(consumer.try_fetch(100).is_err());
+            continue;
+        }
+        // What was given back is there before the damage is met again.
+        for attempt in 2..=5 {
+            assert!(consumer.try_fetch(100).is_err());
+            stage.pass(Duration::from_secs(30));
+            let again = take(&consumer);
+            assert_eq!((again.len(), again[0].attempt()), (3, attempt));
+        }
+    }
 }
 
 #[test]

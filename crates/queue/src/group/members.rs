@@ -144,6 +144,7 @@ impl Group {
         let mut fetched = Fetched::default();
         let inner = &mut *guard;
         inner.state.advance(now);
+        let mut taken = Ok(());
         if inner.state.may_take(consumer) {
             let mut taking = Taking {
                 topic: &self.topic,
@@ -152,10 +153,10 @@ impl Group {
                 bytes_left: bytes_max,
                 fetched: &mut fetched,
             };
-            for lane in (0..inner.state.lanes()).rev() {
+            taken = (0..inner.state.lanes()).rev().try_for_each(|lane| {
                 taking.again(inner, lane, messages_max)?;
-                taking.fresh(inner, lane, messages_max)?;
-            }
+                taking.fresh(inner, lane, messages_max)
+            });
         }
         if inner.state.options.delivery == Delivery::AtMostOnce {
             for delivered in &fetched.messages {
@@ -164,7 +165,12 @@ impl Group {
         }
         drop(guard);
         self.release_room();
-        Ok(fetched)
+        match taken {
+            // What came before the failure has been leased and must be handed out. Whoever asks again
+            // meets the failure again.
+            Err(error) if fetched.messages.is_empty() && fetched.missed == 0 => Err(error),
+            _ => Ok(fetched),
+        }
     }
 
     pub(crate) fn ack(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
