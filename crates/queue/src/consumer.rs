@@ -152,7 +152,7 @@ impl Consumer {
     /// [`Consumer::confirm`] waits for it.
     #[inline]
     pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
-        let result = self.group.ack(message.id(), message.lease);
+        let result = self.group.ack(message.id(), message.lease, self.id);
         self.core.mark(&self.group);
         result
     }
@@ -160,14 +160,14 @@ impl Consumer {
     /// As [`Consumer::ack`] for several, at once. Says which were no longer this consumer's.
     pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
         let leases = messages.into_iter().map(|message| (message.id(), message.lease));
-        let lost = self.group.ack_all(leases);
+        let lost = self.group.ack_all(leases, self.id);
         self.core.mark(&self.group);
         lost
     }
 
     /// As [`Consumer::ack_all`], by what was kept of the messages.
     pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
-        let lost = self.group.ack_all(leases.iter().copied());
+        let lost = self.group.ack_all(leases.iter().copied(), self.id);
         self.core.mark(&self.group);
         lost
     }
@@ -182,7 +182,7 @@ impl Consumer {
 
     /// As [`Consumer::ack`], by what was kept of the message.
     pub fn ack_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
-        let result = self.group.ack(id, lease);
+        let result = self.group.ack(id, lease, self.id);
         self.core.mark(&self.group);
         result
     }
@@ -220,7 +220,7 @@ impl Consumer {
     }
 
     fn give_back(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
-        let result = self.group.nack(id, lease, nack);
+        let result = self.group.nack(id, lease, self.id, nack);
         burial::bury(&self.core, &self.group);
         self.core.mark(&self.group);
         result
@@ -228,12 +228,12 @@ impl Consumer {
 
     /// The message takes longer: its deadline is moved to the group's `ack_wait` from now.
     pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
-        self.group.extend(message.id(), message.lease)
+        self.group.extend(message.id(), message.lease, self.id)
     }
 
     /// As [`Consumer::extend`], by what was kept of the message.
     pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
-        self.group.extend(id, lease)
+        self.group.extend(id, lease, self.id)
     }
 
     /// Returns when everything that was said so far is as safe as the topic's messages are.

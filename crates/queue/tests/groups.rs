@@ -4,10 +4,14 @@
 mod stage;
 
 use rialto_queue::{
-    BatchOptions, Batcher, DeadLetter, Delivery, GroupOptions, Level, Order, Publish, QueueError,
-    Sharing, Start, dead_header,
+    BatchOptions, Batcher, DeadLetter, Delivery, GroupOptions, Level, MessageId, Order, Publish,
+    QueueError, Sharing, Start, dead_header,
 };
 use stage::{Stage, payloads, stream, take, take_payloads};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -347,4 +351,78 @@ fn higher_priorities_go_first_when_they_are_handed_out_again_too() {
     }
     stage.send("jobs", &Publish::new(b"new").priority(1));
     assert_eq!(take_payloads(&consumer), ["high", "new", "low"]);
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits with one consumer while another looks when a message has rested long enough.
+fn is_woken_though_another_looked_first(sharing: Sharing, messages: &[&str]) -> bool {
+    let stage = with_topic(messages);
+    let options = GroupOptions { sharing, ..GroupOptions::default() };
+    let one = stage.consumer_with("jobs", "g", options);
+    let two = stage.queue().consumer("jobs", "g").unwrap();
+    for message in take(&one) {
+        one.nack(&message, Some(SECOND), "").unwrap();
+    }
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut waiting = pin!(one.next(10));
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    stage.clock.advance(SECOND);
+    let _one_of_them = two.try_fetch(1).unwrap();
+    stage.queue().step();
+    let is_woken = count.0.load(Ordering::Relaxed) > 0;
+    assert!(waiting.as_mut().poll(&mut context).is_ready(), "there is something for it");
+    is_woken
+}
+
+#[test]
+fn whoever_waits_is_woken_by_what_another_found_first() {
+    assert!(is_woken_though_another_looked_first(Sharing::SingleActive, &["a"]));
+    assert!(is_woken_though_another_looked_first(Sharing::Competing, &["a", "b"]));
+}
+
+#[test]
+fn a_message_that_nobody_was_given_cannot_be_settled() {
+    let stage = with_topic(&[]);
+    for payload in [b"1", b"2"] {
+        stage.send("jobs", &Publish::new(payload).key(b"k"));
+    }
+    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    let first = take(&consumer).remove(0);
+    consumer.ack(&first).unwrap();
+    // The second waited for the first, and may be handed out now.
+    let second = MessageId { seq: 2, ..first.id() };
+    let is_lost = |result| matches!(result, Err(QueueError::LeaseLost(_)));
+    assert!(is_lost(consumer.ack_lease(second, 0)));
+    assert!(is_lost(consumer.refuse_lease(second, 0, "")));
+    assert_eq!(consumer.ack_leases(&[(second, 0)]), [second]);
+    assert_eq!(take_payloads(&consumer), ["2"]);
+}
+
+#[test]
+fn a_message_is_settled_by_the_consumer_that_has_it() {
+    let stage = with_topic(&["a", "b"]);
+    let (one, two) = (stage.consumer("jobs", "g"), stage.consumer("jobs", "g"));
+    let [a, b] = &take(&one)[..] else { panic!("there are two") };
+    let is_lost = |result| matches!(result, Err(QueueError::LeaseLost(_)));
+    assert!(is_lost(two.ack(a)));
+    assert!(is_lost(two.nack(a, None, "")));
+    assert!(is_lost(two.refuse(a, "")));
+    assert!(is_lost(two.extend(a)));
+    one.ack(a).unwrap();
+    // It went away: what it had may be handed out to anybody, and anybody may say that it is done.
+    let b = b.clone();
+    drop(one);
+    two.ack(&b).unwrap();
+    assert_eq!(stage.queue().stats("jobs").unwrap().groups[0].lag, 0);
 }

@@ -160,7 +160,7 @@ impl Group {
         }
         if inner.state.options.delivery == Delivery::AtMostOnce {
             for delivered in &fetched.messages {
-                inner.state.ack(delivered.id(), delivered.lease);
+                inner.state.ack(delivered.id(), delivered.lease, consumer);
             }
         }
         drop(guard);
@@ -173,16 +173,25 @@ impl Group {
         }
     }
 
-    pub(crate) fn ack(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
-        let held = self.inner().state.ack(id, lease);
+    pub(crate) fn ack(
+        &self,
+        id: MessageId,
+        lease: u64,
+        consumer: ConsumerId,
+    ) -> Result<(), QueueError> {
+        let held = self.inner().state.ack(id, lease, consumer);
         self.release_room();
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
-    pub(crate) fn ack_all(&self, leases: impl Iterator<Item = (MessageId, u64)>) -> Vec<MessageId> {
+    pub(crate) fn ack_all(
+        &self,
+        leases: impl Iterator<Item = (MessageId, u64)>,
+        consumer: ConsumerId,
+    ) -> Vec<MessageId> {
         let mut inner = self.inner();
-        let lost = leases.filter(|(id, lease)| !inner.state.ack(*id, *lease)).map(|(id, _)| id);
-        let lost = lost.collect();
+        let is_lost = |(id, lease): &(MessageId, u64)| !inner.state.ack(*id, *lease, consumer);
+        let lost = leases.filter(is_lost).map(|(id, _)| id).collect();
         drop(inner);
         self.release_room();
         lost
@@ -224,9 +233,15 @@ impl Group {
         done
     }
 
-    pub(crate) fn nack(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
-        let held = self.inner().state.nack(id, lease, nack, self.topic.house.now());
-        self.wake();
+    pub(crate) fn nack(
+        &self,
+        id: MessageId,
+        lease: u64,
+        consumer: ConsumerId,
+        nack: Nack,
+    ) -> Result<(), QueueError> {
+        let held = self.inner().state.nack(id, lease, consumer, nack, self.topic.house.now());
+        self.wake_for_freed();
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
@@ -241,8 +256,13 @@ impl Group {
         Ok(())
     }
 
-    pub(crate) fn extend(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
-        let held = self.inner().state.extend(id, lease, self.topic.house.now());
+    pub(crate) fn extend(
+        &self,
+        id: MessageId,
+        lease: u64,
+        consumer: ConsumerId,
+    ) -> Result<(), QueueError> {
+        let held = self.inner().state.extend(id, lease, consumer, self.topic.house.now());
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
@@ -272,14 +292,11 @@ impl Group {
     /// Puts an end to leases and rests whose time has come.
     pub(crate) fn advance(&self, now: Timestamp) {
         let mut inner = self.inner();
-        let due = inner.state.next_due().is_some_and(|due| due <= now);
-        if due {
+        if inner.state.next_due().is_some_and(|due| due <= now) {
             inner.state.advance(now);
         }
         drop(inner);
-        if due {
-            self.wake();
-        }
+        self.wake_for_freed();
     }
 
     pub(crate) fn take_dying(&self) -> Vec<Death> {
@@ -329,11 +346,15 @@ impl Group {
     /// What became free is told to those who wait; in a work queue, what all groups are done with
     /// makes room.
     fn release_room(&self) {
+        self.wake_for_freed();
+        self.topic.release_done();
+    }
+
+    fn wake_for_freed(&self) {
         let has_freed = std::mem::take(&mut self.inner().state.has_freed);
         if has_freed {
             self.wake();
         }
-        self.topic.release_done();
     }
 
     pub(crate) fn stats(&self) -> GroupStats {

@@ -295,18 +295,23 @@ impl GroupState {
         true
     }
 
-    /// Whether a lease of a message is still the last one, and the message not done with. A lease
-    /// that ran out counts until the message is handed out again.
-    fn holds(&self, id: MessageId, lease: u64) -> bool {
-        self.windows.get(usize::from(id.lane)).and_then(|window| window.get(id.seq)).is_some_and(
-            |slot| {
-                slot.lease == lease
-                    && matches!(
-                        slot.standing,
-                        Standing::Leased | Standing::Ready | Standing::Resting
-                    )
-            },
-        )
+    /// Who was given a message with this lease, if it is still the last one, and the message not
+    /// done with. A lease that ran out counts until the message is handed out again. Lease 0 is that
+    /// of a message which nobody was given.
+    #[inline]
+    fn holder(&self, id: MessageId, lease: u64) -> Option<ConsumerId> {
+        let slot = self.windows.get(usize::from(id.lane))?.get(id.seq)?;
+        let is_out =
+            matches!(slot.standing, Standing::Leased | Standing::Ready | Standing::Resting);
+        (is_out && lease != 0 && slot.lease == lease).then_some(ConsumerId(slot.consumer))
+    }
+
+    /// Whether a consumer may say what became of a message: it was given it, or who was is gone, so
+    /// that anybody may take it.
+    #[inline]
+    fn holds(&self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
+        self.holder(id, lease)
+            .is_some_and(|holder| holder == consumer || !self.consumers.contains(&holder))
     }
 
     /// Whether a consumer has a message with this lease.
@@ -316,8 +321,8 @@ impl GroupState {
 
     /// A consumer is done with a message. False if it is no longer the consumer's.
     #[inline]
-    pub(crate) fn ack(&mut self, id: MessageId, lease: u64) -> bool {
-        let held = self.holds(id, lease);
+    pub(crate) fn ack(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
+        let held = self.holds(id, lease, consumer);
         if held {
             self.finish(id);
             self.counts.acked += 1;
@@ -327,9 +332,9 @@ impl GroupState {
     }
 
     /// Takes a message out of everybody's hands, for a transaction that will be done with it. False
-    /// if it is no longer the consumer's.
+    /// if its lease counts no longer.
     pub(crate) fn reserve(&mut self, id: MessageId, lease: u64) -> bool {
-        let held = self.holds(id, lease);
+        let held = self.holder(id, lease).is_some();
         if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
             slot.standing = match slot.standing {
                 Standing::Leased => Standing::Reserved,
@@ -381,8 +386,15 @@ impl GroupState {
     }
 
     /// A consumer gives a message back. False if it is no longer the consumer's.
-    pub(crate) fn nack(&mut self, id: MessageId, lease: u64, nack: Nack, now: Timestamp) -> bool {
-        if !self.holds(id, lease) {
+    pub(crate) fn nack(
+        &mut self,
+        id: MessageId,
+        lease: u64,
+        consumer: ConsumerId,
+        nack: Nack,
+        now: Timestamp,
+    ) -> bool {
+        if !self.holds(id, lease, consumer) {
             return false;
         }
         self.counts.nacked += 1;
@@ -397,12 +409,19 @@ impl GroupState {
     }
 
     /// A consumer needs longer. False if the message is no longer the consumer's.
-    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, now: Timestamp) -> bool {
-        let is_leased = is_leased(&self.windows, id, lease);
-        if is_leased {
+    pub(crate) fn extend(
+        &mut self,
+        id: MessageId,
+        lease: u64,
+        consumer: ConsumerId,
+        now: Timestamp,
+    ) -> bool {
+        let held = self.is_leased(id, lease)
+            && self.window(id.lane).get(id.seq).is_some_and(|slot| slot.consumer == consumer.0);
+        if held {
             self.deadlines.extend(lease, now.after(self.options.ack_wait));
         }
-        is_leased
+        held
     }
 
     fn retry(
@@ -423,6 +442,7 @@ impl GroupState {
         slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
         if delay.is_zero() {
             self.ready.insert(id);
+            self.has_freed = true;
         } else {
             self.deadlines.rest(due, id);
         }
@@ -452,6 +472,8 @@ impl GroupState {
         while let Some((id, _)) = self.deadlines.next_ended(now, is_current) {
             ended.push(id);
         }
+        // Also if the message rests now: there is room in the hands of whoever had it.
+        self.has_freed |= !ended.is_empty();
         for id in ended {
             let slot = self.windows[usize::from(id.lane)].reach(id.seq);
             if slot.standing == Standing::Reserved {
@@ -468,6 +490,7 @@ impl GroupState {
             {
                 slot.standing = Standing::Ready;
                 self.ready.insert(id);
+                self.has_freed = true;
             }
         }
     }

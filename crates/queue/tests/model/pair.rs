@@ -293,9 +293,9 @@ impl Pair {
         let Some((held, member)) = self.speak(nth) else { return };
         let acked = member.consumer.ack(&held.message);
         let (topic, group) = (held.topic.clone(), held.group.clone());
-        let (id, lease) = (held.message.id(), held.lease);
+        let (id, lease, by) = (held.message.id(), held.lease, member.id);
         let now = self.reference.now;
-        let is_held = self.reference.group(&topic, &group).ack(id, lease, now);
+        let is_held = self.reference.group(&topic, &group).ack(id, lease, by, now);
         same("ack", outcome(acked), is_held.then_some(()).ok_or(Problem::LeaseLost(id)));
     }
 
@@ -307,11 +307,11 @@ impl Pair {
             self.held.iter().filter(|it| it.topic == topic && it.group == group).collect();
         let lost = member.consumer.ack_all(of_group.iter().map(|it| &it.message));
         let leases: Vec<_> = of_group.iter().map(|it| (it.message.id(), it.lease)).collect();
-        let now = self.reference.now;
+        let (by, now) = (member.id, self.reference.now);
         let reference = self.reference.group(&topic, &group);
         let expected: Vec<_> = leases
             .into_iter()
-            .filter(|(id, lease)| !reference.ack(*id, *lease, now))
+            .filter(|(id, lease)| !reference.ack(*id, *lease, by, now))
             .map(|(id, _)| id)
             .collect();
         same("ack all", lost, expected);
@@ -331,9 +331,9 @@ impl Pair {
         let Some((held, member)) = self.speak(nth) else { return };
         let nacked = member.consumer.nack(&held.message, delay, "not now");
         let (topic, group) = (held.topic.clone(), held.group.clone());
-        let (id, lease) = (held.message.id(), held.lease);
+        let (id, lease, by) = (held.message.id(), held.lease, member.id);
         let now = self.reference.now;
-        let deaths = self.reference.group(&topic, &group).nack(id, lease, delay, "not now", now);
+        let deaths = self.reference.group(&topic, &group).nack(id, lease, by, delay, now);
         let expected = deaths.is_some().then_some(()).ok_or(Problem::LeaseLost(id));
         self.bury(&topic, &group, deaths.unwrap_or_default());
         same("nack", outcome(nacked), expected);
@@ -343,8 +343,8 @@ impl Pair {
         let Some((held, member)) = self.speak(nth) else { return };
         let refused = member.consumer.refuse(&held.message, "never");
         let (topic, group) = (held.topic.clone(), held.group.clone());
-        let (id, lease) = (held.message.id(), held.lease);
-        let deaths = self.reference.group(&topic, &group).refuse(id, lease, "never");
+        let (id, lease, by) = (held.message.id(), held.lease, member.id);
+        let deaths = self.reference.group(&topic, &group).refuse(id, lease, by);
         let expected = deaths.is_some().then_some(()).ok_or(Problem::LeaseLost(id));
         self.bury(&topic, &group, deaths.unwrap_or_default());
         same("refuse", outcome(refused), expected);
@@ -354,9 +354,9 @@ impl Pair {
         let Some((held, member)) = self.speak(nth) else { return };
         let extended = member.consumer.extend(&held.message);
         let (topic, group) = (held.topic.clone(), held.group.clone());
-        let (id, lease) = (held.message.id(), held.lease);
+        let (id, lease, by) = (held.message.id(), held.lease, member.id);
         let now = self.reference.now;
-        let is_held = self.reference.group(&topic, &group).extend(id, lease, now);
+        let is_held = self.reference.group(&topic, &group).extend(id, lease, by, now);
         same("extend", outcome(extended), is_held.then_some(()).ok_or(Problem::LeaseLost(id)));
     }
 

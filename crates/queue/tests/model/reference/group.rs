@@ -27,6 +27,8 @@ enum Standing {
 struct Slot {
     standing: Standing,
     lease: u64,
+    /// Who was given it last.
+    consumer: u32,
     attempts: u16,
 }
 
@@ -205,7 +207,7 @@ impl Group {
 
     /// The group is done with a message, and its key is free for the next.
     pub(crate) fn finish(&mut self, id: MessageId, now: u64) {
-        let done = Slot { standing: Standing::Done, lease: 0, attempts: 0 };
+        let done = Slot { standing: Standing::Done, lease: 0, consumer: 0, attempts: 0 };
         self.lanes[usize::from(id.lane)].slots.insert(id.seq, done);
         let Some(nth) = self.keys.iter().position(|(_, other)| *other == id) else { return };
         let (key, _) = self.keys[nth].clone();
@@ -230,8 +232,15 @@ impl Group {
         })
     }
 
-    pub(crate) fn ack(&mut self, id: MessageId, lease: u64, now: u64) -> bool {
-        let held = self.holds(id, lease);
+    /// Whether a consumer may say what became of a message: it had it last, or who had it is gone.
+    fn is_of(&mut self, id: MessageId, lease: u64, by: u32) -> bool {
+        let last = self.slot(id).map(|slot| slot.consumer);
+        self.holds(id, lease)
+            && last.is_some_and(|last| last == by || !self.consumers.contains(&last))
+    }
+
+    pub(crate) fn ack(&mut self, id: MessageId, lease: u64, by: u32, now: u64) -> bool {
+        let held = self.is_of(id, lease, by);
         if held {
             self.counts.acked += 1;
             self.finish(id, now);
@@ -254,31 +263,31 @@ impl Group {
         &mut self,
         id: MessageId,
         lease: u64,
+        by: u32,
         delay: Option<Duration>,
-        detail: &str,
         now: u64,
     ) -> Option<Vec<Death>> {
-        if !self.holds(id, lease) {
+        if !self.is_of(id, lease, by) {
             return None;
         }
         self.counts.nacked += 1;
         let delay = nanos(delay.unwrap_or(self.options.retry_delay));
-        Some(self.retry(id, delay, "rejected", detail, now).into_iter().collect())
+        Some(self.retry(id, delay, "rejected", "not now", now).into_iter().collect())
     }
 
-    pub(crate) fn refuse(&mut self, id: MessageId, lease: u64, detail: &str) -> Option<Vec<Death>> {
-        if !self.holds(id, lease) {
+    pub(crate) fn refuse(&mut self, id: MessageId, lease: u64, by: u32) -> Option<Vec<Death>> {
+        if !self.is_of(id, lease, by) {
             return None;
         }
         self.counts.nacked += 1;
-        Some(vec![self.die(id, "refused", detail)])
+        Some(vec![self.die(id, "refused", "never")])
     }
 
-    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, now: u64) -> bool {
+    pub(crate) fn extend(&mut self, id: MessageId, lease: u64, by: u32, now: u64) -> bool {
         let later = now + nanos(self.options.ack_wait);
         match self.slot(id) {
-            Some(Slot { standing: Standing::Leased { until, .. }, lease: last, .. })
-                if *last == lease =>
+            Some(Slot { standing: Standing::Leased { consumer, until }, lease: last, .. })
+                if *last == lease && *consumer == by =>
             {
                 *until = later;
                 true
@@ -327,7 +336,7 @@ impl Group {
         }
         if self.options.delivery == Delivery::AtMostOnce {
             for ((id, ..), lease) in handed.messages.iter().zip(&handed.leases) {
-                self.ack(*id, *lease, now);
+                self.ack(*id, *lease, consumer, now);
             }
         }
         (handed, deaths)
@@ -380,7 +389,7 @@ impl Group {
             true => Standing::Ready,
             false => Standing::Behind(until),
         };
-        let slot = Slot { standing, lease: 0, attempts };
+        let slot = Slot { standing, lease: 0, consumer: 0, attempts };
         self.lanes[usize::from(id.lane)].slots.insert(id.seq, slot);
         if self.options.attempts_max > 0 && attempts >= self.options.attempts_max {
             return Some(self.die(id, "unanswered", ""));
@@ -403,7 +412,7 @@ impl Group {
         let (lease, until) = (self.last_lease, now + nanos(self.options.ack_wait));
         let slot = self.slot(id).unwrap();
         let attempts = slot.attempts + 1;
-        *slot = Slot { standing: Standing::Leased { consumer, until }, lease, attempts };
+        *slot = Slot { standing: Standing::Leased { consumer, until }, lease, consumer, attempts };
         self.counts.delivered += 1;
         self.counts.redelivered += u64::from(attempts > 1);
         handed.messages.push((id, attempts, message.clone()));
