@@ -238,10 +238,11 @@ pub enum ReadError {
         /// The oldest sequence of the log.
         oldest: u64,
     },
-    /// The segment under the reader was replaced when the log was cut back.
+    /// The segment under the reader was replaced when the log was cut back, or deleted under one that
+    /// is [unpinned](crate::Reader::unpinned).
     #[error("{} was superseded while it was being read; open a new reader", file.display())]
     Superseded {
-        /// The replaced segment.
+        /// The segment that is gone.
         file: PathBuf,
     },
 }

@@ -5,7 +5,7 @@ use crate::error::ReadError;
 use crate::format::{CALLER_BYTES, Flaw, GroupHeader, RECORD_PREFIX_BYTES, record_bytes};
 use crate::mapped::{Mapped, MappedRecords};
 use crate::maps::Maps;
-use crate::segments::{Following, Segment, Segments};
+use crate::segments::{Following, Pin, Segment, Segments};
 use std::sync::Arc;
 
 /// Reads a log from some sequence on, group by group, checking every checksum and the chain.
@@ -13,10 +13,14 @@ use std::sync::Arc;
 /// It reads up to [`Reader::end`] and not further. While a writer in this process goes on, raise the
 /// end with [`Reader::set_end`] as the durable mark moves; no record beyond it is looked at.
 ///
-/// A reader pins the segment it is in against deletion by retention.
+/// A reader pins the segment it is in against deletion by retention, unless it is
+/// [unpinned](Reader::unpinned).
 pub struct Reader {
     segments: Segments,
     segment: Arc<Segment>,
+    /// Nothing while a reader that is unpinned rests.
+    pin: Option<Pin>,
+    is_unpinned: bool,
     cursor: Cursor,
     /// The sequence of the next record to return.
     next_seq: u64,
@@ -36,7 +40,8 @@ impl Reader {
         // is not durable yet can: going there group by group could take the whole segment.
         let sought = from.min(segments.written_seq());
         let below = || ReadError::BelowOldest { requested: from, oldest: segments.first_seq() };
-        let segment = segments.find(sought.max(segments.first_seq())).ok_or_else(below)?;
+        let pin = segments.pin(sought.max(segments.first_seq())).ok_or_else(below)?;
+        let segment = pin.segment().clone();
         if from < segment.name().first_seq && from < segments.first_seq() {
             return Err(below());
         }
@@ -47,6 +52,8 @@ impl Reader {
         Ok(Self {
             segments: segments.clone(),
             segment,
+            pin: Some(pin),
+            is_unpinned: false,
             cursor,
             next_seq: from,
             end,
@@ -62,6 +69,15 @@ impl Reader {
         let mut reader = Self::open(segments, from)?;
         reader.cursor.read_through(maps, segments.disk(), &reader.segment)?;
         Ok(reader)
+    }
+
+    /// Does not hold up retention from here on, however long it rests. When the segment it is in has
+    /// been deleted, it goes no further and says [`ReadError::Superseded`]; a new reader tells what is
+    /// left.
+    #[must_use]
+    pub fn unpinned(mut self) -> Self {
+        (self.pin, self.is_unpinned) = (None, true);
+        self
     }
 
     /// The last sequence that this reader may return.
@@ -132,21 +148,23 @@ impl Reader {
                 }
                 Following::Segment(next) => next,
             };
-            let first = next.name().first_seq;
+            let first = next.segment().name().first_seq;
             // The part of a group that a later segment supersedes counts as passed.
             if self.cursor.chain.next_seq < first && self.next_seq < first {
                 return Ok(first - 1);
             }
-            if self.record_checksum.is_some_and(|sum| sum != next.header.previous_checksum)
+            let segment = next.segment();
+            let got = segment.header.previous_checksum;
+            if let Some(expected) = self.record_checksum.filter(|sum| *sum != got)
                 && self.next_seq <= first
             {
-                let (expected, got) =
-                    (self.record_checksum.unwrap_or(0), next.header.previous_checksum);
-                return Err(corrupt(&next, 0, Flaw::Chain { expected, got }));
+                return Err(corrupt(segment, 0, Flaw::Chain { expected, got }));
             }
-            self.cursor.enter(self.segments.disk(), &next)?;
+            self.cursor.enter(self.segments.disk(), segment)?;
             self.record_checksum = None;
-            self.segment = next;
+            self.segment = segment.clone();
+            // Its file is open now, and can be read though it is deleted.
+            self.pin = (!self.is_unpinned).then_some(next);
         }
     }
 

@@ -8,14 +8,14 @@ use crate::position::Position;
 use crate::sealing::KeyRing;
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The least distance between two entries of a segment's index, in bytes. A seek reads at most this
 /// much of headers behind the entry it starts from.
 const INDEX_SPACING_BYTES: u64 = 1 << 20;
 
-/// One live segment. Whoever holds an `Arc` of it, besides the list, pins it.
+/// One live segment. A [`Pin`] keeps it from being deleted.
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) header: SegmentHeader,
@@ -27,6 +27,27 @@ pub(crate) struct Segment {
     finished: AtomicBool,
     /// Its mapping, if somebody reads through one.
     pub(crate) slot: Arc<Slot>,
+    pins: AtomicUsize,
+}
+
+/// Keeps a segment from being deleted while it lasts. Pins are made under the lock of the list.
+pub(crate) struct Pin(Arc<Segment>);
+
+impl Pin {
+    fn new(segment: &Arc<Segment>) -> Self {
+        segment.pins.fetch_add(1, Ordering::AcqRel);
+        Self(segment.clone())
+    }
+
+    pub(crate) fn segment(&self) -> &Arc<Segment> {
+        &self.0
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.0.pins.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// A place in a segment where a group begins, and what that group must continue.
@@ -47,6 +68,7 @@ impl Segment {
             index,
             finished: AtomicBool::new(false),
             slot: Arc::default(),
+            pins: AtomicUsize::new(0),
         }
     }
 
@@ -127,7 +149,7 @@ pub(crate) enum Following {
     /// Nothing yet: it is the newest.
     Nothing,
     /// Another segment, which ends this one at its first sequence.
-    Segment(Arc<Segment>),
+    Segment(Pin),
     /// The segment is no longer part of the log.
     Superseded,
 }
@@ -270,12 +292,19 @@ impl Segments {
         after.checked_sub(1).and_then(|nth| live.get(nth)).cloned()
     }
 
+    /// As [`Segments::find`], to read from it.
+    pub(crate) fn pin(&self, seq: u64) -> Option<Pin> {
+        let live = lock(&self.shared.live);
+        let after = live.partition_point(|segment| segment.name().first_seq <= seq);
+        after.checked_sub(1).and_then(|nth| live.get(nth)).map(Pin::new)
+    }
+
     pub(crate) fn following(&self, segment: &Segment) -> Following {
         let live = lock(&self.shared.live);
         match live.binary_search_by_key(&segment.name(), |live| live.name()) {
             Err(_) => Following::Superseded,
             Ok(nth) => match live.get(nth + 1) {
-                Some(next) => Following::Segment(next.clone()),
+                Some(next) => Following::Segment(Pin::new(next)),
                 None => Following::Nothing,
             },
         }
@@ -313,14 +342,14 @@ impl Segments {
         live.split_off(keep)
     }
 
-    /// Takes the oldest segments away that lie below `seq` and that nobody else holds. Returns them
-    /// and, when one had to stay because a reader holds it, that one's path.
+    /// Takes the oldest segments away that lie below `seq` and that nobody pins. Returns them and,
+    /// when one had to stay because a reader pins it, that one's path.
     pub(crate) fn drop_below(&self, seq: u64) -> (Vec<Arc<Segment>>, Option<PathBuf>) {
         let mut live = lock(&self.shared.live);
         let ends_below = live.windows(2).take_while(|pair| pair[1].name().first_seq <= seq).count();
-        // New pins are only made under this lock, so a count of one is final.
-        let unpinned =
-            live.iter().take(ends_below).take_while(|it| Arc::strong_count(it) == 1).count();
+        // New pins are only made under this lock, so that none is final.
+        let is_free = |it: &&Arc<Segment>| it.pins.load(Ordering::Acquire) == 0;
+        let unpinned = live.iter().take(ends_below).take_while(is_free).count();
         let pinned = (unpinned < ends_below).then(|| live[unpinned].path.clone());
         (live.drain(..unpinned).collect(), pinned)
     }

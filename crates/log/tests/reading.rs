@@ -111,6 +111,23 @@ fn a_reader_on_another_thread_follows_a_writer() {
 }
 
 #[test]
+fn an_unpinned_reader_holds_nothing_up_and_is_told_what_became_of_its_segment() {
+    let (_, mut writer) = new_log(64 << 10);
+    fill(&mut writer, 600, 7);
+    let open = |seq| Reader::open(&writer.segments(), seq).unwrap().unpinned();
+    let (mut early, mut late) = (open(1), open(590));
+    assert_eq!(early.next_group().unwrap().unwrap().first_seq(), 1);
+    let retained = writer.retain_from(300).unwrap();
+    assert!(!retained.removed.is_empty() && retained.pinned.is_none());
+    let error = early.next_group().map(drop).unwrap_err();
+    assert!(matches!(error, ReadError::Superseded { .. }), "{error}");
+    assert_eq!(read_all(&mut late), expected(590..=600));
+    // It goes on from segment to segment as any.
+    let mut all = Reader::open(&writer.segments(), retained.first_seq).unwrap().unpinned();
+    assert_eq!(read_all(&mut all), expected(retained.first_seq..=600));
+}
+
+#[test]
 fn retention_deletes_whole_segments_and_spares_the_pinned() {
     let (disk, mut writer) = new_log(64 << 10);
     fill(&mut writer, 600, 7);

@@ -4,7 +4,9 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_queue::{Consumer, Delivered, Kind, Publish, QueueError, TopicOptions};
+use rialto_queue::{
+    Consumer, Delivered, Kind, Level, Publish, QueueError, Read, Start, TopicOptions,
+};
 use stage::{Stage, stream, take};
 use std::path::Path;
 use std::time::Duration;
@@ -132,4 +134,64 @@ fn files_go_when_the_groups_of_a_work_queue_are_done_with_them() {
     stage.pass(2 * SECOND);
     stage.pass(2 * SECOND);
     assert_eq!(files(&stage).len(), 1);
+}
+
+/// Publishes so much that everything goes which there was before, and its files with it.
+fn publish_and_let_go(stage: &Stage) {
+    for _ in 0..40 {
+        stage.publish("jobs", &large(9));
+    }
+    stage.pass(2 * SECOND);
+    // Ten messages take at most ten files here, and one is in the making.
+    let files = files(stage);
+    assert!(files.len() <= 11, "{files:?}");
+}
+
+#[test]
+fn who_has_read_from_files_and_rests_does_not_keep_them() {
+    for level in [Level::Buffered, Level::Synced] {
+        let mut stage = Stage::new();
+        // Nothing stays in memory, so that everything is read from files.
+        let options = TopicOptions { recent_bytes_max: 0, ..stream() };
+        stage.queue().create_topic("jobs", options.messages_max(10).level(level)).unwrap();
+        for first in 1..=5 {
+            stage.publish("jobs", &large(first));
+        }
+        stage.reopen();
+        let consumer = stage.consumer("jobs", "g");
+        let held = consumer.try_fetch(2).unwrap().messages;
+        consumer.nack(&held[0], None, "").unwrap();
+        assert_eq!(consumer.try_fetch(1).unwrap().messages[0].id(), held[0].id());
+        let mut reader = stage.queue().reader("jobs", Start::Oldest).unwrap();
+        assert!(matches!(reader.try_next().unwrap(), Some(Read::Message(_))));
+        publish_and_let_go(&stage);
+        // What they are given then is what is left, and they are told what they missed: the group was
+        // not done with the two that it had either.
+        assert_eq!(held[1].payload(), large(2));
+        let fetched = consumer.try_fetch(100).unwrap();
+        assert_eq!((fetched.missed, fetched.messages.len()), (35, 10), "{level}");
+        let missed = reader.try_next().unwrap();
+        assert!(matches!(missed, Some(Read::Missed { messages: 34, .. })), "{missed:?}");
+    }
+}
+
+#[test]
+fn a_retry_that_was_read_from_a_file_does_not_keep_those_behind_it() {
+    let stage = Stage::new();
+    let jobs = TopicOptions { kind: Kind::WorkQueue, recent_bytes_max: 0, ..stream() };
+    stage.queue().create_topic("jobs", jobs).unwrap();
+    let consumer = stage.consumer("jobs", "g");
+    stage.publish("jobs", &large(1));
+    stage.publish("jobs", &large(2));
+    consumer.nack(&take(&consumer)[0], None, "").unwrap();
+    for first in 3..20 {
+        stage.publish("jobs", &large(first));
+        take(&consumer).iter().for_each(|job| consumer.ack(job).unwrap());
+        stage.pass(40 * SECOND);
+    }
+    take(&consumer).iter().for_each(|job| consumer.ack(job).unwrap());
+    stage.pass(2 * SECOND);
+    stage.pass(2 * SECOND);
+    let files = files(&stage);
+    assert!(files.len() <= 2, "{files:?}");
 }

@@ -193,7 +193,8 @@ impl Lane {
         if self.level == Level::Memory { Place::Open } else { Place::Disk }
     }
 
-    /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where.
+    /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where,
+    /// and does not keep them from being deleted: whoever holds it may rest for ever.
     pub(crate) fn read_from(
         &self,
         seq: u64,
@@ -203,7 +204,8 @@ impl Lane {
         let mut reader = match maps {
             Some(maps) => Reader::open_mapped(segments, seq, maps)?,
             None => Reader::open(segments, seq)?,
-        };
+        }
+        .unpinned();
         reader.set_end(self.visible());
         Ok(Some(reader))
     }

@@ -105,7 +105,15 @@ impl LaneCursor {
         }
         let Some(reader) = &mut self.reader else { return Ok(Some(Step::End)) };
         reader.set_end(lane.visible());
-        let Some(view) = reader.next_group()? else { return Ok(Some(Step::End)) };
+        let view = match reader.next_group() {
+            // The file was deleted meanwhile; the log says what is left.
+            Err(ReadError::Superseded { .. }) => {
+                self.reader = None;
+                return Ok(None);
+            }
+            view => view?,
+        };
+        let Some(view) = view else { return Ok(Some(Step::End)) };
         let batch = Batch::of_view(&view, topic.form(), &topic.house.spares);
         self.at = Some(BatchCursor::new(batch, self.next));
         Ok(None)
