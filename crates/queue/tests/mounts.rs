@@ -350,6 +350,28 @@ fn a_queue_that_mounts_nothing_keeps_the_groups() {
 }
 
 #[test]
+fn a_group_that_rests_does_not_keep_the_writer_from_dropping_files() {
+    for has_looked in [true, false] {
+        let (stage, mut owner) = stage();
+        let large = "x".repeat(700_000);
+        for _ in 0..5 {
+            owner.write(&large, 1, Commit::Synced);
+        }
+        let _mount = owner.mount(&stage);
+        let consumer = stage.consumer(TOPIC, "g");
+        ack(&consumer, &consumer.try_fetch(1).unwrap().messages);
+        let retained = owner.made.retain_from(4).unwrap();
+        assert_eq!((retained.first_seq, retained.pinned), (4, None));
+        // Whether the queue has noticed before it reads or meets it then makes no difference.
+        if has_looked {
+            stage.pass(Duration::from_secs(2));
+        }
+        let fetched = consumer.try_fetch(10).unwrap();
+        assert_eq!((fetched.missed, words(&fetched.messages)), (2, expected(&large, 4..=5)));
+    }
+}
+
+#[test]
 fn only_the_writer_changes_it() {
     let (mut stage, mut owner) = stage();
     owner.write("a", 2, Commit::Synced);
