@@ -462,3 +462,19 @@ fn grants_that_make_no_sense_are_refused() {
         house.operate("POST", "/v1/admin/keys", body).refuses(400, "invalid_field");
     }
 }
+
+#[test]
+fn what_is_read_and_what_died_is_bounded_with_its_headers() {
+    let house = furnished(config());
+    let header = "x".repeat(60_000);
+    for _ in 0..3 {
+        let message = json!({"payload": "", "headers": {"h": header}});
+        publish(&house, Value::Array(vec![message; 20]));
+    }
+    // 2 MiB hold 34 of them, and the one that passes the bound is there, too.
+    for path in ["messages", "dead-letters"] {
+        let path = format!("/v1/queues/jobs/{path}?max=100");
+        let told = house.operate("GET", &path, Value::Null).expect(200);
+        assert_eq!(told["messages"].as_array().unwrap().len(), 35, "{path}");
+    }
+}

@@ -75,9 +75,10 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// What would be handed out next, at most this many messages, without taking them.
+    /// What would be handed out next, at most this many messages and about as many bytes as a fetch
+    /// hands out, without taking them.
     pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
-        self.group.peek(messages_max)
+        self.group.peek(messages_max, self.bytes_max)
     }
 
     pub(crate) fn is_at_most_once(&self) -> bool {

@@ -27,20 +27,28 @@ pub struct Redriven {
 }
 
 impl Queue {
-    /// The oldest letters of a topic of dead letters that were not sent back.
-    pub fn dead_letters(&self, topic: &str, max: usize) -> Result<Vec<Message>, QueueError> {
+    /// The oldest letters of a topic of dead letters that were not sent back: at most `max`, up to the
+    /// one with which they take `bytes_max` bytes or more.
+    pub fn dead_letters(
+        &self,
+        topic: &str,
+        max: usize,
+        bytes_max: usize,
+    ) -> Result<Vec<Message>, QueueError> {
         match self.consumer(topic, REDRIVE_GROUP) {
-            Ok(undertaker) => return undertaker.peek(max),
+            Ok(undertaker) => return undertaker.bytes_max(bytes_max).peek(max),
             Err(QueueError::UnknownGroup { .. }) => {}
             Err(error) => return Err(error),
         }
         // None was ever sent back, and who only looks leaves no group behind.
         let mut reader = self.reader(topic, Start::Oldest)?;
-        let mut letters = Vec::new();
+        let (mut letters, mut bytes) = (Vec::new(), 0);
         while letters.len() < max
+            && bytes < bytes_max
             && let Some(read) = reader.try_next()?
         {
             if let Read::Message(letter) = read {
+                bytes += letter.bytes();
                 letters.push(letter);
             }
         }

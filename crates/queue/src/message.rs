@@ -122,6 +122,12 @@ impl Message {
         }
     }
 
+    /// How many bytes it takes in its topic, everything counted.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.record().len()
+    }
+
     /// Where it stands in its topic.
     #[must_use]
     pub fn id(&self) -> MessageId {

@@ -28,6 +28,8 @@ fn with_dead(options: TopicOptions, messages: &[Publish<'_>]) -> Stage {
     stage
 }
 
+const MANY: usize = 1 << 20;
+
 fn any(_: &Name) -> bool {
     true
 }
@@ -37,17 +39,17 @@ fn letters_go_back_once_as_they_were_published() {
     let red = Publish::new(b"red").priority(1).key(b"house-7").header("trace", b"9");
     let red = red.content_type("text/plain").schema_version(3);
     let mut stage = with_dead(stream().priorities(2), &[Publish::new(b"blue"), red]);
-    let letters = stage.queue().dead_letters("jobs.dead", 10).unwrap();
+    let letters = stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap();
     assert_eq!(texts(&letters), ["red", "blue"]);
     assert_eq!(stage.queue().stats("jobs.dead").unwrap().groups.len(), 0, "who looks leaves none");
 
     let sent = stage.queue().redrive("jobs.dead", 1, any).unwrap();
     assert_eq!(sent, Redriven { sent: 1, kept: 0 });
-    assert_eq!(texts(&stage.queue().dead_letters("jobs.dead", 10).unwrap()), ["blue"]);
+    assert_eq!(texts(&stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap()), ["blue"]);
     stage.crash();
     assert_eq!(stage.queue().redrive("jobs.dead", 9, any).unwrap().sent, 1);
     assert_eq!(stage.queue().redrive("jobs.dead", 9, any).unwrap(), Redriven::default());
-    assert!(stage.queue().dead_letters("jobs.dead", 10).unwrap().is_empty());
+    assert!(stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap().is_empty());
 
     let again = take(&stage.queue().consumer("jobs", "g").unwrap());
     let [red, blue] = &again[..] else { panic!("{again:?}") };
@@ -68,7 +70,7 @@ fn letters_that_cannot_go_back_stay() {
     assert_eq!(kept, Redriven { sent: 0, kept: 3 });
     let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
     assert_eq!(redriven, Redriven { sent: 1, kept: 2 });
-    let left = stage.queue().dead_letters("jobs.dead", 10).unwrap();
+    let left = stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap();
     assert_eq!(texts(&left), ["forged", "of nowhere"]);
     // However often that is tried, they do not die again.
     for _ in 0..10 {
@@ -82,4 +84,14 @@ fn letters_go_back_in_memory_as_well() {
     let stage = with_dead(stream().level(Level::Memory), &[Publish::new(b"a")]);
     assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 1);
     assert_eq!(take_payloads(&stage.queue().consumer("jobs", "g").unwrap()), ["a"]);
+}
+
+#[test]
+fn letters_are_listed_up_to_so_many_bytes() {
+    let payload = [b'x'; 1_000];
+    let stage = with_dead(stream(), &[(); 10].map(|()| Publish::new(&payload)));
+    let listed = || stage.queue().dead_letters("jobs.dead", 10, 3_000).unwrap().len();
+    assert_eq!(listed(), 3);
+    stage.queue().redrive("jobs.dead", 1, any).unwrap();
+    assert_eq!(listed(), 3);
 }

@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a publisher waits for room at most.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
 /// How many bytes of messages one reading takes in before it ends.
-const READ_BYTES_MAX: usize = 2 << 20;
+pub(super) const READ_BYTES_MAX: usize = 2 << 20;
 
 /// Keeps the queue, and the consumers that come and go.
 pub(crate) struct QueueKeeper {
@@ -303,7 +303,7 @@ fn read_page(
         };
         match read {
             Some(Read::Message(message)) => {
-                bytes += message.payload().len();
+                bytes += message.bytes();
                 page.messages.push(message);
             }
             Some(Read::Missed { messages, .. }) => page.missed += messages,

@@ -1,7 +1,7 @@
 //! Dead letters, and dropping what a topic holds.
 
 use super::grant::QueueRight;
-use super::keeper::{QueueKeeper, caller};
+use super::keeper::{QueueKeeper, READ_BYTES_MAX, caller};
 use super::policy::{Needed, NeedsRight};
 use super::request::counted;
 use rialto_bus::behaviour::Validate;
@@ -49,7 +49,7 @@ impl Validate for ListLetters {
 impl Handler<ListLetters> for QueueKeeper {
     async fn handle(&self, list: ListLetters, _: &Context<'_>) -> Result<Vec<Message>> {
         let ListLetters { topic, max } = list;
-        self.aside(move |queue| queue.dead_letters(topic.as_str(), max)).await
+        self.aside(move |queue| queue.dead_letters(topic.as_str(), max, READ_BYTES_MAX)).await
     }
 }
 

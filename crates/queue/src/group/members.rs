@@ -266,27 +266,18 @@ impl Group {
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
-    /// What would be handed out next, if everybody who rests or is waited for stayed where they are.
-    pub(crate) fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
+    /// The numbers below which the group is done with everything, one for each lane.
+    pub(super) fn floors(&self) -> Result<Vec<u64>, QueueError> {
         let inner = self.inner();
         self.check(&inner)?;
-        let mut messages = Vec::new();
-        for lane in (0..inner.state.lanes()).rev() {
-            let mut cursor = LaneCursor::new(usize::from(lane), inner.state.window(lane).floor());
-            while messages.len() < messages_max {
-                match cursor.step(&self.topic)? {
-                    Step::Message(message) if inner.state.is_free(message.id()) => {
-                        let filter = inner.state.options.filter.as_ref();
-                        if filter.is_none_or(|filter| filter.holds(&message)) {
-                            messages.push(message);
-                        }
-                    }
-                    Step::Message(_) | Step::Gap(..) => {}
-                    Step::End => break,
-                }
-            }
-        }
-        Ok(messages)
+        Ok((0..inner.state.lanes()).map(|lane| inner.state.window(lane).floor()).collect())
+    }
+
+    /// Whether nobody has a message, and the group is to be given it.
+    pub(super) fn would_give(&self, message: &Message) -> bool {
+        let inner = self.inner();
+        let filter = inner.state.options.filter.as_ref();
+        inner.state.is_free(message.id()) && filter.is_none_or(|filter| filter.holds(message))
     }
 
     /// Puts an end to leases and rests whose time has come.

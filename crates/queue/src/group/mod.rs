@@ -4,6 +4,7 @@ mod changes;
 mod deadlines;
 mod filter;
 mod keys;
+mod looking;
 mod members;
 mod options;
 mod state;

@@ -172,8 +172,9 @@ impl GroupState {
 
     /// Whether a message could be handed out now.
     pub(crate) fn is_free(&self, id: MessageId) -> bool {
-        let slot = self.windows[usize::from(id.lane)].get(id.seq);
-        slot.is_none_or(|slot| matches!(slot.standing, Standing::Unseen | Standing::Ready))
+        let window = &self.windows[usize::from(id.lane)];
+        let is_free = |slot: &Slot| matches!(slot.standing, Standing::Unseen | Standing::Ready);
+        id.seq >= window.floor() && window.get(id.seq).is_none_or(is_free)
     }
 
     /// Hands out a new message, or has it wait for another of its key.

@@ -122,7 +122,7 @@ impl Kept for Here {
     }
 
     fn dead_letters(&self, topic: &str, show: Show<'_>) -> Result<(), Error> {
-        for letter in self.queue.dead_letters(topic, LETTERS_MAX).map_err(told)? {
+        for letter in self.queue.dead_letters(topic, LETTERS_MAX, usize::MAX).map_err(told)? {
             if show(&Shown::of(&letter, 0)).is_err() {
                 break;
             }
