@@ -27,7 +27,7 @@ pub(crate) struct Deadlines {
 /// How many ends of leases that are over are looked at when a lease is added.
 const SWEEP: usize = 2;
 
-/// Below this many, ends of leases that are over are not looked for.
+/// Below this many, neither ends of leases that are over nor rests that are not are looked for.
 const SWEEP_FROM: usize = 1024;
 
 impl Deadlines {
@@ -80,8 +80,22 @@ impl Deadlines {
 
     /// A message may be handed out again at this time.
     pub(crate) fn rest(&mut self, until: Timestamp, id: MessageId) {
-        self.rests.insert(id, until);
-        self.resting.push(Reverse((until, id)));
+        if self.rests.insert(id, until) != Some(until) {
+            self.resting.push(Reverse((until, id)));
+        }
+        // What was done with while it rested would lie there until it is due.
+        if self.resting.len() > SWEEP_FROM.max(4 * self.rests.len()) {
+            let rests = &self.rests;
+            self.resting.retain(|Reverse((until, id))| rests.get(id) == Some(until));
+        }
+    }
+
+    /// A message is done with, whether it rested or not.
+    #[inline]
+    pub(crate) fn forget_rest(&mut self, id: MessageId) {
+        if !self.rests.is_empty() {
+            self.rests.remove(&id);
+        }
     }
 
     /// Until when a message rests that was told to. It says nothing of one that was handed out since.
@@ -167,6 +181,22 @@ mod tests {
         assert!(deadlines.len() <= SWEEP_FROM + 1, "{}", deadlines.len());
         let ended = deadlines.next_ended(Timestamp(u64::MAX), |_, lease| lease == 1);
         assert_eq!(ended, Some((ID, 1)));
+    }
+
+    #[test]
+    fn rests_of_messages_that_are_done_with_are_forgotten() {
+        let mut deadlines = Deadlines::default();
+        let day = Timestamp(86_400_000_000_000);
+        deadlines.rest(day, ID);
+        for seq in 2..=100_000 {
+            let id = MessageId { lane: 0, seq };
+            deadlines.rest(Timestamp(day.0 + seq), id);
+            deadlines.forget_rest(id);
+        }
+        let remembered = (deadlines.rests.len(), deadlines.resting.len());
+        assert!(remembered.0 == 1 && remembered.1 <= SWEEP_FROM + 1, "{remembered:?}");
+        assert_eq!(deadlines.next_rested(day), Some(ID));
+        assert_eq!(deadlines.next_rested(Timestamp(u64::MAX)), None);
     }
 
     #[test]

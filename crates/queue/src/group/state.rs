@@ -277,6 +277,7 @@ impl GroupState {
         if !self.window_mut(id).finish(id.seq) {
             return false;
         }
+        self.deadlines.forget_rest(id);
         if self.keeps_changes {
             self.changes.done(id);
         }
