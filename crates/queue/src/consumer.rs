@@ -3,7 +3,7 @@
 use crate::burial;
 use crate::core::Core;
 use crate::error::QueueError;
-use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Nack};
+use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Looking, Nack};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
 use crate::subscription::Subscription;
@@ -79,6 +79,18 @@ impl Consumer {
     /// hands out, without taking them.
     pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
         self.group.peek(messages_max, self.bytes_max)
+    }
+
+    /// As [`Consumer::peek`], one after the other.
+    pub(crate) fn look(&self) -> Result<Looking<'_>, QueueError> {
+        self.group.look()
+    }
+
+    /// Is given this message, unless somebody has it or the group is done with it.
+    pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
+        let claimed = self.group.claim(self.id, message)?;
+        self.core.mark(&self.group);
+        Ok(claimed)
     }
 
     pub(crate) fn is_at_most_once(&self) -> bool {

@@ -38,6 +38,9 @@ pub enum QueueError {
     /// The topic is a log that somebody else writes, and it is not mounted in this process.
     #[error("the topic {0:?} is a log of somebody else's, which is not mounted here")]
     NotMounted(Name),
+    /// Dead letters were to be sent back from a topic that holds others.
+    #[error("the topic {0:?} does not hold dead letters")]
+    NoLetters(Name),
     /// The topic was deleted.
     #[error("the topic {0:?} was deleted")]
     TopicDeleted(Name),

@@ -1,20 +1,18 @@
 //! Dead letters, for those who look after them.
 
-use crate::burial::dead_header;
+use crate::burial::{dead_header, is_dead};
 use crate::consumer::Consumer;
 use crate::error::QueueError;
-use crate::group::{Delivered, GroupOptions, Start};
+use crate::group::{GroupOptions, Start};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
 use crate::publish::Publish;
 use crate::queue::Queue;
 use crate::reader::Read;
+use crate::topic::Kind;
 
 /// The group of a topic of dead letters that is done with those which were sent back.
 pub const REDRIVE_GROUP: &str = "redrive";
-
-/// How many letters are in hand at a time.
-const FETCH: usize = 100;
 
 /// What became of dead letters that were to be sent back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +22,14 @@ pub struct Redriven {
     /// They stay: they do not say where they came from, there is no such topic any more, they may not
     /// go there, it does not take such messages any more, or it is a log of somebody else's.
     pub kept: u64,
+}
+
+/// What becomes of a letter that is to be sent back.
+enum Fate {
+    Sent,
+    Kept,
+    /// Somebody else is sending it back.
+    Taken,
 }
 
 impl Queue {
@@ -57,32 +63,51 @@ impl Queue {
 
     /// Publishes at most `max` letters of a topic of dead letters, the oldest first, on the topics
     /// that they came from, as far as `may` has nothing against it; without the headers that say how
-    /// they died. Each is there again and no longer dead, or neither, whatever fails when.
+    /// they died. Each is there again and no longer dead, or neither, whatever fails when. A topic is
+    /// one of dead letters if it is a stream and its name ends in `.dead`, or its oldest message says
+    /// what topic it came from; any other is refused.
     pub fn redrive(
         &self,
         topic: &str,
         max: u64,
         may: impl Fn(&Name) -> bool,
     ) -> Result<Redriven, QueueError> {
+        self.check_letters(topic)?;
         let undertaker = self.undertaker(topic)?;
         let mut redriven = Redriven::default();
-        // Letters that stay are held until the end, so that none is looked at twice.
-        let mut kept = Vec::new();
-        while redriven.sent < max {
-            let room = usize::try_from(max - redriven.sent).unwrap_or(FETCH).min(FETCH);
-            let letters = undertaker.try_fetch(room)?.messages;
-            if letters.is_empty() {
-                break;
-            }
-            for letter in letters {
-                match self.send_back(&undertaker, &letter, &may)? {
-                    true => redriven.sent += 1,
-                    false => kept.push(letter),
-                }
+        // Only what is sent is taken: letters that stay, however many, are in nobody's way.
+        let mut letters = undertaker.look()?;
+        while redriven.sent < max
+            && let Some(letter) = letters.next()?
+        {
+            match self.send_back(&undertaker, letter, &may)? {
+                Fate::Sent => redriven.sent += 1,
+                Fate::Kept => redriven.kept += 1,
+                Fate::Taken => {}
             }
         }
-        redriven.kept = kept.len() as u64;
         Ok(redriven)
+    }
+
+    /// Whether a topic is one of dead letters: a group that sends none back would keep a work queue
+    /// from ever being done with what it holds.
+    fn check_letters(&self, topic: &str) -> Result<(), QueueError> {
+        let name = Name::new(topic)?;
+        let is_stream = self.options(topic)?.kind == Kind::Stream;
+        if is_stream && (is_dead(&name) || self.begins_with_letter(topic)?) {
+            return Ok(());
+        }
+        Err(QueueError::NoLetters(name))
+    }
+
+    fn begins_with_letter(&self, topic: &str) -> Result<bool, QueueError> {
+        let mut reader = self.reader(topic, Start::Oldest)?;
+        while let Some(read) = reader.try_next()? {
+            if let Read::Message(oldest) = read {
+                return Ok(oldest.header(dead_header::TOPIC).is_some());
+            }
+        }
+        Ok(false)
     }
 
     fn undertaker(&self, topic: &str) -> Result<Consumer, QueueError> {
@@ -95,13 +120,13 @@ impl Queue {
     fn send_back(
         &self,
         undertaker: &Consumer,
-        letter: &Delivered,
+        letter: Message,
         may: impl Fn(&Name) -> bool,
-    ) -> Result<bool, QueueError> {
+    ) -> Result<Fate, QueueError> {
         let origin =
             letter.header(dead_header::TOPIC).and_then(|name| std::str::from_utf8(name).ok());
         let Some(origin) = origin.and_then(|name| Name::new(name).ok()).filter(may) else {
-            return Ok(false);
+            return Ok(Fate::Kept);
         };
         // Dead letters have no priorities; the lane says which a message had.
         let id = letter.header(dead_header::ID).and_then(|id| std::str::from_utf8(id).ok());
@@ -117,17 +142,18 @@ impl Queue {
             }
         }
         let mut transaction = self.begin();
-        transaction.ack(undertaker, letter)?;
         match transaction.publish(origin.as_str(), &message) {
             Err(
                 QueueError::UnknownTopic(_)
                 | QueueError::Message(_)
                 | QueueError::ReadOnly(_)
                 | QueueError::NotMounted(_),
-            ) => return Ok(false),
+            ) => return Ok(Fate::Kept),
             published => drop(published?),
         }
+        let Some(taken) = undertaker.claim(letter.clone())? else { return Ok(Fate::Taken) };
+        transaction.ack(undertaker, &taken)?;
         transaction.commit()?;
-        Ok(true)
+        Ok(Fate::Sent)
     }
 }

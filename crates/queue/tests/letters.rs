@@ -4,7 +4,8 @@
 mod stage;
 
 use rialto_queue::{
-    GroupOptions, Level, Message, Name, Publish, QueueError, Redriven, TopicOptions, dead_header,
+    GroupOptions, Kind, Level, Message, Name, Publish, QueueError, Redriven, TopicOptions,
+    dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
 
@@ -94,4 +95,38 @@ fn letters_are_listed_up_to_so_many_bytes() {
     assert_eq!(listed(), 3);
     stage.queue().redrive("jobs.dead", 1, any).unwrap();
     assert_eq!(listed(), 3);
+}
+
+#[test]
+fn letters_that_stay_hide_none_behind_them() {
+    const KEPT: u64 = 70_000;
+    let stage = with_dead(stream(), &[]);
+    stage.queue().create_topic("jobs.dead", stream().level(Level::Memory)).unwrap();
+    let of_nowhere = [(); 1_000].map(|()| Publish::new(b"of nowhere"));
+    for _ in 0..KEPT / 1_000 {
+        let _ = stage.queue().producer("jobs.dead").unwrap().send_batch(&of_nowhere).unwrap();
+    }
+    stage.send("jobs.dead", &Publish::new(b"a").header(dead_header::TOPIC, b"jobs"));
+    let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
+    assert_eq!(redriven, Redriven { sent: 1, kept: KEPT });
+    assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 0);
+}
+
+#[test]
+fn only_dead_letters_are_sent_back() {
+    let stage =
+        with_dead(TopicOptions { kind: Kind::WorkQueue, ..stream() }, &[Publish::new(b"a")]);
+    stage.queue().create_topic("facts", stream()).unwrap();
+    stage.send("facts", &Publish::new(b"one"));
+    for topic in ["jobs", "facts"] {
+        let refused = stage.queue().redrive(topic, 1, any);
+        assert!(matches!(refused, Err(QueueError::NoLetters(_))), "{topic}: {refused:?}");
+        let groups = stage.queue().stats(topic).unwrap().groups;
+        assert!(groups.iter().all(|group| group.name.as_str() != "redrive"), "{topic}");
+    }
+    // A topic of another name is known by its letters.
+    stage.queue().create_topic("lost", stream()).unwrap();
+    let letter = Publish::new(b"a").header(dead_header::TOPIC, b"facts");
+    stage.send("lost", &letter);
+    assert_eq!(stage.queue().redrive("lost", 1, any).unwrap().sent, 1);
 }

@@ -173,6 +173,18 @@ impl Group {
         }
     }
 
+    /// Gives a consumer this message, if nobody has it and the group is not done with it.
+    pub(crate) fn claim(
+        &self,
+        consumer: ConsumerId,
+        message: Message,
+    ) -> Result<Option<Delivered>, QueueError> {
+        let mut inner = self.inner();
+        self.check(&inner)?;
+        let lease = inner.state.claim(message.id(), consumer, self.topic.house.now());
+        Ok(lease.map(|Lease { number, attempt }| Delivered { message, lease: number, attempt }))
+    }
+
     pub(crate) fn ack(
         &self,
         id: MessageId,

@@ -13,6 +13,7 @@ mod window;
 
 pub(crate) use changes::Progress;
 pub use filter::{Filter, InvalidFilter};
+pub(crate) use looking::Looking;
 pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
 pub use options::{DeadLetter, Delivery, GroupOptions, Order, Sharing, Start};

@@ -271,6 +271,19 @@ impl GroupState {
         self.lease(id, consumer, now)
     }
 
+    /// Hands out a message out of turn, if nobody has it.
+    pub(crate) fn claim(
+        &mut self,
+        id: MessageId,
+        consumer: ConsumerId,
+        now: Timestamp,
+    ) -> Option<Lease> {
+        self.is_free(id).then(|| {
+            self.earlier_attempts.remove(&id);
+            self.release(id, consumer, now)
+        })
+    }
+
     #[inline]
     fn finish(&mut self, id: MessageId) -> bool {
         self.has_freed |= !self.has_room(id.lane);
