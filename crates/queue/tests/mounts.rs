@@ -12,7 +12,10 @@ use rialto_queue::{
 };
 use stage::{Stage, stream, take, take_payloads};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// Somebody who keeps facts in a log, and from it makes another, as the writer of an event log does.
@@ -211,20 +214,31 @@ fn what_somebody_else_writes_is_read_by_readers_and_groups_as_it_is_told_of() {
     assert_eq!(stats.groups[0].lag, 5);
 }
 
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn whoever_waits_is_woken() {
-    let disk = Arc::new(SimDisk::new(3));
-    let mut owner = Owner::open(&disk, 1);
-    let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
-    let mount = queue.mount(TOPIC, owner.log()).unwrap();
-    queue.create_group(TOPIC, "g", GroupOptions::default()).unwrap();
-    let consumer = queue.consumer(TOPIC, "g").unwrap();
-    let waiting = std::thread::spawn(move || {
-        words(&consumer.fetch(10, Duration::from_secs(60)).unwrap().messages)
-    });
+    let (stage, mut owner) = stage();
+    let mount = owner.mount(&stage);
+    let consumer = stage.consumer(TOPIC, "g");
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut waiting = pin!(consumer.next(10));
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
     owner.write("a", 2, Commit::Synced);
+    assert_eq!(count.0.load(Ordering::Relaxed), 0, "nobody was told yet");
     mount.advance(owner.last());
-    assert_eq!(waiting.join().unwrap(), expected("a", 1..=2));
+    assert!(count.0.load(Ordering::Relaxed) > 0);
+    let Poll::Ready(fetched) = waiting.poll(&mut context) else { panic!("there are two") };
+    assert_eq!(words(&fetched.unwrap().messages), expected("a", 1..=2));
 }
 
 #[test]
