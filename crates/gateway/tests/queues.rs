@@ -478,3 +478,12 @@ fn what_is_read_and_what_died_is_bounded_with_its_headers() {
         assert_eq!(told["messages"].as_array().unwrap().len(), 35, "{path}");
     }
 }
+
+#[test]
+fn names_of_the_venue_cannot_be_taken() {
+    let house = furnished(config());
+    for name in ["venue", "venue.mine"] {
+        house.operate("POST", "/v1/queues", json!({"name": name})).refuses(400, "invalid_field");
+    }
+    house.operate("POST", "/v1/queues", json!({"name": "venues"})).expect(201);
+}

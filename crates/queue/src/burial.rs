@@ -93,10 +93,23 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
     Ok(())
 }
 
-fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
+/// What the topic of the dead letters of another is called. Long names that begin alike are told
+/// apart by a digest (FNV-1a).
+fn own_name(topic: &str) -> Result<Name, QueueError> {
+    const DIGITS: usize = 16;
     let room = NAME_BYTES_MAX - DEAD_SUFFIX.len();
-    let name = topic.name.as_str();
-    let name = Name::new(&format!("{}{DEAD_SUFFIX}", &name[..name.len().min(room)]))?;
+    if topic.len() <= room {
+        return Ok(Name::new(&format!("{topic}{DEAD_SUFFIX}"))?);
+    }
+    let digest = topic.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let begin = topic.get(..room - DIGITS - 1).unwrap_or_default();
+    Ok(Name::new(&format!("{begin}-{digest:016x}{DEAD_SUFFIX}"))?)
+}
+
+fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
+    let name = own_name(topic.name.as_str())?;
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);
     }

@@ -130,3 +130,23 @@ fn only_dead_letters_are_sent_back() {
     stage.send("lost", &letter);
     assert_eq!(stage.queue().redrive("lost", 1, any).unwrap().sent, 1);
 }
+
+#[test]
+fn long_names_that_begin_alike_have_dead_letters_of_their_own() {
+    let stage = Stage::new();
+    let once = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    for end in ["a", "b"] {
+        let topic = "x".repeat(127) + end;
+        stage.queue().create_topic(&topic, stream()).unwrap();
+        let consumer = stage.consumer_with(&topic, "g", once.clone());
+        stage.publish(&topic, end.as_bytes());
+        consumer.nack(&take(&consumer)[0], None, "").unwrap();
+        stage.queue().step();
+    }
+    let topics = stage.queue().topics();
+    let dead: Vec<_> = topics.iter().filter(|it| it.as_str().ends_with(".dead")).collect();
+    assert_eq!(dead.len(), 2, "{topics:?}");
+    for topic in dead {
+        assert_eq!(stage.queue().dead_letters(topic.as_str(), 10, MANY).unwrap().len(), 1);
+    }
+}

@@ -281,9 +281,12 @@ always_valid! { DeleteTopic ListTopics GetTopic DeleteGroup LeaveGroup }
 
 impl Validate for CreateTopic {
     fn validate(&self) -> Result<()> {
-        if self.topic.as_str().starts_with(VENUE_TOPICS) {
-            let message =
-                format!("Topics whose names begin with {VENUE_TOPICS} are the venue's own.");
+        let name = self.topic.as_str();
+        // Dead letters of a topic `venue` would be in one of the venue's.
+        if name.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(name) {
+            let message = format!(
+                "The name {name} is the venue's own, as are those that begin with {VENUE_TOPICS}."
+            );
             return Err(AtField("name").invalid(message));
         }
         Ok(())
