@@ -6,9 +6,9 @@ use std::process::Command;
 
 fn main() {
     // The log of HEAD grows with every commit; HEAD itself only changes with the branch.
-    let log = Path::new("../../.git/logs/HEAD");
-    if log.exists() {
-        println!("cargo::rerun-if-changed={}", log.display());
+    let log = first_line("git", &["rev-parse", "--git-path", "logs/HEAD"]);
+    if let Some(log) = log.filter(|log| Path::new(log).exists()) {
+        println!("cargo::rerun-if-changed={log}");
     }
     println!("cargo::rerun-if-changed=build.rs");
     let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_string());
