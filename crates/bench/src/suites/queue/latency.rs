@@ -10,6 +10,7 @@ use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Publish, Read, Reader};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Messages a second.
@@ -27,6 +28,9 @@ const OPEN_LOOP: &str = "Open loop: from the scheduled arrival of a message to i
     the queue's own threads. The first sixth is not counted.";
 const ALL_HELD: &str = "All messages stay, so that each takes memory of its own, which the system \
     hands out meanwhile unless it was made ready when the queue was opened.";
+const BARE: &str = "In place of the queue a counter, at which the receiving thread looks without \
+    sleeping: what the same schedule comes to on these processors with nothing between the two \
+    threads.";
 const SHARED_DISK: &str = "The next file is filled with zeros meanwhile, on the same disk.";
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much as arrives during \
     one, over space written before, on the same disk right after the run.";
@@ -43,6 +47,7 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> 
     let mut outcome = Outcome::default();
     let mut curves = Vec::new();
     let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
+    outcome.rows.extend(bare(context, rate, count));
     // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
     let ready = (count as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     for (level, buffers_bytes) in [(Level::Memory, 0), (Level::Memory, ready), (Level::Synced, 0)] {
@@ -66,6 +71,52 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> 
     }
     outcome.figures.push(Figure::percentiles("Queue: publish to receive", curves));
     Ok(outcome)
+}
+
+/// What the schedule comes to without a queue.
+fn bare(context: &mut Context<'_>, rate: u64, count: u64) -> Vec<Row> {
+    let case = case(format!("a counter at {} K messages/s", rate / 1_000));
+    context.progress(&format!("  {}", case.work));
+    let passes: Vec<_> = (0..context.sized(5, 1)).map(|_| hand_over(rate, count)).collect();
+    let names = passes[0].percentiles().named().map(|(name, _)| name);
+    let row = |(at, name): (usize, &str)| {
+        let values: Vec<f64> =
+            passes.iter().map(|pass| pass.percentiles().named()[at].1 as f64).collect();
+        let spread = Spread::of(&values).expect("at least one pass was made");
+        Row::of_spread(&case, format!("latency {name}"), spread, Unit::Nanoseconds)
+            .check("handed_over", count)
+            .footnote(BARE)
+    };
+    names.into_iter().enumerate().map(row).collect()
+}
+
+/// From the schedule to another thread, through a counter.
+fn hand_over(rate: u64, count: u64) -> Latencies {
+    let clock = Clock::start();
+    let mut pace = Pace::new(clock, rate, count);
+    let schedule = pace.clone();
+    let sent = AtomicU64::new(0);
+    let mut latencies = Latencies::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while let Some(due) = pace.due() {
+                sent.store(due.end, Ordering::Release);
+            }
+        });
+        let mut received = 0;
+        while received < count {
+            let now_sent = sent.load(Ordering::Acquire);
+            let now = clock.now_ns();
+            for position in received..now_sent {
+                if position >= count / 6 {
+                    latencies.record(now.saturating_sub(schedule.scheduled_ns(position)));
+                }
+            }
+            received = now_sent;
+            std::hint::spin_loop();
+        }
+    });
+    latencies
 }
 
 fn run(
