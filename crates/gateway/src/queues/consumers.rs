@@ -42,25 +42,44 @@ impl Consumers {
     /// The consumer with this seat. One that is not known joins its group.
     pub(super) fn call(&self, queue: &Queue, owner: &str, seat: &Seat) -> Result<Calling<'_>> {
         let place = (owner.to_owned(), seat.clone());
-        let mut known = self.known();
-        if let Some(known) = known.get(&place) {
-            let consumer = Arc::clone(&known.consumer);
+        if let Some(consumer) = Self::seated(&self.known(), &place)? {
             return Ok(Calling { consumers: self, place, consumer });
         }
-        let own = known.keys().filter(|(of, _)| of == owner).count();
-        if known.len() >= CONSUMERS_MAX || own >= OWN_MAX {
-            let message = format!(
-                "There are as many consumers as there may be: {OWN_MAX} of a key, {CONSUMERS_MAX} \
-                 in all. Silent ones are forgotten after {} s.",
-                SILENCE_MAX.as_secs()
-            );
-            return Err(Error::new(ErrorKind::Busy, "too_many_consumers", message));
-        }
-        let consumer = queue.consumer(seat.topic.as_str(), seat.group.as_str()).map_err(told)?;
-        let consumer = Arc::new(consumer.bytes_max(FETCH_BYTES_MAX));
-        let called = Instant::now();
-        known.insert(place.clone(), Known { consumer: Arc::clone(&consumer), called });
+        // To join may take as long as the disk does: nobody waits for the list meanwhile.
+        let joined = queue.consumer(seat.topic.as_str(), seat.group.as_str()).map_err(told)?;
+        let joined = Arc::new(joined.bytes_max(FETCH_BYTES_MAX));
+        let mut known = self.known();
+        let consumer = match Self::seated(&known, &place)? {
+            // Another call of the same consumer was faster.
+            Some(consumer) => consumer,
+            None => {
+                let (consumer, called) = (Arc::clone(&joined), Instant::now());
+                known.insert(place.clone(), Known { consumer, called });
+                joined
+            }
+        };
+        drop(known);
         Ok(Calling { consumers: self, place, consumer })
+    }
+
+    /// Who is known by this place; nobody if there is room for another consumer.
+    fn seated(
+        known: &HashMap<(String, Seat), Known>,
+        place: &(String, Seat),
+    ) -> Result<Option<Arc<Consumer>>> {
+        if let Some(known) = known.get(place) {
+            return Ok(Some(Arc::clone(&known.consumer)));
+        }
+        let own = known.keys().filter(|(of, _)| *of == place.0).count();
+        if known.len() < CONSUMERS_MAX && own < OWN_MAX {
+            return Ok(None);
+        }
+        let message = format!(
+            "There are as many consumers as there may be: {OWN_MAX} of a key, {CONSUMERS_MAX} in \
+             all. Silent ones are forgotten after {} s.",
+            SILENCE_MAX.as_secs()
+        );
+        Err(Error::new(ErrorKind::Busy, "too_many_consumers", message))
     }
 
     /// Forgets who has not called for long.
