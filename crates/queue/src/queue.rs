@@ -308,6 +308,11 @@ pub struct TopicStats {
     pub published_messages: u64,
     /// The bytes of these; 0 if somebody else writes it.
     pub published_bytes: u64,
+    /// What was written to the disk since it was opened, in bytes before compression: messages
+    /// and what groups of them take besides.
+    pub plain_bytes: u64,
+    /// The same, after compression: what the disk was given.
+    pub stored_bytes: u64,
     /// Messages that were refused, for want of room or else.
     pub refused: u64,
     /// Messages that numbered producers had published before.
@@ -342,6 +347,8 @@ impl Topic {
             oldest_age: filling.oldest_time().map(|oldest| now.since(oldest)),
             published_messages: filling.published_messages,
             published_bytes: filling.published_bytes,
+            plain_bytes: self.lanes.iter().map(|lane| lane.volume().0).sum(),
+            stored_bytes: self.lanes.iter().map(|lane| lane.volume().1).sum(),
             refused: filling.refused,
             duplicates: filling.duplicates,
             pending_bytes: filling.pending_bytes as u64,

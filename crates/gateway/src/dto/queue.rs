@@ -342,6 +342,8 @@ pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &Top
         ("delayed", stats.delayed),
         ("published_messages", stats.published_messages),
         ("published_bytes", stats.published_bytes),
+        ("plain_bytes", stats.plain_bytes),
+        ("stored_bytes", stats.stored_bytes),
         ("refused", stats.refused),
         ("duplicates", stats.duplicates),
         ("pending_bytes", stats.pending_bytes),

@@ -13,7 +13,7 @@ type OfTopic = (&'static str, Kind, &'static str, fn(&TopicStats) -> u64);
 /// What is told of a group.
 type OfGroup = (&'static str, Kind, &'static str, fn(&GroupStats) -> u64);
 
-const OF_TOPICS: [OfTopic; 7] = [
+const OF_TOPICS: [OfTopic; 9] = [
     ("rialto_queue_messages", Kind::Gauge, "Messages held.", |topic| topic.messages),
     ("rialto_queue_bytes", Kind::Gauge, "Bytes held.", |topic| topic.bytes),
     ("rialto_queue_delayed", Kind::Gauge, "Messages put off.", |topic| topic.delayed),
@@ -22,6 +22,12 @@ const OF_TOPICS: [OfTopic; 7] = [
     }),
     ("rialto_queue_published_bytes_total", Kind::Counter, "Bytes of these.", |topic| {
         topic.published_bytes
+    }),
+    ("rialto_queue_plain_bytes_total", Kind::Counter, "Written, before compression.", |topic| {
+        topic.plain_bytes
+    }),
+    ("rialto_queue_stored_bytes_total", Kind::Counter, "Written, after compression.", |topic| {
+        topic.stored_bytes
     }),
     ("rialto_queue_refused_total", Kind::Counter, "Messages refused.", |topic| topic.refused),
     ("rialto_queue_failed", Kind::Gauge, "Whether it cannot be written any more.", |topic| {

@@ -64,6 +64,9 @@ pub(crate) struct Lane {
     written: AtomicU64,
     durable: AtomicU64,
     visible: AtomicU64,
+    /// Written since the topic was opened, before compression and after it.
+    plain_bytes: AtomicU64,
+    stored_bytes: AtomicU64,
     pub(crate) arrivals: Waiters,
     pub(crate) confirmations: Waiters,
 }
@@ -102,6 +105,8 @@ impl Lane {
             written: AtomicU64::new(0),
             durable: AtomicU64::new(0),
             visible: AtomicU64::new(0),
+            plain_bytes: AtomicU64::new(0),
+            stored_bytes: AtomicU64::new(0),
             arrivals: Waiters::default(),
             confirmations: Waiters::default(),
         }
@@ -229,6 +234,9 @@ impl Lane {
             let last = writer.write(&mut group, commit)?.seq;
             let durable = writer.durable_seq();
             store.has_unsynced |= durable < last;
+            let volume = writer.volume();
+            self.plain_bytes.store(volume.plain_bytes, Ordering::Relaxed);
+            self.stored_bytes.store(volume.stored_bytes, Ordering::Relaxed);
             let filled = writer.segment_filled_bytes();
             if self.filled.swap(filled, Ordering::Relaxed) > filled
                 && matches!(store.next, Next::Failed)
@@ -360,6 +368,12 @@ impl Lane {
     /// The memory that recent messages take.
     pub(crate) fn shelf_bytes(&self) -> usize {
         lock(&self.shelf).bytes
+    }
+
+    /// What was written since the topic was opened: the bytes before compression and after it.
+    pub(crate) fn volume(&self) -> (u64, u64) {
+        let read = |bytes: &AtomicU64| bytes.load(Ordering::Relaxed);
+        (read(&self.plain_bytes), read(&self.stored_bytes))
     }
 
     /// Closes the log, which keeps nothing mapped from here on.
