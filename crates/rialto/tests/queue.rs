@@ -134,6 +134,17 @@ fn files_headers_keys_and_priorities_are_kept(queue: &Queue) {
     assert_eq!(messages[1]["payload_hex"], "ff00");
     assert_eq!(messages[1]["headers"]["kind"], "binary");
     assert_eq!(messages[1]["attempt"], 1);
+
+    let out = queue.path("out");
+    let into = ["consume", "files", "--group", "into", "--into", &out];
+    let (_, told) = queue.refused(&into);
+    assert!(told.contains("out"), "{told}");
+    fs::create_dir(&out).unwrap();
+    assert_eq!(queue.printed("", &into), "");
+    assert_eq!(fs::read(queue.path("out/0-1")).unwrap(), [0xff, 0x00]);
+    assert_eq!(fs::read(queue.path("out/1-1")).unwrap(), b"text");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 2);
+    assert_eq!(queue.printed("", &["consume", "files", "--group", "into"]), "");
 }
 
 fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
@@ -258,7 +269,15 @@ fn what_a_venue_refuses_is_said_plainly() {
     let told = queue.printed("", &["describe", "t"]);
     assert!(told.contains("max_age       2h") && told.contains("zstd"), "{told}");
     assert!(told.contains("group g"), "{told}");
-    let looks = queue.printed("", &["top", "--count", "1"]);
+    queue.printed(&"again and again\n".repeat(2_000), &["produce", "t"]);
+    let topic = queue.json(&["describe", "t", "--json"]);
+    let bytes = |field: &str| topic[field].as_str().unwrap().parse::<u64>().unwrap();
+    assert!(
+        bytes("stored_bytes") > 0 && bytes("plain_bytes") > 4 * bytes("stored_bytes"),
+        "{topic}"
+    );
+    let looks = queue.printed("", &["top", "--count", "2", "--every", "1ms"]);
+    assert!(looks.contains("per second"), "{looks}");
     assert!(looks.lines().any(|line| line.starts_with("  g ")), "{looks}");
     for (arguments, expected) in [
         (&["create", "t", "--priorities", "3"][..], "other options"),

@@ -7,6 +7,7 @@ use crate::Error;
 use crate::terminal::note;
 use rialto_queue::Start;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -41,6 +42,10 @@ pub(super) struct Consume {
     /// End when no message has come for so long; 0s takes what there is.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
+    /// Write the payload of each message to a file of its own in this directory, which is there;
+    /// LANE-NUMBER is its name. A message is done with once its file is complete.
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
 }
@@ -52,8 +57,20 @@ impl Consume {
         let mut out = BufWriter::new(io::stdout().lock());
         while left > 0 {
             let form = self.form;
-            let print = &mut |message: &Shown<'_>| form.print(&mut out, message);
+            let mut failed = None;
+            let print = &mut |message: &Shown<'_>| match &self.into {
+                Some(dir) => message.save(dir).map_err(|error| {
+                    failed = Some(error);
+                    io::Error::from(io::ErrorKind::Other)
+                }),
+                None => form.print(&mut out, message),
+            };
             let seen = member.fetch(FETCH.min(left) as usize, self.wait, print)?;
+            if let Some(error) = failed {
+                // What stands in no file is handed out again.
+                member.leave()?;
+                return Err(error);
+            }
             tell_missed(&seen);
             if seen.messages == 0 && seen.missed == 0 {
                 break;

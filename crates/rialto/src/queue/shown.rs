@@ -1,9 +1,12 @@
 //! Messages as they are printed.
 
+use crate::Error;
 use rialto_queue::packed::PackedMessage;
 use rialto_queue::{Headers, Message, MessageId, Timestamp};
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// How messages are printed.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -63,6 +66,14 @@ impl<'a> Shown<'a> {
             headers: message.headers(),
             payload: message.payload(),
         }
+    }
+
+    /// Writes the payload to a file in a directory. The file is there whole or not at all.
+    pub(super) fn save(&self, dir: &Path) -> Result<(), Error> {
+        let name = format!("{}-{}", self.id.lane, self.id.seq);
+        let (path, begun) = (dir.join(&name), dir.join(format!(".{name}.part")));
+        fs::write(&begun, self.payload).map_err(Error::file("write", &begun))?;
+        fs::rename(&begun, &path).map_err(Error::file("write", &path))
     }
 
     fn object(&self) -> Value {
