@@ -1,7 +1,7 @@
 //! The one form of an error that leaves the gateway.
 
 use crate::json::JsonOut;
-use crate::queues::AtMessage;
+use crate::queues::{AtMessage, AtPlace};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rialto_bus::ErrorKind;
@@ -194,6 +194,9 @@ impl From<rialto_bus::Error> for ApiError {
         }
         if let Some(AtMessage(at)) = error.source_as() {
             return told.of(format!("[{at}]"));
+        }
+        if let Some(AtPlace(place)) = error.source_as() {
+            return told.of(place.clone());
         }
         match error.source_as() {
             Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),

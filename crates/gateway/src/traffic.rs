@@ -40,6 +40,7 @@ routes! {
     QueueCreate "POST /v1/queues",
     QueueTopic "GET /v1/queues/{topic}",
     QueueDelete "DELETE /v1/queues/{topic}",
+    QueueTransaction "POST /v1/queues/transactions",
     QueueGroupCreate "POST /v1/queues/{topic}/groups",
     QueueGroupDelete "DELETE /v1/queues/{topic}/groups/{group}",
     QueuePublish "POST /v1/queues/{topic}/messages",

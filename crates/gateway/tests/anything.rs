@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
-const PATHS: [&str; 34] = [
+const PATHS: [&str; 35] = [
     "/v1/orders",
     "/v1/orders/batch",
     "/v1/orders/1",
@@ -19,6 +19,7 @@ const PATHS: [&str; 34] = [
     "/v1/dead-man",
     "/v1/withdrawals",
     "/v1/withdrawals/1-a",
+    "/v1/queues/transactions",
     "/v1/instruments",
     "/v1/instruments/BTC-USD",
     "/v1/book/BTC-USD",

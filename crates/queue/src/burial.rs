@@ -80,7 +80,7 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
             let changing = control.changing();
-            control.commit(vec![moved], vec![finished])?;
+            control.commit(vec![moved], vec![finished], None)?;
             group.buried(death.id);
             drop(changing);
             control.hurry(true);

@@ -277,6 +277,10 @@ impl Consumer {
     pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<Core>) {
         (&self.group, &self.core)
     }
+
+    pub(crate) fn id(&self) -> ConsumerId {
+        self.id
+    }
 }
 
 /// Waits for messages of a group, and is forgotten by it when it does so no more: a caller that goes

@@ -114,6 +114,15 @@ pub enum QueueError {
         /// Its messages and acknowledgements.
         parts: usize,
     },
+    /// Nobody can number transactions under this name.
+    #[error(
+        "the producer of the transaction has a name of {bytes} bytes; it may have 1 to {}",
+        crate::TRANSACTION_PRODUCER_BYTES_MAX
+    )]
+    TransactionProducer {
+        /// How long its name is.
+        bytes: usize,
+    },
     /// Retention has overtaken the reader, and the topic cuts such readers off.
     #[error("the reader of topic {topic:?} was cut off: it missed {messages} messages")]
     CutOff {

@@ -33,7 +33,7 @@ pub use burial::{DEAD_SUFFIX, dead_header};
 pub use conflation::CONFLATED_KEYS_MAX;
 pub use consumer::Consumer;
 pub use control::TRANSACTION_BYTES_MAX;
-pub use core::{GROUPS_MAX, TOPICS_MAX};
+pub use core::{GROUPS_MAX, TOPICS_MAX, TRANSACTION_PRODUCERS_MAX};
 pub use error::QueueError;
 pub use format::{
     CONTENT_TYPE_BYTES_MAX, HEADERS_BYTES_MAX, HEADERS_MAX, Headers, KEY_BYTES_MAX,
@@ -58,4 +58,6 @@ pub use subscription::{Settler, Subscription};
 pub use topic::{
     Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
 };
-pub use transaction::{TRANSACTION_PARTS_MAX, Transaction};
+pub use transaction::{
+    Committed, TRANSACTION_PARTS_MAX, TRANSACTION_PRODUCER_BYTES_MAX, Transaction,
+};

@@ -46,7 +46,7 @@ pub(crate) fn open(
     control_segment_bytes: u64,
 ) -> Result<(Core, OpenReport), QueueError> {
     let (control, state) = Control::open(&house, &dir.join("control"), control_segment_bytes)?;
-    let ControlState { topics, deleted, transactions, next_id, .. } = state;
+    let ControlState { topics, deleted, transactions, numbers, next_id, .. } = state;
     let core = Core::new(house.clone(), Some(dir.to_owned()), Some(control), next_id);
     let mut report = OpenReport { topics: topics.len(), ..OpenReport::default() };
     for (id, record) in topics {
@@ -55,6 +55,9 @@ pub(crate) fn open(
     let disk = house.disk.as_ref().expect("a queue in a directory has a disk");
     for id in deleted {
         crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
+    }
+    for (producer, number) in numbers {
+        core.transaction_numbers().remember(&producer, number, true);
     }
     report.transactions = transactions.len();
     for mut transaction in transactions {

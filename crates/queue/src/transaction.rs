@@ -2,10 +2,10 @@
 //! all.
 
 use crate::consumer::Consumer;
-use crate::control::{Finished, Moved, TRANSACTION_BYTES_MAX};
+use crate::control::{Control, Finished, Moved, TRANSACTION_BYTES_MAX};
 use crate::core::Core;
 use crate::error::QueueError;
-use crate::group::{Delivered, Group, Range};
+use crate::group::{Delivered, Group, HeldLease, Range};
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
 use crate::topic::DELAYED_LANE;
@@ -16,8 +16,17 @@ use std::sync::Arc;
 /// The most messages and acknowledgements of one transaction.
 pub const TRANSACTION_PARTS_MAX: usize = 16_384;
 
-/// Messages that a consumer has, each with the number of its lease.
-type Leases = Vec<(MessageId, u64)>;
+/// The longest name of a producer of transactions, in bytes.
+pub const TRANSACTION_PRODUCER_BYTES_MAX: usize = 255;
+
+/// What a transaction came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// It happened.
+    Now,
+    /// Nothing more happened: it was committed before under the same number.
+    Before,
+}
 
 /// What is to happen together. Nothing happens before [`Transaction::commit`]; dropping it forgets it.
 ///
@@ -28,15 +37,16 @@ pub struct Transaction {
     core: Arc<Core>,
     messages: Vec<Moved<'static>>,
     bytes: usize,
-    groups: Vec<(Arc<Group>, Leases)>,
+    groups: Vec<(Arc<Group>, Vec<HeldLease>)>,
     level: Level,
     parts: usize,
+    number: Option<(String, u64)>,
 }
 
 impl Transaction {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         let (messages, groups) = (Vec::new(), Vec::new());
-        Self { core, messages, bytes: 0, groups, level: Level::Memory, parts: 0 }
+        Self { core, messages, bytes: 0, groups, level: Level::Memory, parts: 0, number: None }
     }
 
     fn take_part(&mut self, bytes: usize) -> Result<(), QueueError> {
@@ -75,15 +85,43 @@ impl Transaction {
         Ok(self)
     }
 
+    /// Gives it a number of a producer, which makes it safe to send it again: what was committed
+    /// under this number, or a later one, is not committed again, across restarts, too. Numbers go
+    /// up, and gaps are allowed. A producer has a name of 1 to [`TRANSACTION_PRODUCER_BYTES_MAX`]
+    /// bytes; these are not the producers of topics, which number messages. A queue remembers
+    /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them and forgets those that
+    /// it has not heard of for longest; what was only about topics in memory it forgets with them.
+    pub fn numbered(&mut self, producer: &str, number: u64) -> Result<&mut Self, QueueError> {
+        if !(1..=TRANSACTION_PRODUCER_BYTES_MAX).contains(&producer.len()) {
+            return Err(QueueError::TransactionProducer { bytes: producer.len() });
+        }
+        self.number = Some((producer.to_owned(), number));
+        Ok(self)
+    }
+
     /// Adds that a message has been worked on.
     pub fn ack(
         &mut self,
         consumer: &Consumer,
         message: &Delivered,
     ) -> Result<&mut Self, QueueError> {
+        self.ack_lease(consumer, message.id(), message.lease)
+    }
+
+    /// As [`Transaction::ack`], by what was kept of the message.
+    pub fn ack_lease(
+        &mut self,
+        consumer: &Consumer,
+        id: MessageId,
+        lease: u64,
+    ) -> Result<&mut Self, QueueError> {
+        let (group, core) = consumer.shared();
+        // What a consumer of another queue has is nothing that this one could be done with.
+        if !Arc::ptr_eq(core, &self.core) {
+            return Err(QueueError::LeaseLost(id));
+        }
         self.take_part(24)?;
-        let (group, _) = consumer.shared();
-        let lease = (message.id(), message.lease);
+        let lease = HeldLease { id, lease, consumer: consumer.id() };
         self.level = self.level.max(group.topic.level());
         match self.groups.iter_mut().find(|(other, _)| Arc::ptr_eq(other, group)) {
             Some((_, leases)) => leases.push(lease),
@@ -93,15 +131,45 @@ impl Transaction {
     }
 
     /// Has it all happen. Returns when no loss of power can undo it, unless all its topics are of
-    /// memory. If a message is no longer the consumer's, nothing happens.
-    pub fn commit(self) -> Result<(), QueueError> {
+    /// memory. If a message is no longer its consumer's, nothing happens.
+    pub fn commit(self) -> Result<Committed, QueueError> {
         let house = self.core.house.clone();
         house.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
     }
 
     /// As [`Transaction::commit`], on a task. Once it has been polled, dropping it does not undo it.
-    pub async fn committed(self) -> Result<(), QueueError> {
-        let Self { core, messages, groups, level, .. } = self;
+    pub async fn committed(self) -> Result<Committed, QueueError> {
+        let core = self.core.clone();
+        let (committed, is_kept) = self.decide()?;
+        if let Some(control) = &core.control {
+            let round = control.hurry(is_kept);
+            control.round(round, is_kept).await?;
+        }
+        Ok(committed)
+    }
+
+    /// Has it happen as far as this process goes, and says whether a sync is to be waited for.
+    fn decide(mut self) -> Result<(Committed, bool), QueueError> {
+        let core = self.core.clone();
+        let is_kept = self.level != Level::Memory;
+        let _changing = core.control.as_ref().map(Control::changing);
+        let Some((producer, number)) = self.number.take() else {
+            self.take_effect(None)?;
+            return Ok((Committed::Now, is_kept));
+        };
+        // Held until it is noted: another of the same number must not come between.
+        let mut numbers = core.transaction_numbers();
+        if numbers.knows(&producer, number) {
+            // The first may still be on its way to the disk, and may have been about other topics.
+            return Ok((Committed::Before, true));
+        }
+        self.take_effect(is_kept.then(|| (producer.clone(), number)))?;
+        numbers.remember(&producer, number, is_kept);
+        Ok((Committed::Now, is_kept))
+    }
+
+    fn take_effect(self, number: Option<(String, u64)>) -> Result<(), QueueError> {
+        let Self { core, messages, groups, .. } = self;
         for (nth, (group, leases)) in groups.iter().enumerate() {
             if let Err(error) = group.reserve(leases) {
                 for (group, leases) in &groups[..nth] {
@@ -110,41 +178,35 @@ impl Transaction {
                 return Err(error);
             }
         }
-        let finish = || {
-            for (group, leases) in &groups {
-                group.committed(leases);
-                core.mark(group);
+        if let Some(control) = &core.control {
+            let finished = groups.iter().map(|(group, leases)| Finished {
+                topic: group.topic.id,
+                group: group.id,
+                done: ranges(leases),
+            });
+            if let Err(error) = control.commit(messages, finished.collect(), number) {
+                groups.iter().for_each(|(group, leases)| group.unreserve(leases));
+                return Err(error);
             }
-        };
-        let Some(control) = &core.control else {
+        } else {
             for moved in &messages {
+                // Topics of memory end only when they are deleted or the queue is closed, and take
+                // their messages with them.
                 if let Some(topic) = core.topic_of(moved.topic) {
-                    topic.take_record(usize::from(moved.nth), &moved.record, 0)?;
+                    let _ = topic.take_record(usize::from(moved.nth), &moved.record, 0);
                 }
             }
-            finish();
-            return Ok(());
-        };
-        let finished = groups.iter().map(|(group, leases)| Finished {
-            topic: group.topic.id,
-            group: group.id,
-            done: ranges(leases),
-        });
-        let changing = control.changing();
-        if let Err(error) = control.commit(messages, finished.collect()) {
-            groups.iter().for_each(|(group, leases)| group.unreserve(leases));
-            return Err(error);
         }
-        finish();
-        drop(changing);
-        let is_kept = level != Level::Memory;
-        let round = control.hurry(is_kept);
-        control.round(round, is_kept).await
+        for (group, leases) in &groups {
+            group.committed(leases);
+            core.mark(group);
+        }
+        Ok(())
     }
 }
 
-fn ranges(leases: &[(MessageId, u64)]) -> Vec<(u8, Range)> {
-    let mut ids: Vec<_> = leases.iter().map(|(id, _)| *id).collect();
+fn ranges(leases: &[HeldLease]) -> Vec<(u8, Range)> {
+    let mut ids: Vec<_> = leases.iter().map(|held| held.id).collect();
     ids.sort_unstable();
     let mut ranges: Vec<(u8, Range)> = Vec::new();
     for MessageId { lane, seq } in ids {

@@ -43,7 +43,7 @@ fn passes_on(stage: &Stage, consumer: &Consumer, job: &Delivered) -> Result<(), 
     let mut transaction = stage.queue().begin();
     transaction.publish("done", &Publish::new(job.payload()))?;
     transaction.ack(consumer, job)?;
-    transaction.commit()
+    transaction.commit().map(drop)
 }
 
 /// What is done with a job, so that its file is not needed.

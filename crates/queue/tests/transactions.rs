@@ -3,7 +3,7 @@
 
 mod stage;
 
-use rialto_queue::{Level, Publish, QueueError};
+use rialto_queue::{Committed, Level, Publish, Queue, QueueError, QueueOptions};
 use stage::{Stage, stream, take, take_payloads};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn pass_on(stage: &Stage) -> Result<(), QueueError> {
     transaction.ack(&consumer, &messages[0])?;
     transaction.publish("out", &Publish::new(b"done"))?;
     transaction.publish("log", &Publish::new(b"noted"))?;
-    transaction.commit()
+    transaction.commit().map(drop)
 }
 
 #[test]
@@ -125,4 +125,133 @@ fn a_transaction_that_fails_leaves_leases_as_they_were() {
     one.ack(&held[0]).unwrap();
     stage.pass(Duration::from_secs(10));
     assert_eq!(take_payloads(&two), ["second"]);
+}
+
+#[test]
+fn a_transaction_over_a_message_that_another_consumer_has_is_refused() {
+    let stage = stage();
+    let (one, two) = (stage.consumer("in", "g"), stage.consumer("in", "g"));
+    let held = take(&one).remove(0);
+    let commit = |consumer| {
+        let mut transaction = stage.queue().begin();
+        transaction.ack(consumer, &held).unwrap();
+        transaction.publish("out", &Publish::new(b"done")).unwrap();
+        transaction.commit()
+    };
+    assert!(matches!(commit(&two), Err(QueueError::LeaseLost(id)) if id == held.id()));
+    one.extend(&held).unwrap();
+    assert!(take(&stage.consumer("out", "look")).is_empty());
+    drop(one);
+    // Its holder is gone and nobody was given it since: any of the group may.
+    commit(&two).unwrap();
+}
+
+#[test]
+fn a_transaction_takes_no_message_of_a_group_that_is_gone_or_of_another_queue() {
+    let stage = stage();
+    let consumer = stage.consumer("in", "g");
+    let held = take(&consumer).remove(0);
+    let other = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
+    let refused = other.begin().ack(&consumer, &held).map(drop);
+    assert!(matches!(refused, Err(QueueError::LeaseLost(_))), "{refused:?}");
+    let mut transaction = stage.queue().begin();
+    transaction.ack(&consumer, &held).unwrap();
+    transaction.publish("out", &Publish::new(b"done")).unwrap();
+    stage.queue().delete_group("in", "g").unwrap();
+    let refused = transaction.commit();
+    assert!(matches!(refused, Err(QueueError::UnknownGroup { .. })), "{refused:?}");
+    assert!(take(&stage.consumer("out", "look")).is_empty());
+}
+
+/// Publishes on two topics under a number.
+fn note(queue: &Queue, number: u64) -> Result<Committed, QueueError> {
+    let text = number.to_string();
+    let mut transaction = queue.begin();
+    transaction.numbered("worker", number)?;
+    transaction.publish("out", &Publish::new(text.as_bytes()))?;
+    transaction.publish("log", &Publish::new(text.as_bytes()))?;
+    transaction.commit()
+}
+
+#[test]
+fn what_was_committed_under_a_number_is_not_committed_again() {
+    let mut stage = stage();
+    assert_eq!(note(stage.queue(), 5).unwrap(), Committed::Now);
+    for _ in 0..3 {
+        assert_eq!(note(stage.queue(), 5).unwrap(), Committed::Before);
+        assert_eq!(note(stage.queue(), 4).unwrap(), Committed::Before);
+        // Every opening writes a checkpoint, and what stood before goes.
+        stage.reopen();
+    }
+    assert_eq!(note(stage.queue(), 9).unwrap(), Committed::Now);
+    let mut other = stage.queue().begin();
+    other.numbered("another", 1).unwrap();
+    other.publish("out", &Publish::new(b"other")).unwrap();
+    assert_eq!(other.commit().unwrap(), Committed::Now);
+    assert_eq!(take_payloads(&stage.consumer("out", "look")), ["5", "9", "other"]);
+}
+
+#[test]
+fn a_transaction_that_failed_leaves_its_number_free() {
+    let stage = stage();
+    let consumer = stage.consumer("in", "g");
+    let held = take(&consumer).remove(0);
+    consumer.ack(&held).unwrap();
+    let mut vain = stage.queue().begin();
+    vain.numbered("worker", 5).unwrap();
+    vain.ack(&consumer, &held).unwrap();
+    assert!(matches!(vain.commit(), Err(QueueError::LeaseLost(_))));
+    assert_eq!(note(stage.queue(), 5).unwrap(), Committed::Now);
+    for name in ["", &"x".repeat(256)] {
+        let refused = stage.queue().begin().numbered(name, 1).map(drop);
+        assert!(matches!(refused, Err(QueueError::TransactionProducer { .. })), "{refused:?}");
+    }
+}
+
+#[test]
+fn numbers_of_what_was_only_in_memory_are_forgotten_with_it() {
+    let mut stage = stage();
+    let fresh = |stage: &Stage| {
+        let mut transaction = stage.queue().begin();
+        transaction.numbered("worker", 1).unwrap();
+        transaction.publish("fleeting", &Publish::new(b"x")).unwrap();
+        transaction.commit().unwrap()
+    };
+    stage.queue().create_topic("fleeting", stream().level(Level::Memory)).unwrap();
+    assert_eq!(fresh(&stage), Committed::Now);
+    assert_eq!(fresh(&stage), Committed::Before);
+    stage.reopen();
+    assert_eq!(fresh(&stage), Committed::Now);
+}
+
+#[test]
+fn who_sends_a_numbered_transaction_until_it_is_confirmed_has_it_happen_once() {
+    let mut confirmed_early = 0;
+    for after in 0.. {
+        let mut stage = Stage::with_seed(after + 1);
+        for topic in ["out", "log"] {
+            let level = if topic == "out" { Level::Synced } else { Level::Buffered };
+            stage.queue().create_topic(topic, stream().level(level)).unwrap();
+        }
+        note(stage.queue(), 1).unwrap();
+        stage.disk.crash_after(after);
+        let first = note(stage.queue(), 2);
+        let is_over = !stage.disk.is_down();
+        confirmed_early += u64::from(first.is_ok());
+        stage.crash();
+        let again = note(stage.queue(), 2).unwrap();
+        if first.is_ok() {
+            assert_eq!(again, Committed::Before, "after {after}: what was confirmed was lost");
+        }
+        stage.crash();
+        stage.queue().step();
+        for topic in ["out", "log"] {
+            let payloads = take_payloads(&stage.consumer(topic, "look"));
+            assert_eq!(payloads, ["1", "2"], "after {after}: {topic}, where it came to {again:?}");
+        }
+        if is_over {
+            assert!(after > 2 && confirmed_early > 0, "nothing failed within {after} operations");
+            return;
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod market;
 mod order;
 mod queue;
+mod transaction;
 mod venue;
 mod withdrawal;
 
@@ -16,6 +17,7 @@ pub(crate) use queue::{
     FetchRequest, GroupRequest, LeaseRequest, MessageRequest, NackRequest, SettleRequest,
     TopicRequest, write_delivered, write_message, write_topic,
 };
+pub(crate) use transaction::TransactionRequest;
 pub(crate) use venue::{
     AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
     TransferRequest, write_balance,

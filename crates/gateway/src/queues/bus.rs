@@ -9,6 +9,7 @@ use super::request::{
     GetTopic, LeaveGroup, ListTopics, NackMessages, PublishMessages, ReadMessages,
     SubscribeMessages,
 };
+use super::transaction::CommitTransaction;
 use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{behaviours, bus};
 use rialto_desk::Durations;
@@ -33,7 +34,8 @@ bus! {
                 later CreateGroup, later DeleteGroup, later PublishMessages,
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
                 later LeaveGroup, later ReadMessages, later SubscribeMessages,
-                later ListLetters, later RedriveLetters, later PurgeTopic;
+                later ListLetters, later RedriveLetters, later PurgeTopic,
+                later CommitTransaction;
         }
     }
 }

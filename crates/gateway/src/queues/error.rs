@@ -9,7 +9,12 @@ use rialto_queue::QueueError;
 #[error("message {0} is at fault")]
 pub(crate) struct AtMessage(pub(crate) usize);
 
-/// The same, on the bus.
+/// What of a request is at fault, by its path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is at fault")]
+pub(crate) struct AtPlace(pub(crate) String);
+
+/// What the queue said, on the bus.
 pub(crate) fn told(error: QueueError) -> Error {
     let message = format!("{error}.");
     let as_kind = |kind, code| Error::new(kind, code, message.clone());
@@ -39,6 +44,10 @@ pub(crate) fn told(error: QueueError) -> Error {
             as_kind(ErrorKind::Unavailable, "not_mounted").retryable(false)
         }
         QueueError::LeaseLost(_) => as_kind(ErrorKind::Conflict, "lease_lost"),
+        QueueError::TransactionTooLarge { .. } => {
+            as_kind(ErrorKind::Invalid, "transaction_too_large")
+        }
+        QueueError::TransactionProducer { .. } => AtField("producer").invalid(message),
         QueueError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
         QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),

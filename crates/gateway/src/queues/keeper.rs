@@ -71,25 +71,34 @@ impl QueueKeeper {
         }
     }
 
-    fn call(&self, cx: &Context<'_>, seat: &Seat) -> Result<Calling<'_>> {
+    pub(super) fn call(&self, cx: &Context<'_>, seat: &Seat) -> Result<Calling<'_>> {
         self.consumers.call(&self.queue, caller(cx)?.id(), seat)
     }
 
-    /// What became of a call on a consumer. If its group is gone, so is the consumer, and another
-    /// group of the name gets another.
-    fn came_to<T>(&self, seat: &Seat, result: std::result::Result<T, QueueError>) -> Result<T> {
+    /// What became of a call on a consumer.
+    fn came_to<T>(&self, result: std::result::Result<T, QueueError>) -> Result<T> {
         result.map_err(|error| {
-            if let QueueError::TopicDeleted(_) | QueueError::UnknownGroup { .. } = error {
-                self.consumers.forget(&seat.topic, Some(&seat.group));
-            }
+            self.notice(&error);
             told(error)
         })
+    }
+
+    /// If a group is gone, so are its consumers, and another group of the name gets others.
+    pub(super) fn notice(&self, error: &QueueError) {
+        match error {
+            QueueError::TopicDeleted(topic) => self.consumers.forget(topic, None),
+            QueueError::UnknownGroup { topic, group } => {
+                if let Ok(group) = Name::new(group) {
+                    self.consumers.forget(topic, Some(&group));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Does something with each lease, and says which were lost.
     fn settle(
         &self,
-        seat: &Seat,
         leases: &[Leased],
         mut settle: impl FnMut(MessageId, u64) -> std::result::Result<(), QueueError>,
     ) -> Result<Vec<MessageId>> {
@@ -98,7 +107,7 @@ impl QueueKeeper {
             match settle(*id, *lease) {
                 Ok(()) => {}
                 Err(QueueError::LeaseLost(id)) => lost.push(id),
-                Err(error) => return self.came_to(seat, Err(error)),
+                Err(error) => return self.came_to(Err(error)),
             }
         }
         Ok(lost)
@@ -161,7 +170,7 @@ impl Handler<DeleteGroup> for QueueKeeper {
 }
 
 impl NewMessage {
-    fn as_publish(&self) -> Publish<'_> {
+    pub(super) fn as_publish(&self) -> Publish<'_> {
         let mut publish = Publish::new(&self.payload)
             .key(self.key.as_bytes())
             .content_type(&self.content_type)
@@ -236,7 +245,7 @@ impl Handler<FetchMessages> for QueueKeeper {
             }
         };
         let fetched = consumer.fetch_until(max, end).await;
-        self.came_to(&seat, fetched)
+        self.came_to(fetched)
     }
 }
 
@@ -251,10 +260,8 @@ impl Handler<SubscribeMessages> for QueueKeeper {
 impl Handler<AckMessages> for QueueKeeper {
     async fn handle(&self, ack: AckMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let consumer = self.call(cx, &ack.seat)?;
-        let lost =
-            self.settle(&ack.seat, &ack.leases, |id, lease| consumer.ack_lease(id, lease))?;
-        let confirmed = consumer.confirmed().await;
-        self.came_to(&ack.seat, confirmed)?;
+        let lost = self.settle(&ack.leases, |id, lease| consumer.ack_lease(id, lease))?;
+        self.came_to(consumer.confirmed().await)?;
         Ok(lost)
     }
 }
@@ -263,12 +270,11 @@ impl Handler<NackMessages> for QueueKeeper {
     async fn handle(&self, nack: NackMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let NackMessages { seat, leases, delay, refuse, detail } = nack;
         let consumer = self.call(cx, &seat)?;
-        let lost = self.settle(&seat, &leases, |id, lease| match refuse {
+        let lost = self.settle(&leases, |id, lease| match refuse {
             true => consumer.refuse_lease(id, lease, &detail),
             false => consumer.nack_lease(id, lease, delay, &detail),
         })?;
-        let confirmed = consumer.confirmed().await;
-        self.came_to(&seat, confirmed)?;
+        self.came_to(consumer.confirmed().await)?;
         Ok(lost)
     }
 }
@@ -276,7 +282,7 @@ impl Handler<NackMessages> for QueueKeeper {
 impl Handler<ExtendLeases> for QueueKeeper {
     async fn handle(&self, extend: ExtendLeases, cx: &Context<'_>) -> Result<Vec<MessageId>> {
         let consumer = self.call(cx, &extend.seat)?;
-        self.settle(&extend.seat, &extend.leases, |id, lease| consumer.extend_lease(id, lease))
+        self.settle(&extend.leases, |id, lease| consumer.extend_lease(id, lease))
     }
 }
 

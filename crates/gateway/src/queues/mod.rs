@@ -12,9 +12,10 @@ mod lease;
 mod letters;
 mod policy;
 mod request;
+mod transaction;
 
 pub(crate) use bus::QueueBus;
-pub(crate) use error::{AtMessage, told as queue_error};
+pub(crate) use error::{AtMessage, AtPlace, told as queue_error};
 pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
@@ -23,3 +24,4 @@ pub(crate) use request::{
     GetTopic, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
     PublishMessages, Published, ReadFrom, ReadMessages, Seat, SubscribeMessages, settle_limits,
 };
+pub(crate) use transaction::CommitTransaction;

@@ -28,8 +28,8 @@ pub(crate) trait NeedsRight: Request {
     fn needs(&self) -> Needed<'_>;
 
     /// What it needs besides.
-    fn also_needs(&self) -> Needed<'_> {
-        Needed::Nothing
+    fn also_needs(&self) -> Vec<Needed<'_>> {
+        Vec::new()
     }
 }
 
@@ -40,7 +40,7 @@ impl<R: NeedsRight> Policy<R> for QueuePolicy {
             return Ok(());
         }
         check(caller, &request.needs())?;
-        check(caller, &request.also_needs())
+        request.also_needs().iter().try_for_each(|needed| check(caller, needed))
     }
 }
 

@@ -230,11 +230,11 @@ impl NeedsRight for CreateGroup {
         Needed::Right(QueueRight::Admin, &self.topic)
     }
 
-    fn also_needs(&self) -> Needed<'_> {
+    fn also_needs(&self) -> Vec<Needed<'_>> {
         match &self.options.dead_letter {
             // What is given up is published there.
-            DeadLetter::Topic(topic) => Needed::Right(QueueRight::Produce, topic),
-            DeadLetter::Own | DeadLetter::Drop => Needed::Nothing,
+            DeadLetter::Topic(topic) => vec![Needed::Right(QueueRight::Produce, topic)],
+            DeadLetter::Own | DeadLetter::Drop => Vec::new(),
         }
     }
 }

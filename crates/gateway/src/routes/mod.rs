@@ -11,6 +11,7 @@ mod orders;
 mod own;
 mod packed;
 mod queues;
+mod transactions;
 mod venue;
 mod withdrawals;
 
@@ -109,6 +110,13 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route(
             "/v1/queues/{topic}",
             get(on!(QueueTopic, queues::get)).delete(on!(QueueDelete, queues::delete)),
+        )
+        // A topic may have this name: all that is asked of a topic itself is asked otherwise.
+        .route(
+            "/v1/queues/transactions",
+            post(on!(QueueTransaction, transactions::commit))
+                .get(on!(QueueTopic, queues::get))
+                .delete(on!(QueueDelete, queues::delete)),
         )
         .route(
             "/v1/queues/{topic}/messages",

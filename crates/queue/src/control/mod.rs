@@ -152,19 +152,26 @@ impl Control {
         }
     }
 
-    /// Commits a transaction. Returns the round with which it is written.
+    /// Commits a transaction, with its producer and its number if it has any. Returns the round with
+    /// which it is written.
     pub(crate) fn commit(
         &self,
         messages: Vec<Moved<'static>>,
         finished: Vec<Finished>,
+        number: Option<(String, u64)>,
     ) -> Result<u64, QueueError> {
         self.check()?;
         let mut pending = lock(&self.pending);
         let id = pending.next_transaction;
         pending.next_transaction += 1;
-        let record = Record::Transaction { id, messages, finished };
+        let record = match number {
+            None => Record::Transaction { id, messages, finished },
+            Some((producer, number)) => {
+                Record::Numbered { producer, number, id, messages, finished }
+            }
+        };
         let seq = pending.append(&record);
-        if let Record::Transaction { messages, .. } = record {
+        if let Record::Transaction { messages, .. } | Record::Numbered { messages, .. } = record {
             pending.transactions.push_back(PastTransaction { id, seq, messages });
         }
         Ok(pending.rounds_begun + 1)

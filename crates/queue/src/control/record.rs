@@ -73,6 +73,17 @@ pub(crate) enum Record<'a> {
     /// A topic has dropped everything below these numbers, one for each priority, whatever its files
     /// still hold.
     Dropped { topic: u32, below: Vec<u64> },
+    /// As [`Record::Transaction`], with the number that its producer gave it.
+    Numbered {
+        producer: String,
+        number: u64,
+        id: u64,
+        #[serde(borrow)]
+        messages: Vec<Moved<'a>>,
+        finished: Vec<Finished>,
+    },
+    /// The last numbers of producers of transactions, those heard of last at the end.
+    TransactionNumbers { last: Vec<(String, u64)> },
 }
 
 impl Record<'_> {
@@ -100,6 +111,11 @@ impl Record<'_> {
             Record::Delayed { topic, progress } => Record::Delayed { topic, progress },
             Record::Mounted { id, name, epochs, end } => Record::Mounted { id, name, epochs, end },
             Record::Dropped { topic, below } => Record::Dropped { topic, below },
+            Record::Numbered { producer, number, id, messages, finished } => {
+                let messages = messages.into_iter().map(Moved::into_owned).collect();
+                Record::Numbered { producer, number, id, messages, finished }
+            }
+            Record::TransactionNumbers { last } => Record::TransactionNumbers { last },
         }
     }
 }

@@ -61,6 +61,8 @@ pub(crate) struct ControlState {
     pub(crate) topics: BTreeMap<u32, TopicRecord>,
     pub(crate) deleted: Vec<u32>,
     pub(crate) transactions: Vec<PastTransaction>,
+    /// Numbers that producers of transactions gave them, in the order in which they were told.
+    pub(crate) numbers: Vec<(String, u64)>,
     pub(crate) next_id: u32,
     pub(crate) next_transaction: u64,
     /// What a checkpoint has said that has begun and not ended.
@@ -190,21 +192,13 @@ impl ControlState {
                 }
             }
             Record::Transaction { id, messages, finished } => {
-                self.next_transaction = self.next_transaction.max(id + 1);
-                let messages = messages.into_iter().map(Moved::into_owned).collect();
-                self.transactions.push(PastTransaction { id, seq, messages });
-                for Finished { topic, group, done } in finished {
-                    // What it was done with may have been deleted since.
-                    let news = Progress { done, ..Progress::default() };
-                    if group == 0 {
-                        if let Some(topic) = self.topics.get_mut(&topic) {
-                            join(&mut topic.delayed, news);
-                        }
-                    } else if let Ok(group) = self.group(topic, group) {
-                        join(&mut group.progress, news);
-                    }
-                }
+                self.take_transaction((id, seq), messages, finished);
             }
+            Record::Numbered { producer, number, id, messages, finished } => {
+                self.numbers.push((producer, number));
+                self.take_transaction((id, seq), messages, finished);
+            }
+            Record::TransactionNumbers { last } => self.numbers.extend(last),
             Record::Delayed { topic, progress } => {
                 if let Ok(topic) = self.topic(topic) {
                     join(&mut topic.delayed, progress);
@@ -217,6 +211,28 @@ impl ControlState {
             }
         }
         Ok(())
+    }
+
+    fn take_transaction(
+        &mut self,
+        (id, seq): (u64, u64),
+        messages: Vec<Moved<'_>>,
+        finished: Vec<Finished>,
+    ) {
+        self.next_transaction = self.next_transaction.max(id + 1);
+        let messages = messages.into_iter().map(Moved::into_owned).collect();
+        self.transactions.push(PastTransaction { id, seq, messages });
+        for Finished { topic, group, done } in finished {
+            // What it was done with may have been deleted since.
+            let news = Progress { done, ..Progress::default() };
+            if group == 0 {
+                if let Some(topic) = self.topics.get_mut(&topic) {
+                    join(&mut topic.delayed, news);
+                }
+            } else if let Ok(group) = self.group(topic, group) {
+                join(&mut group.progress, news);
+            }
+        }
     }
 
     fn topic(&mut self, id: u32) -> Result<&mut TopicRecord, String> {

@@ -9,6 +9,9 @@ use rialto_log::Level;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// How many producers of transactions one record tells of, so that it has room for any.
+const TOLD_PRODUCERS: usize = 1_024;
+
 impl Core {
     /// Puts the messages of a committed transaction into their topics, as far as they are not there.
     pub(crate) fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
@@ -75,6 +78,9 @@ impl Core {
                     tell(&Record::Progress { topic: topic.id, group: group.id, progress });
                 }
             }
+        }
+        for last in self.transaction_numbers().image().chunks(TOLD_PRODUCERS) {
+            tell(&Record::TransactionNumbers { last: last.to_vec() });
         }
         self.next_id.load(Ordering::Relaxed)
     }

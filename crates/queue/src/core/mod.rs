@@ -2,8 +2,11 @@
 
 mod catalogue;
 mod delivery;
+mod numbers;
 
 pub(crate) use catalogue::remove_topic_dir;
+pub use numbers::TRANSACTION_PRODUCERS_MAX;
+pub(crate) use numbers::TransactionNumbers;
 
 use crate::burial;
 use crate::control::{Control, Finished, Moved};
@@ -47,6 +50,9 @@ pub(crate) struct Core {
     topics: RwLock<BTreeMap<Name, Arc<Topic>>>,
     next_id: AtomicU32,
     delivering: Mutex<VecDeque<Delivering>>,
+    /// Held from looking whether a transaction was committed before until it is. Taken behind the
+    /// control log's gate.
+    numbers: Mutex<TransactionNumbers>,
     /// Creating and deleting, one at a time.
     changing: Mutex<()>,
     last_retained: AtomicU64,
@@ -76,6 +82,7 @@ impl Core {
             topics: RwLock::default(),
             next_id: AtomicU32::new(next_id),
             delivering: Mutex::default(),
+            numbers: Mutex::default(),
             changing: Mutex::default(),
             last_retained: AtomicU64::new(0),
             last_flushed: AtomicU64::new(0),
@@ -117,6 +124,11 @@ impl Core {
     /// Held while topics and groups are created, deleted or mounted.
     pub(crate) fn changing_catalogue(&self) -> MutexGuard<'_, ()> {
         lock(&self.changing)
+    }
+
+    /// What producers of transactions have committed.
+    pub(crate) fn transaction_numbers(&self) -> MutexGuard<'_, TransactionNumbers> {
+        lock(&self.numbers)
     }
 
     /// What a group did is to be told, sooner or later.
@@ -244,7 +256,7 @@ impl Core {
                         done: due.iter().map(range).collect(),
                     };
                     let messages = due.iter().map(moved).collect();
-                    let round = control.commit(messages, vec![finished]);
+                    let round = control.commit(messages, vec![finished], None);
                     if round.is_err() {
                         delayed.not_moved(&due);
                     }

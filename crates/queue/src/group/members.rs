@@ -3,7 +3,7 @@
 use super::changes::Progress;
 use super::options::{Delivery, GroupOptions};
 use super::state::GroupState;
-use super::terms::{ConsumerId, Death, GroupCounts, Lease, Nack, Offer};
+use super::terms::{ConsumerId, Death, GroupCounts, HeldLease, Lease, Nack, Offer};
 use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;
@@ -210,31 +210,32 @@ impl Group {
     }
 
     /// Takes messages out of everybody's hands; all of them or, if one is lost, none.
-    pub(crate) fn reserve(&self, leases: &[(MessageId, u64)]) -> Result<(), QueueError> {
+    pub(crate) fn reserve(&self, leases: &[HeldLease]) -> Result<(), QueueError> {
         let mut inner = self.inner();
-        for (nth, (id, lease)) in leases.iter().enumerate() {
-            if !inner.state.reserve(*id, *lease) {
-                for (id, _) in &leases[..nth] {
-                    inner.state.unreserve(*id);
+        self.check(&inner)?;
+        for (nth, held) in leases.iter().enumerate() {
+            if !inner.state.reserve(held.id, held.lease, held.consumer) {
+                for held in &leases[..nth] {
+                    inner.state.unreserve(held.id);
                 }
                 drop(inner);
                 self.release_room();
-                return Err(QueueError::LeaseLost(*id));
+                return Err(QueueError::LeaseLost(held.id));
             }
         }
         Ok(())
     }
 
-    pub(crate) fn unreserve(&self, leases: &[(MessageId, u64)]) {
+    pub(crate) fn unreserve(&self, leases: &[HeldLease]) {
         let mut inner = self.inner();
-        leases.iter().for_each(|(id, _)| inner.state.unreserve(*id));
+        leases.iter().for_each(|held| inner.state.unreserve(held.id));
         drop(inner);
         self.release_room();
     }
 
-    pub(crate) fn committed(&self, leases: &[(MessageId, u64)]) {
+    pub(crate) fn committed(&self, leases: &[HeldLease]) {
         let mut inner = self.inner();
-        leases.iter().for_each(|(id, _)| inner.state.committed(*id));
+        leases.iter().for_each(|held| inner.state.committed(held.id));
         drop(inner);
         self.release_room();
     }

@@ -18,6 +18,6 @@ pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
 pub use options::{DeadLetter, Delivery, GroupOptions, Order, Sharing, Start};
 pub(crate) use state::GroupState;
-pub(crate) use terms::{ConsumerId, Death, Nack};
+pub(crate) use terms::{ConsumerId, Death, HeldLease, Nack};
 pub use terms::{DeathReason, GroupCounts};
 pub(crate) use window::Range;

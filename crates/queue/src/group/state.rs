@@ -347,9 +347,9 @@ impl GroupState {
     }
 
     /// Takes a message out of everybody's hands, for a transaction that will be done with it. False
-    /// if its lease counts no longer.
-    pub(crate) fn reserve(&mut self, id: MessageId, lease: u64) -> bool {
-        let held = self.holder(id, lease).is_some();
+    /// if it is no longer the consumer's.
+    pub(crate) fn reserve(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
+        let held = self.holds(id, lease, consumer);
         if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
             slot.standing = match slot.standing {
                 Standing::Leased => Standing::Reserved,

@@ -14,6 +14,14 @@ pub(crate) struct Lease {
     pub(crate) attempt: u16,
 }
 
+/// A message that a consumer has, as a transaction names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldLease {
+    pub(crate) id: MessageId,
+    pub(crate) lease: u64,
+    pub(crate) consumer: ConsumerId,
+}
+
 /// Why a message will not be handed out again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeathReason {

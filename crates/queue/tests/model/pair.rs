@@ -367,7 +367,7 @@ impl Pair {
         for (held, member) in spoken {
             transaction.ack(&member.consumer, &held.message).unwrap();
             let (topic, group) = (held.topic.clone(), held.group.clone());
-            done.push((topic, group, held.message.id(), held.lease));
+            done.push((topic, group, held.message.id(), held.lease, member.id));
         }
         let mut published = Vec::new();
         for (topic, shape) in messages {
@@ -391,7 +391,7 @@ impl Pair {
         done.sort_by_key(|(topic, group, ..)| {
             groups.iter().position(|it| it.0 == *topic && it.1 == *group)
         });
-        let committed = transaction.commit();
+        let committed = transaction.commit().map(drop);
         let expected = self.reference.transact(&done, &published);
         same("transaction", outcome(committed), expected);
     }

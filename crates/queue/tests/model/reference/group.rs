@@ -222,7 +222,7 @@ impl Group {
         }
     }
 
-    pub(crate) fn holds(&mut self, id: MessageId, lease: u64) -> bool {
+    fn holds(&mut self, id: MessageId, lease: u64) -> bool {
         self.slot(id).is_some_and(|slot| {
             let is_out = matches!(
                 slot.standing,
@@ -233,7 +233,7 @@ impl Group {
     }
 
     /// Whether a consumer may say what became of a message: it had it last, or who had it is gone.
-    fn is_of(&mut self, id: MessageId, lease: u64, by: u32) -> bool {
+    pub(crate) fn is_of(&mut self, id: MessageId, lease: u64, by: u32) -> bool {
         let last = self.slot(id).map(|slot| slot.consumer);
         self.holds(id, lease)
             && last.is_some_and(|last| last == by || !self.consumers.contains(&last))

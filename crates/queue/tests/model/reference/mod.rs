@@ -146,18 +146,18 @@ impl Queue {
     /// Publishes messages and is done with others, if all of them are the consumers' still.
     pub(crate) fn transact(
         &mut self,
-        acks: &[(String, String, MessageId, u64)],
+        acks: &[(String, String, MessageId, u64, u32)],
         messages: &[(String, Shape, String)],
     ) -> Result<(), Problem> {
         let mut seen = Vec::new();
         for ack in acks {
-            let (topic, group, id, lease) = ack;
-            if seen.contains(&ack) || !self.group(topic, group).holds(*id, *lease) {
+            let (topic, group, id, lease, by) = ack;
+            if seen.contains(&ack) || !self.group(topic, group).is_of(*id, *lease, *by) {
                 return Err(Problem::LeaseLost(*id));
             }
             seen.push(ack);
         }
-        for (topic, group, id, _) in acks {
+        for (topic, group, id, ..) in acks {
             let now = self.now;
             let group = self.group(topic, group);
             group.counts.acked += 1;
