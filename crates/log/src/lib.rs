@@ -55,6 +55,7 @@ mod salt;
 mod sealed;
 mod sealing;
 mod segments;
+mod spares;
 mod tail;
 mod verify;
 mod writer;
@@ -77,5 +78,6 @@ pub use sealing::{
     BlobError, BlobKey, Cipher, Compression, KeyError, KeyRing, MASTER_KEY_BYTES, Sealing,
 };
 pub use segments::Segments;
+pub use spares::SpareFiles;
 pub use verify::{Statistics, verify};
 pub use writer::{Retained, Volume, Writer};

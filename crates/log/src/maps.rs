@@ -4,6 +4,7 @@ use crate::mapped::Mapped;
 use crate::segments::Segment;
 use rialto_disk::{Disk, DiskError};
 use std::collections::VecDeque;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Keeps mapped what was read last, so that who comes next finds it mapped and checked. Any number of
@@ -100,6 +101,17 @@ impl Slot {
 
     fn keeps(&self) -> bool {
         lock(&self.state).kept.is_some()
+    }
+
+    /// Keeps the mapping no longer, and says whether nobody else has it. Not to be called while there
+    /// can be a new one.
+    pub(crate) fn ends(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.kept = None;
+        let is_mapped = state.known.upgrade().is_some();
+        // What they read who had it last was read before what is done now.
+        fence(Ordering::Acquire);
+        !is_mapped
     }
 
     /// Keeps the mapping no longer than others do.

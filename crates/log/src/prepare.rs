@@ -1,7 +1,8 @@
 //! Making the next segment before it is needed.
 
-use crate::format::SegmentHeader;
+use crate::format::{Ground, SegmentHeader};
 use crate::segments::Segment;
+use crate::spares::SpareFiles;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ const STEP_BYTES: usize = 256 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Space {
     /// Zeros are written, because only then do later writes change no metadata: synchronous ones
-    /// take two thirds of the time. It is as much writing again as the log itself.
+    /// take two thirds of the time. It is as much writing again as the log itself, which is saved
+    /// where there are [`SpareFiles`].
     #[default]
     Zeroed,
     /// The file system is asked for it, which takes next to nothing. For a log that is written
@@ -32,7 +34,8 @@ pub(crate) struct Directory {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) path: PathBuf,
     pub(crate) segment_bytes: u64,
-    space: Space,
+    pub(crate) space: Space,
+    pub(crate) spares: SpareFiles,
     next_tmp: AtomicU64,
 }
 
@@ -42,8 +45,15 @@ impl Directory {
         path: PathBuf,
         segment_bytes: u64,
         space: Space,
+        spares: SpareFiles,
     ) -> Self {
-        Self { disk, path, segment_bytes, space, next_tmp: AtomicU64::new(0) }
+        Self { disk, path, segment_bytes, space, spares, next_tmp: AtomicU64::new(0) }
+    }
+
+    /// A name in the directory that no opening takes for a part of the log.
+    pub(crate) fn tmp_path(&self, what: &str) -> PathBuf {
+        let nth = self.next_tmp.fetch_add(1, Ordering::Relaxed);
+        self.path.join(format!("{what}-{nth}{TMP_SUFFIX}"))
     }
 }
 
@@ -63,13 +73,15 @@ pub struct Preparation {
     path: PathBuf,
     zeros: AlignedBuf,
     done: u64,
+    ground: Ground,
 }
 
-/// A file of durable zeros, ready to become a segment.
+/// A file whose space was written or reserved, ready to become a segment.
 pub struct PreparedSegment {
     directory: Arc<Directory>,
     file: Box<dyn File>,
     path: PathBuf,
+    ground: Ground,
 }
 
 impl SegmentPreparer {
@@ -87,16 +99,23 @@ impl SegmentPreparer {
     /// Begins to make a segment step by step, so that the caller can leave the disk to others in
     /// between.
     pub fn begin(&self) -> Result<Preparation, DiskError> {
-        let nth = self.directory.next_tmp.fetch_add(1, Ordering::Relaxed);
-        let path = self.directory.path.join(format!("prepare-{nth}{TMP_SUFFIX}"));
-        let file = self.directory.disk.create(&path, Access::Direct)?;
-        let segment_bytes = self.directory.segment_bytes;
-        let zeros = AlignedBuf::zeroed(STEP_BYTES.min(segment_bytes as usize));
+        let Directory { disk, spares, segment_bytes, space, .. } = &*self.directory;
         let directory = self.directory.clone();
-        let mut preparation = Preparation { directory, file, path, zeros, done: 0 };
-        if self.directory.space == Space::Reserved {
-            match preparation.file.reserve(segment_bytes) {
-                Ok(true) => preparation.done = segment_bytes,
+        if let Some(path) = spares.take(&self.directory) {
+            let file = disk.open(&path, Access::Direct)?;
+            let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, *segment_bytes);
+            return Ok(Preparation { directory, file, path, zeros, done, ground });
+        }
+        let path = self.directory.tmp_path("prepare");
+        let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
+        let zeros = AlignedBuf::zeroed(STEP_BYTES.min(*segment_bytes as usize));
+        let ground = Ground::Zeros;
+        let mut preparation = Preparation { directory, file, path, zeros, done: 0, ground };
+        if *space == Space::Reserved {
+            match spares.or_else(|| preparation.file.reserve(*segment_bytes)) {
+                Ok(true) => {
+                    (preparation.done, preparation.ground) = (*segment_bytes, Ground::Reserved);
+                }
                 Ok(false) => {}
                 Err(error) => return Err(preparation.failed(error)),
             }
@@ -111,10 +130,12 @@ impl Preparation {
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
         let left = self.directory.segment_bytes - self.done;
         let bytes = left.min(self.zeros.len() as u64);
-        if bytes > 0
-            && let Err(error) = self.file.write_all_at(self.done, &self.zeros[..bytes as usize])
-        {
-            return Err(self.failed(error));
+        if bytes > 0 {
+            let zeros = &self.zeros[..bytes as usize];
+            let write = || self.file.write_all_at(self.done, zeros);
+            if let Err(error) = self.directory.spares.or_else(write) {
+                return Err(self.failed(error));
+            }
         }
         self.done += bytes;
         if self.done < self.directory.segment_bytes {
@@ -123,8 +144,8 @@ impl Preparation {
         if let Err(error) = self.file.sync_data() {
             return Err(self.failed(error));
         }
-        let Self { directory, file, path, .. } = self;
-        Ok(Ok(PreparedSegment { directory, file, path }))
+        let Self { directory, file, path, ground, .. } = self;
+        Ok(Ok(PreparedSegment { directory, file, path, ground }))
     }
 
     /// How much of the segment is made.
@@ -159,6 +180,7 @@ impl PreparedSegment {
     /// Gives the file its header and its name. When this returns the segment is durable, but it is
     /// no part of the log before HEAD names it.
     pub(crate) fn install(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
+        let header = SegmentHeader { ground: self.ground, ..header };
         let Directory { disk, path: dir, .. } = &*self.directory;
         let mut buf = AlignedBuf::zeroed(BLOCK_BYTES);
         let block =

@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::error::{OpenError, ReadError};
-use crate::format::{BLOCK, Codec, Flaw, HEAD_FILE, SegmentHeader, SegmentName};
+use crate::format::{BLOCK, Codec, Flaw, Ground, HEAD_FILE, SegmentHeader, SegmentName};
 use crate::head::{self, Head, LeastEnd, LoadedHead};
 use crate::leftovers::{self, Listing};
 use crate::position::Position;
@@ -10,6 +10,7 @@ use crate::prepare::{Directory, SegmentPreparer, Space};
 use crate::sealed;
 use crate::sealing::{KeyRing, Sealing};
 use crate::segments::{Segment, Segments};
+use crate::spares::SpareFiles;
 use crate::tail;
 use crate::verify::verify;
 use crate::writer::Writer;
@@ -40,6 +41,9 @@ pub struct Options {
     pub segment_bytes: u64,
     /// How new segments are made.
     pub space: Space,
+    /// Where files are kept of which new segments are made, if [`Space::Zeroed`] asks for files that
+    /// were written before. None are unless this says so.
+    pub spares: SpareFiles,
     /// Sixteen random bytes, fresh for every opening: they tell this epoch's groups from all others
     /// that may ever have stood in the same blocks.
     pub salt: [u8; 16],
@@ -65,6 +69,7 @@ impl Options {
         Self {
             segment_bytes: 256 << 20,
             space: Space::default(),
+            spares: SpareFiles::none(),
             salt,
             rules_version: 0,
             acknowledged: None,
@@ -242,6 +247,7 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
             dir.to_owned(),
             options.segment_bytes,
             options.space,
+            options.spares.clone(),
         )),
         options,
         lock: None,
@@ -464,6 +470,7 @@ impl Recovered {
             superseded_through: before,
             codec: Codec { method: sealing.compression.method(), cipher: sealing.encryption },
             key,
+            ground: Ground::default(),
         };
         let preparer = SegmentPreparer { directory: self.directory.clone() };
         let active = preparer.prepare()?.install(header)?;

@@ -356,13 +356,18 @@ impl Segments {
 }
 
 /// Whether any group was ever stored in a segment: looked up when a segment is found that HEAD does
-/// not name, because one that was never used may go.
+/// not name, because one that was never used may go. What its file held before it was this segment
+/// does not count.
 pub(crate) fn holds_a_group(disk: &dyn Disk, segment: &Segment) -> Result<bool, DiskError> {
     let file = disk.open(&segment.path, Access::Read)?;
+    let header = &segment.header;
     let mut found = false;
     crate::tail::for_each_block(&*file, BLOCK, |_, block| {
         let group = GroupHeader::decode(block);
-        found |= group.is_ok_and(|(group, _)| group.salt == segment.header.salt);
+        found |= group.is_ok_and(|(group, _)| {
+            let is_older = group.epoch == header.name.epoch && group.number < header.first_group;
+            group.salt == header.salt && !is_older
+        });
     })?;
     Ok(found)
 }

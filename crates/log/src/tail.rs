@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::error::{OpenError, Proof};
-use crate::format::{BLOCK, Flaw, GroupHeader, HeadSlot};
+use crate::format::{BLOCK, Flaw, Ground, GroupHeader, HeadSlot};
 use crate::sealing::KeyRing;
 use crate::segments::Segment;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
@@ -77,8 +77,11 @@ pub(crate) fn find(
     }
     let behind = look_behind(cursor.file(), segment, offset, broken)?;
     if !trusting {
-        // A group of a codec that is unknown here is whole, so it must not be cut.
-        if let Flaw::Codec { .. } = flaw {
+        // A group of a codec that is unknown here is whole, so it must not be cut; unless it is none
+        // of this segment, but a record of an earlier one that looks like a group.
+        if let Flaw::Codec { .. } = flaw
+            && is_of(segment, broken, cursor.file(), offset)?
+        {
             return Err(OpenError::Unsupported { file: segment.path.clone(), offset, flaw });
         }
         if let Some(proof) = behind.proof {
@@ -102,9 +105,18 @@ pub(crate) fn find(
     Ok(Tail { last_seq, offset, unproven_from, record_checksum, cut })
 }
 
+/// Whether a header that is whole says that it is that of this group of the segment.
+fn is_of(segment: &Segment, number: u64, file: &dyn File, offset: u64) -> Result<bool, DiskError> {
+    let mut block = [0; BLOCK_BYTES];
+    file.read_full_at(offset, &mut block)?;
+    let identity = (segment.header.salt, segment.name().epoch, number);
+    Ok(GroupHeader::identity(&block) == Some(identity))
+}
+
 /// What was found behind the first break of a segment.
 struct Behind {
-    /// From the break to the end of the last block that is not all zeros.
+    /// From the break to the end of the last block that is not all zeros; in a file that was used
+    /// before, of the last group that is of this segment.
     bytes: u64,
     /// Groups of this segment that were written before the broken one had been synced.
     unsynced_groups: u64,
@@ -119,16 +131,24 @@ fn look_behind(
     broken: u64,
 ) -> Result<Behind, DiskError> {
     let mut behind = Behind { bytes: 0, unsynced_groups: 0, proof: None };
+    let is_used = segment.header.ground == Ground::Used;
     for_each_block(file, offset, |at, block| {
         if is_zero(block) {
             return;
         }
-        behind.bytes = at + BLOCK - offset;
-        let Ok((group, _)) = GroupHeader::decode(block) else { return };
-        let ours = group.salt == segment.header.salt && group.epoch == segment.name().epoch;
-        if !ours || group.number <= broken {
-            return;
-        }
+        let decoded = GroupHeader::decode(block);
+        let ours = decoded.as_ref().ok().map(|(group, _)| group).filter(|group| {
+            group.salt == segment.header.salt && group.epoch == segment.name().epoch
+        });
+        // In a file that was used before, only what is of this segment without doubt was stored in it:
+        // the groups that stand behind its own have lower numbers than theirs, or another salt.
+        let end = match ours.filter(|group| group.number >= broken) {
+            Some(group) if is_used => at + group.stored_bytes(),
+            None if is_used && !(at == offset && is_torn(&decoded)) => 0,
+            _ => at + BLOCK,
+        };
+        behind.bytes = behind.bytes.max(end.saturating_sub(offset));
+        let Some(group) = ours.filter(|group| group.number > broken) else { return };
         if group.durable_group >= broken {
             let later = Proof::LaterGroup { number: group.number, offset: at };
             behind.proof.get_or_insert(later);
@@ -137,6 +157,10 @@ fn look_behind(
         }
     })?;
     Ok(behind)
+}
+
+fn is_torn(decoded: &Result<(GroupHeader, u32), Flaw>) -> bool {
+    matches!(decoded, Err(Flaw::HeaderChecksum { .. }))
 }
 
 fn is_zero(block: &[u8]) -> bool {

@@ -2,14 +2,17 @@
 
 use crate::chain::Chain;
 use crate::error::WriteError;
-use crate::format::{BLOCK, Form, GROUP_HEADER_BYTES, GroupHeader, SegmentHeader, SegmentName};
+use crate::format::{
+    BLOCK, Form, GROUP_HEADER_BYTES, Ground, GroupHeader, SegmentHeader, SegmentName,
+};
 use crate::group::Group;
 use crate::head::{Head, LeastEnd};
 use crate::position::{Commit, Position};
-use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer};
+use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer, Space};
 use crate::sealing::{Epoch, Sealer, Sealing};
 use crate::segments::{Segment, Segments};
-use rialto_disk::{BLOCK_BYTES, DirLock, DiskError, IoMode};
+use crate::spares;
+use rialto_disk::{Access, BLOCK_BYTES, DirLock, DiskError, IoMode};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -216,7 +219,7 @@ impl Writer {
         let (dropped, pinned) = self.segments.drop_below(seq);
         let mut removed = Vec::new();
         if !dropped.is_empty() {
-            let deleted = self.delete(&dropped, &mut removed);
+            let deleted = self.delete(dropped, &mut removed);
             self.or_poison(deleted)?;
         }
         Ok(Retained { first_seq: self.segments.first_seq(), removed, pinned })
@@ -226,15 +229,45 @@ impl Writer {
     /// like a lost segment.
     fn delete(
         &mut self,
-        dropped: &[Arc<Segment>],
+        dropped: Vec<Arc<Segment>>,
         removed: &mut Vec<PathBuf>,
     ) -> Result<(), DiskError> {
         self.write_head()?;
+        let Directory { disk, path: dir, spares, .. } = &*self.directory;
+        let mut kept = Vec::new();
         for segment in dropped {
-            self.directory.disk.remove(&segment.path)?;
-            removed.push(segment.path.clone());
+            let path = segment.path.clone();
+            if self.is_worth_keeping(&segment)? && spares::is_let_go(segment) {
+                let spare = self.directory.tmp_path("spare");
+                disk.rename(&path, &spare)?;
+                kept.push(spare);
+            } else {
+                disk.remove(&path)?;
+            }
+            removed.push(path);
         }
-        self.directory.disk.sync_dir(&self.directory.path)
+        // Until its old name is gone for good, nothing new is written to a file.
+        disk.sync_dir(dir)?;
+        kept.into_iter().for_each(|spare| spares.keep(&self.directory, spare));
+        Ok(())
+    }
+
+    /// Whether the next segment may be made of the file of a segment: if all of it was written before,
+    /// it has the right length, and nothing is left in it to read that shall be encrypted now.
+    fn is_worth_keeping(&self, segment: &Segment) -> Result<bool, DiskError> {
+        let Directory { disk, segment_bytes, space, spares, .. } = &*self.directory;
+        let header = &segment.header;
+        let is_written = *space == Space::Zeroed && header.ground != Ground::Reserved;
+        let is_secret = self.sealer.as_ref().is_some_and(Sealer::encrypts);
+        if !is_written
+            || header.segment_bytes != *segment_bytes
+            || !spares.takes(*segment_bytes)
+            || (is_secret && header.codec.cipher.is_none())
+        {
+            return Ok(false);
+        }
+        // An opening shortens what had been the newest.
+        Ok(disk.open(&segment.path, Access::Read)?.len()? == *segment_bytes)
     }
 
     fn check_sound(&self) -> Result<(), WriteError> {
@@ -383,6 +416,12 @@ impl Writer {
         self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);
         self.segments.push(self.active.segment.clone());
         self.write_head()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.directory.spares.let_go_of(&self.directory);
     }
 }
 

@@ -148,6 +148,12 @@ impl GroupHeader {
         Ok((header, got))
     }
 
+    /// Salt, epoch and number that a header claims, whatever else it says.
+    pub(crate) fn identity(bytes: &[u8]) -> Option<([u8; 16], u64, u64)> {
+        let (layout, _) = Layout::ref_from_prefix(bytes).ok()?;
+        Some((layout.salt, layout.epoch.get(), layout.number.get()))
+    }
+
     /// Checks a body as it is stored against the checksum in this header.
     pub(crate) fn check_stored(&self, body: &[u8]) -> Result<(), Flaw> {
         let expected = crc32c::crc32c(body);

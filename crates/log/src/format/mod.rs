@@ -12,7 +12,7 @@ pub(crate) use group::{
     record_bytes,
 };
 pub(crate) use head::{HEAD_FILE, HeadSlot, SLOTS};
-pub(crate) use segment::{SegmentHeader, SegmentName};
+pub(crate) use segment::{Ground, SegmentHeader, SegmentName};
 
 use rialto_disk::BLOCK_BYTES;
 

@@ -31,6 +31,37 @@ impl SegmentName {
     }
 }
 
+/// What the blocks of a segment's file hold where it has stored no group yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Ground {
+    /// Zeros that were written.
+    #[default]
+    Zeros,
+    /// Zeros, as space that is only reserved reads.
+    Reserved,
+    /// What an earlier segment of the same log left, which means nothing.
+    Used,
+}
+
+impl Ground {
+    fn number(self) -> u16 {
+        match self {
+            Ground::Zeros => 0,
+            Ground::Reserved => 1,
+            Ground::Used => 2,
+        }
+    }
+
+    fn decode(number: u16) -> Self {
+        match number {
+            0 => Ground::Zeros,
+            1 => Ground::Reserved,
+            // What a newer program may say: nothing is promised of it.
+            _ => Ground::Used,
+        }
+    }
+}
+
 /// The header of a segment, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
@@ -51,6 +82,7 @@ pub(crate) struct SegmentHeader {
     pub(crate) codec: Codec,
     /// The key that was current when it began; each group names its own.
     pub(crate) key: u64,
+    pub(crate) ground: Ground,
 }
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -69,7 +101,7 @@ struct Layout {
     superseded_through: U64,
     previous_checksum: U32,
     codec: U16,
-    reserved: U16,
+    ground: U16,
     key: U64,
 }
 
@@ -91,7 +123,7 @@ impl SegmentHeader {
             superseded_through: self.superseded_through.into(),
             previous_checksum: self.previous_checksum.into(),
             codec: self.codec.number().into(),
-            reserved: 0.into(),
+            ground: self.ground.number().into(),
             key: self.key.into(),
         };
         block.fill(0);
@@ -123,6 +155,7 @@ impl SegmentHeader {
             superseded_through: layout.superseded_through.get(),
             codec,
             key,
+            ground: Ground::decode(layout.ground.get()),
         };
         Ok((header, checksum))
     }
@@ -146,6 +179,7 @@ mod tests {
             superseded_through: 50,
             codec: Codec { method: Some(Method::Lz4), cipher: Some(Cipher::Aes128Gcm) },
             key: 6,
+            ground: Ground::Used,
         }
     }
 

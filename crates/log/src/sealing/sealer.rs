@@ -114,6 +114,11 @@ impl Sealer {
         self.prepared.form.key
     }
 
+    /// Whether it encrypts.
+    pub(crate) fn encrypts(&self) -> bool {
+        self.sealing.encryption.is_some()
+    }
+
     /// Completes the group that was prepared. `place` makes its header, of a body with the checksum
     /// given. After a failure the group's number must not be used again.
     pub(crate) fn seal(

@@ -2,9 +2,10 @@
 
 use super::model::{Ending, Model};
 use crate::error::{OpenError, ReadError, WriteError};
+use crate::format::Ground;
 use crate::{
     Cipher, Commit, Compression, Group, KeyRing, OpenReport, Options, Reader, Sealing, Segments,
-    Verify, Writer, recover,
+    SpareFiles, Verify, Writer, recover,
 };
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rialto_disk::{Disk, Faults, SimDisk};
@@ -41,6 +42,7 @@ pub(super) struct Outcome {
     pub(super) lost_unsynced: u32,
     pub(super) sealed_lives: u32,
     pub(super) rotations: u32,
+    pub(super) recycled: u32,
 }
 
 pub(super) struct History {
@@ -52,6 +54,7 @@ pub(super) struct History {
     trusting: bool,
     /// Whether the lives of this history seal their groups, each in a way of its own.
     sealing: bool,
+    spares: SpareFiles,
     keys: KeyRing,
     openings: u64,
     ending: Ending,
@@ -101,6 +104,7 @@ impl History {
         };
         disk.set_faults(faults.clone());
         let sealing = random.one_in(2);
+        let spares = SpareFiles::up_to(if random.one_in(4) { 0 } else { 2 * SEGMENT_BYTES });
         Self {
             disk,
             faults,
@@ -109,6 +113,7 @@ impl History {
             trouble,
             trusting,
             sealing,
+            spares,
             keys: keys_with_current(1),
             openings: 0,
             ending: Ending::Closed,
@@ -148,6 +153,7 @@ impl History {
             verify,
             sealing: self.draw_sealing(),
             keys: self.keys.clone(),
+            spares: self.spares.clone(),
             trusting: self.trusting,
             ..Options::new(salt)
         }
@@ -360,7 +366,7 @@ impl History {
     }
 
     fn step(&mut self, writer: &mut Writer, group: &mut Group) -> Result<Checked<()>, WriteError> {
-        let rolled_from = writer.segments().count();
+        let (rolled_from, first) = (writer.segments().count(), writer.next_seq());
         match self.random.below(20) {
             0 => {
                 writer.sync()?;
@@ -377,7 +383,7 @@ impl History {
                     assert!(writer.accept(prepared).is_ok(), "the segment was wanted");
                 }
             }
-            3 => {
+            3 | 5 => {
                 let seq = 1 + self.random.below(writer.next_seq());
                 self.model.kept_from = self.model.kept_from.max(seq);
                 let retained = writer.retain_from(seq)?;
@@ -408,6 +414,11 @@ impl History {
             }
         }
         self.outcome.rolls += u32::from(writer.segments().count() > rolled_from);
+        if let Some((_, newest)) = writer.segments().oldest_and_newest()
+            && newest.name().first_seq == first
+        {
+            self.outcome.recycled += u32::from(newest.header.ground == Ground::Used);
+        }
         Ok(Ok(()))
     }
 

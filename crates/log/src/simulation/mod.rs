@@ -30,6 +30,7 @@ impl Outcome {
         self.lost_unsynced += other.lost_unsynced;
         self.sealed_lives += other.sealed_lives;
         self.rotations += other.rotations;
+        self.recycled += other.recycled;
     }
 }
 
@@ -40,6 +41,7 @@ fn crashes_lose_nothing_that_was_synced() {
     assert!(total.cuts > 100 && total.rolls > 100, "{total:?}");
     assert!(total.truncations > 100 && total.lost_unsynced > 100, "{total:?}");
     assert!(total.sealed_lives > 1000 && total.rotations > 100, "{total:?}");
+    assert!(total.recycled > 100, "{total:?}");
     assert_eq!(total.refusals, 0);
 }
 

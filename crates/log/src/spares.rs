@@ -1,0 +1,137 @@
+//! Files of segments that retention dropped, kept to make new segments of.
+
+use crate::prepare::Directory;
+use crate::segments::Segment;
+use rialto_disk::DiskError;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Keeps files of segments that were dropped, because one that was written before is as good as one
+/// full of zeros and need not be written for that. Any number of logs can share one; clones do. Each
+/// log takes its own files only.
+///
+/// A spare file goes when another needs its place here, when any of the logs finds the disk full as
+/// it makes a segment, and when its log is closed.
+#[derive(Clone)]
+pub struct SpareFiles {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    bytes_max: u64,
+    /// From the one that was kept first.
+    kept: Mutex<VecDeque<Spare>>,
+}
+
+struct Spare {
+    of: Arc<Directory>,
+    path: PathBuf,
+}
+
+impl Spare {
+    /// What cannot be removed goes with the next opening.
+    fn remove(&self) {
+        let _ = self.of.disk.remove(&self.path);
+    }
+}
+
+impl SpareFiles {
+    /// Keeps at most so many bytes of files.
+    #[must_use]
+    pub fn up_to(bytes_max: u64) -> Self {
+        Self { shared: Arc::new(Shared { bytes_max, kept: Mutex::default() }) }
+    }
+
+    /// Keeps none.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::up_to(0)
+    }
+
+    /// The bytes of the files that it keeps now.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.kept().iter().map(|spare| spare.of.segment_bytes).sum()
+    }
+
+    /// The list is sound whatever panicked beside it.
+    fn kept(&self) -> MutexGuard<'_, VecDeque<Spare>> {
+        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it would keep a file of so many bytes.
+    pub(crate) fn takes(&self, bytes: u64) -> bool {
+        bytes <= self.shared.bytes_max
+    }
+
+    /// Keeps a file that has durably left the log, in place of others if need be.
+    pub(crate) fn keep(&self, of: &Arc<Directory>, path: PathBuf) {
+        let mut kept = self.kept();
+        kept.push_back(Spare { of: of.clone(), path });
+        let mut bytes: u64 = kept.iter().map(|spare| spare.of.segment_bytes).sum();
+        while bytes > self.shared.bytes_max
+            && let Some(oldest) = kept.pop_front()
+        {
+            bytes -= oldest.of.segment_bytes;
+            oldest.remove();
+        }
+    }
+
+    /// Hands out a file of this log.
+    pub(crate) fn take(&self, of: &Arc<Directory>) -> Option<PathBuf> {
+        let mut kept = self.kept();
+        let nth = kept.iter().rposition(|spare| Arc::ptr_eq(&spare.of, of))?;
+        kept.remove(nth).map(|spare| spare.path)
+    }
+
+    /// Removes the files of this log, which is closed.
+    pub(crate) fn let_go_of(&self, of: &Arc<Directory>) {
+        self.kept().retain(|spare| {
+            let is_of_another = !Arc::ptr_eq(&spare.of, of);
+            if !is_of_another {
+                spare.remove();
+            }
+            is_of_another
+        });
+    }
+
+    /// Does something that may find the disk full; if it does, removes all spare files and does it
+    /// again.
+    pub(crate) fn or_else<T>(
+        &self,
+        attempt: impl Fn() -> Result<T, DiskError>,
+    ) -> Result<T, DiskError> {
+        match attempt() {
+            Err(error) if error.is_out_of_space() => {
+                let kept = std::mem::take(&mut *self.kept());
+                if kept.is_empty() {
+                    return Err(error);
+                }
+                kept.iter().for_each(Spare::remove);
+                attempt()
+            }
+            done => done,
+        }
+    }
+}
+
+impl Default for SpareFiles {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl std::fmt::Debug for SpareFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SpareFiles({} of {} bytes)", self.bytes(), self.shared.bytes_max)
+    }
+}
+
+/// Whether nobody can look at the file of a segment any more that was taken from the list: no reader
+/// is in it, and nobody holds records of it in a mapping.
+pub(crate) fn is_let_go(segment: Arc<Segment>) -> bool {
+    // A reader that is in a segment has it, be it pinned or not, and so has whoever is about to map
+    // it. Nobody comes by it who does not have it now.
+    Arc::into_inner(segment).is_some_and(|segment| segment.slot.ends())
+}
