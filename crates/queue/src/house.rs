@@ -7,7 +7,7 @@ use crate::spares::Spares;
 use crate::topic::{Making, Topic};
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
-use rialto_log::{Group, KeyRing, Maps, Options, Sealing, Space, Writer};
+use rialto_log::{Group, KeyRing, Maps, Options, Sealing, Space, SpareFiles, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
@@ -53,6 +53,8 @@ pub(crate) struct House {
     pub(crate) spares: Arc<Spares>,
     /// The files of topics that are mapped, if any are.
     pub(crate) maps: Option<Maps>,
+    /// What logs make their next files of.
+    spare_files: SpareFiles,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     agenda: Mutex<Agenda>,
@@ -70,6 +72,7 @@ impl House {
         salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
         spares: Arc<Spares>,
         maps: Option<Maps>,
+        spare_files: SpareFiles,
     ) -> Self {
         Self {
             disk,
@@ -77,6 +80,7 @@ impl House {
             keys,
             salt,
             maps,
+            spare_files,
             spares,
             agenda: Mutex::default(),
             bell: Condvar::new(),
@@ -104,8 +108,9 @@ impl House {
         let disk = self.disk.clone().expect("only a queue with a disk opens logs");
         disk.create_dir_all(dir)?;
         let keys = self.keys.clone();
+        let spares = self.spare_files.clone();
         let options =
-            Options { segment_bytes, space, sealing, keys, ..Options::new((self.salt)()) };
+            Options { segment_bytes, space, spares, sealing, keys, ..Options::new((self.salt)()) };
         let (writer, _) = rialto_log::open(disk, dir, options)?;
         Ok(writer)
     }

@@ -15,7 +15,7 @@ use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{KeyRing, Maps, fresh_salt};
+use rialto_log::{KeyRing, Maps, SpareFiles, fresh_salt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -38,6 +38,10 @@ pub struct QueueOptions {
     /// How many files of topics, that are not written any more, are kept mapped besides those that
     /// somebody reads or of which somebody holds messages. None are mapped if it is 0.
     pub mapped_segments_max: usize,
+    /// How many bytes of files that retention has dropped are kept, of all topics together, so that the
+    /// next files of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be written full
+    /// of zeros first. They go when the disk is full. None are kept if it is 0.
+    pub spare_bytes_max: u64,
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// The clock.
@@ -70,6 +74,7 @@ impl QueueOptions {
             dir: None,
             control_segment_bytes: 4 << 20,
             mapped_segments_max: 64,
+            spare_bytes_max: 256 << 20,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
@@ -128,6 +133,7 @@ impl Queue {
             dir,
             control_segment_bytes,
             mapped_segments_max,
+            spare_bytes_max,
             disk,
             clock,
             keys,
@@ -137,7 +143,15 @@ impl Queue {
         let spares = Spares::new(buffers_bytes);
         let maps = (mapped_segments_max > 0).then(|| Maps::keeping(mapped_segments_max));
         let disk = dir.is_some().then_some(disk);
-        let house = Arc::new(House::new(disk, clock, keys, salt, spares, maps));
+        let house = Arc::new(House::new(
+            disk,
+            clock,
+            keys,
+            salt,
+            spares,
+            maps,
+            SpareFiles::up_to(spare_bytes_max),
+        ));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),

@@ -75,6 +75,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What writing led to.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The means to go on with the next segment, if that should be done now.
+    pub(crate) making: Option<Making>,
+    /// Whether a file is full, so that there may be one to drop.
+    pub(crate) has_rolled: bool,
+}
+
 /// What a lane is made with.
 pub(crate) struct LaneOptions {
     pub(crate) number: u8,
@@ -215,17 +224,16 @@ impl Lane {
         Ok(Some(reader))
     }
 
-    /// Writes groups, in order, and lets readers have what the level allows. Hands out the means to
-    /// go on with the next segment when that should be done.
+    /// Writes groups, in order, and lets readers have what the level allows.
     pub(crate) fn write(
         &self,
         house: &House,
         groups: impl IntoIterator<Item = Group>,
-    ) -> Result<Option<Making>, QueueError> {
+    ) -> Result<Written, QueueError> {
         let commit = if self.level == Level::Synced { Commit::Synced } else { Commit::Written };
         let mut guard = lock(&self.store);
         let store = &mut *guard;
-        let mut making = None;
+        let mut written = Written::default();
         for mut group in groups {
             if store.is_closed {
                 return Err(QueueError::Closed);
@@ -238,15 +246,16 @@ impl Lane {
             self.plain_bytes.store(volume.plain_bytes, Ordering::Relaxed);
             self.stored_bytes.store(volume.stored_bytes, Ordering::Relaxed);
             let filled = writer.segment_filled_bytes();
-            if self.filled.swap(filled, Ordering::Relaxed) > filled
-                && matches!(store.next, Next::Failed)
-            {
-                // The writer has made this one itself. Now is another chance.
-                store.next = Next::Nothing;
+            if self.filled.swap(filled, Ordering::Relaxed) > filled {
+                written.has_rolled = true;
+                if matches!(store.next, Next::Failed) {
+                    // The writer has made this one itself. Now is another chance.
+                    store.next = Next::Nothing;
+                }
             }
             if writer.wants_segment() {
                 let due = store.next.take_due(filled, self.segment_bytes, || writer.preparer());
-                making = making.or(due);
+                written.making = written.making.or(due);
             }
             self.shelve(Batch::of_group(group, &house.spares));
             self.written.store(last, Ordering::Release);
@@ -256,7 +265,7 @@ impl Lane {
             house.wake(self.confirmations.take_through(last));
             self.arrivals.wake_through(visible);
         }
-        Ok(making)
+        Ok(written)
     }
 
     /// The writer, for which the log is made when the first message comes.

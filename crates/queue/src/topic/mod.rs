@@ -291,12 +291,22 @@ impl Topic {
             (taken, std::mem::take(&mut filling.sync_wanted))
         };
         let mut written = Ok(());
+        let mut has_rolled = false;
         for (nth, (lane, groups)) in self.lanes.iter().zip(taken).enumerate() {
             written = written.and_then(|()| {
-                if let Some(making) = lane.write(&self.house, groups)? {
+                let written = lane.write(&self.house, groups)?;
+                has_rolled |= written.has_rolled;
+                if let Some(making) = written.making {
                     self.house.ask(Work::Prepare(self.clone(), nth, making));
                 }
                 Ok(())
+            });
+        }
+        if has_rolled {
+            // The file that goes now is there before the next one is begun.
+            written = written.and_then(|()| {
+                self.drop_unkept();
+                self.reclaim()
             });
         }
         if sync_wanted {
@@ -333,6 +343,13 @@ impl Topic {
             mounting.follow_retention(&self.lanes[0]);
             return Ok(());
         }
+        self.drop_unkept();
+        self.lanes.iter().try_for_each(Lane::confirm_if_idle)?;
+        self.reclaim()
+    }
+
+    /// Drops the messages that retention does not let stay.
+    fn drop_unkept(&self) {
         if self.options.kind == Kind::Stream {
             let mut filling = self.filling();
             let now = self.house.now();
@@ -358,8 +375,6 @@ impl Topic {
                 }
             }
         }
-        self.lanes.iter().try_for_each(Lane::confirm_if_idle)?;
-        self.reclaim()
     }
 
     /// A group of a work queue is here to stay: nothing goes that it is not done with.
