@@ -75,6 +75,13 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
 
     let topic = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
     assert_eq!(topic["published_messages"], "2");
+    // How long it is there is not known, and neither are they: but they are told, as numbers.
+    for (rates, of) in [(&topic["rates"], "published"), (&topic["groups"][0]["rates"], "delivered")]
+    {
+        assert!(rates["window_ms"].is_string(), "{rates}");
+        assert!(rates[format!("{of}_per_s")].is_number(), "{rates}");
+        assert!(rates[format!("{of}_bytes_per_s")].is_number(), "{rates}");
+    }
     let group = &topic["groups"][0];
     assert_eq!(
         (&group["name"], &group["acked"], &group["redelivered"]),

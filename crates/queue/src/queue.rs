@@ -8,6 +8,7 @@ use crate::house::House;
 use crate::mount::{Mount, MountedLog};
 use crate::name::Name;
 use crate::producer::Producer;
+use crate::rate::Rate;
 use crate::reader::Reader;
 use crate::recovery::{self, OpenReport};
 use crate::spares::Spares;
@@ -322,6 +323,8 @@ pub struct TopicStats {
     pub published_messages: u64,
     /// The bytes of these; 0 if somebody else writes it.
     pub published_bytes: u64,
+    /// How fast they come.
+    pub published_rate: Rate,
     /// What was written to the disk since it was opened, in bytes before compression: messages
     /// and what groups of them take besides.
     pub plain_bytes: u64,
@@ -339,6 +342,19 @@ pub struct TopicStats {
     pub groups: Vec<GroupStats>,
     /// Why nothing can be published on it any more.
     pub failed: Option<String>,
+}
+
+impl TopicStats {
+    /// How fast messages are handed out to all groups together.
+    #[must_use]
+    pub fn delivered_rate(&self) -> Rate {
+        let add = |sum: Rate, group: &GroupStats| Rate {
+            over: sum.over.max(group.delivered_rate.over),
+            messages_per_second: sum.messages_per_second + group.delivered_rate.messages_per_second,
+            bytes_per_second: sum.bytes_per_second + group.delivered_rate.bytes_per_second,
+        };
+        self.groups.iter().fold(Rate::default(), add)
+    }
 }
 
 impl Topic {
@@ -361,6 +377,7 @@ impl Topic {
             oldest_age: filling.oldest_time().map(|oldest| now.since(oldest)),
             published_messages: filling.published_messages,
             published_bytes: filling.published_bytes,
+            published_rate: Rate::default(),
             plain_bytes: self.lanes.iter().map(|lane| lane.volume().0).sum(),
             stored_bytes: self.lanes.iter().map(|lane| lane.volume().1).sum(),
             refused: filling.refused,
@@ -379,6 +396,8 @@ impl Topic {
             stats.bytes = bytes;
             stats.oldest_age = oldest.map(|oldest| now.since(oldest));
         }
+        stats.published_rate =
+            self.meter().rate(now, stats.published_messages, stats.published_bytes);
         stats
     }
 }

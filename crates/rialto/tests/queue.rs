@@ -277,8 +277,14 @@ fn what_a_venue_refuses_is_said_plainly() {
         "{topic}"
     );
     let looks = queue.printed("", &["top", "--count", "2", "--every", "1ms"]);
-    assert!(looks.contains("per second"), "{looks}");
+    assert!(looks.contains("in/s"), "{looks}");
     assert!(looks.lines().any(|line| line.starts_with("  g ")), "{looks}");
+    // The 2,000 messages came within the ten seconds that rates are about.
+    let of_topic = looks.lines().rfind(|line| line.starts_with("t ")).unwrap();
+    let coming: u64 = of_topic.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
+    assert!(coming >= 100, "{looks}");
+    let told = queue.printed("", &["describe", "t"]);
+    assert!(told.contains("published     ") && told.contains("messages/s"), "{told}");
     for (arguments, expected) in [
         (&["create", "t", "--priorities", "3"][..], "other options"),
         (&["produce", "nowhere"][..], "no topic \"nowhere\""),

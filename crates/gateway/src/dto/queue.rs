@@ -6,7 +6,7 @@ use crate::queues::{LeaseTexts, Leased, NewMessage};
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
     Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message,
-    Order, Overtaken, Sharing, Start, TopicOptions, TopicStats, WhenFull,
+    Order, Overtaken, Rate, Sharing, Start, TopicOptions, TopicStats, WhenFull,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -355,6 +355,7 @@ pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &Top
         Some(age) => out.quoted(age.as_millis() as u64),
         None => out.null(),
     }
+    write_rates(out, &[("published", stats.published_rate), ("delivered", stats.delivered_rate())]);
     out.key("failed");
     match &stats.failed {
         Some(why) => out.text(why),
@@ -376,6 +377,21 @@ pub(crate) fn write_topic(out: &mut JsonOut, options: &TopicOptions, stats: &Top
     out.close_object();
 }
 
+/// Writes what goes in and out a second, to a tenth, and the time that this is about.
+fn write_rates(out: &mut JsonOut, rates: &[(&str, Rate)]) {
+    let tenths = |rate: f64| (rate * 10.0).round() / 10.0;
+    let over = rates.iter().map(|(_, rate)| rate.over).max().unwrap_or_default();
+    out.key("rates").open_object();
+    out.key("window_ms").quoted(over.as_millis() as u64);
+    for (what, rate) in rates {
+        out.foreign_key(&format!("{what}_per_s"));
+        out.value(&tenths(rate.messages_per_second));
+        out.foreign_key(&format!("{what}_bytes_per_s"));
+        out.value(&tenths(rate.bytes_per_second));
+    }
+    out.close_object();
+}
+
 fn write_group(out: &mut JsonOut, group: &GroupStats) {
     out.open_object();
     out.key("name").text(group.name.as_str());
@@ -385,6 +401,7 @@ fn write_group(out: &mut JsonOut, group: &GroupStats) {
         ("lag", group.lag),
         ("outstanding", group.outstanding as u64),
         ("delivered", counts.delivered),
+        ("delivered_bytes", group.delivered_bytes),
         ("redelivered", counts.redelivered),
         ("acked", counts.acked),
         ("nacked", counts.nacked),
@@ -395,6 +412,7 @@ fn write_group(out: &mut JsonOut, group: &GroupStats) {
     ] {
         out.key(key).quoted(value);
     }
+    write_rates(out, &[("delivered", group.delivered_rate)]);
     out.key("done_below").open_array();
     for floor in &group.floors {
         out.quoted(*floor);

@@ -13,9 +13,12 @@ type OfTopic = (&'static str, Kind, &'static str, fn(&TopicStats) -> u64);
 /// What is told of a group.
 type OfGroup = (&'static str, Kind, &'static str, fn(&GroupStats) -> u64);
 
-const OF_TOPICS: [OfTopic; 9] = [
+const OF_TOPICS: [OfTopic; 10] = [
     ("rialto_queue_messages", Kind::Gauge, "Messages held.", |topic| topic.messages),
     ("rialto_queue_bytes", Kind::Gauge, "Bytes held.", |topic| topic.bytes),
+    ("rialto_queue_oldest_age_seconds", Kind::Gauge, "Age of the oldest messages.", |topic| {
+        topic.oldest_age.unwrap_or_default().as_secs()
+    }),
     ("rialto_queue_delayed", Kind::Gauge, "Messages put off.", |topic| topic.delayed),
     ("rialto_queue_published_total", Kind::Counter, "Messages published.", |topic| {
         topic.published_messages
@@ -35,7 +38,7 @@ const OF_TOPICS: [OfTopic; 9] = [
     }),
 ];
 
-const OF_GROUPS: [OfGroup; 6] = [
+const OF_GROUPS: [OfGroup; 7] = [
     ("rialto_queue_lag", Kind::Gauge, "Messages that a group is not done with.", |group| group.lag),
     ("rialto_queue_outstanding", Kind::Gauge, "Messages in hand, or to be given again.", |group| {
         group.outstanding as u64
@@ -43,6 +46,9 @@ const OF_GROUPS: [OfGroup; 6] = [
     ("rialto_queue_consumers", Kind::Gauge, "Members of a group.", |group| group.consumers as u64),
     ("rialto_queue_delivered_total", Kind::Counter, "Messages handed out.", |group| {
         group.counts.delivered
+    }),
+    ("rialto_queue_delivered_bytes_total", Kind::Counter, "Bytes of these.", |group| {
+        group.delivered_bytes
     }),
     (
         "rialto_queue_redelivered_total",

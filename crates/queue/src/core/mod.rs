@@ -186,9 +186,13 @@ impl Core {
                 group.advance(now);
                 self.mark_if_changed(group);
                 burial::bury(self, group);
+                if retains {
+                    group.sample(now);
+                }
             }
             let moved = self.move_due(&topic, now);
             let kept = if retains {
+                topic.sample(now);
                 self.tell_done(&topic);
                 self.tell_numbers(&topic).and_then(|()| topic.retain())
             } else {

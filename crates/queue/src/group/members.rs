@@ -7,6 +7,7 @@ use super::terms::{ConsumerId, Death, GroupCounts, HeldLease, Lease, Nack, Offer
 use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;
+use crate::rate::{Meter, Rate};
 use crate::topic::{LaneCursor, Step, Topic};
 use rialto_clock::Timestamp;
 use std::collections::HashMap;
@@ -66,6 +67,8 @@ struct Inner {
     /// Where messages are taken from again.
     again: Vec<LaneCursor>,
     is_deleted: bool,
+    delivered_bytes: u64,
+    meter: Meter,
 }
 
 /// A consumer group of a topic.
@@ -89,6 +92,8 @@ impl Group {
             again: cursors(&state),
             state,
             is_deleted: false,
+            delivered_bytes: 0,
+            meter: Meter::new(topic.house.now()),
         });
         Self { id, name, topic, inner, is_dirty: AtomicBool::new(false) }
     }
@@ -150,13 +155,15 @@ impl Group {
                 topic: &self.topic,
                 consumer,
                 now,
-                bytes_left: bytes_max,
+                bytes: 0,
+                bytes_max,
                 fetched: &mut fetched,
             };
             taken = (0..inner.state.lanes()).rev().try_for_each(|lane| {
                 taking.again(inner, lane, messages_max)?;
                 taking.fresh(inner, lane, messages_max)
             });
+            inner.delivered_bytes += taking.bytes as u64;
         }
         if inner.state.options.delivery == Delivery::AtMostOnce {
             for delivered in &fetched.messages {
@@ -182,6 +189,9 @@ impl Group {
         let mut inner = self.inner();
         self.check(&inner)?;
         let lease = inner.state.claim(message.id(), consumer, self.topic.house.now());
+        if lease.is_some() {
+            inner.delivered_bytes += message.record().len() as u64;
+        }
         Ok(lease.map(|Lease { number, attempt }| Delivered { message, lease: number, attempt }))
     }
 
@@ -361,6 +371,13 @@ impl Group {
         }
     }
 
+    /// Notes how much was handed out, for the rates. To be called once a second.
+    pub(crate) fn sample(&self, now: Timestamp) {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        inner.meter.sample(now, inner.state.counts.delivered, inner.delivered_bytes);
+    }
+
     pub(crate) fn stats(&self) -> GroupStats {
         let inner = self.inner();
         let state = &inner.state;
@@ -377,6 +394,12 @@ impl Group {
             outstanding: state.outstanding(),
             floors: (0..state.lanes()).map(|lane| state.window(lane).floor()).collect(),
             counts: state.counts,
+            delivered_bytes: inner.delivered_bytes,
+            delivered_rate: inner.meter.rate(
+                self.topic.house.now(),
+                state.counts.delivered,
+                inner.delivered_bytes,
+            ),
         }
     }
 }
@@ -396,6 +419,10 @@ pub struct GroupStats {
     pub floors: Vec<u64>,
     /// What it did since it was opened.
     pub counts: GroupCounts,
+    /// The bytes of the messages handed out since then, again or not.
+    pub delivered_bytes: u64,
+    /// How fast they are handed out.
+    pub delivered_rate: Rate,
 }
 
 /// One call of [`Group::take`].
@@ -403,17 +430,18 @@ struct Taking<'a> {
     topic: &'a Topic,
     consumer: ConsumerId,
     now: Timestamp,
-    bytes_left: usize,
+    bytes: usize,
+    bytes_max: usize,
     fetched: &'a mut Fetched,
 }
 
 impl Taking<'_> {
     fn has_room(&self, messages_max: usize) -> bool {
-        self.fetched.messages.len() < messages_max && self.bytes_left > 0
+        self.fetched.messages.len() < messages_max && self.bytes < self.bytes_max
     }
 
     fn give(&mut self, message: Message, lease: Lease) {
-        self.bytes_left = self.bytes_left.saturating_sub(message.record().len());
+        self.bytes += message.record().len();
         let Lease { number, attempt } = lease;
         self.fetched.messages.push(Delivered { message, lease: number, attempt });
     }

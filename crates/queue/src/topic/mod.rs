@@ -28,6 +28,7 @@ use crate::house::{House, Work};
 use crate::message::Form;
 use crate::mount::Mounting;
 use crate::name::Name;
+use crate::rate::Meter;
 use crate::waiting::Waiters;
 use extents::Extents;
 use filling::Filling;
@@ -57,6 +58,7 @@ pub(crate) struct Topic {
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
     told: Mutex<told::Told>,
+    meter: Mutex<Meter>,
     /// Producers who wait for room.
     room: Waiters,
     /// Counts what makes room, for those who wait for it.
@@ -98,6 +100,7 @@ impl Topic {
             })
             .collect();
         let filling = Mutex::new(Filling::new(lanes.len()));
+        let meter = Mutex::new(Meter::new(house.now()));
         let delayed = Mutex::new(delayed::Delayed::new(lanes.len() - 1));
         Self {
             id,
@@ -110,6 +113,7 @@ impl Topic {
             groups: Mutex::default(),
             delayed,
             told: Mutex::default(),
+            meter,
             room: Waiters::default(),
             room_made: AtomicU64::new(0),
             flushed_at: AtomicU64::new(0),
@@ -131,6 +135,23 @@ impl Topic {
 
     pub(crate) fn filling(&self) -> MutexGuard<'_, Filling> {
         self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was published in the last while.
+    pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how much was published, for the rates. To be called once a second.
+    pub(crate) fn sample(&self, now: Timestamp) {
+        let (messages, bytes) = match &self.mounting {
+            Some(mounting) => (mounting.arrived(self.lanes[0].visible()), 0),
+            None => {
+                let filling = self.filling();
+                (filling.published_messages, filling.published_bytes)
+            }
+        };
+        self.meter().sample(now, messages, bytes);
     }
 
     /// Which place in [`Topic::lanes`] a lane has.

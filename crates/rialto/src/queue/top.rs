@@ -6,12 +6,8 @@ use super::topics::shown;
 use crate::Error;
 use crate::terminal::say;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// Counts by what they are of, and when they were taken.
-type Counts = HashMap<String, (u64, Instant)>;
+use std::time::Duration;
 
 /// Prints how all topics and groups are doing, again and again.
 #[derive(Debug, clap::Args)]
@@ -30,9 +26,8 @@ pub(super) struct Top {
 impl Top {
     pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
         let mut looks = 0;
-        let mut before = HashMap::new();
         loop {
-            self.look(queue, &mut before)?;
+            self.look(queue)?;
             looks += 1;
             if self.count.is_some_and(|count| looks >= count) {
                 return Ok(());
@@ -41,12 +36,11 @@ impl Top {
         }
     }
 
-    /// `before` has what each topic and group had come to at the last look, and when that was.
-    fn look(&self, queue: &dyn Kept, before: &mut Counts) -> Result<(), Error> {
+    fn look(&self, queue: &dyn Kept) -> Result<(), Error> {
         if !self.json {
             say(format_args!(
-                "{:<40} {:>12} {:>14} {:>12} {:>12} {:>10}",
-                "topic / group", "messages", "bytes", "lag", "outstanding", "per second"
+                "{:<40} {:>12} {:>14} {:>12} {:>12} {:>10} {:>10}",
+                "topic / group", "messages", "bytes", "lag", "outstanding", "in/s", "out/s"
             ));
         }
         for name in queue.topics()? {
@@ -56,19 +50,18 @@ impl Top {
                 continue;
             }
             let [messages, bytes] = ["messages", "bytes"].map(|field| shown(&topic[field]));
-            let rate = per_second(before, &name, &topic["published_messages"]);
+            let [coming, going] = ["published_per_s", "delivered_per_s"].map(|of| rate(&topic, of));
             say(format_args!(
-                "{name:<40} {messages:>12} {bytes:>14} {:>12} {:>12} {rate:>10}",
+                "{name:<40} {messages:>12} {bytes:>14} {:>12} {:>12} {coming:>10} {going:>10}",
                 "", ""
             ));
             for group in topic["groups"].as_array().into_iter().flatten() {
-                let place = format!("{name}/{}", shown(&group["name"]));
-                let rate = per_second(before, &place, &group["delivered"]);
                 let [name, lag, outstanding] =
                     ["name", "lag", "outstanding"].map(|field| shown(&group[field]));
+                let going = rate(group, "delivered_per_s");
                 say(format_args!(
-                    "  {name:<38} {:>12} {:>14} {lag:>12} {outstanding:>12} {rate:>10}",
-                    "", ""
+                    "  {name:<38} {:>12} {:>14} {lag:>12} {outstanding:>12} {:>10} {going:>10}",
+                    "", "", ""
                 ));
             }
         }
@@ -76,16 +69,7 @@ impl Top {
     }
 }
 
-/// How many a second since the last look: messages published, or handed out.
-fn per_second(before: &mut Counts, place: &str, count: &Value) -> String {
-    let count: u64 = count.as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
-    let now = Instant::now();
-    match before.insert(place.to_owned(), (count, now)) {
-        // It counts from when the queue was opened, which may have happened again.
-        Some((last, at)) => {
-            let seconds = now.duration_since(at).as_secs_f64().max(0.001);
-            format!("{:.0}", count.saturating_sub(last) as f64 / seconds)
-        }
-        None => "-".to_owned(),
-    }
+/// Messages a second, over the last ten seconds or so.
+fn rate(of: &Value, which: &str) -> String {
+    of["rates"][which].as_f64().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"))
 }

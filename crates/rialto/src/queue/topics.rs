@@ -318,6 +318,12 @@ impl Describe {
         for field in ["messages", "bytes", "delayed"] {
             say(format_args!("{field:<13} {}", shown(&topic[field])));
         }
+        for what in ["published", "delivered"] {
+            let rates = &topic["rates"];
+            let [messages, bytes] =
+                ["per_s", "bytes_per_s"].map(|of| shown(&rates[format!("{what}_{of}")]));
+            say(format_args!("{what:<13} {messages} messages/s, {bytes} bytes/s"));
+        }
         let lanes = topic["lanes"].as_array().map_or(&[][..], Vec::as_slice);
         for (lane, ends) in lanes.iter().enumerate().rev() {
             say(format_args!("lane {lane:<8} {} to {}", shown(&ends[0]), shown(&ends[1])));
