@@ -11,7 +11,7 @@
 //! assert!(rialto_bench::allocations_of(|| drop(Box::new(7_u64))).is_some_and(|count| count > 0));
 //! ```
 
-use rialto_engine::LargePages;
+use rialto_disk::LargePages;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::hint::black_box;

@@ -1,20 +1,23 @@
 //! Memory that direct I/O accepts.
 
+use crate::large_pages::{LARGE_PAGE_BYTES, Part};
 use std::ops::{Deref, DerefMut};
 
 /// The alignment and granularity of direct I/O, in bytes. Every disk we may meet accepts it.
 pub const BLOCK_BYTES: usize = 4096;
 
 /// An owned buffer whose address and length are multiples of [`BLOCK_BYTES`], zero at first.
-///
-/// It is the aligned part of a somewhat longer vector of bytes. A vector of bytes that are all zero is
-/// had from the system without anybody writing the zeros; one of aligned blocks would be written, which
-/// costs as much as filling it.
 pub struct AlignedBuf {
-    bytes: Vec<u8>,
-    /// Where the aligned part begins. The vector never grows, so that it stays there.
-    start: usize,
-    len: usize,
+    memory: Memory,
+}
+
+enum Memory {
+    /// The aligned part of a somewhat longer vector of bytes, which never grows, so that it stays
+    /// there. A vector of bytes that are all zero is had from the system without anybody writing the
+    /// zeros; one of aligned blocks would be written, which costs as much as filling it.
+    Lone { bytes: Vec<u8>, start: usize, len: usize },
+    /// A part of a large page.
+    Shared(Part),
 }
 
 impl AlignedBuf {
@@ -24,7 +27,30 @@ impl AlignedBuf {
         let bytes = vec![0; len + BLOCK_BYTES - 1];
         let start =
             (bytes.as_ptr() as usize).next_multiple_of(BLOCK_BYTES) - bytes.as_ptr() as usize;
-        Self { bytes, start, len }
+        Self { memory: Memory::Lone { bytes, start, len } }
+    }
+
+    /// As many buffers of `bytes` bytes as share a large page of the system, which takes less to hand
+    /// out than so many small ones; the memory of all is handed out when the first is written to. One
+    /// as [`AlignedBuf::zeroed`] makes it where there is no such page, or where buffers of this size
+    /// do not fill one.
+    ///
+    /// ```
+    /// use rialto_disk::AlignedBuf;
+    ///
+    /// let buffers = AlignedBuf::zeroed_together(1 << 20);
+    /// assert!(buffers.len() == 2 || buffers.len() == 1);
+    /// assert!(buffers.iter().all(|buffer| buffer.len() == 1 << 20));
+    /// ```
+    pub fn zeroed_together(bytes: usize) -> Vec<Self> {
+        let len = bytes.next_multiple_of(BLOCK_BYTES);
+        let fill_one = len > 0 && len < LARGE_PAGE_BYTES && LARGE_PAGE_BYTES.is_multiple_of(len);
+        match fill_one.then(|| Part::of_large_page(len)).flatten() {
+            Some(parts) => {
+                parts.into_iter().map(|part| Self { memory: Memory::Shared(part) }).collect()
+            }
+            None => vec![Self::zeroed(bytes)],
+        }
     }
 }
 
@@ -33,14 +59,20 @@ impl Deref for AlignedBuf {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.bytes[self.start..self.start + self.len]
+        match &self.memory {
+            Memory::Lone { bytes, start, len } => &bytes[*start..*start + *len],
+            Memory::Shared(part) => part.bytes(),
+        }
     }
 }
 
 impl DerefMut for AlignedBuf {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + self.len]
+        match &mut self.memory {
+            Memory::Lone { bytes, start, len } => &mut bytes[*start..*start + *len],
+            Memory::Shared(part) => part.bytes_mut(),
+        }
     }
 }
 

@@ -28,6 +28,7 @@
 mod aligned;
 mod error;
 mod file;
+mod large_pages;
 mod mapping;
 mod real;
 mod sim;
@@ -35,6 +36,7 @@ mod sim;
 pub use aligned::{AlignedBuf, BLOCK_BYTES};
 pub use error::{DiskError, Operation};
 pub use file::{Access, DirLock, Disk, File, IoMode};
+pub use large_pages::LargePages;
 pub use mapping::Mapping;
 pub use real::RealDisk;
 pub use sim::{Faults, SimDisk};

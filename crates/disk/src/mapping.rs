@@ -1,4 +1,4 @@
-//! The bytes of a file as memory. The one place of the crate with `unsafe`.
+//! The bytes of a file as memory.
 #![allow(unsafe_code, reason = "nothing else maps a file; the invariant stands at File::map")]
 
 use memmap2::{Advice, Mmap};

@@ -84,7 +84,6 @@ mod events;
 mod health;
 mod ingress;
 mod journal_writer;
-mod large_pages;
 mod marks;
 mod parts;
 mod past;
@@ -112,7 +111,6 @@ pub use health::{Fault, Health};
 pub use ingress::{
     OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
 };
-pub use large_pages::LargePages;
 pub use marks::Marks;
 pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};

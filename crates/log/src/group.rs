@@ -50,23 +50,32 @@ impl Group {
     /// capacity is rounded up to a whole block and held to [`GROUP_BYTES_MAX`].
     pub fn new(capacity_bytes: usize) -> Self {
         let capacity = capacity_bytes.clamp(BLOCK_BYTES, GROUP_BYTES_MAX);
+        Self::of(AlignedBuf::zeroed(capacity))
+    }
+
+    /// As [`Group::new`], in memory that the system has handed out by then. Of a group that is merely
+    /// new it hands out each page when something is first written there. It is one group, or as many
+    /// as share a large page.
+    pub fn touched(capacity_bytes: usize) -> Vec<Self> {
+        let capacity = capacity_bytes.clamp(BLOCK_BYTES, GROUP_BYTES_MAX);
+        let mut groups: Vec<_> =
+            AlignedBuf::zeroed_together(capacity).into_iter().map(Self::of).collect();
+        for group in &mut groups {
+            // Not zero, which is what is there: the compiler may not leave this out.
+            group.buf.iter_mut().step_by(BLOCK_BYTES).for_each(|first_of_page| *first_of_page = 1);
+        }
+        groups
+    }
+
+    fn of(buf: AlignedBuf) -> Self {
         Self {
-            buf: AlignedBuf::zeroed(capacity),
+            buf,
             end: GROUP_HEADER_BYTES,
             first_seq: 1,
             records: 0,
             reserved: 0,
             caller: [0; CALLER_BYTES],
         }
-    }
-
-    /// As [`Group::new`], in memory that the system has handed out by then. Of a group that is merely
-    /// new it hands out each page when something is first written there.
-    pub fn touched(capacity_bytes: usize) -> Self {
-        let mut group = Self::new(capacity_bytes);
-        // Not zero, which is what is there: the compiler may not leave this out.
-        group.buf.iter_mut().step_by(BLOCK_BYTES).for_each(|first_of_page| *first_of_page = 1);
-        group
     }
 
     /// Empties the group; the next record appended is number `first_seq`.

@@ -29,7 +29,7 @@ impl Body {
         if framed.len() * WORTH_KEEPING < GROUP_BYTES_MAX {
             return Self::Copied(spares.copy(framed), spares.clone());
         }
-        let mut group = spares.take();
+        let mut group = spares.take(false);
         match group.refill(view) {
             Ok(()) => Self::Filled(group, spares.clone()),
             Err(_) => {

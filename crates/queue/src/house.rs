@@ -121,12 +121,12 @@ impl House {
         Ok(disk.open(path, Access::Read)?.len()?)
     }
 
-    /// A buffer for records from `next_seq` on. Where one was just filled, others will be soon, and
-    /// are made meanwhile.
-    pub(crate) fn buffer(&self, next_seq: u64, has_filled: bool) -> Group {
-        let mut group = self.spares.take();
+    /// A buffer for records from `next_seq` on. Where one after the other is filled, some are made
+    /// meanwhile.
+    pub(crate) fn buffer(&self, next_seq: u64, is_filling: bool) -> Group {
+        let mut group = self.spares.take(is_filling);
         group.begin(next_seq);
-        if has_filled && self.driven.get().is_none() && self.spares.wants_more() {
+        if is_filling && self.driven.get().is_none() && self.spares.wants_more() {
             self.ask(Work::Buffers);
         }
         group

@@ -40,9 +40,9 @@ impl Spares {
     /// With as many buffers as fit into `bytes`, which are kept for good.
     pub(crate) fn new(bytes: usize) -> Arc<Self> {
         let ready = bytes / GROUP_BYTES_MAX;
-        let groups = std::iter::repeat_with(|| Group::touched(GROUP_BYTES_MAX)).take(ready);
+        let made = std::iter::repeat_with(|| Group::touched(GROUP_BYTES_MAX)).flatten();
         Arc::new(Self {
-            groups: Mutex::new(groups.collect()),
+            groups: Mutex::new(made.take(ready).collect()),
             copies: Mutex::default(),
             kept: ready.max(KEPT),
             is_asked: AtomicBool::new(false),
@@ -53,9 +53,16 @@ impl Spares {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn take(&self) -> Group {
+    /// A buffer, which is new if there is no other. For one who fills buffers one after the other it
+    /// is as large a piece of memory as the system hands out at once, all of which will be needed.
+    pub(crate) fn take(&self, is_filling: bool) -> Group {
         let spare = self.groups().pop();
-        spare.unwrap_or_else(|| Group::new(GROUP_BYTES_MAX))
+        spare.unwrap_or_else(|| {
+            let mut made = if is_filling { Group::touched(GROUP_BYTES_MAX) } else { Vec::new() };
+            let taken = made.pop().unwrap_or_else(|| Group::new(GROUP_BYTES_MAX));
+            made.into_iter().for_each(|other| self.give_back(other));
+            taken
+        })
     }
 
     pub(crate) fn give_back(&self, group: Group) {
@@ -102,7 +109,7 @@ impl Spares {
 
     pub(crate) fn make_ahead(&self) {
         while self.groups().len() < AHEAD {
-            self.give_back(Group::touched(GROUP_BYTES_MAX));
+            Group::touched(GROUP_BYTES_MAX).into_iter().for_each(|group| self.give_back(group));
         }
         self.is_asked.store(false, Ordering::Relaxed);
     }

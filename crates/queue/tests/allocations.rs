@@ -1,4 +1,4 @@
-//! What publishing and reading cost in memory: nothing for each message, and nothing that stays.
+//! What publishing and reading cost in memory: nothing for each message.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};
@@ -7,23 +7,20 @@ use std::cell::Cell;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
-    static HELD_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread, and the bytes that it allocated and did not give back.
+/// Counts the allocations of each thread.
 struct Counting;
 
 // SAFETY: every call is passed on to the system's allocator as it came.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
-        HELD_BYTES.with(|held| held.set(held.get() + layout.size() as i64));
         // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD_BYTES.with(|held| held.set(held.get() - layout.size() as i64));
         // SAFETY: the caller's promises are passed on.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -103,54 +100,4 @@ fn a_reader_that_keeps_a_message_shares_the_memory_it_lies_in() {
         assert_eq!(one.payload().as_ptr(), other.payload().as_ptr());
     }
     assert_eq!(once.len(), 4);
-}
-
-#[test]
-fn what_is_deleted_or_closed_gives_its_memory_back() {
-    let held = || HELD_BYTES.with(Cell::get);
-    let payload = vec![7; 1_000_000];
-    let fill = |queue: &Queue| {
-        queue.create_topic("t", TopicOptions::stream().level(Level::Memory)).unwrap();
-        queue.create_group("t", "g", GroupOptions::default()).unwrap();
-        let producer = queue.producer("t").unwrap();
-        for _ in 0..8 {
-            let _ = producer.send(&Publish::new(&payload)).unwrap();
-        }
-        let consumer = queue.consumer("t", "g").unwrap();
-        assert_eq!(consumer.try_fetch(4).unwrap().messages.len(), 4);
-    };
-    let before = held();
-    // Without threads, so that all memory is this thread's.
-    let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
-    fill(&queue);
-    queue.delete_topic("t").unwrap();
-    let spare = held();
-    for _ in 0..8 {
-        fill(&queue);
-        queue.delete_topic("t").unwrap();
-    }
-    let more = held() - spare;
-    assert!(more < 1 << 20, "{more} bytes of deleted topics are still held");
-    fill(&queue);
-    drop(queue);
-    let left = held() - before;
-    assert!(left < 1 << 20, "{left} bytes of a queue that is gone are still held");
-}
-
-#[test]
-fn memory_that_was_made_ready_is_what_messages_lie_in() {
-    const BYTES: i64 = 8 << 20;
-    let held = || HELD_BYTES.with(Cell::get);
-    let before = held();
-    let options = QueueOptions { buffers_bytes: BYTES as usize, ..QueueOptions::in_memory() };
-    let queue = Queue::open_stepped(options).unwrap();
-    let opened = held();
-    assert!((BYTES..BYTES + (1 << 20)).contains(&(opened - before)), "{} bytes", opened - before);
-    queue.create_topic("t", TopicOptions::stream().level(Level::Memory)).unwrap();
-    let payload = vec![7; 1_000_000];
-    for _ in 0..8 {
-        let _ = queue.producer("t").unwrap().send(&Publish::new(&payload)).unwrap();
-    }
-    let more = held() - opened;
-    assert!(more < 2 << 20, "{more} bytes were taken besides those that were ready");
 }

@@ -20,6 +20,8 @@ pub(crate) struct LaneFilling {
     pub(crate) next_seq: u64,
     pub(crate) open: Option<Group>,
     pub(crate) full: VecDeque<Group>,
+    /// How many groups have become full.
+    pub(crate) filled: u64,
     pub(crate) extents: Extents,
     /// When the last message was published: times within a lane never go back.
     pub(crate) last_time: Timestamp,

@@ -14,6 +14,10 @@ use rialto_log::{AppendError, Level};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// From this many full groups on more are likely to follow, and what is made for them is little
+/// beside what is there.
+const MANY: u64 = 4;
+
 /// A message and who sends it.
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'m> {
@@ -243,10 +247,10 @@ impl LaneFilling {
     /// Appends a record of `bytes` bytes, which fit into a group, and returns its number.
     #[inline]
     fn append(&mut self, house: &House, bytes: usize, encode: impl FnOnce(&mut [u8])) -> u64 {
-        let mut has_filled = false;
+        let mut is_filling = false;
         loop {
             let next_seq = self.next_seq;
-            let open = self.open.get_or_insert_with(|| house.buffer(next_seq, has_filled));
+            let open = self.open.get_or_insert_with(|| house.buffer(next_seq, is_filling));
             match open.reserve(bytes) {
                 Ok(room) => {
                     encode(room);
@@ -256,7 +260,8 @@ impl LaneFilling {
                 }
                 Err(AppendError::Full) => {
                     self.full.extend(self.open.take());
-                    has_filled = true;
+                    self.filled += 1;
+                    is_filling = self.filled >= MANY;
                 }
                 Err(AppendError::TooLong { .. }) => {
                     unreachable!("the message was checked to be no longer than a group holds")
