@@ -15,6 +15,9 @@ use std::time::Duration;
 const KEYS: &str = "1: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
 const BLOCK: usize = 4096;
+/// Where a file says that it was used before.
+const GROUND_AT: usize = 94;
+
 /// A machine with a queue in a directory. Copies have a disk of their own.
 struct Machine {
     disk: Arc<SimDisk>,
@@ -74,6 +77,34 @@ impl Machine {
         }
         drop(consumer);
         queue.close()
+    }
+
+    /// Opens the queue, and publishes so much that files are dropped and used again. Looks at what is
+    /// on the disk after every message, because what was dropped is written over.
+    fn recycle(&mut self, who: &str, groups: &mut Groups) -> Result<(), QueueError> {
+        self.lives += 1;
+        let queue = self.open()?;
+        let options = TopicOptions {
+            segment_bytes: SEGMENT_BYTES,
+            ..TopicOptions::stream().messages_max(2).level(Level::Synced)
+        };
+        queue.create_topic("full", options.encryption(Cipher::Aes128Gcm))?;
+        let producer = queue.producer("full")?;
+        for nth in 0..7 {
+            let text = format!("{nth} of life {} of {who} ", self.lives).repeat(15_000);
+            let _ = producer.publish(&Publish::new(text.as_bytes()))?;
+            groups.collect(&self.disk);
+        }
+        drop(producer);
+        queue.close()
+    }
+
+    /// How many files were used before.
+    fn used(&self) -> usize {
+        let bytes = |path| self.disk.bytes_of(path).unwrap_or_default();
+        let files = self.disk.paths();
+        let logs = files.iter().filter(|path| path.extension().is_some_and(|it| it == "log"));
+        logs.filter(|path| bytes(path).get(GROUND_AT) == Some(&2)).count()
     }
 
     /// Copies the directory, as a backup might or a cloned machine. The two go on separately.
@@ -154,6 +185,40 @@ fn no_nonce_is_used_twice_whatever_happens_when() {
     assert!(point > 100, "only {point} crashes");
     assert!(groups.seen.len() > 1_000, "only {} groups", groups.seen.len());
     assert!(groups.salts() > 4 * point as usize, "only {} salts", groups.salts());
+}
+
+/// As [`crash_at`], of lives in which files are used again. Returns whether the machine crashed, and
+/// how many files had been used before at the end.
+fn crash_recycling_at(point: u64, groups: &mut Groups) -> (bool, usize) {
+    let mut machine = Machine::new(point, &Arc::new(AtomicU64::new(1 + (point << 20))));
+    machine.recycle("the machine", groups).unwrap();
+    machine.disk.crash_after(point);
+    let has_crashed = machine.recycle("the machine", groups).is_err();
+    assert_eq!(has_crashed, machine.disk.is_down());
+    groups.collect(&machine.disk);
+    machine.disk.restart();
+    let mut copy = machine.copy(point + 1);
+    machine.recycle("the machine", groups).unwrap();
+    copy.recycle("the copy", groups).unwrap();
+    (has_crashed, machine.used() + copy.used())
+}
+
+#[test]
+fn no_nonce_is_used_twice_in_files_that_are_used_again() {
+    let mut groups = Groups::default();
+    let (mut point, mut crashes) = (0, 0);
+    loop {
+        let (has_crashed, used) = crash_recycling_at(point, &mut groups);
+        groups.check(point);
+        assert!(used >= 2, "no file was used again, with a crash at change {point}");
+        if !has_crashed {
+            break;
+        }
+        crashes += 1;
+        // Coprime to what the queue does for each file, so that each change comes in time.
+        point += 7;
+    }
+    assert!(crashes > 10, "only {crashes} crashes");
 }
 
 #[test]
