@@ -7,7 +7,7 @@ use crate::store::record::{FORMAT_VERSION, Record};
 use crate::store::state::{Limits, State};
 use crate::store::types::{StoreError, Ticket};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments};
+use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments, SpareFiles};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -72,6 +72,8 @@ impl LogStore {
             rules_version: FORMAT_VERSION,
             sealing: options.sealing,
             keys: options.keys,
+            // What a checkpoint drops, the records that follow it need.
+            spares: SpareFiles::up_to(2 * segment_bytes),
             ..Options::new(options.salt)
         };
         let recovered = rialto_log::recover(disk, dir, log_options).map_err(failed_to_open)?;
