@@ -383,9 +383,20 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     // Who may do everything with dead letters may not publish elsewhere by that.
     let undertaker = key(&house, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
     let told = house.ask(&undertaker, "POST", redrive, Value::Null).expect(200);
-    assert_eq!(told, json!({"sent": "0", "kept": "2"}));
+    assert_eq!(told, json!({"sent": "0", "kept": "2", "next": "3"}));
+    let path = format!("{redrive}?from={}", told["next"].as_str().unwrap());
+    let told = house.ask(&undertaker, "POST", &path, Value::Null).expect(200);
+    assert_eq!(told, json!({"sent": "0", "kept": "0", "next": "3"}), "those that stay come again");
     let told = house.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
-    assert_eq!(told, json!({"sent": "1", "kept": "0"}));
+    assert_eq!(told, json!({"sent": "1", "kept": "0", "next": "2"}));
+    for from in ["next", "", "1,", "-1", &"1,".repeat(20)] {
+        let path = format!("{redrive}?from={from}");
+        let refused = house.operate("POST", &path, Value::Null).refuses(400, "invalid_field");
+        assert_eq!(refused.field(), "from", "{from:?}");
+    }
+    let far = format!("{redrive}?from={}", u64::MAX);
+    let told = house.operate("POST", &far, Value::Null).expect(200);
+    assert_eq!((&told["sent"], &told["kept"]), (&json!("0"), &json!("0")));
     assert_eq!(letters("").len(), 1);
     assert_eq!(fetch(&house, "one").len(), 3, "two, and one that came back");
 

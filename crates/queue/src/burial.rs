@@ -18,7 +18,7 @@ pub const DEAD_SUFFIX: &str = ".dead";
 
 /// The headers that a dead letter has besides its own.
 pub mod dead_header {
-    /// Why it was given up: `rejected`, `refused`, `unanswered` or `expired`.
+    /// Why it was given up: `rejected`, `refused` or `unanswered`. A message that expired was not.
     pub const REASON: &str = "dead-reason";
     /// What the consumer said, if it said anything.
     pub const DETAIL: &str = "dead-detail";

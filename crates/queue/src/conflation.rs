@@ -9,31 +9,65 @@ use std::collections::HashMap;
 /// out one and all.
 pub const CONFLATED_KEYS_MAX: usize = 16_384;
 
+/// How many messages, and bytes of them, are looked at in one go: however long the stretch is, a task
+/// that waits for it gives way to others in between.
+const LOOK_MESSAGES: usize = 4_096;
+const LOOK_BYTES: usize = 1 << 20;
+
 /// A stretch of a lane of which a reader is handed the last message of each key, and those without a
 /// key.
 pub(crate) struct Stretch {
     /// The number behind its last message.
     end: u64,
+    /// How far it has been looked at; nothing once that is over.
+    cursor: Option<LaneCursor>,
     /// The last message of each key.
     lasts: HashMap<Box<[u8]>, u64>,
     left_out: u64,
 }
 
+/// How far a look at a stretch has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    AtAll,
+    /// There is more to look at.
+    AtSome,
+    /// Some of its messages are gone, of which the reader has to be told first.
+    TooLate,
+}
+
 impl Stretch {
-    /// Looks at all messages of a lane from `from` on. Nothing if some of them are gone, of which the
-    /// reader has to be told first.
-    pub(crate) fn look(topic: &Topic, nth: usize, from: u64) -> Result<Option<Self>, QueueError> {
+    /// All messages of a lane from `from` on. They have yet to be looked at.
+    pub(crate) fn new(topic: &Topic, nth: usize, from: u64) -> Self {
         let end = topic.lanes[nth].visible() + 1;
-        let mut stretch = Self { end, lasts: HashMap::new(), left_out: 0 };
-        let mut cursor = LaneCursor::new(nth, from);
-        while cursor.next() < end {
+        let cursor = Some(LaneCursor::new(nth, from));
+        Self { end, cursor, lasts: HashMap::new(), left_out: 0 }
+    }
+
+    /// Looks at more of its messages.
+    pub(crate) fn look(&mut self, topic: &Topic) -> Result<Looked, QueueError> {
+        let (mut messages, mut bytes) = (0, 0);
+        while let Some(cursor) = self.cursor.as_mut().filter(|it| it.next() < self.end) {
+            if messages >= LOOK_MESSAGES || bytes >= LOOK_BYTES {
+                return Ok(Looked::AtSome);
+            }
             match cursor.step(topic)? {
-                Step::Message(message) if message.id().seq < end => stretch.note(&message),
+                Step::Message(message) if message.id().seq < self.end => {
+                    messages += 1;
+                    bytes += message.record().len();
+                    self.note(&message);
+                }
                 Step::Message(_) | Step::End => break,
-                Step::Gap(..) => return Ok(None),
+                Step::Gap(..) => return Ok(Looked::TooLate),
             }
         }
-        Ok(Some(stretch))
+        self.cursor = None;
+        Ok(Looked::AtAll)
+    }
+
+    /// Whether all of its messages have been looked at.
+    pub(crate) fn is_known(&self) -> bool {
+        self.cursor.is_none()
     }
 
     fn note(&mut self, message: &Message) {

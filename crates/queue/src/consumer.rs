@@ -81,9 +81,9 @@ impl Consumer {
         self.group.peek(messages_max, self.bytes_max)
     }
 
-    /// As [`Consumer::peek`], one after the other.
-    pub(crate) fn look(&self) -> Result<Looking<'_>, QueueError> {
-        self.group.look()
+    /// As [`Consumer::peek`], one after the other, and none before this place.
+    pub(crate) fn look(&self, from: &[u64]) -> Result<Looking<'_>, QueueError> {
+        self.group.look(from)
     }
 
     /// Is given this message, unless somebody has it or the group is done with it.

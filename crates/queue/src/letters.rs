@@ -72,11 +72,24 @@ impl Queue {
         max: u64,
         may: impl Fn(&Name) -> bool,
     ) -> Result<Redriven, QueueError> {
+        self.redrive_from(topic, &[], max, may).map(|(redriven, _)| redriven)
+    }
+
+    /// As [`Queue::redrive`], from where an earlier call ended, which each says: who sends back many
+    /// letters, some at a time, does not come to those again that stay. What is not named of the
+    /// place begins with the oldest letter.
+    pub fn redrive_from(
+        &self,
+        topic: &str,
+        from: &[u64],
+        max: u64,
+        may: impl Fn(&Name) -> bool,
+    ) -> Result<(Redriven, Vec<u64>), QueueError> {
         self.check_letters(topic)?;
         let undertaker = self.undertaker(topic)?;
         let mut redriven = Redriven::default();
         // Only what is sent is taken: letters that stay, however many, are in nobody's way.
-        let mut letters = undertaker.look()?;
+        let mut letters = undertaker.look(from)?;
         while redriven.sent < max
             && let Some(letter) = letters.next()?
         {
@@ -86,7 +99,7 @@ impl Queue {
                 Fate::Taken => {}
             }
         }
-        Ok(redriven)
+        Ok((redriven, letters.positions()))
     }
 
     /// Whether a topic is one of dead letters: a group that sends none back would keep a work queue

@@ -1,6 +1,6 @@
 //! Reading a topic without being a member of a group.
 
-use crate::conflation::Stretch;
+use crate::conflation::{Looked, Stretch};
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::Start;
@@ -31,6 +31,14 @@ pub enum Read {
         /// How many messages are left out.
         messages: u64,
     },
+}
+
+/// What a reader meets in a lane.
+enum Met {
+    Read(Read),
+    Nothing,
+    /// It has yet to look at what it is spared.
+    Unfinished,
 }
 
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
@@ -97,33 +105,47 @@ impl Reader {
     /// The next message, if there is one.
     #[inline]
     pub fn try_next(&mut self) -> Result<Option<Read>, QueueError> {
+        loop {
+            match self.meet()? {
+                Met::Read(read) => return Ok(Some(read)),
+                Met::Nothing => return Ok(None),
+                Met::Unfinished => {}
+            }
+        }
+    }
+
+    /// What comes next in any lane.
+    #[inline]
+    fn meet(&mut self) -> Result<Met, QueueError> {
         if let Some(messages) = self.cut_off {
             return Err(self.was_cut_off(messages));
         }
         for nth in (0..self.lanes.len()).rev() {
-            if let Some(read) = self.read_lane(nth)? {
-                return Ok(Some(read));
+            match self.read_lane(nth)? {
+                Met::Nothing => {}
+                met => return Ok(met),
             }
         }
         self.topic.check_open()?;
-        Ok(None)
+        Ok(Met::Nothing)
     }
 
     /// What comes next in a lane.
     #[inline]
-    fn read_lane(&mut self, nth: usize) -> Result<Option<Read>, QueueError> {
+    fn read_lane(&mut self, nth: usize) -> Result<Met, QueueError> {
         let lane = nth as u8;
         loop {
-            if let Overtaken::Conflated { behind } = self.topic.options.overtaken
-                && let Some(messages) = self.spare(nth, behind)?
-            {
-                return Ok(Some(Read::Conflated { lane, messages }));
+            if let Overtaken::Conflated { behind } = self.topic.options.overtaken {
+                match self.spare(nth, behind)? {
+                    Met::Nothing => {}
+                    met => return Ok(met),
+                }
             }
             let cursor = &mut self.lanes[nth];
             match cursor.step(&self.topic)? {
                 Step::Message(message) => {
                     if self.stretches[nth].as_ref().is_none_or(|stretch| stretch.keeps(&message)) {
-                        return Ok(Some(Read::Message(message)));
+                        return Ok(Met::Read(Read::Message(message)));
                     }
                 }
                 Step::Gap(from, to) => {
@@ -136,28 +158,44 @@ impl Reader {
                         }
                     };
                     cursor.seek(to);
-                    return Ok(Some(Read::Missed { lane, messages: to - from }));
+                    return Ok(Met::Read(Read::Missed { lane, messages: to - from }));
                 }
-                Step::End => return Ok(None),
+                Step::End => return Ok(Met::Nothing),
             }
         }
     }
 
-    /// Looks whether a lane has become too long, and returns how many of its messages are left out if
-    /// it has and any are.
-    fn spare(&mut self, nth: usize, behind: u64) -> Result<Option<u64>, QueueError> {
+    /// Looks whether a lane has become too long, and tells how many of its messages are left out if it
+    /// has and any are.
+    fn spare(&mut self, nth: usize, behind: u64) -> Result<Met, QueueError> {
         let (lane, next) = (&self.topic.lanes[nth], self.lanes[nth].next());
-        let stretch = &mut self.stretches[nth];
-        if stretch.as_ref().is_some_and(|it| next < it.end()) {
-            return Ok(None);
+        let place = &mut self.stretches[nth];
+        place.take_if(|stretch| next >= stretch.end());
+        let stretch = match place {
+            Some(stretch) if stretch.is_known() => return Ok(Met::Nothing),
+            Some(stretch) => stretch,
+            None => {
+                let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
+                // Of what is gone the reader is told first.
+                if !is_behind || next < lane.first() {
+                    return Ok(Met::Nothing);
+                }
+                place.insert(Stretch::new(&self.topic, nth, next))
+            }
+        };
+        match stretch.look(&self.topic)? {
+            Looked::AtSome => return Ok(Met::Unfinished),
+            Looked::AtAll if next >= lane.first() => {}
+            // Some of it has gone meanwhile.
+            Looked::AtAll | Looked::TooLate => {
+                *place = None;
+                return Ok(Met::Nothing);
+            }
         }
-        *stretch = None;
-        let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
-        // Of what is gone the reader is told first.
-        if is_behind && next >= lane.first() {
-            *stretch = Stretch::look(&self.topic, nth, next)?;
-        }
-        Ok(stretch.as_ref().map(Stretch::left_out).filter(|it| *it > 0))
+        Ok(match stretch.left_out() {
+            0 => Met::Nothing,
+            messages => Met::Read(Read::Conflated { lane: nth as u8, messages }),
+        })
     }
 
     #[cold]
@@ -181,9 +219,14 @@ impl Reader {
             for (cursor, lane) in self.lanes.iter().zip(&self.topic.lanes) {
                 lane.arrivals.register(cursor.next(), context.waker());
             }
-            match self.try_next() {
-                Ok(None) => Poll::Pending,
-                Ok(Some(read)) => Poll::Ready(Ok(read)),
+            match self.meet() {
+                Ok(Met::Nothing) => Poll::Pending,
+                Ok(Met::Unfinished) => {
+                    // Others have their turn on the thread before there is more.
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                Ok(Met::Read(read)) => Poll::Ready(Ok(read)),
                 Err(error) => Poll::Ready(Err(error)),
             }
         })

@@ -5,6 +5,10 @@ mod stage;
 
 use rialto_queue::{CONFLATED_KEYS_MAX, Level, Overtaken, Publish, Read, Reader, Start};
 use stage::{Stage, stream};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
 fn stage(level: Level, behind: u64) -> Stage {
@@ -80,6 +84,45 @@ fn keys_beyond_the_bound_are_handed_out_one_and_all() {
     let met = meet(&mut reader);
     assert_eq!(met[0], format!("left out {CONFLATED_KEYS_MAX}"));
     assert_eq!(met.len(), 1 + CONFLATED_KEYS_MAX + 2);
+}
+
+/// Counts how often it was woken.
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_task_gives_way_to_others_while_it_looks_at_what_it_is_spared() {
+    const MESSAGES: u64 = 40_000;
+    let stage = stage(Level::Memory, 10);
+    let batch = [(); 1_000].map(|()| Publish::new(b"x").key(b"x"));
+    for _ in 0..MESSAGES / 1_000 {
+        let _ = stage.queue().producer("t").unwrap().send_batch(&batch).unwrap();
+    }
+    let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
+    let woken = Arc::new(Woken::default());
+    let waker = woken.clone().into();
+    let mut context = Context::from_waker(&waker);
+    let mut gave_way = 0;
+    let read = loop {
+        let mut reading = pin!(reader.read());
+        match reading.as_mut().poll(&mut context) {
+            Poll::Ready(read) => break read.unwrap(),
+            Poll::Pending => gave_way += 1,
+        }
+        assert_eq!(woken.0.load(Ordering::Relaxed), gave_way, "who gives way is woken again");
+    };
+    assert!(
+        matches!(read, Read::Conflated { messages, .. } if messages == MESSAGES - 1),
+        "{read:?}"
+    );
+    assert!(gave_way >= 5, "all was looked at in {} polls", gave_way + 1);
+    assert_eq!(meet(&mut reader), ["x"]);
 }
 
 #[test]

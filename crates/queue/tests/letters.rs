@@ -113,6 +113,24 @@ fn letters_that_stay_hide_none_behind_them() {
 }
 
 #[test]
+fn letters_are_sent_back_some_at_a_time_and_those_that_stay_are_met_once() {
+    let stage = with_dead(stream(), &[]);
+    stage.queue().create_topic("jobs.dead", stream()).unwrap();
+    for nth in 0..30 {
+        let origin = if nth % 3 == 0 { "jobs" } else { "nowhere" };
+        stage.send("jobs.dead", &Publish::new(b"a").header(dead_header::TOPIC, origin.as_bytes()));
+    }
+    let (mut place, mut whole) = (Vec::new(), Redriven::default());
+    for _ in 0..4 {
+        let (redriven, next) = stage.queue().redrive_from("jobs.dead", &place, 3, any).unwrap();
+        whole.sent += redriven.sent;
+        whole.kept += redriven.kept;
+        place = next;
+    }
+    assert_eq!((whole, place), (Redriven { sent: 10, kept: 20 }, vec![31]));
+}
+
+#[test]
 fn only_dead_letters_are_sent_back() {
     let stage =
         with_dead(TopicOptions { kind: Kind::WorkQueue, ..stream() }, &[Publish::new(b"a")]);

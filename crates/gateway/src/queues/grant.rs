@@ -8,6 +8,13 @@ use std::fmt;
 /// pattern that begins so means one: what a key was given of all topics says nothing of these.
 pub const VENUE_TOPICS: &str = "venue.";
 
+/// Whether a name is one that nobody but the venue gives a topic. Dead letters of a topic `venue` would
+/// be in one of the venue's, so that it is one as well.
+#[must_use]
+pub fn is_of_venue(topic: &str) -> bool {
+    topic.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(topic)
+}
+
 /// Something that can be done with a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

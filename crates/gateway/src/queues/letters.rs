@@ -3,7 +3,7 @@
 use super::grant::QueueRight;
 use super::keeper::{QueueKeeper, READ_BYTES_MAX, caller};
 use super::policy::{Needed, NeedsRight};
-use super::request::counted;
+use super::request::{counted, placed};
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Handler, Query, Request, Result};
 use rialto_desk::Scope;
@@ -16,9 +16,11 @@ pub(crate) struct ListLetters {
 }
 
 /// Sends dead letters back to the topics that they came from, as far as the caller may publish
-/// there.
+/// there. Answers where to go on, besides what became of them.
 pub(crate) struct RedriveLetters {
     pub(crate) topic: Name,
+    /// Where an earlier request ended; nothing for the oldest letters.
+    pub(crate) from: Vec<u64>,
     pub(crate) max: usize,
 }
 
@@ -54,7 +56,7 @@ impl Handler<ListLetters> for QueueKeeper {
 }
 
 impl Request for RedriveLetters {
-    type Response = Redriven;
+    type Response = (Redriven, Vec<u64>);
     const NAME: &'static str = "redrive_letters";
 }
 
@@ -68,13 +70,18 @@ impl NeedsRight for RedriveLetters {
 
 impl Validate for RedriveLetters {
     fn validate(&self) -> Result<()> {
+        placed(&self.from)?;
         counted("max", self.max)
     }
 }
 
 impl Handler<RedriveLetters> for QueueKeeper {
-    async fn handle(&self, redrive: RedriveLetters, cx: &Context<'_>) -> Result<Redriven> {
-        let RedriveLetters { topic, max } = redrive;
+    async fn handle(
+        &self,
+        redrive: RedriveLetters,
+        cx: &Context<'_>,
+    ) -> Result<(Redriven, Vec<u64>)> {
+        let RedriveLetters { topic, from, max } = redrive;
         let caller = caller(cx)?;
         let (is_admin, grants) = (caller.scopes().has(Scope::Admin), caller.queues().to_vec());
         // What a letter says of where it came from may be anybody's word.
@@ -82,7 +89,7 @@ impl Handler<RedriveLetters> for QueueKeeper {
             let allows = |right| grants.iter().any(|grant| grant.allows(right, origin.as_str()));
             is_admin || allows(QueueRight::Produce)
         };
-        self.aside(move |queue| queue.redrive(topic.as_str(), max as u64, may)).await
+        self.aside(move |queue| queue.redrive_from(topic.as_str(), &from, max as u64, may)).await
     }
 }
 

@@ -16,7 +16,7 @@ mod transaction;
 
 pub(crate) use bus::QueueBus;
 pub(crate) use error::{AtMessage, AtPlace, told as queue_error};
-pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS};
+pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use request::{

@@ -1,6 +1,6 @@
 //! What can be asked of the queue.
 
-use super::grant::{QueueRight, VENUE_TOPICS};
+use super::grant::{QueueRight, VENUE_TOPICS, is_of_venue};
 use super::policy::{Needed, NeedsRight};
 use bytes::Bytes;
 use rialto_bus::behaviour::Validate;
@@ -282,8 +282,7 @@ always_valid! { DeleteTopic ListTopics GetTopic DeleteGroup LeaveGroup }
 impl Validate for CreateTopic {
     fn validate(&self) -> Result<()> {
         let name = self.topic.as_str();
-        // Dead letters of a topic `venue` would be in one of the venue's.
-        if name.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(name) {
+        if is_of_venue(name) {
             let message = format!(
                 "The name {name} is the venue's own, as are those that begin with {VENUE_TOPICS}."
             );
@@ -362,10 +361,8 @@ impl Validate for ExtendLeases {
 
 impl Validate for ReadMessages {
     fn validate(&self) -> Result<()> {
-        if let ReadFrom::Positions(positions) = &self.from
-            && positions.len() > usize::from(rialto_queue::PRIORITIES_MAX)
-        {
-            return Err(AtField("from").invalid("There are more places than priorities."));
+        if let ReadFrom::Positions(positions) = &self.from {
+            placed(positions)?;
         }
         patient(self.wait)?;
         counted("max", self.max)
@@ -389,6 +386,14 @@ fn patient(wait: Duration) -> Result<()> {
     if wait > WAIT_MAX {
         let message = format!("A request waits at most {} ms.", WAIT_MAX.as_millis());
         return Err(AtField("wait_ms").invalid(message));
+    }
+    Ok(())
+}
+
+/// Whether these can be the next messages of lanes.
+pub(super) fn placed(positions: &[u64]) -> Result<()> {
+    if positions.len() > usize::from(rialto_queue::PRIORITIES_MAX) {
+        return Err(AtField("from").invalid("There are more places than priorities."));
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Queues: dead letters, and dropping what a topic holds.
 
-use super::queues::{bus, names, write_messages};
+use super::queues::{bus, names, places, places_text, write_messages};
 use super::{Handled, packed, respond};
+use crate::ApiError;
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::JsonOut;
@@ -35,12 +36,22 @@ pub(super) async fn redrive(gate: &Gate, request: Request) -> Handled {
     let [topic] = names(&call, ["topic"])?;
     let mut query = call.query()?;
     let max = query.count("max", MESSAGES_MAX, MESSAGES_MAX)?;
+    let from = query.text("from");
     query.finish()?;
-    let redriven = bus(gate)?.send(RedriveLetters { topic, max }, &call.queue_cx()).await?;
+    let from = match from.as_deref() {
+        None | Some("oldest") => Vec::new(),
+        Some(told) => places(told).ok_or_else(|| {
+            let message = "The parameter from is oldest, or what an answer called next.";
+            ApiError::invalid("from", message)
+        })?,
+    };
+    let redrive = RedriveLetters { topic, from, max };
+    let (redriven, next) = bus(gate)?.send(redrive, &call.queue_cx()).await?;
     let mut out = JsonOut::with_capacity(64);
     out.open_object();
     out.key("sent").quoted(redriven.sent);
     out.key("kept").quoted(redriven.kept);
+    out.key("next").text(&places_text(&next));
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }

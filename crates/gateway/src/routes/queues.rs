@@ -190,19 +190,15 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
         (None, Some(us)) => ReadFrom::Start(Start::At(Timestamp(us.saturating_mul(1_000)))),
         (None | Some("oldest"), None) => ReadFrom::Start(Start::Oldest),
         (Some("next"), None) => ReadFrom::Start(Start::Next),
-        (Some(places), None) => {
-            let places = places.split(',').map(str::parse).collect::<Result<_, _>>();
-            ReadFrom::Positions(places.map_err(|_| {
-                let message = "The parameter from is oldest, next, or what an answer called next.";
-                ApiError::invalid("from", message)
-            })?)
-        }
+        (Some(told), None) => ReadFrom::Positions(places(told).ok_or_else(|| {
+            let message = "The parameter from is oldest, next, or what an answer called next.";
+            ApiError::invalid("from", message)
+        })?),
     };
     let wait = Duration::from_millis(wait_ms.unwrap_or_default());
     let read = ReadMessages { topic, from, max, wait };
     let page = bus(gate)?.query(read, &call.queue_cx()).await?;
-    let next: Vec<_> = page.next.iter().map(u64::to_string).collect();
-    let next = next.join(",");
+    let next = places_text(&page.next);
     if packed::is_asked_for(&call) {
         let mut response = packed::respond_packed(pack_messages(&page.messages, page.missed));
         let next = HeaderValue::from_str(&next).expect("digits and commas may stand in a header");
@@ -220,6 +216,16 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     out.key("next").text(&next);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
+}
+
+/// The next messages of all lanes, as an answer called them.
+pub(super) fn places(told: &str) -> Option<Vec<u64>> {
+    told.split(',').map(|place| place.parse().ok()).collect()
+}
+
+/// As an answer calls them.
+pub(super) fn places_text(places: &[u64]) -> String {
+    places.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Writes messages as the field that holds them.

@@ -9,35 +9,41 @@ use crate::topic::{LaneCursor, Step};
 /// nobody from the group: the disk is read between two looks at what the group knows.
 pub(crate) struct Looking<'g> {
     group: &'g Group,
-    /// The lanes that are left; the last goes first.
     lanes: Vec<LaneCursor>,
+    /// How many lanes are left; the last goes first.
+    left: usize,
 }
 
 impl Looking<'_> {
     /// The next message that would be handed out, if everybody who rests or is waited for stayed
     /// where they are.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, QueueError> {
-        while let Some(cursor) = self.lanes.last_mut() {
-            match cursor.step(&self.group.topic)? {
+        while let Some(nth) = self.left.checked_sub(1) {
+            match self.lanes[nth].step(&self.group.topic)? {
                 Step::Message(message) if self.group.would_give(&message) => {
                     return Ok(Some(message));
                 }
                 Step::Message(_) | Step::Gap(..) => {}
-                Step::End => drop(self.lanes.pop()),
+                Step::End => self.left = nth,
             }
         }
         Ok(None)
     }
+
+    /// The number of the next message of each lane.
+    pub(crate) fn positions(&self) -> Vec<u64> {
+        self.lanes.iter().map(LaneCursor::next).collect()
+    }
 }
 
 impl Group {
-    pub(crate) fn look(&self) -> Result<Looking<'_>, QueueError> {
-        let floors = self.floors()?;
-        let lanes = floors.into_iter().enumerate();
-        Ok(Looking {
-            group: self,
-            lanes: lanes.map(|(lane, floor)| LaneCursor::new(lane, floor)).collect(),
-        })
+    /// Begins with the oldest messages that the group is not done with, and in no lane before `from`.
+    pub(crate) fn look(&self, from: &[u64]) -> Result<Looking<'_>, QueueError> {
+        let begin = |(lane, floor): (usize, u64)| {
+            LaneCursor::new(lane, floor.max(from.get(lane).copied().unwrap_or_default()))
+        };
+        let lanes: Vec<_> = self.floors()?.into_iter().enumerate().map(begin).collect();
+        Ok(Looking { group: self, left: lanes.len(), lanes })
     }
 
     /// At most `messages_max` messages that would be handed out next, up to the one with which they
@@ -48,7 +54,7 @@ impl Group {
         bytes_max: usize,
     ) -> Result<Vec<Message>, QueueError> {
         let (mut messages, mut bytes) = (Vec::new(), 0);
-        let mut looking = self.look()?;
+        let mut looking = self.look(&[])?;
         while messages.len() < messages_max
             && bytes < bytes_max
             && let Some(message) = looking.next()?

@@ -31,8 +31,6 @@ pub enum DeathReason {
     Refused,
     /// Nobody said that it was done within the time, at the last try.
     Unanswered,
-    /// It expired before it could be handed out.
-    Expired,
 }
 
 impl DeathReason {
@@ -43,7 +41,6 @@ impl DeathReason {
             Self::Rejected => "rejected",
             Self::Refused => "refused",
             Self::Unanswered => "unanswered",
-            Self::Expired => "expired",
         }
     }
 }

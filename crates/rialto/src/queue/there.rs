@@ -2,7 +2,7 @@
 
 use super::kept::{Kept, Member, Pages, Published, Seen, Show};
 use super::shown::Shown;
-use super::topics::{Create, CreateGroup};
+use super::topics::{Create, CreateGroup, shown};
 use crate::Error;
 use crate::client::{Ask, Client, escape};
 use rialto_gateway::now_us;
@@ -147,13 +147,15 @@ impl Kept for There {
     fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
         let path = path(topic, "/redrive");
         let mut redriven = Redriven::default();
+        let mut from = "oldest".to_owned();
         loop {
-            let told = self.client.call("POST", &path, None)?;
-            let sent = number(&told["sent"])?;
-            redriven = Redriven { sent: redriven.sent + sent, kept: number(&told["kept"])? };
-            if sent == 0 {
+            let told = self.client.call("POST", &format!("{path}?from={from}"), None)?;
+            let (sent, kept) = (number(&told["sent"])?, number(&told["kept"])?);
+            redriven = Redriven { sent: redriven.sent + sent, kept: redriven.kept + kept };
+            if sent + kept == 0 {
                 return Ok(redriven);
             }
+            from = shown(&told["next"]);
         }
     }
 

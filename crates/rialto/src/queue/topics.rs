@@ -5,7 +5,7 @@ use super::here::told;
 use super::kept::Kept;
 use crate::Error;
 use crate::terminal::say;
-use rialto_gateway::VENUE_TOPICS;
+use rialto_gateway::{VENUE_TOPICS, is_of_venue};
 use rialto_queue::{
     Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, Kind, Level, Name, Order,
     Overtaken, Sharing, Start, TopicOptions, WhenFull,
@@ -112,8 +112,11 @@ impl Create {
     }
 
     pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
-        if self.topic.starts_with(VENUE_TOPICS) {
-            let reason = format!("topics whose names begin with {VENUE_TOPICS} are a venue's own");
+        if is_of_venue(&self.topic) {
+            let reason = format!(
+                "the name {} is a venue's own, as are those that begin with {VENUE_TOPICS}",
+                self.topic
+            );
             return Err(Error::Usage(reason));
         }
         queue.create_topic(self)

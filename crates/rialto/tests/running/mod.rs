@@ -130,6 +130,11 @@ impl Running {
         line.split_whitespace().nth(2).expect("the key is the third word").to_string()
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends it a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
         let told = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();

@@ -1,0 +1,86 @@
+//! What a venue makes of the directory of its queue when it opens it.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod running;
+
+use rialto::client::{Client, Credentials};
+use rialto_queue::{Publish, Queue, QueueOptions, TopicOptions};
+use running::{Running, command, configure, text};
+use serde_json::json;
+use std::path::Path;
+
+fn queue_dir(dir: &Path) -> std::path::PathBuf {
+    dir.join("data").join("queue")
+}
+
+#[test]
+fn topics_of_the_venue_s_names_that_were_there_before_keep_no_venue_from_opening() {
+    let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), "[queue]\nenabled = true\n");
+    let queue = Queue::open(QueueOptions::at(queue_dir(dir.path()))).unwrap();
+    for topic in ["venue", "venue.events"] {
+        let options = TopicOptions { segment_bytes: 2 << 20, ..TopicOptions::default() };
+        queue.create_topic(topic, options).unwrap();
+        let _ = queue.producer(topic).unwrap().publish(&Publish::new(b"old")).unwrap();
+    }
+    queue.close().unwrap();
+
+    let mut running = Running::serve(dir.path(), "synced");
+    let told = running.line("warning: the queue has a topic venue.events of its own");
+    assert!(told.contains("delete it and start again"), "{told}");
+    let admin = running.admin_key();
+    let operator =
+        |running: &Running| Client::new(&running.url(), Credentials::Admin(admin.clone()));
+    let client = operator(&running);
+    for topic in ["venue", "venue.events"] {
+        let path = format!("/v1/queues/{topic}/messages");
+        let read = client.call("GET", &path, None).unwrap();
+        assert_eq!(read["messages"][0]["payload"], "old", "{topic}");
+    }
+    client.call("DELETE", "/v1/queues/venue.events", None).unwrap();
+    let member = json!({"name": "acme"});
+    client.call("POST", "/v1/admin/members", Some(&member)).unwrap();
+    running.terminate();
+
+    let mut running = Running::serve(dir.path(), "synced");
+    let client = operator(&running);
+    let events = client.call("GET", "/v1/queues/venue.events", None).unwrap();
+    assert_eq!(events["read_only"], true, "{events}");
+    let venue = client.call("GET", "/v1/queues/venue/messages", None).unwrap();
+    assert_eq!(venue["messages"][0]["payload"], "old");
+    running.terminate();
+}
+
+#[test]
+fn nobody_creates_topics_of_the_venue_s_names_in_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["venue", "venue.events", "venue.x"] {
+        let mut create = command(&["queue", "create", name, "--dir"]);
+        let told = create.arg(dir.path()).output().unwrap();
+        assert_eq!(told.status.code(), Some(2), "{name}");
+        assert!(text(&told.stderr).contains("a venue's own"), "{}", text(&told.stderr));
+    }
+}
+
+/// The memory that a process takes, in bytes.
+#[cfg(target_os = "linux")]
+fn resident(running: &Running) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_for_messages_is_ready_when_a_venue_serves_if_it_is_configured() {
+    const BUFFERS: u64 = 128 << 20;
+    let serve = |more: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        configure(dir.path(), &format!("[queue]\nenabled = true\n{more}"));
+        let running = Running::serve(dir.path(), "memory");
+        resident(&running)
+    };
+    let (without, with) = (serve(""), serve(&format!("buffers_bytes = {BUFFERS}\n")));
+    assert!(with >= without + BUFFERS * 9 / 10, "{with} bytes, and {without} without buffers");
+}
