@@ -4,9 +4,10 @@ use crate::chain::Chain;
 use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader};
 use crate::mapped::Mapped;
 use crate::maps::Maps;
+use crate::scratch::Scratch;
 use crate::sealing::{KeyRing, Unsealer};
 use crate::segments::Segment;
-use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
+use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError, File};
 use std::sync::Arc;
 
 /// Stands before a group of a segment and knows what that group must continue.
@@ -17,7 +18,7 @@ pub(crate) struct Cursor {
     maps: Option<Maps>,
     /// As long as the longest group of the segment, so that a window that begins with a group holds
     /// it whole. Nothing before it is needed.
-    window: AlignedBuf,
+    window: Scratch,
     window_bytes: usize,
     window_at: u64,
     window_len: usize,
@@ -37,7 +38,7 @@ impl Cursor {
             file: disk.open(&segment.path, Access::Read)?,
             map: None,
             maps: None,
-            window: AlignedBuf::zeroed(0),
+            window: Scratch::NONE,
             window_bytes: window_bytes(segment),
             window_at: 0,
             window_len: 0,
@@ -194,12 +195,10 @@ impl Cursor {
         let window_end = self.window_at + self.window_len as u64;
         let inside = self.window_at <= self.offset && self.offset + bytes as u64 <= window_end;
         if self.window_len == 0 || !inside {
-            if self.window.len() < self.window_bytes {
-                self.window = AlignedBuf::zeroed(self.window_bytes);
-            }
             self.window_len = 0;
             self.window_at = self.offset;
-            self.window_len = self.file.read_full_at(self.offset, &mut self.window)?;
+            let window = &mut self.window.taken()[..self.window_bytes];
+            self.window_len = self.file.read_full_at(self.offset, window)?;
         }
         Ok(self.here().len())
     }

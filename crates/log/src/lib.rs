@@ -52,6 +52,7 @@ mod prepare;
 mod reader;
 mod recover;
 mod salt;
+mod scratch;
 mod sealed;
 mod sealing;
 mod segments;

@@ -126,10 +126,17 @@ impl House {
     pub(crate) fn buffer(&self, next_seq: u64, is_filling: bool) -> Group {
         let mut group = self.spares.take(is_filling);
         group.begin(next_seq);
-        if is_filling && self.driven.get().is_none() && self.spares.wants_more() {
-            self.ask(Work::Buffers);
+        if is_filling && self.driven.get().is_none() {
+            self.ask_for_buffers();
         }
         group
+    }
+
+    /// Has a thread make buffers if few are at hand.
+    pub(crate) fn ask_for_buffers(&self) {
+        if self.spares.wants_more() {
+            self.ask(Work::Buffers);
+        }
     }
 
     /// Puts work on the list.

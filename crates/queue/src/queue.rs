@@ -102,6 +102,8 @@ impl Queue {
     pub fn open(options: QueueOptions) -> Result<Self, QueueError> {
         let queue = Self::open_without_threads(options)?;
         let mut threads = Vec::new();
+        // The first burst shall find some, too.
+        queue.inner.core.house.ask_for_buffers();
         for nth in 0..WRITERS {
             let core = queue.inner.core.clone();
             let thread = std::thread::Builder::new().name(format!("queue-{nth}"));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How many buffers are kept for another use, unless it was said that there shall be more.
 const KEPT: usize = 32;
 
-/// How many buffers a busy queue has ahead.
+/// How many buffers a queue has ahead when it is opened and when it is busy.
 const AHEAD: usize = 4;
 
 /// The sizes of buffers for copies, in bytes. A smaller copy is left to the allocator, which gives a

@@ -9,7 +9,8 @@ use crate::format::{
     BLOCK, BOUND_BYTES, Codec, Form, GROUP_HEADER_BYTES, GroupHeader, PLAIN_BYTES_MAX,
 };
 use crate::group::Group;
-use rialto_disk::{AlignedBuf, BLOCK_BYTES};
+use crate::scratch::{SCRATCH_BYTES, Scratch};
+use rialto_disk::BLOCK_BYTES;
 use std::sync::Arc;
 
 /// Whose groups are sealed: what the keys are derived from beside the master key.
@@ -26,7 +27,7 @@ pub(crate) struct Sealer {
     encryption: Option<Encryption>,
     sealing: Sealing,
     /// The group as it will be stored.
-    buf: AlignedBuf,
+    buf: Scratch,
     prepared: Prepared,
 }
 
@@ -62,7 +63,8 @@ impl Sealer {
             Some(_) => Compressor::output_bytes_max(),
             None => PLAIN_BYTES_MAX,
         };
-        let buf_bytes = (GROUP_HEADER_BYTES + body_bytes + tag_bytes).next_multiple_of(BLOCK_BYTES);
+        let needed = (GROUP_HEADER_BYTES + body_bytes + tag_bytes).next_multiple_of(BLOCK_BYTES);
+        assert!(needed <= SCRATCH_BYTES, "{needed} bytes are needed to seal the greatest group");
         Some(Self {
             compressor: Compressor::new(sealing.compression),
             encryption: sealing.encryption.map(|cipher| Encryption {
@@ -72,7 +74,7 @@ impl Sealer {
                 derived: None,
             }),
             sealing,
-            buf: AlignedBuf::zeroed(buf_bytes),
+            buf: Scratch::NONE,
             prepared: Prepared { form: Form::plain(0), compressed: false },
         })
     }
@@ -92,7 +94,7 @@ impl Sealer {
         let limit = (as_it_is - BLOCK_BYTES).checked_sub(GROUP_HEADER_BYTES + tag_bytes);
         let compressed = match (&mut self.compressor, limit) {
             (Some(compressor), Some(limit)) => {
-                compressor.compress(plain, &mut self.buf[GROUP_HEADER_BYTES..], limit)
+                compressor.compress(plain, &mut self.buf.taken()[GROUP_HEADER_BYTES..], limit)
             }
             _ => None,
         };
@@ -129,7 +131,8 @@ impl Sealer {
         let Prepared { form, compressed } = self.prepared;
         let stored = stored_bytes(&form) as usize;
         let body_end = GROUP_HEADER_BYTES + form.stored_bytes as usize;
-        let (header_bytes, rest) = self.buf[..stored].split_at_mut(GROUP_HEADER_BYTES);
+        let buf = &mut self.buf.taken()[..stored];
+        let (header_bytes, rest) = buf.split_at_mut(GROUP_HEADER_BYTES);
         let (body, padding) = rest.split_at_mut(body_end - GROUP_HEADER_BYTES);
         padding.fill(0);
         match &self.encryption {

@@ -5,16 +5,17 @@ use super::cipher::Aead;
 use super::compression::Decompressor;
 use super::keys::{KeyRing, Keys};
 use crate::format::{BOUND_BYTES, Flaw, Form, GROUP_HEADER_BYTES, GroupHeader};
+use crate::scratch::Scratch;
 use std::sync::Arc;
 
-/// Brings bodies back into memory of its own, which is reused for each and grows to the greatest.
+/// Brings bodies back into memory of its own, which is reused for each.
 pub(crate) struct Unsealer {
     ring: KeyRing,
     derived: Option<Derived>,
     decompressor: Decompressor,
     /// A body that has been decrypted, but is still compressed.
-    packed: Vec<u8>,
-    plain: Vec<u8>,
+    packed: Scratch,
+    plain: Scratch,
     plain_bytes: usize,
 }
 
@@ -34,8 +35,8 @@ impl Unsealer {
             ring: ring.clone(),
             derived: None,
             decompressor: Decompressor::default(),
-            packed: Vec::new(),
-            plain: Vec::new(),
+            packed: Scratch::NONE,
+            plain: Scratch::NONE,
             plain_bytes: 0,
         }
     }
@@ -45,7 +46,7 @@ impl Unsealer {
     pub(crate) fn unseal(&mut self, header: &GroupHeader, group: &[u8]) -> Result<(), Flaw> {
         let Form { codec, plain_bytes, stored_bytes, .. } = header.form;
         let stored = &group[GROUP_HEADER_BYTES..][..stored_bytes as usize];
-        let plain = room(&mut self.plain, plain_bytes as usize);
+        let plain = &mut self.plain.taken()[..plain_bytes as usize];
         self.plain_bytes = plain_bytes as usize;
         let mut open = |cipher, target: &mut [u8]| {
             derive(&mut self.derived, &self.ring, header, cipher)?
@@ -59,7 +60,8 @@ impl Unsealer {
             (Some(cipher), None) => open(cipher, plain),
             (None, Some(method)) => decompress(method, stored, plain),
             (Some(cipher), Some(method)) => {
-                let packed = room(&mut self.packed, stored.len() - Form::tag_bytes(codec));
+                let packed_bytes = stored.len() - Form::tag_bytes(codec);
+                let packed = &mut self.packed.taken()[..packed_bytes];
                 open(cipher, packed)?;
                 decompress(method, packed, plain)
             }
@@ -74,13 +76,6 @@ impl Unsealer {
     pub(crate) fn plain(&self) -> &[u8] {
         &self.plain[..self.plain_bytes]
     }
-}
-
-fn room(memory: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
-    if memory.len() < bytes {
-        memory.resize(bytes, 0);
-    }
-    &mut memory[..bytes]
 }
 
 fn derive<'a>(

@@ -13,6 +13,8 @@ const FROM_DISK: &str = "In: from the first send until the last is confirmed, by
     read by one thread from the files, by a queue that was opened again; every byte is compared, \
     which counts. The topic had its first file before. Messages are compressed and encrypted \
     together, as many as were sent while the disk was busy.";
+const BRIEF: &str = "A round lasts about a millisecond, of which one write and one wake-up are much, so \
+    that there are 25 of them.";
 const REPETITIVE: &str = "One phrase again and again, as in the seed: it says what the machinery \
     costs, not what your messages will come to.";
 
@@ -91,7 +93,7 @@ pub(super) fn both(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
 fn measure(context: &mut Context<'_>, job: &Job) -> Result<Vec<Row>, BenchError> {
     let mut rows = Vec::new();
     // The small size is there to prove the code, for which one count is enough.
-    let counts = [(context.sized(1_000, 20), 5), (100_000, 3)];
+    let counts = [(context.sized(1_000, 20), 25), (100_000, 3)];
     for (count, full) in counts.into_iter().take(context.sized(2, 1)) {
         let case = case(format!("{count} {}", job.what));
         let name = case.to_string();
@@ -116,6 +118,9 @@ fn measure(context: &mut Context<'_>, job: &Job) -> Result<Vec<Row>, BenchError>
                 .footnote(FROM_DISK);
             if job.content == Content::Text {
                 row = row.footnote(REPETITIVE);
+            }
+            if full > 3 {
+                row = row.footnote(BRIEF);
             }
             if let Some(work) = job.beside[way] {
                 row = row.beside(Work::Queue(work), Metric::Throughput);
