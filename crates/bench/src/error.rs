@@ -14,6 +14,19 @@ pub enum BenchError {
         /// What could have been.
         known: String,
     },
+    /// A suite has no such part.
+    #[error("the suite {suite} has no part {part:?}; its parts are: {known}")]
+    UnknownPart {
+        /// The suite.
+        suite: String,
+        /// What was asked for.
+        part: String,
+        /// What could have been.
+        known: String,
+    },
+    /// The tables of a page are of whole suites.
+    #[error("a page is written of whole suites, not of parts such as {0}")]
+    PartOnPage(String),
     /// What was measured did not come to the right result.
     #[error("{case}: {what} is {got}, but must be {expected}")]
     Wrong {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// What to run, and what to do with the results.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Names of suites; none means all.
+    /// Names of suites, or of parts of them as `suite.part`; none means all.
     pub suites: Vec<String>,
     /// JSON lines instead of tables.
     pub json: bool,
@@ -57,16 +57,21 @@ pub fn run_with(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Summary, BenchError> {
     let suites = chosen(&options.suites)?;
+    if options.markdown.is_some()
+        && let Some(part) = options.suites.iter().find(|name| name.contains('.'))
+    {
+        return Err(BenchError::PartOnPage(part.clone()));
+    }
     let machine = Machine::of(&options.data_dir);
     let mut summary = Summary::default();
     let mut outcomes = Vec::new();
     if !options.json {
         show_machine(&machine, results).map_err(BenchError::Output)?;
     }
-    for suite in suites {
+    for (suite, parts) in suites {
         let name = suite.name();
         progress(&format!("{name}: {}", suite.about()));
-        let mut context = Context::new(options.size, &options.data_dir, progress);
+        let mut context = Context::new(options.size, &options.data_dir, progress).only(parts);
         let mut outcome = suite.run(&mut context)?;
         if options.size == Size::Small {
             strip(&mut outcome);
@@ -100,16 +105,37 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> BenchError {
     BenchError::Io { doing, path: path.to_path_buf(), source }
 }
 
-fn chosen(names: &[String]) -> Result<Vec<Box<dyn Suite>>, BenchError> {
-    let mut suites = suite::all();
-    let known: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(BenchError::UnknownSuite { name: unknown.clone(), known: known.join(", ") });
+/// A suite, and what of it is asked for; nothing means all of it.
+type Chosen = (Box<dyn Suite>, Vec<String>);
+
+fn chosen(names: &[String]) -> Result<Vec<Chosen>, BenchError> {
+    let mut suites: Vec<_> =
+        suite::all().into_iter().map(|suite| (suite, names.is_empty().then(Vec::new))).collect();
+    let known: Vec<&str> = suites.iter().map(|(suite, _)| suite.name()).collect();
+    let known = known.join(", ");
+    for name in names {
+        let (of, part) = match name.split_once('.') {
+            Some((of, part)) => (of, Some(part)),
+            None => (name.as_str(), None),
+        };
+        let found = suites.iter_mut().find(|(suite, _)| suite.name() == of);
+        let Some((suite, parts)) = found else {
+            return Err(BenchError::UnknownSuite { name: of.to_owned(), known });
+        };
+        match part {
+            // All of it, whatever else is asked for.
+            None => *parts = Some(suite.parts().iter().map(|&part| part.to_owned()).collect()),
+            Some(part) if suite.parts().contains(&part) => {
+                parts.get_or_insert_default().push(part.to_owned());
+            }
+            Some(part) => {
+                let (suite, known) = (of.to_owned(), suite.parts().join(", "));
+                return Err(BenchError::UnknownPart { suite, part: part.to_owned(), known });
+            }
+        }
     }
-    if !names.is_empty() {
-        suites.retain(|suite| names.iter().any(|name| name == suite.name()));
-    }
-    Ok(suites)
+    let asked = suites.into_iter().filter_map(|(suite, parts)| Some((suite, parts?)));
+    Ok(asked.collect())
 }
 
 /// Takes away what only means something at full size.
@@ -221,6 +247,21 @@ mod tests {
         assert!(page.contains("<svg"));
         let page = fs::read_to_string(markdown).expect("the sections");
         assert!(page.contains("<!-- end match -->"), "{page}");
+    }
+
+    #[test]
+    fn a_part_of_a_suite_is_measured_alone_and_stands_on_no_page() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let asked = |name: &str| Options { suites: vec![name.into()], ..options(home.path()) };
+        let printed = output(&asked("queue.memory"));
+        assert!(printed.contains("1 KiB"), "{printed}");
+        assert!(!printed.contains("over HTTP"), "{printed}");
+        let mut silent = |_: &str| {};
+        let error = run_with(&asked("queue.nothing"), &mut Vec::new(), &mut silent).unwrap_err();
+        assert!(matches!(error, BenchError::UnknownPart { .. }), "{error}");
+        let page = Options { markdown: Some(home.path().join("page.md")), ..asked("queue.memory") };
+        let error = run_with(&page, &mut Vec::new(), &mut silent).unwrap_err();
+        assert!(matches!(error, BenchError::PartOnPage(_)), "{error}");
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub trait Suite {
     /// What it measures, in a sentence.
     fn about(&self) -> &'static str;
 
+    /// What of it can be asked for alone ([`Context::wants`]).
+    fn parts(&self) -> Vec<&'static str>;
+
     /// Measures, and verifies what it measures.
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError>;
 }
@@ -72,12 +75,27 @@ pub struct Context<'a> {
     data_dir: &'a Path,
     progress: &'a mut dyn FnMut(&str),
     directories: u64,
+    /// The only parts that are asked for; none means all.
+    parts: Vec<String>,
 }
 
 impl<'a> Context<'a> {
     /// A context whose data lies in `data_dir` and which tells `progress` what goes on.
     pub fn new(size: Size, data_dir: &'a Path, progress: &'a mut dyn FnMut(&str)) -> Context<'a> {
-        Context { size, data_dir, progress, directories: 0 }
+        Context { size, data_dir, progress, directories: 0, parts: Vec::new() }
+    }
+
+    /// Has the suite measure these parts of it alone, unless there are none.
+    #[must_use]
+    pub fn only(mut self, parts: Vec<String>) -> Context<'a> {
+        self.parts = parts;
+        self
+    }
+
+    /// Whether a part of the suite is asked for.
+    #[must_use]
+    pub fn wants(&self, part: &str) -> bool {
+        self.parts.is_empty() || self.parts.iter().any(|asked| asked == part)
     }
 
     /// How much work to do.

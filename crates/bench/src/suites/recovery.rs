@@ -52,6 +52,10 @@ impl Suite for Recovery {
         "the replay rate of a journal, and the restart of a venue with 100 M commands"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let (resting, each) = context.sized((1_000, 1_000_000), (50, 1_000));
         context.progress("  exchange-core's mix: generating");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which suites; none means all.
+    /// Which suites, or parts of them, such as queue.loopback; none means all.
     suites: Vec<String>,
     /// One JSON object a line instead of tables.
     #[arg(long)]

@@ -26,6 +26,10 @@ impl Suite for Cqrs {
         "commands, queries and events over the static and the dynamic bus, and what they allocate"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.extend(sends::sends(context)?);

@@ -30,6 +30,10 @@ impl Suite for Durability {
         "the engine on the real disk: the orders of seed 002 and exchange-core's mix at every level"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         let main = Targets { buffered: Some(2.5e6), synced: None, ratio: Some(0.95) };

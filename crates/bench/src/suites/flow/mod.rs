@@ -21,6 +21,10 @@ impl Suite for Flow {
         "durable flows of three steps, at every level of durability, and the recorder"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.rows.extend(steps::rows(context)?);

@@ -45,6 +45,10 @@ impl Suite for Http {
         "signed order entry over loopback on 64 connections, beside a bare axum route"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let workload = seed002(Form::A, context.sized(200_000, 300));
         let cases = [

@@ -35,6 +35,10 @@ impl Suite for Ident {
         "Snowflake ids one at a time, in batches and on eight threads, beside the ceilings of their layouts"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.rows.extend(one_thread(context)?);

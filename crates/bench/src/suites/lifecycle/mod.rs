@@ -20,6 +20,10 @@ impl Suite for Lifecycle {
         "operations begun and ended, components registered and restarted, shutdown while requests are under way"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         outcome.rows.extend(operations::rows(context)?);

@@ -46,6 +46,10 @@ impl Suite for Matching {
         "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and the orders of seed 002"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
         let (mut curves, mut core_curves) = (Vec::new(), Vec::new());

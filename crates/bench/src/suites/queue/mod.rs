@@ -19,6 +19,7 @@ mod rounds;
 mod stage;
 
 use crate::error::BenchError;
+use crate::report::Row;
 use crate::suite::{Context, Outcome, Suite};
 
 /// The suite.
@@ -34,21 +35,40 @@ impl Suite for Queues {
         "topics in memory and on the real disk: the six tests of seed 003, and what brokers are asked for"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        PARTS.map(|(name, _)| name).to_vec()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let mut outcome = Outcome::default();
-        outcome.rows.extend(memory::measure(context)?);
-        outcome.rows.extend(codecs::compressed(context)?);
-        outcome.rows.extend(codecs::encrypted(context)?);
-        outcome.rows.extend(codecs::both(context)?);
-        outcome.rows.extend(batches::measure(context)?);
-        outcome.rows.extend(copies::measure(context)?);
-        outcome.rows.extend(mapped::measure(context)?);
-        outcome.rows.extend(durable::at_once(context)?);
-        outcome.rows.extend(loopback::measure(context)?);
-        outcome.rows.extend(durable::confirmed(context)?);
-        outcome.extend(latency::measure(context)?);
-        outcome.rows.extend(groups::measure(context)?);
-        outcome.rows.extend(reopen::measure(context)?);
+        for (name, measure) in PARTS {
+            if context.wants(name) {
+                outcome.extend(measure(context)?);
+            }
+        }
         Ok(outcome)
     }
+}
+
+type Part = fn(&mut Context<'_>) -> Result<Outcome, BenchError>;
+
+/// What can be asked for alone.
+const PARTS: [(&str, Part); 13] = [
+    ("memory", |context| memory::measure(context).map(rows)),
+    ("compressed", |context| codecs::compressed(context).map(rows)),
+    ("encrypted", |context| codecs::encrypted(context).map(rows)),
+    ("both", |context| codecs::both(context).map(rows)),
+    ("batches", |context| batches::measure(context).map(rows)),
+    ("copies", |context| copies::measure(context).map(rows)),
+    ("mapped", |context| mapped::measure(context).map(rows)),
+    ("at-once", |context| durable::at_once(context).map(rows)),
+    ("loopback", |context| loopback::measure(context).map(rows)),
+    ("confirmed", |context| durable::confirmed(context).map(rows)),
+    ("latency", latency::measure),
+    ("groups", |context| groups::measure(context).map(rows)),
+    ("reopen", |context| reopen::measure(context).map(rows)),
+];
+
+fn rows(rows: Vec<Row>) -> Outcome {
+    Outcome { rows, ..Outcome::default() }
 }

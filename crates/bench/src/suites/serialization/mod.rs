@@ -40,6 +40,10 @@ impl Suite for Serialization {
         "a message of the seed's size as JSON, in a compact form, and in one that is read in place"
     }
 
+    fn parts(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
         let filing = &Filing::new();
         let calls = context.sized(200_000, 1_000);
