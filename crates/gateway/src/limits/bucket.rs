@@ -17,7 +17,9 @@ impl Rate {
     /// `per_second` times a second on average, `burst` times at once after a pause; each is at
     /// least one.
     pub(crate) fn new(per_second: u32, burst: u32) -> Rate {
-        let interval_ns = SECOND_NS / u64::from(per_second.max(1));
+        // Threads that take at once come with times in any order: an allowance of no length would
+        // refuse whoever comes with the earlier one.
+        let interval_ns = (SECOND_NS / u64::from(per_second.max(1))).max(1);
         Rate { interval_ns, burst_ns: interval_ns * u64::from(burst.max(1)) }
     }
 }
@@ -49,6 +51,13 @@ impl Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_comes_with_an_earlier_time_has_the_burst_as_well() {
+        let (bucket, rate) = (Bucket::default(), Rate::new(u32::MAX, u32::MAX));
+        let taken = [2, 1].map(|us| bucket.take(rate, Duration::from_micros(us)));
+        assert_eq!(taken, [true, true]);
+    }
 
     #[test]
     fn a_burst_and_then_the_rate() {
