@@ -36,6 +36,10 @@ pub struct GatewayConfig {
     pub head_timeout: Duration,
     /// How long a connection may take to send a request's body; then `body_timeout` (408).
     pub body_timeout: Duration,
+    /// How long a client may take for each 64 KiB of an answer, and for the rest of it; one that is
+    /// slower is cut off. Applies to what is pushed on WebSockets, too, beside
+    /// [`StreamConfig::send_timeout`].
+    pub answer_timeout: Duration,
     /// How far a request's timestamp may be from the venue's clock, either way; at most
     /// [`GatewayConfig::SIGNATURE_WINDOW_MAX`].
     pub signature_window: Duration,
@@ -81,6 +85,7 @@ impl Default for GatewayConfig {
             page_max: 1_000,
             head_timeout: Duration::from_secs(60),
             body_timeout: Duration::from_secs(10),
+            answer_timeout: Duration::from_secs(30),
             signature_window: Duration::from_secs(5),
             signatures_max: 2_000_000,
             key_rate: 2_000,

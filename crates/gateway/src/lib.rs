@@ -23,6 +23,7 @@ mod queues;
 mod recorded;
 mod routes;
 mod server;
+mod socket;
 mod stream;
 mod traffic;
 

@@ -6,6 +6,7 @@ use crate::gate::Gate;
 use crate::intake::Intake;
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
+use crate::socket::Socket;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig, routes};
@@ -247,13 +248,12 @@ async fn serve(
             Ok::<_, Infallible>(response)
         }
     });
+    let socket = Socket::new(stream, gate.config.answer_timeout);
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(gate.config.head_timeout)
         .max_buf_size(HEAD_BYTES_MAX)
-        // Answers are small: to copy one behind its head costs less than to send it in two parts.
-        .writev(false)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
     let mut connection = pin!(connection);
     // A connection that breaks off or does not speak HTTP concerns nobody but its other end.

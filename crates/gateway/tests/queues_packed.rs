@@ -9,6 +9,7 @@ use rialto_gateway::GatewayConfig;
 use rialto_queue::Publish;
 use rialto_queue::packed::{Packed, PackedLeases, PackedWriter};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 const MESSAGES: &str = "application/vnd.rialto.messages";
 const LEASES: &str = "application/vnd.rialto.leases";
@@ -155,6 +156,47 @@ fn a_topic_is_read_packed_page_by_page() {
 }
 
 #[test]
+fn a_client_that_asks_for_much_and_does_not_read_is_cut_off() {
+    const ASKED: usize = 40;
+    let hasty = Duration::from_millis(500);
+    let house = furnished(GatewayConfig { answer_timeout: hasty, ..config() });
+    let payload = vec![7; 1_000_000];
+    for _ in 0..2 {
+        publish(&house, "", &packed(&[Publish::new(&payload)])).expect(201);
+    }
+    let connections = || {
+        let page = house.get("/metrics").body.as_str().unwrap().to_owned();
+        let line = page.lines().find(|line| line.starts_with("rialto_connections ")).unwrap();
+        line.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    let ask = format!(
+        "GET /v1/queues/jobs/messages HTTP/1.1\r\nhost: rialto\r\nauthorization: Bearer {}\r\n\
+         accept: {MESSAGES}\r\n\r\n",
+        house.admin.reveal()
+    );
+    let mut client = house.client();
+    // All answers together are more than the buffers of two sockets hold.
+    client.raw(ask.repeat(ASKED).as_bytes()).unwrap();
+    let began = Instant::now();
+    while connections() > 1 {
+        assert!(began.elapsed() < Duration::from_secs(20), "the connection is still open");
+    }
+    let whole =
+        std::iter::from_fn(|| client.read().ok()).inspect(|reply| assert_eq!(reply.status, 200));
+    assert!(whole.count() < ASKED, "what was not taken is not sent any more");
+    // Who reads, however many wait, gets everything.
+    let mut client = house.client();
+    client.raw(ask.repeat(ASKED).as_bytes()).unwrap();
+    for _ in 0..ASKED {
+        let page = Packed::read(client.read().unwrap().bytes).unwrap();
+        assert_eq!(
+            page.messages().map(|message| message.payload().len()).sum::<usize>(),
+            2_000_000
+        );
+    }
+}
+
+#[test]
 fn numbered_messages_that_are_sent_again_are_published_once() {
     let house = furnished(config());
     let body = packed(&[Publish::new(b"a"), Publish::new(b"b")]);
@@ -207,4 +249,34 @@ fn what_is_malformed_is_refused_as_a_whole() {
     other[12] ^= 1;
     assert_eq!(settle(&house, "ack?consumer=c", &other).expect(200), json!({"lost": ["0:1"]}));
     assert_eq!(settle(&house, "ack?consumer=c", &bytes).expect(200), json!({"lost": []}));
+}
+
+#[test]
+fn what_was_read_ahead_is_not_handed_out_when_it_is_gone() {
+    let house = furnished(config());
+    let fill = |payload: &[u8]| {
+        publish(&house, "", &packed(&vec![Publish::new(payload); 100])).expect(201);
+    };
+    let read = |from: &str| {
+        let path = format!("/v1/queues/jobs/messages?from={from}&max=10");
+        let page = Packed::read(ask(&house, "GET", &path, "text/plain", b"").bytes).unwrap();
+        let payloads: Vec<_> = page.messages().map(|message| message.payload().to_vec()).collect();
+        (page.missed(), payloads)
+    };
+    fill(b"old");
+    // The second page goes on with the first, so that the third is read ahead.
+    for from in ["1,1", "11,1"] {
+        assert_eq!(read(from), (0, vec![b"old".to_vec(); 10]));
+    }
+    house.operate("DELETE", "/v1/queues/jobs/messages", Value::Null).expect(200);
+    fill(b"new");
+    assert_eq!(read("21,1"), (80, vec![b"new".to_vec(); 10]));
+    assert_eq!(read("111,1"), (0, vec![b"new".to_vec(); 10]));
+    // A topic of the same name is another.
+    house.operate("DELETE", "/v1/queues/jobs", Value::Null).expect(200);
+    house.operate("POST", "/v1/queues", json!({"name": "jobs", "priorities": 2})).expect(201);
+    for _ in 0..2 {
+        fill(b"other");
+    }
+    assert_eq!(read("121,1"), (0, vec![b"other".to_vec(); 10]));
 }

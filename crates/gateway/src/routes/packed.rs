@@ -20,9 +20,6 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What is sent at a time: so much stays in the processor's cache from one copy to the next.
-const FRAME_BYTES: usize = 64 << 10;
-
 /// The packed messages in the body of a request, if it says that it has some.
 pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
     if !call.is_of(MESSAGES_MEDIA_TYPE.as_bytes()) {
@@ -124,13 +121,9 @@ impl hyper::body::Body for PackedBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let Some(piece) = self.pieces.front_mut() else { return Poll::Ready(None) };
-        let data = piece.split_to(FRAME_BYTES.min(piece.len()));
-        if piece.is_empty() {
-            self.pieces.pop_front();
-        }
-        self.left -= data.len() as u64;
-        Poll::Ready(Some(Ok(Frame::data(data))))
+        let Some(piece) = self.pieces.pop_front() else { return Poll::Ready(None) };
+        self.left -= piece.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -255,6 +255,9 @@ pub const SETTINGS: &[Setting] = &[
         "How long a connection may take to send a request's head, and so how long it may idle."),
     millis!("gateway", "body_timeout_ms", 100, 3_600_000, gateway.body_timeout,
         "How long a connection may take to send a request's body; then `body_timeout`."),
+    millis!("gateway", "answer_timeout_ms", 100, 3_600_000, gateway.answer_timeout,
+        "How long a client may take for each 64 KiB of an answer, and for the rest of it; one that \
+         is slower is cut off."),
     millis!("gateway", "signature_window_ms", 100, 60_000, gateway.signature_window,
         "How far a request's timestamp may be from the venue's clock, either way."),
     number!("gateway", "signatures_max", 1_000, 100_000_000, "", gateway.signatures_max as usize,
