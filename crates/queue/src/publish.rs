@@ -191,6 +191,14 @@ impl<'a> Publish<'a> {
     /// Writes the message, which was checked, into exactly [`Publish::bytes`] bytes.
     #[inline]
     pub(crate) fn encode(&self, stamp: Stamp, room: &mut [u8]) {
+        let (front, payload) = room.split_at_mut(room.len() - self.payload.len());
+        self.encode_front(stamp, front);
+        payload.copy_from_slice(self.payload);
+    }
+
+    /// Writes what stands before the payload into exactly the bytes that it takes.
+    #[inline]
+    pub(crate) fn encode_front(&self, stamp: Stamp, room: &mut [u8]) {
         let header = Header {
             published_at: stamp.published_at.0.into(),
             expires_at: self.expires_after.map_or(0, |ttl| stamp.published_at.after(ttl).0).into(),
@@ -216,7 +224,6 @@ impl<'a> Publish<'a> {
             room.put(name.as_bytes());
             room.put(value);
         }
-        room.put(self.payload);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::QueueError;
 use crate::group::Start;
 use crate::message::Message;
 use crate::name::Name;
-use crate::topic::{LaneCursor, Overtaken, Step, Topic};
+use crate::topic::{Lane, LaneCursor, Overtaken, Step, Topic};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -91,6 +91,14 @@ impl Reader {
     #[must_use]
     pub fn positions(&self) -> Vec<u64> {
         self.lanes.iter().map(LaneCursor::next).collect()
+    }
+
+    /// Whether nothing is gone that lay behind these places ([`Reader::positions`]): its topic has not
+    /// been deleted, nor its queue closed, and no message from there on has been dropped.
+    #[must_use]
+    pub fn still_has(&self, positions: &[u64]) -> bool {
+        let has = |(lane, at): (&Lane, &u64)| lane.first() <= *at;
+        self.topic.check_open().is_ok() && self.topic.lanes.iter().zip(positions).all(has)
     }
 
     /// How many messages lie before it.

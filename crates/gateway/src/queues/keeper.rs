@@ -3,6 +3,7 @@
 use super::consumers::{Calling, Consumers, FETCH_BYTES_MAX};
 use super::error::{AtMessage, told};
 use super::lease::LeaseTexts;
+use super::readings::{Readings, Resumed};
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, Leased, LeaveGroup, ListTopics, NackMessages, NewMessage, NewMessages,
@@ -12,8 +13,8 @@ use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
 use rialto_desk::{Forbidden, Scope};
 use rialto_queue::{
-    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader, Subscription,
-    TopicOptions, TopicStats, WhenFull,
+    Fetched, Level, MessageId, Name, Overtaken, Publish, Queue, QueueError, Read, Reader,
+    Subscription, TopicOptions, TopicStats, WhenFull,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,22 +31,27 @@ pub(super) const READ_BYTES_MAX: usize = 2 << 20;
 pub(crate) struct QueueKeeper {
     queue: Queue,
     consumers: Arc<Consumers>,
+    readings: Arc<Readings>,
     stopped: watch::Receiver<bool>,
     leases: LeaseTexts,
 }
 
 impl QueueKeeper {
     pub(super) fn open(queue: Queue, stopped: watch::Receiver<bool>) -> QueueKeeper {
-        let consumers = Arc::new(Consumers::default());
-        let watched = Arc::downgrade(&consumers);
+        let (consumers, readings) = (Arc::new(Consumers::default()), Arc::new(Readings::default()));
+        let watched = (Arc::downgrade(&consumers), Arc::downgrade(&readings));
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK_EVERY).await;
-                let Some(consumers) = watched.upgrade() else { return };
+                let (Some(consumers), Some(readings)) = (watched.0.upgrade(), watched.1.upgrade())
+                else {
+                    return;
+                };
                 consumers.forget_silent(Instant::now());
+                readings.forget_old(Instant::now());
             }
         });
-        QueueKeeper { queue, consumers, stopped, leases: LeaseTexts::new() }
+        QueueKeeper { queue, consumers, readings, stopped, leases: LeaseTexts::new() }
     }
 
     pub(super) fn leases(&self) -> LeaseTexts {
@@ -294,7 +300,7 @@ impl Handler<LeaveGroup> for QueueKeeper {
 }
 
 /// Reads on from where a reading began, and from what has been read already if there is something.
-fn read_page(
+pub(super) fn read_page(
     reader: &mut Reader,
     began: &[u64],
     mut first: Option<Read>,
@@ -324,30 +330,60 @@ fn read_page(
     Ok(page)
 }
 
+impl QueueKeeper {
+    /// A page, with where it begins, the reader that stands behind it, and whether the reading went on
+    /// from an earlier one.
+    async fn read_on(
+        &self,
+        topic: &Name,
+        from: ReadFrom,
+        max: usize,
+    ) -> Result<(Vec<u64>, Reader, ReadPage, bool)> {
+        let resumed = match &from {
+            ReadFrom::Positions(at) => self.readings.resume(topic, at, max).await,
+            ReadFrom::Start(_) => Resumed::Nothing,
+        };
+        let (reader, is_resumed) = match (resumed, &from) {
+            (Resumed::Page(reader, page), ReadFrom::Positions(at)) => {
+                return Ok((at.clone(), reader, page, true));
+            }
+            (Resumed::Reader(reader), _) => (Some(reader), true),
+            _ => (None, false),
+        };
+        let topic = topic.clone();
+        let read = move |queue: &Queue| {
+            let mut reader = match (reader, from) {
+                (Some(reader), _) => reader,
+                (None, ReadFrom::Start(start)) => queue.reader(topic.as_str(), start)?,
+                (None, ReadFrom::Positions(at)) => queue.reader_at(topic.as_str(), &at)?,
+            };
+            let began = reader.positions();
+            let page = read_page(&mut reader, &began, None, max)?;
+            Ok((began, reader, page, is_resumed))
+        };
+        self.aside(read).await
+    }
+}
+
 impl Handler<ReadMessages> for QueueKeeper {
     async fn handle(&self, read: ReadMessages, _: &Context<'_>) -> Result<ReadPage> {
         let ReadMessages { topic, from, max, wait } = read;
-        let (mut reader, began, page) = self
-            .aside(move |queue| {
-                let mut reader = match from {
-                    ReadFrom::Start(start) => queue.reader(topic.as_str(), start)?,
-                    ReadFrom::Positions(next) => queue.reader_at(topic.as_str(), &next)?,
-                };
-                let began = reader.positions();
-                let page = read_page(&mut reader, &began, None, max)?;
-                Ok((reader, began, page))
-            })
-            .await?;
-        if wait.is_zero() || page.next != began {
-            return Ok(page);
+        let (began, mut reader, mut page, is_resumed) = self.read_on(&topic, from, max).await?;
+        if !wait.is_zero() && page.next == began {
+            let mut stopped = self.stopped.clone();
+            let first = tokio::select! {
+                read = reader.read() => read.map_err(told)?,
+                () = tokio::time::sleep(wait) => return Ok(page),
+                _ = stopped.wait_for(|stopped| *stopped) => return Ok(page),
+            };
+            // What has just come lies in memory.
+            page = read_page(&mut reader, &began, Some(first), max).map_err(told)?;
         }
-        let mut stopped = self.stopped.clone();
-        let first = tokio::select! {
-            read = reader.read() => read.map_err(told)?,
-            () = tokio::time::sleep(wait) => return Ok(page),
-            _ = stopped.wait_for(|stopped| *stopped) => return Ok(page),
-        };
-        // What has just come lies in memory.
-        read_page(&mut reader, &began, Some(first), max).map_err(told)
+        // What a reader is spared is decided anew for whoever asks later.
+        let options = self.queue.options(topic.as_str()).map_err(told)?;
+        if page.next != began && !matches!(options.overtaken, Overtaken::Conflated { .. }) {
+            self.readings.rest(topic, reader, max, is_resumed);
+        }
+        Ok(page)
     }
 }

@@ -11,6 +11,7 @@ mod keeper;
 mod lease;
 mod letters;
 mod policy;
+mod readings;
 mod request;
 mod transaction;
 

@@ -49,7 +49,9 @@ impl PackedWriter {
     /// whose clock counts is not known here, so that only [`Publish::delay`] is carried.
     pub fn push(&mut self, message: &Publish<'_>) {
         let (start, bytes) = (self.bytes.len(), message.bytes());
-        self.bytes.resize(start + framed_bytes(bytes), 0);
+        let front_bytes = bytes - message.payload.len();
+        // Only what is not copied as it is has to be cleared first.
+        self.bytes.resize(start + PREFIX_BYTES + front_bytes, 0);
         let after = match message.due {
             Due::After(delay) => Some(Timestamp(0).after(delay)),
             Due::Now | Due::At(_) => None,
@@ -60,9 +62,11 @@ impl PackedWriter {
             producer: 0,
             producer_sequence: 0,
         };
-        let (prefix, record) = self.bytes[start..].split_at_mut(PREFIX_BYTES);
+        let (prefix, front) = self.bytes[start..].split_at_mut(PREFIX_BYTES);
         prefix.copy_from_slice(&(bytes as u32).to_le_bytes());
-        message.encode(stamp, &mut record[..bytes]);
+        message.encode_front(stamp, front);
+        self.bytes.extend_from_slice(message.payload);
+        self.bytes.resize(start + framed_bytes(bytes), 0);
         self.messages += 1;
         self.finish();
     }

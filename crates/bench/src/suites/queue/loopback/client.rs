@@ -24,6 +24,8 @@ const READS: u64 = 2;
 /// A server that says nothing for so long hangs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const HEAD_END: &[u8] = b"\r\n\r\n";
+/// How much is read to see how an answer begins.
+const HEAD_BYTES: usize = 16 << 10;
 /// Where the topic of a stage is.
 const TOPIC: &str = "/v1/queues/bench";
 
@@ -86,7 +88,7 @@ impl Connection {
             let come = &self.buffer[self.begin..self.end];
             match come.windows(HEAD_END.len()).position(|four| four == HEAD_END) {
                 Some(at) => break self.begin + at + HEAD_END.len(),
-                None => self.more()?,
+                None => self.more(HEAD_BYTES)?,
             }
         };
         let head = std::str::from_utf8(&self.buffer[self.begin..head_end])
@@ -100,15 +102,18 @@ impl Connection {
         if answer.body.end > self.buffer.len() {
             return Err(wrong("an answer is too long"));
         }
+        // No further: what lies behind it is then read to where this one began, and the memory stays
+        // in the processor's cache.
         while self.end < answer.body.end {
-            self.more()?;
+            self.more(answer.body.end - self.end)?;
         }
         self.begin = answer.body.end;
         Ok(answer)
     }
 
-    fn more(&mut self) -> io::Result<()> {
-        match self.stream.read(&mut self.buffer[self.end..])? {
+    fn more(&mut self, bytes_max: usize) -> io::Result<()> {
+        let end = self.buffer.len().min(self.end + bytes_max);
+        match self.stream.read(&mut self.buffer[self.end..end])? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => {
                 self.end += read;
