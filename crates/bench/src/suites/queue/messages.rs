@@ -52,6 +52,11 @@ impl Messages {
         &self.pool[start..start + self.bytes]
     }
 
+    /// The positions of a batch, if all are sent in batches of so many.
+    pub(super) fn batch(&self, nth: u64, messages: u64) -> std::ops::Range<u64> {
+        nth * messages..((nth + 1) * messages).min(self.count)
+    }
+
     /// All payloads together.
     pub(super) fn bytes_total(&self) -> u64 {
         self.bytes as u64 * self.count
@@ -78,13 +83,26 @@ impl Messages {
         seq: u64,
         payload: &[u8],
     ) -> Result<(), BenchError> {
-        if seq == position + FIRST_SEQ && payload == self.payload(position) {
+        self.check_placed(case, (position, position), seq, payload)
+    }
+
+    /// As [`Messages::check_bytes`], where the message at `nth` in the topic is the one that is at
+    /// `position` here.
+    #[inline]
+    pub(super) fn check_placed(
+        &self,
+        case: &str,
+        (nth, position): (u64, u64),
+        seq: u64,
+        payload: &[u8],
+    ) -> Result<(), BenchError> {
+        if seq == nth + FIRST_SEQ && payload == self.payload(position) {
             return Ok(());
         }
         Err(BenchError::Wrong {
             case: case.to_string(),
-            what: format!("message {position}"),
-            expected: format!("number {} with the bytes that were sent", position + FIRST_SEQ),
+            what: format!("message {nth}"),
+            expected: format!("number {} with the bytes that were sent", nth + FIRST_SEQ),
             got: format!("number {seq} with {} bytes", payload.len()),
         })
     }

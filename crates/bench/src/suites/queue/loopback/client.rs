@@ -153,38 +153,71 @@ fn expect(
     verify(case, "an answer", got, format!("{status}: {body}"))
 }
 
-/// Publishes all messages in batches, and waits until the last is confirmed. Returns the seconds.
-pub(super) fn produce(case: &str, served: &Served, messages: &Messages) -> Result<f64, BenchError> {
-    let failed = || broken(case, "publish a batch");
-    let mut connection = connect(case, served)?;
+/// Takes the answer to a batch of so many messages, which must stand in one row, and returns the
+/// number of the first.
+fn confirmed(case: &str, connection: &mut Connection, messages: u64) -> Result<u64, BenchError> {
+    let answer = connection.answer().map_err(broken(case, "publish a batch"))?;
+    let text = connection.text(&answer.body);
+    let first = text.split("0:").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok());
+    let first: u64 = first.unwrap_or_default();
+    let last = first + messages - 1;
+    let body =
+        format!(r#"{{"ranges":[{{"first":"0:{first}","last":"0:{last}"}}],"duplicates":0}}"#);
+    expect(case, connection, &answer, (201, &body)).map(|()| first)
+}
+
+/// Publishes all messages in batches, in turn on so many connections, each of which has its share of
+/// the batches under way, and waits until the last is confirmed. Returns the seconds, and the order
+/// in which the batches came to stand in the topic.
+pub(super) fn produce(
+    case: &str,
+    served: &Served,
+    messages: &Messages,
+    connections: u64,
+) -> Result<(f64, Order), BenchError> {
+    let connect = |_| connect(case, served);
+    let mut connections = (0..connections).map(connect).collect::<Result<Vec<_>, _>>()?;
     let kind = format!("content-type: {MESSAGES_MEDIA_TYPE}\r\n");
     let mut writer = PackedWriter::new();
+    let mut order = Order { firsts: Vec::new() };
+    let count = connections.len() as u64;
     let batches = messages.count.div_ceil(BATCH);
-    let confirm = |connection: &mut Connection, batch: u64| -> Result<(), BenchError> {
-        let answer = connection.answer().map_err(failed())?;
-        // Nobody else publishes, so that each batch stands in one row.
-        let first = batch * BATCH + FIRST_SEQ;
-        let last = ((batch + 1) * BATCH).min(messages.count) + FIRST_SEQ - 1;
-        let body =
-            format!(r#"{{"ranges":[{{"first":"0:{first}","last":"0:{last}"}}],"duplicates":0}}"#);
-        expect(case, connection, &answer, (201, &body))
-    };
     let clock = Clock::start();
-    for batch in 0..batches {
-        writer.clear();
-        for position in batch * BATCH..((batch + 1) * BATCH).min(messages.count) {
-            writer.push(&Publish::new(messages.payload(position)));
+    for batch in 0..batches + OUTSTANDING {
+        // As many batches ago the same connection had its turn.
+        let connection = &mut connections[(batch % count) as usize];
+        if let Some(oldest) = batch.checked_sub(OUTSTANDING)
+            && oldest < batches
+        {
+            let first = confirmed(case, connection, messages.batch(oldest, BATCH).count() as u64)?;
+            order.firsts.push((first, oldest));
         }
-        if let Some(oldest) = batch.checked_sub(OUTSTANDING) {
-            confirm(&mut connection, oldest)?;
+        if batch < batches {
+            writer.clear();
+            for position in messages.batch(batch, BATCH) {
+                writer.push(&Publish::new(messages.payload(position)));
+            }
+            let head = connection.head("POST", "/messages", &kind, writer.bytes().len());
+            let sent = connection.send(&head, writer.bytes());
+            sent.map_err(broken(case, "publish a batch"))?;
         }
-        let head = connection.head("POST", "/messages", &kind, writer.bytes().len());
-        connection.send(&head, writer.bytes()).map_err(failed())?;
     }
-    for batch in batches.saturating_sub(OUTSTANDING)..batches {
-        confirm(&mut connection, batch)?;
+    let seconds = seconds(&clock);
+    order.firsts.sort_unstable();
+    Ok((seconds, order))
+}
+
+/// Where batches stand in a topic.
+pub(super) struct Order {
+    /// The number of the first message of each, and which batch it is; in order.
+    firsts: Vec<(u64, u64)>,
+}
+
+impl Order {
+    /// The positions of all messages as they were sent, in the order of the topic.
+    fn positions(&self, messages: &Messages) -> Vec<u64> {
+        self.firsts.iter().flat_map(|(_, batch)| messages.batch(*batch, BATCH)).collect()
     }
-    Ok(seconds(&clock))
 }
 
 /// Compares every byte of the messages in an answer, notes their leases, and returns how many there
@@ -194,22 +227,23 @@ fn compare(
     connection: &Connection,
     answer: &Answer,
     messages: &Messages,
-    received: u64,
+    (received, place): (u64, impl Fn(u64) -> u64),
     leases: &mut PackedLeases,
 ) -> Result<u64, BenchError> {
     if answer.status != 200 {
         let got = format!("{}: {}", answer.status, connection.text(&answer.body));
         verify(case, "an answer", got, "200".to_owned())?;
     }
-    compare_packed(case, &connection.buffer[answer.body.clone()], messages, received, leases)
+    let body = &connection.buffer[answer.body.clone()];
+    compare_packed(case, body, messages, (received, place), leases)
 }
 
-/// The same with the messages as they came.
+/// The same with the messages as they came. The one at `nth` in the topic was sent at `place(nth)`.
 pub(super) fn compare_packed(
     case: &str,
     bytes: &[u8],
     messages: &Messages,
-    received: u64,
+    (received, place): (u64, impl Fn(u64) -> u64),
     leases: &mut PackedLeases,
 ) -> Result<u64, BenchError> {
     let packed = Packed::read(bytes);
@@ -217,7 +251,8 @@ pub(super) fn compare_packed(
     leases.clear(packed.epoch());
     let mut position = received;
     for message in packed.messages() {
-        messages.check_bytes(case, position, message.id().seq, message.payload())?;
+        let placed = (position, place(position));
+        messages.check_placed(case, placed, message.id().seq, message.payload())?;
         leases.push(message.id(), message.lease());
         position += 1;
     }
@@ -225,8 +260,16 @@ pub(super) fn compare_packed(
 }
 
 /// Reads all messages without a group, and compares every byte. Returns the seconds.
-pub(super) fn read(case: &str, served: &Served, messages: &Messages) -> Result<f64, BenchError> {
+pub(super) fn read(
+    case: &str,
+    served: &Served,
+    messages: &Messages,
+    order: &Order,
+) -> Result<f64, BenchError> {
     let failed = || broken(case, "read messages");
+    let positions = order.positions(messages);
+    // Of what was never sent, no message is the right one.
+    let place = |nth: u64| positions.get(nth as usize).copied().unwrap_or(u64::MAX);
     let mut connection = connect(case, served)?;
     let kind = format!("accept: {MESSAGES_MEDIA_TYPE}\r\n");
     let clock = Clock::start();
@@ -242,7 +285,7 @@ pub(super) fn read(case: &str, served: &Served, messages: &Messages) -> Result<f
             asked += BATCH;
         }
         let answer = connection.answer().map_err(failed())?;
-        let came = compare(case, &connection, &answer, messages, received, &mut leases)?;
+        let came = compare(case, &connection, &answer, messages, (received, place), &mut leases)?;
         received += came;
         let next = header(&connection.text(&answer.head), "x-rialto-next").map(str::to_owned);
         let expected = Some((received + FIRST_SEQ).to_string());
@@ -277,7 +320,8 @@ pub(super) fn consume(
     let mut received = 0;
     while received < messages.count {
         let answer = connection.answer().map_err(failed())?;
-        let came = compare(case, &connection, &answer, messages, received, &mut leases)?;
+        let came =
+            compare(case, &connection, &answer, messages, (received, |nth| nth), &mut leases)?;
         if came == 0 {
             break;
         }

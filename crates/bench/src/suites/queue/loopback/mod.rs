@@ -1,6 +1,7 @@
 //! The same messages over loopback, as brokers are measured: packed batches of a thousand through
 //! the gateway's HTTP API, beside JetStream in the same run.
 
+mod bare;
 mod client;
 mod nats;
 mod served;
@@ -25,10 +26,18 @@ const IN: f64 = 620e3;
 const OUT: f64 = 1.5e6;
 const OVER_JETSTREAM: f64 = 3.0;
 
+/// On how many connections a producer for whom the order of batches is of no matter has them under
+/// way: the server answers the requests of one connection one after the other, so that with a single
+/// one nothing is taken in while a batch is written.
+const CONNECTIONS: u64 = 2;
+
 const HTTP: &str = "Packed messages over HTTP with the admin key; server, clients and the disk's \
-    writer share the processors. The producer has one connection and 4 batches under way, each \
-    confirmed when its write has returned; every answer is compared, and every byte that was \
-    received.";
+    writer share the processors. The producer has 4 batches under way, each confirmed when its \
+    write has returned; every answer is compared, and every byte that was received.";
+const ONE_CONNECTION: &str = "The producer has one connection, so that batches stand in the order \
+    in which they were sent.";
+const TWO_CONNECTIONS: &str = "The producer is one thread with two connections, in turn; batches \
+    stand in the order in which they were taken, which the answers say.";
 const AT_ONCE: &str = "The consumer is the only member of a group and acknowledges each batch with \
     its next request. Both clocks start together.";
 const JETSTREAM: &str = "The NATS server runs with its usual settings (a sync every 2 minutes), its \
@@ -39,6 +48,8 @@ const PUSHED: &str = "The consumer is the only member of a group; messages are p
     WebSocket, with a prefetch of 4,000, and it acknowledges each frame in a frame of its own. Both \
     clocks start together.";
 const READING: &str = "Without a group, from the oldest message on, two requests under way.";
+const BARE: &str = "One thread sends the payloads from where they lie, a thousand in a call; another \
+    receives and compares every byte. No HTTP, no queue and no disk.";
 
 fn case(work: &str, count: u64) -> Case {
     let work = format!("queue, {count} x 1 KiB over HTTP, batches of {BATCH}, {work}");
@@ -87,20 +98,22 @@ fn at_once(
         let served = Served::start(context, &name)?;
         served.stage.create_group(GROUP)?;
         let (sent, received) = std::thread::scope(|scope| {
-            let sending = scope.spawn(|| produce(&name, &served, messages));
+            let sending = scope.spawn(|| produce(&name, &served, messages, 1));
             let received = match way {
                 Way::Fetched => consume(&name, &served, GROUP, messages),
                 Way::Pushed => socket::consume(&name, &served, GROUP, messages),
             };
             (sending.join(), received)
         });
-        let sent = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let (sent, _) = sent.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let rates = [sent, received?].map(|seconds| count as f64 / seconds);
         served.end(&name)?;
         Ok(rates)
     })?;
     Ok(vec![
-        made(&case, "in", sent, messages, QueueWork::BufferedIn).footnote(footnote),
+        made(&case, "in", sent, messages, QueueWork::BufferedIn)
+            .footnote(ONE_CONNECTION)
+            .footnote(footnote),
         made(&case, "out", received, messages, QueueWork::BufferedOut).footnote(footnote),
     ])
 }
@@ -118,25 +131,36 @@ fn alone(context: &mut Context<'_>, messages: &Messages) -> Result<Vec<Row>, Ben
              RIALTO_NATS_SERVER names one",
         );
     }
-    let once = |context: &mut Context<'_>| -> Result<[f64; 4], BenchError> {
+    let once = |context: &mut Context<'_>| -> Result<[f64; 5], BenchError> {
         let served = Served::start(context, &name)?;
-        let sent = produce(&name, &served, messages)?;
-        let received = read(&name, &served, messages)?;
+        let (sent, order) = produce(&name, &served, messages, CONNECTIONS)?;
+        let received = read(&name, &served, messages, &order)?;
         served.end(&name)?;
-        let [sent, received] = [sent, received].map(|seconds| count as f64 / seconds);
-        let Some(program) = &jetstream else { return Ok([sent, received, 1.0, 1.0]) };
+        let bare = bare::carry(&name, messages)?;
+        let [sent, received, bare] = [sent, received, bare].map(|seconds| count as f64 / seconds);
+        let Some(program) = &jetstream else { return Ok([sent, received, bare, 1.0, 1.0]) };
         let directory = context.fresh_directory()?;
         let peer = JetStream::start(&name, program, directory)?;
         let peer_sent = count as f64 / peer.produce(&name, messages)?;
         let peer_received = count as f64 / peer.consume(&name, messages)?;
-        Ok([sent, received, sent / peer_sent, received / peer_received])
+        Ok([sent, received, bare, sent / peer_sent, received / peer_received])
     };
-    let [sent, received, over_sent, over_received] = rounds(context, &case, 3, once)?;
+    let [sent, received, bare, over_sent, over_received] = rounds(context, &case, 3, once)?;
     let mut rows = vec![
-        made(&case, "in", sent, messages, QueueWork::BufferedIn).target(IN),
+        made(&case, "in", sent, messages, QueueWork::BufferedIn)
+            .target(IN)
+            .footnote(TWO_CONNECTIONS),
         made(&case, "out", received, messages, QueueWork::BufferedOut)
             .target(OUT)
             .footnote(READING),
+        row(
+            &case,
+            "the payloads alone over a bare socket",
+            bare,
+            Unit::MessagesPerSecond,
+            messages,
+        )
+        .footnote(BARE),
     ];
     if jetstream.is_some() {
         for (metric, over) in

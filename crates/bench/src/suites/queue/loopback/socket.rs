@@ -156,7 +156,7 @@ pub(super) fn consume(
             unsettled -= 1;
             continue;
         }
-        received += compare_packed(case, payload, messages, received, &mut leases)?;
+        received += compare_packed(case, payload, messages, (received, |nth| nth), &mut leases)?;
         said.clear();
         leases.write(&mut said);
         socket.say(BINARY, &said).map_err(failed())?;
