@@ -149,6 +149,7 @@ fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
     let backup = |name: &str| house.operate("POST", "/v1/admin/backup", json!({"name": name}));
     let made = backup("first").expect(201);
     assert_eq!(made["directory"], house.dir.path().join("backups/first").to_str().unwrap());
+    assert_eq!(made["left_out"], json!(["keys", "flows", "queues"]));
     backup("first").refuses(409, "backup_exists");
     backup("before-0.2").expect(201);
     for name in ["", "..", ".hidden", "a/b", "/tmp", &"x".repeat(65)] {
