@@ -105,6 +105,12 @@ fn dead_letters() {
     dead_letters_are_looked_at_and_sent_back(&Queue::there());
 }
 
+#[test]
+fn files() {
+    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::here());
+    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::there());
+}
+
 fn lines_go_in_and_come_out_once(queue: &Queue) {
     queue.printed("", &["create", "jobs"]);
     let output = queue.run("one\ntwo\n\nfour", &["produce", "jobs"]);
@@ -145,6 +151,49 @@ fn files_headers_keys_and_priorities_are_kept(queue: &Queue) {
     assert_eq!(fs::read(queue.path("out/1-1")).unwrap(), b"text");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 2);
     assert_eq!(queue.printed("", &["consume", "files", "--group", "into"]), "");
+}
+
+fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Queue) {
+    let out = queue.path("out");
+    fs::create_dir(&out).unwrap();
+    let read = |name: &str| text(&fs::read(queue.path(&format!("out/{name}"))).unwrap());
+    let refused = |arguments: &[&str]| {
+        let (code, told) = queue.refused(arguments);
+        assert_eq!(code, 1, "{told}");
+        assert!(told.contains("out/0-") && told.contains("holds something else"), "{told}");
+    };
+    for topic in ["a", "b"] {
+        queue.printed("", &["create", topic]);
+        queue.printed(&format!("of {topic}\nlonger than that\n"), &["produce", topic]);
+    }
+    queue.printed("", &["consume", "a", "--count", "1", "--into", &out]);
+    // Another topic has a message of the same number.
+    refused(&["consume", "b", "--into", &out]);
+    assert_eq!(read("0-1"), "of a");
+    assert_eq!(queue.printed("", &["consume", "b"]), "of b\nlonger than that\n");
+    // Handed out again, the first is written already; then something stands in the way.
+    fs::create_dir(queue.path("out/0-2")).unwrap();
+    let again = ["consume", "a", "--group", "again", "--into", &out];
+    refused(&again);
+    fs::remove_dir(queue.path("out/0-2")).unwrap();
+    queue.printed("", &again);
+    assert_eq!((read("0-1"), read("0-2")), ("of a".into(), "longer than that".into()));
+    assert_eq!(queue.printed("", &["consume", "a", "--group", "again"]), "");
+    // So is a message that a topic made anew gave the same number.
+    queue.printed("", &["delete", "a"]);
+    queue.printed("", &["create", "a"]);
+    queue.printed("anew\n", &["produce", "a"]);
+    refused(&["consume", "a", "--into", &out]);
+    assert_eq!(read("0-1"), "of a");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 2);
+
+    let (code, told) = queue.refused(&["consume", "a", "--json", "--into", &out]);
+    assert_eq!(code, 2);
+    assert!(told.contains("--json"), "{told}");
+    let file = queue.path("out/0-1");
+    let (_, told) = queue.refused(&["consume", "a", "--into", &file]);
+    assert!(told.contains("not a directory"), "{told}");
+    assert_eq!(queue.printed("", &["consume", "a"]), "anew\n");
 }
 
 fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
@@ -190,6 +239,35 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     assert_eq!(text(&sent.stderr), "0 sent back\n");
     let purged = queue.run("", &["dead-letters", "t", "--purge"]);
     assert_eq!(text(&purged.stderr), "1 dropped\n");
+}
+
+#[test]
+fn files_are_whole_and_all_there_when_a_consumer_was_killed_in_the_middle() {
+    let queue = Queue::here();
+    queue.printed("", &["create", "t"]);
+    let lines: Vec<String> = (1..=300).map(|nth| format!("{nth} {}", "x".repeat(nth))).collect();
+    queue.printed(&lines.join("\n"), &["produce", "t"]);
+    let out = queue.path("out");
+    fs::create_dir(&out).unwrap();
+    let saved = || {
+        let names = fs::read_dir(&out).unwrap().map(|it| it.unwrap().file_name());
+        names.filter(|name| !name.to_str().unwrap().starts_with('.')).collect::<Vec<_>>()
+    };
+    let mut consumer = queue.command(&["consume", "t", "--into", &out]).spawn().unwrap();
+    while saved().len() < 120 && consumer.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    consumer.kill().unwrap();
+    consumer.wait().unwrap();
+    for name in saved() {
+        let nth: usize = name.to_str().unwrap().strip_prefix("0-").unwrap().parse().unwrap();
+        assert_eq!(text(&fs::read(format!("{out}/0-{nth}")).unwrap()), lines[nth - 1]);
+    }
+    queue.printed("", &["consume", "t", "--into", &out]);
+    for (nth, line) in lines.iter().enumerate() {
+        assert_eq!(text(&fs::read(format!("{out}/0-{}", nth + 1)).unwrap()), *line);
+    }
+    assert_eq!(saved().len(), 300);
 }
 
 #[test]

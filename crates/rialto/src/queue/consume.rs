@@ -2,6 +2,7 @@
 
 use super::duration;
 use super::kept::{Kept, Seen};
+use super::saving::Saving;
 use super::shown::{Form, Shown};
 use crate::Error;
 use crate::terminal::note;
@@ -13,6 +14,9 @@ use std::time::Duration;
 
 /// How many messages are taken at a time.
 const FETCH: u64 = 1_000;
+/// How many of those are that are written to files: each waits for the disk, and all must be there
+/// before the group hands them out again.
+const FETCH_INTO: u64 = 100;
 /// How often whoever follows a topic looks for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -42,9 +46,11 @@ pub(super) struct Consume {
     /// End when no message has come for so long; 0s takes what there is.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
-    /// Write the payload of each message to a file of its own in this directory, which is there;
-    /// LANE-NUMBER is its name. A message is done with once its file is complete.
-    #[arg(long, value_name = "DIR")]
+    /// Write the payload of each message to a file of its own in this directory, which is there and
+    /// used for this topic and group alone; LANE-NUMBER is its name. A message is done with once its
+    /// file is complete and durable. A file that is there and holds something else stays, and is an
+    /// error; .LANE-NUMBER.….part is one that was not finished.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "raw"])]
     into: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
@@ -52,20 +58,28 @@ pub(super) struct Consume {
 
 impl Consume {
     pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+        let saving = self.into.as_deref().map(Saving::open).transpose()?;
+        let most = if saving.is_some() { FETCH_INTO } else { FETCH };
         let mut member = queue.join(&self.topic, &self.group)?;
         let mut left = self.count.unwrap_or(u64::MAX);
         let mut out = BufWriter::new(io::stdout().lock());
         while left > 0 {
             let form = self.form;
             let mut failed = None;
-            let print = &mut |message: &Shown<'_>| match &self.into {
-                Some(dir) => message.save(dir).map_err(|error| {
+            let print = &mut |message: &Shown<'_>| match &saving {
+                Some(saving) => saving.save(message).map_err(|error| {
                     failed = Some(error);
                     io::Error::from(io::ErrorKind::Other)
                 }),
                 None => form.print(&mut out, message),
             };
-            let seen = member.fetch(FETCH.min(left) as usize, self.wait, print)?;
+            let seen = member.fetch(most.min(left) as usize, self.wait, print)?;
+            if let Some(saving) = &saving
+                && failed.is_none()
+                && seen.messages > 0
+            {
+                failed = saving.sync().err();
+            }
             if let Some(error) = failed {
                 // What stands in no file is handed out again.
                 member.leave()?;

@@ -6,6 +6,7 @@ mod duration;
 mod here;
 mod kept;
 mod produce;
+mod saving;
 mod shown;
 mod there;
 mod top;

@@ -1,12 +1,9 @@
 //! Messages as they are printed.
 
-use crate::Error;
 use rialto_queue::packed::PackedMessage;
 use rialto_queue::{Headers, Message, MessageId, Timestamp};
 use serde_json::{Value, json};
-use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// How messages are printed.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -68,12 +65,12 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Writes the payload to a file in a directory. The file is there whole or not at all.
-    pub(super) fn save(&self, dir: &Path) -> Result<(), Error> {
-        let name = format!("{}-{}", self.id.lane, self.id.seq);
-        let (path, begun) = (dir.join(&name), dir.join(format!(".{name}.part")));
-        fs::write(&begun, self.payload).map_err(Error::file("write", &begun))?;
-        fs::rename(&begun, &path).map_err(Error::file("write", &path))
+    pub(super) fn id(&self) -> MessageId {
+        self.id
+    }
+
+    pub(super) fn payload(&self) -> &'a [u8] {
+        self.payload
     }
 
     fn object(&self) -> Value {

@@ -1,0 +1,90 @@
+//! Messages as files of a directory.
+
+use super::shown::Shown;
+use crate::Error;
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// How many bytes of a file are compared at a time.
+const COMPARED: usize = 64 << 10;
+
+/// A directory in which each message gets a file of its own. Whoever is done with a message once it
+/// is here must be able to rely on it: a file is there whole or not at all, never takes the place of
+/// another, and no loss of power takes it.
+pub(super) struct Saving {
+    path: PathBuf,
+    /// The directory itself, whose names are to be made durable.
+    dir: File,
+}
+
+impl Saving {
+    /// Fails if there is no such directory.
+    pub(super) fn open(path: &Path) -> Result<Saving, Error> {
+        let dir = File::open(path).map_err(Error::file("write to", path))?;
+        if !dir.metadata().map_err(Error::file("write to", path))?.is_dir() {
+            return Err(Error::Usage(format!("{} is not a directory", path.display())));
+        }
+        Ok(Saving { path: path.to_owned(), dir })
+    }
+
+    /// Writes the payload of a message to a file called LANE-NUMBER. If there is one that holds the
+    /// same bytes, the message is handed out again and was written before; any other is an error.
+    /// The name is durable after [`Saving::sync`].
+    pub(super) fn save(&self, message: &Shown<'_>) -> Result<(), Error> {
+        let (id, payload) = (message.id(), message.payload());
+        let name = format!("{}-{}", id.lane, id.seq);
+        let path = self.path.join(&name);
+        let failed = |error| Error::file("write", &path)(error);
+        // Written under a name that no other process has, and readable to whom files usually are.
+        let mut begun = tempfile::Builder::new()
+            .prefix(&format!(".{name}."))
+            .suffix(".part")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&self.path)
+            .map_err(failed)?;
+        let written = begun.write_all(payload).and_then(|()| begun.as_file().sync_all());
+        written.map_err(failed)?;
+        match begun.persist_noclobber(&path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                if holds(&path, payload).map_err(failed)? {
+                    return Ok(());
+                }
+                let path = path.display();
+                let reason = format!(
+                    "{path} is there and holds something else: it stays as it is, and no message \
+                     is done with. Each topic and group needs a directory of its own"
+                );
+                Err(Error::Failed(reason))
+            }
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+
+    /// Returns when no loss of power can take what was saved.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        self.dir.sync_all().map_err(Error::file("write to", &self.path))
+    }
+}
+
+/// Whether a file holds these bytes and nothing else. If it does they are durable: whoever wrote
+/// them may have been killed before.
+fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() || metadata.len() != bytes.len() as u64 {
+        return Ok(false);
+    }
+    let mut file = File::open(path)?;
+    let mut room = vec![0; COMPARED.min(bytes.len())];
+    for expected in bytes.chunks(COMPARED) {
+        let found = &mut room[..expected.len()];
+        file.read_exact(found)?;
+        if found != expected {
+            return Ok(false);
+        }
+    }
+    file.sync_all()?;
+    Ok(true)
+}
