@@ -456,6 +456,8 @@ impl GroupState {
         let due = now.after(delay);
         slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
         if delay.is_zero() {
+            // It may have been told to rest before.
+            self.deadlines.forget_rest(id);
             self.ready.insert(id);
             self.has_freed = true;
         } else {
