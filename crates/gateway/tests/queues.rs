@@ -70,6 +70,14 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
     let again = fetch(&house, "two");
     assert_eq!(again.len(), 1, "{again:?}");
     assert_eq!((&again[0]["id"], &again[0]["attempt"]), (&json!("0:2"), &json!(2)));
+    let unseen = |more: Value| {
+        let body = json!({"consumer": "two", "messages": leases(&again), "unseen": true});
+        in_group(&house, "nack", house::with(body, more))
+    };
+    assert_eq!(unseen(json!({"detail": "x"})).refuses(400, "invalid_field").field(), "unseen");
+    assert_eq!(unseen(json!({})).expect(200), json!({"lost": []}));
+    let again = fetch(&house, "two");
+    assert_eq!((&again[0]["id"], &again[0]["attempt"]), (&json!("0:2"), &json!(2)));
     let body = json!({"consumer": "two", "messages": leases(&again)});
     assert_eq!(in_group(&house, "extend", body).expect(200), json!({"lost": []}));
 
@@ -85,11 +93,11 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
     let group = &topic["groups"][0];
     assert_eq!(
         (&group["name"], &group["acked"], &group["redelivered"]),
-        (&json!("all"), &json!("1"), &json!("1"))
+        (&json!("all"), &json!("1"), &json!("2"))
     );
     let metrics = house.get("/metrics").body.as_str().unwrap().to_owned();
     assert!(metrics.contains("rialto_queue_published_total{topic=\"jobs\"} 2\n"), "{metrics}");
-    assert!(metrics.contains("rialto_queue_redelivered_total{topic=\"jobs\",group=\"all\"} 1\n"));
+    assert!(metrics.contains("rialto_queue_redelivered_total{topic=\"jobs\",group=\"all\"} 2\n"));
     assert!(
         metrics.contains("rialto_bus_requests_total{request=\"ack_messages\",outcome=\"ok\"} 1\n")
     );

@@ -176,6 +176,14 @@ fn what_a_lost_client_had_is_handed_out_again() {
     let again = other.messages(2);
     assert_eq!((&again[0]["attempt"], &again[1]["attempt"]), (&json!(2), &json!(2)));
     until(&house, "consumers", "1");
+    let first = json!([{"id": again[0]["id"], "lease": again[0]["lease"]}]);
+    let unseen = json!({"op": "nack", "messages": first, "unseen": true});
+    other.say(Message::text(unseen.to_string()));
+    // The answer and the message come in either order.
+    let heard = [other.hear(), other.hear()];
+    let pushed = heard.iter().find(|told| told["type"] == "messages").unwrap();
+    let message = &pushed["messages"][0];
+    assert_eq!((&message["id"], &message["attempt"]), (&json!("0:1"), &json!(2)));
 }
 
 #[test]
@@ -209,6 +217,10 @@ fn what_makes_no_sense_is_refused_and_the_connection_goes_on() {
         (r#"{"op":"ack","messages":[{"id":"0:1","lease":"7"}]}"#, "invalid_field"),
         (r#"{"op":"ack","messages":[{"id":"0:1","lease":"0.1"}],"refuse":true}"#, "invalid_field"),
         (r#"{"op":"nack","messages":[{"id":"0:1","lease":"0.1"}],"colour":1}"#, "unknown_field"),
+        (
+            r#"{"op":"nack","messages":[{"id":"0:1","lease":"0.1"}],"unseen":true,"refuse":true}"#,
+            "invalid_field",
+        ),
     ] {
         client.say(Message::text(said));
         let told = client.hear();

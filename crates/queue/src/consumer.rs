@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 /// How many bytes one fetch hands out, unless the caller says otherwise.
 const FETCH_BYTES_MAX: usize = 8 << 20;
 
-/// A member of a consumer group. When it is dropped, what it had is handed out to others at once.
+/// A member of a consumer group. When it is dropped, what it had is handed out to others at once, and
+/// counts as tried; [`Consumer::return_unseen`] gives back what it has not looked at.
 pub struct Consumer {
     group: Arc<Group>,
     core: Arc<Core>,
@@ -220,6 +221,14 @@ impl Consumer {
         detail: &str,
     ) -> Result<(), QueueError> {
         self.give_back(id, lease, Nack::Retry { delay, detail: detail.to_owned() })
+    }
+
+    /// These messages were not looked at: they are handed out again as if they had not been handed
+    /// out now. Says which were no longer this consumer's.
+    pub fn return_unseen(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
+        let lost = self.group.return_unseen(leases, self.id);
+        self.core.mark(&self.group);
+        lost
     }
 
     /// The message cannot be worked on by anybody: it goes to the dead letters now.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 /// A message is in hand from when it is taken for the subscription, before [`Subscription::recv`]
 /// hands it out, until it is done with, given back, or its lease runs out; only then is another one
 /// taken for it. It is settled through [`Subscription::settler`], on any thread. When the
-/// subscription is dropped, what it had is handed out to others at once.
+/// subscription is dropped, what it had is handed out to others at once; what it had not handed out
+/// does not count as tried.
 ///
 /// ```
 /// # use rialto_queue::{GroupOptions, Publish, Queue, QueueOptions, TopicOptions};
@@ -167,6 +168,8 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        let unseen: Vec<_> = self.ready.iter().map(|one| (one.id(), one.lease)).collect();
+        self.settler.consumer.return_unseen(&unseen);
         // Settlers may live on; what they say then counts as long as nobody else has the message.
         self.settler.consumer.leave();
     }
@@ -231,6 +234,13 @@ impl Settler {
         let result = self.consumer.nack_lease(id, lease, delay, detail);
         self.release([lease]);
         result
+    }
+
+    /// As [`Consumer::return_unseen`].
+    pub fn return_unseen(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
+        let lost = self.consumer.return_unseen(leases);
+        self.release(leases.iter().map(|(_, lease)| *lease));
+        lost
     }
 
     /// As [`Consumer::refuse`].

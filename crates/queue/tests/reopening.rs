@@ -47,6 +47,23 @@ fn what_was_in_hand_when_the_process_died_counts_as_tried() {
 }
 
 #[test]
+fn what_came_back_unseen_is_untried_after_a_restart_until_it_is_tried() {
+    let mut stage = with_topic(stream());
+    stage.publish("t", b"a");
+    let consumer = stage.consumer("t", "g");
+    let held = take(&consumer);
+    assert!(consumer.return_unseen(&[(held[0].id(), held[0].lease())]).is_empty());
+    // Nobody says anything more before the process dies.
+    let mut consumers = vec![consumer];
+    for attempt in [1, 2] {
+        stage.queue().step();
+        stage.kill();
+        consumers.push(stage.consumer("t", "g"));
+        assert_eq!(take(&consumers[usize::from(attempt)])[0].attempt(), attempt);
+    }
+}
+
+#[test]
 fn a_close_loses_nothing_at_any_level_but_memory() {
     for level in [Level::Buffered, Level::Synced] {
         let mut stage = with_topic(stream().level(level).priorities(2));

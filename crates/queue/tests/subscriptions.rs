@@ -96,8 +96,28 @@ fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
     assert_eq!(pushed(&mut others).len(), 1);
     drop(jobs);
     let attempts: Vec<_> = pushed(&mut others).iter().map(|job| job.attempt()).collect();
-    assert_eq!(attempts, [2, 2, 2, 2]);
+    // Nobody looked at the others.
+    assert_eq!(attempts, [2, 1, 1, 1]);
     assert!(matches!(settler.ack(&first), Err(QueueError::LeaseLost(_))));
+}
+
+#[test]
+fn messages_behind_one_that_nobody_survives_do_not_die_with_it() {
+    let options = GroupOptions { attempts_max: 3, ..GroupOptions::default() };
+    let (queue, _) = furnished(options);
+    publish(&queue, 10);
+    for attempt in 1..=3 {
+        let poison = subscribe(&queue, 10).next(NOW).unwrap().unwrap();
+        assert_eq!((poison.id().seq, poison.attempt()), (1, attempt));
+    }
+    let mut others = subscribe(&queue, 10);
+    assert!(
+        pushed(&mut others)
+            .iter()
+            .map(|job| (job.id().seq, job.attempt()))
+            .eq((2..=10).map(|it| (it, 1)))
+    );
+    assert_eq!(queue.stats("jobs.dead").unwrap().messages, 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod running;
 use running::{Running, command, configure, text};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
@@ -109,6 +109,40 @@ fn dead_letters() {
 fn files() {
     a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::here());
     a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::there());
+}
+
+#[test]
+fn readers_who_have_had_enough() {
+    what_nobody_read_was_not_tried(&Queue::here());
+    what_nobody_read_was_not_tried(&Queue::there());
+}
+
+/// Reads so many bytes of what a command prints, and no more.
+fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
+    let mut reader = queue.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut read = vec![0; bytes];
+    reader.stdout.take().unwrap().read_exact(&mut read).unwrap();
+    assert!(reader.wait().unwrap().success());
+    text(&read)
+}
+
+fn what_nobody_read_was_not_tried(queue: &Queue) {
+    queue.printed("", &["create", "t"]);
+    queue.printed("", &["group", "t", "g", "--attempts-max", "2"]);
+    let line = |nth: usize| format!("{nth:03} {}\n", "x".repeat(1_000));
+    let lines: String = (0..200).map(line).collect();
+    queue.printed(&lines, &["produce", "t"]);
+    let consume = ["consume", "t", "--group", "g"];
+    for _ in 0..2 {
+        assert_eq!(looked_at(queue, &consume, 100), lines[..100]);
+    }
+    // The first was looked at twice; of the others no one was.
+    assert_eq!(
+        queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
+        lines[line(0).len()..]
+    );
+    let letter = queue.json(&["dead-letters", "t", "--json"]);
+    assert_eq!(letter["headers"]["dead-attempts"], "2");
 }
 
 fn lines_go_in_and_come_out_once(queue: &Queue) {
@@ -220,21 +254,20 @@ fn a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(queue: &Queue
 
 fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     queue.printed("", &["create", "t"]);
-    // Taken once by somebody who cannot print it, the message is dead.
+    // Begun once by somebody who does not read on, the message is dead.
     queue.printed("", &["group", "t", "g", "--attempts-max", "1"]);
-    queue.printed("a\n", &["produce", "t"]);
-    let mut reader = queue.command(&["consume", "t", "--group", "g"]);
-    let mut reader = reader.stdout(Stdio::piped()).spawn().unwrap();
-    drop(reader.stdout.take());
-    assert!(reader.wait().unwrap().success());
+    // More than a pipe holds, so that it cannot be printed to the end.
+    let long = "a".repeat(200_000);
+    queue.printed(&format!("{long}\n"), &["produce", "t"]);
+    looked_at(queue, &["consume", "t", "--group", "g"], 1);
     let printed = queue.printed("", &["consume", "t", "--group", "g", "--wait", "300ms"]);
     assert_eq!(printed, "");
     let letter = queue.json(&["dead-letters", "t", "--json"]);
-    assert_eq!(letter["payload"], "a");
+    assert_eq!(letter["payload"], long);
     assert_eq!(letter["headers"]["dead-reason"], "unanswered");
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
     assert_eq!(text(&sent.stderr), "1 sent back\n");
-    assert_eq!(queue.printed("", &["consume", "t", "--group", "h"]), "a\na\n");
+    assert_eq!(queue.printed("", &["consume", "t", "--group", "h"]), format!("{long}\n{long}\n"));
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
     assert_eq!(text(&sent.stderr), "0 sent back\n");
     let purged = queue.run("", &["dead-letters", "t", "--purge"]);

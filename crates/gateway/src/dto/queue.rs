@@ -232,6 +232,8 @@ pub(crate) struct NackRequest<'a> {
     pub(crate) delay_ms: Option<u64>,
     #[serde(default)]
     pub(crate) refuse: bool,
+    #[serde(default)]
+    pub(crate) unseen: bool,
     #[serde(borrow)]
     pub(crate) detail: Option<Str<'a>>,
 }

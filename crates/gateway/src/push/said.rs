@@ -3,7 +3,7 @@
 use crate::ApiError;
 use crate::dto::LeaseRequest;
 use crate::json::{self, Str};
-use crate::queues::{LeaseTexts, Leased, settle_limits};
+use crate::queues::{GivenBack, LeaseTexts, Leased, settle_limits};
 use crate::routes::packed_leases;
 use rialto_queue::{MessageId, QueueError, Settler};
 use serde::Deserialize;
@@ -38,6 +38,8 @@ struct Text<'a> {
     delay_ms: Option<u64>,
     #[serde(default)]
     refuse: bool,
+    #[serde(default)]
+    unseen: bool,
     #[serde(borrow)]
     detail: Option<Str<'a>>,
 }
@@ -46,9 +48,7 @@ struct Text<'a> {
 pub(super) struct Said {
     pub(super) op: Op,
     leases: Vec<Leased>,
-    delay: Option<Duration>,
-    refuse: bool,
-    detail: String,
+    back: GivenBack,
 }
 
 impl Said {
@@ -58,23 +58,27 @@ impl Said {
         let said = Said {
             op: text.op,
             leases: LeaseRequest::numbers(&text.messages, leases)?,
-            delay: text.delay_ms.map(Duration::from_millis),
-            refuse: text.refuse,
-            detail: text.detail.as_deref().unwrap_or_default().to_owned(),
+            back: GivenBack {
+                delay: text.delay_ms.map(Duration::from_millis),
+                refuse: text.refuse,
+                unseen: text.unseen,
+                detail: text.detail.as_deref().unwrap_or_default().to_owned(),
+            },
         };
-        if said.op != Op::Nack && (said.delay.is_some() || said.refuse || !said.detail.is_empty()) {
-            let message = "Only a nack has delay_ms, refuse and detail.";
+        if said.op != Op::Nack && said.back != GivenBack::default() {
+            let message = "Only a nack has delay_ms, refuse, unseen and detail.";
             return Err(ApiError::invalid("op", message));
         }
-        settle_limits(said.leases.len(), said.delay, &said.detail)?;
+        settle_limits(said.leases.len(), &said.back)?;
         Ok(said)
     }
 
     /// Reads a binary frame: packed leases of messages that were worked on.
     pub(super) fn in_bytes(bytes: &[u8], leases: LeaseTexts) -> Result<Said, ApiError> {
         let leases = packed_leases(bytes, leases)?;
-        settle_limits(leases.len(), None, "")?;
-        Ok(Said { op: Op::Ack, leases, delay: None, refuse: false, detail: String::new() })
+        let said = Said { op: Op::Ack, leases, back: GivenBack::default() };
+        settle_limits(said.leases.len(), &said.back)?;
+        Ok(said)
     }
 
     /// Has it be so, and says which were no longer the client's.
@@ -82,11 +86,13 @@ impl Said {
         let each = |(id, lease): (MessageId, u64)| match self.op {
             Op::Ack => settler.ack_lease(id, lease),
             Op::Extend => settler.extend_lease(id, lease),
-            Op::Nack if self.refuse => settler.refuse_lease(id, lease, &self.detail),
-            Op::Nack => settler.nack_lease(id, lease, self.delay, &self.detail),
+            Op::Nack if self.back.refuse => settler.refuse_lease(id, lease, &self.back.detail),
+            Op::Nack => settler.nack_lease(id, lease, self.back.delay, &self.back.detail),
         };
-        if self.op == Op::Ack {
-            return Ok(settler.ack_leases(&self.leases));
+        match self.op {
+            Op::Ack => return Ok(settler.ack_leases(&self.leases)),
+            Op::Nack if self.back.unseen => return Ok(settler.return_unseen(&self.leases)),
+            Op::Nack | Op::Extend => {}
         }
         let mut lost = Vec::new();
         for leased in &self.leases {

@@ -274,12 +274,16 @@ impl Handler<AckMessages> for QueueKeeper {
 
 impl Handler<NackMessages> for QueueKeeper {
     async fn handle(&self, nack: NackMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
-        let NackMessages { seat, leases, delay, refuse, detail } = nack;
+        let NackMessages { seat, leases, back } = nack;
         let consumer = self.call(cx, &seat)?;
-        let lost = self.settle(&leases, |id, lease| match refuse {
-            true => consumer.refuse_lease(id, lease, &detail),
-            false => consumer.nack_lease(id, lease, delay, &detail),
-        })?;
+        let lost = if back.unseen {
+            consumer.return_unseen(&leases)
+        } else {
+            self.settle(&leases, |id, lease| match back.refuse {
+                true => consumer.refuse_lease(id, lease, &back.detail),
+                false => consumer.nack_lease(id, lease, back.delay, &back.detail),
+            })?
+        };
         self.came_to(consumer.confirmed().await)?;
         Ok(lost)
     }

@@ -22,7 +22,8 @@ pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage, NewMessages,
-    PublishMessages, Published, ReadFrom, ReadMessages, Seat, SubscribeMessages, settle_limits,
+    GetTopic, GivenBack, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage,
+    NewMessages, PublishMessages, Published, ReadFrom, ReadMessages, Seat, SubscribeMessages,
+    settle_limits,
 };
 pub(crate) use transaction::CommitTransaction;

@@ -137,10 +137,18 @@ pub(crate) struct AckMessages {
 pub(crate) struct NackMessages {
     pub(crate) seat: Seat,
     pub(crate) leases: Vec<Leased>,
+    pub(crate) back: GivenBack,
+}
+
+/// How messages are given back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct GivenBack {
     /// When to hand them out again; left out, what the group says.
     pub(crate) delay: Option<Duration>,
     /// Whether nobody can work on them, so that they go to the dead letters now.
     pub(crate) refuse: bool,
+    /// Whether nobody has looked at them, so that they count as not handed out.
+    pub(crate) unseen: bool,
     /// Why.
     pub(crate) detail: String,
 }
@@ -337,7 +345,7 @@ impl Validate for AckMessages {
 
 impl Validate for NackMessages {
     fn validate(&self) -> Result<()> {
-        settle_limits(self.leases.len(), self.delay, &self.detail)
+        settle_limits(self.leases.len(), &self.back)
     }
 }
 
@@ -370,7 +378,12 @@ impl Validate for ReadMessages {
 }
 
 /// What may be said of messages at a time.
-pub(crate) fn settle_limits(count: usize, delay: Option<Duration>, detail: &str) -> Result<()> {
+pub(crate) fn settle_limits(count: usize, back: &GivenBack) -> Result<()> {
+    let GivenBack { delay, refuse, unseen, detail } = back;
+    if *unseen && (delay.is_some() || *refuse || !detail.is_empty()) {
+        let message = "Of what was not looked at there is nothing else to say.";
+        return Err(AtField("unseen").invalid(message));
+    }
     if delay.is_some_and(|delay| delay > DELAY_MAX) {
         let message = format!("A message rests at most {} ms.", DELAY_MAX.as_millis());
         return Err(AtField("delay_ms").invalid(message));

@@ -9,7 +9,7 @@ use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::query::Query;
 use crate::queues::{
-    AckMessages, ExtendLeases, FetchMessages, Leased, LeaveGroup, NackMessages, Seat,
+    AckMessages, ExtendLeases, FetchMessages, GivenBack, Leased, LeaveGroup, NackMessages, Seat,
 };
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -71,18 +71,24 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
         Some(leases) => NackMessages {
             seat: seat_asked(&call, &mut query)?,
             leases,
-            delay: query.parse("delay_ms", "milliseconds")?.map(Duration::from_millis),
-            refuse: query.parse("refuse", "true or false")?.unwrap_or_default(),
-            detail: query.text("detail").unwrap_or_default().into_owned(),
+            back: GivenBack {
+                delay: query.parse("delay_ms", "milliseconds")?.map(Duration::from_millis),
+                refuse: query.parse("refuse", "true or false")?.unwrap_or_default(),
+                unseen: query.parse("unseen", "true or false")?.unwrap_or_default(),
+                detail: query.text("detail").unwrap_or_default().into_owned(),
+            },
         },
         None => {
             let body: NackRequest<'_> = call.json()?;
             NackMessages {
                 seat: seat(&call, &body.consumer)?,
                 leases: leases(gate, &body.messages)?,
-                delay: body.delay_ms.map(Duration::from_millis),
-                refuse: body.refuse,
-                detail: body.detail.as_deref().unwrap_or_default().to_owned(),
+                back: GivenBack {
+                    delay: body.delay_ms.map(Duration::from_millis),
+                    refuse: body.refuse,
+                    unseen: body.unseen,
+                    detail: body.detail.as_deref().unwrap_or_default().to_owned(),
+                },
             }
         }
     };

@@ -268,6 +268,23 @@ impl Group {
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
+    /// Takes back messages that a consumer did not look at. Says which were no longer the consumer's.
+    pub(crate) fn return_unseen(
+        &self,
+        leases: &[(MessageId, u64)],
+        consumer: ConsumerId,
+    ) -> Vec<MessageId> {
+        let now = self.topic.house.now();
+        let mut inner = self.inner();
+        let is_lost = |(id, lease): &&(MessageId, u64)| {
+            !inner.state.nack(*id, *lease, consumer, Nack::Unseen, now)
+        };
+        let lost = leases.iter().filter(is_lost).map(|(id, _)| *id).collect();
+        drop(inner);
+        self.wake_for_freed();
+        lost
+    }
+
     /// Forgets the leases that no longer are.
     pub(crate) fn retain_leased(
         &self,

@@ -187,9 +187,12 @@ impl GroupState {
         now: Timestamp,
     ) -> Offer {
         let in_turn = self.options.order == Order::None || self.keys.enter(key, id);
+        // That it was seen was told before, and that it was not tried: now it is.
+        let mut is_known_untried = false;
         if !self.earlier_attempts.is_empty()
             && let Some((attempts, due)) = self.earlier_attempts.remove(&id)
         {
+            is_known_untried = attempts == 0;
             self.window_mut(id).reach(id.seq).attempts = attempts;
             let attempts_max = self.options.attempts_max;
             if attempts_max > 0 && attempts >= attempts_max {
@@ -205,6 +208,9 @@ impl GroupState {
             }
         }
         if in_turn {
+            if is_known_untried && self.keeps_changes {
+                self.changes.tried.push((id, 1, Timestamp(0)));
+            }
             Offer::Leased(self.lease(id, consumer, now))
         } else {
             let slot = self.window_mut(id).reach(id.seq);
@@ -419,8 +425,25 @@ impl GroupState {
                 self.retry(id, now, delay, DeathReason::Rejected, detail);
             }
             Nack::Refuse { detail } => self.die(id, DeathReason::Refused, detail),
+            Nack::Unseen => self.unsee(id),
         }
         true
+    }
+
+    /// Takes back that a message was handed out. If its lease ran out before, that it was has counted.
+    fn unsee(&mut self, id: MessageId) {
+        let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
+        if slot.standing != Standing::Leased {
+            return;
+        }
+        slot.standing = Standing::Ready;
+        slot.attempts = slot.attempts.saturating_sub(1);
+        let attempts = slot.attempts;
+        self.ready.insert(id);
+        self.has_freed = true;
+        if self.keeps_changes {
+            self.changes.tried.push((id, attempts, Timestamp(0)));
+        }
     }
 
     /// A consumer needs longer. False if the message is no longer the consumer's.

@@ -70,12 +70,15 @@ pub(crate) enum Nack {
     Retry { delay: Option<Duration>, detail: String },
     /// Not to be handed out again.
     Refuse { detail: String },
+    /// To be handed out again at once, by a consumer that has not looked at it: the try does not
+    /// count.
+    Unseen,
 }
 
 /// Counts since the group was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounts {
-    /// Messages handed out, again or not.
+    /// Messages handed out, again or not, and those that came back unseen.
     pub delivered: u64,
     /// Of these, those that had been handed out before.
     pub redelivered: u64,

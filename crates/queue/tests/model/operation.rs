@@ -81,6 +81,7 @@ pub(crate) enum Operation {
     AckThrough(usize),
     Nack(usize, Option<Duration>),
     Refuse(usize),
+    ReturnUnseen(usize),
     Extend(usize),
     Transaction(Vec<usize>, Vec<(usize, Shape)>),
     OpenReader(usize, Start),
@@ -223,6 +224,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => n().prop_map(Operation::AckThrough),
         8 => (n(), nack_delay).prop_map(|(held, delay)| Operation::Nack(held, delay)),
         2 => n().prop_map(Operation::Refuse),
+        4 => n().prop_map(Operation::ReturnUnseen),
         2 => n().prop_map(Operation::Extend),
         6 => (some_acks, some_messages)
             .prop_map(|(acks, messages)| Operation::Transaction(acks, messages)),

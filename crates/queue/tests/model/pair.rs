@@ -127,6 +127,7 @@ impl Pair {
             Operation::AckThrough(nth) => self.ack_through(*nth),
             Operation::Nack(nth, delay) => self.nack(*nth, *delay),
             Operation::Refuse(nth) => self.refuse(*nth),
+            Operation::ReturnUnseen(nth) => self.return_unseen(*nth),
             Operation::Extend(nth) => self.extend(*nth),
             Operation::Transaction(acks, messages) => self.transact(acks, messages),
             Operation::OpenReader(topic, start) => self.open_reader(*topic, *start),
@@ -348,6 +349,15 @@ impl Pair {
         let expected = deaths.is_some().then_some(()).ok_or(Problem::LeaseLost(id));
         self.bury(&topic, &group, deaths.unwrap_or_default());
         same("refuse", outcome(refused), expected);
+    }
+
+    fn return_unseen(&mut self, nth: usize) {
+        let Some((held, member)) = self.speak(nth) else { return };
+        let (topic, group) = (held.topic.clone(), held.group.clone());
+        let (id, lease, by) = (held.message.id(), held.lease, member.id);
+        let lost = member.consumer.return_unseen(&[(id, held.message.lease())]);
+        let is_held = self.reference.group(&topic, &group).return_unseen(id, lease, by);
+        same("return unseen", lost.is_empty(), is_held);
     }
 
     fn extend(&mut self, nth: usize) {

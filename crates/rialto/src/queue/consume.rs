@@ -2,6 +2,8 @@
 
 use super::duration;
 use super::kept::{Kept, Seen};
+use super::output::{Output, Stop};
+use super::printing::Printing;
 use super::saving::Saving;
 use super::shown::{Form, Shown};
 use crate::Error;
@@ -12,11 +14,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// How many messages are taken at a time.
+/// How many messages are read at a time.
 const FETCH: u64 = 1_000;
-/// How many of those are that are written to files: each waits for the disk, and all must be there
-/// before the group hands them out again.
-const FETCH_INTO: u64 = 100;
 /// How often whoever follows a topic looks for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -58,40 +57,41 @@ pub(super) struct Consume {
 
 impl Consume {
     pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
-        let saving = self.into.as_deref().map(Saving::open).transpose()?;
-        let most = if saving.is_some() { FETCH_INTO } else { FETCH };
+        let mut output = match &self.into {
+            Some(dir) => Output::Files(Saving::open(dir)?),
+            None => Output::Lines(Printing::open(self.form)?),
+        };
         let mut member = queue.join(&self.topic, &self.group)?;
         let mut left = self.count.unwrap_or(u64::MAX);
-        let mut out = BufWriter::new(io::stdout().lock());
         while left > 0 {
-            let form = self.form;
-            let mut failed = None;
-            let print = &mut |message: &Shown<'_>| match &saving {
-                Some(saving) => saving.save(message).map_err(|error| {
-                    failed = Some(error);
-                    io::Error::from(io::ErrorKind::Other)
-                }),
-                None => form.print(&mut out, message),
+            let most = output.batch().min(left) as usize;
+            output.begin();
+            let mut stopped = None;
+            let put = &mut |message: &Shown<'_>| {
+                output.put(message).map_err(|stop| {
+                    stopped = Some(stop);
+                    io::ErrorKind::Other.into()
+                })
             };
-            let seen = member.fetch(most.min(left) as usize, self.wait, print)?;
-            if let Some(saving) = &saving
-                && failed.is_none()
-                && seen.messages > 0
-            {
-                failed = saving.sync().err();
-            }
-            if let Some(error) = failed {
-                // What stands in no file is handed out again.
-                member.leave()?;
-                return Err(error);
-            }
+            let seen = member.fetch(most, self.wait, put)?;
             tell_missed(&seen);
             if seen.messages == 0 && seen.missed == 0 {
                 break;
             }
-            // What could not be printed is handed out again.
-            if seen.is_enough || out.flush().is_err() {
-                break;
+            if let Some(stop) = stopped.or_else(|| output.finish().err()) {
+                // What was not written is handed out again, and what nobody saw was not tried.
+                let gone = member.return_unseen(output.looked_at())?;
+                if gone > 0 {
+                    note(format_args!(
+                        "{gone} messages could not be given back: the group delivers at most once, \
+                         or they took too long"
+                    ));
+                }
+                member.leave()?;
+                return match stop {
+                    Stop::Enough => Ok(()),
+                    Stop::Failed(error) => Err(error),
+                };
             }
             let late = member.done()?;
             if late > 0 {

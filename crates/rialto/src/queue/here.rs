@@ -158,6 +158,12 @@ impl Member for Joined {
         Ok(self.consumer.ack_all(&std::mem::take(&mut self.shown)).len() as u64)
     }
 
+    fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error> {
+        let unseen = self.shown.iter().skip(looked_at);
+        let leases: Vec<_> = unseen.map(|message| (message.id(), message.lease())).collect();
+        Ok(self.consumer.return_unseen(&leases).len() as u64)
+    }
+
     fn leave(self: Box<Self>) -> Result<(), Error> {
         self.consumer.confirm().map_err(told)
     }

@@ -80,6 +80,11 @@ pub(super) trait Member {
     /// Is done with what was shown last. Says with how many it was too late.
     fn done(&mut self) -> Result<u64, Error>;
 
+    /// Gives back what was shown last, but for the first `looked_at` messages, which stay as they
+    /// are: nobody has looked at the others, and they were not tried. Says how many could not be
+    /// given back.
+    fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error>;
+
     /// Leaves the group. Returns when what was done is as safe as the topic keeps messages; what
     /// was shown and not done is handed out to others.
     fn leave(self: Box<Self>) -> Result<(), Error>;

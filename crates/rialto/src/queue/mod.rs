@@ -5,6 +5,8 @@ mod dead;
 mod duration;
 mod here;
 mod kept;
+mod output;
+mod printing;
 mod produce;
 mod saving;
 mod shown;

@@ -189,6 +189,23 @@ impl Joined<'_> {
         packed(self.client.ask(&ask)?.accepted()?.body)
     }
 
+    /// Says what became of what was shown last, but for the first messages. Returns how many were
+    /// no longer this consumer's.
+    fn settle(&mut self, request: &str, skipped: usize) -> Result<u64, Error> {
+        let Some(shown) = self.shown.take().filter(|shown| shown.len() > skipped) else {
+            return Ok(0);
+        };
+        let mut leases = PackedLeases::new(shown.epoch());
+        let settled = shown.messages().skip(skipped);
+        settled.for_each(|message| leases.push(message.id(), message.lease()));
+        let mut body = Vec::new();
+        leases.write(&mut body);
+        let path = self.path(&format!("{request}consumer={}", escape(&self.consumer)));
+        let ask = Ask::post(&path).body(LEASES_MEDIA_TYPE, &body);
+        let told = self.client.ask(&ask)?.accepted_json()?;
+        Ok(told["lost"].as_array().map_or(0, Vec::len) as u64)
+    }
+
     /// As [`Joined::ask`], and creates the group if there is none.
     fn ask_group(&self, most: usize, wait: Duration) -> Result<Packed<Vec<u8>>, Error> {
         match self.ask(most, wait) {
@@ -220,15 +237,11 @@ impl Member for Joined<'_> {
     }
 
     fn done(&mut self) -> Result<u64, Error> {
-        let Some(shown) = self.shown.take().filter(|shown| !shown.is_empty()) else { return Ok(0) };
-        let mut leases = PackedLeases::new(shown.epoch());
-        shown.messages().for_each(|message| leases.push(message.id(), message.lease()));
-        let mut body = Vec::new();
-        leases.write(&mut body);
-        let path = self.path(&format!("ack?consumer={}", escape(&self.consumer)));
-        let ask = Ask::post(&path).body(LEASES_MEDIA_TYPE, &body);
-        let told = self.client.ask(&ask)?.accepted_json()?;
-        Ok(told["lost"].as_array().map_or(0, Vec::len) as u64)
+        self.settle("ack?", 0)
+    }
+
+    fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error> {
+        self.settle("nack?unseen=true&", looked_at)
     }
 
     fn leave(self: Box<Self>) -> Result<(), Error> {

@@ -283,6 +283,18 @@ impl Group {
         Some(vec![self.die(id, "refused", "never")])
     }
 
+    pub(crate) fn return_unseen(&mut self, id: MessageId, lease: u64, by: u32) -> bool {
+        let held = self.is_of(id, lease, by);
+        if held {
+            self.counts.nacked += 1;
+            let slot = self.slot(id).unwrap();
+            if matches!(slot.standing, Standing::Leased { .. }) {
+                (slot.standing, slot.attempts) = (Standing::Ready, slot.attempts - 1);
+            }
+        }
+        held
+    }
+
     pub(crate) fn extend(&mut self, id: MessageId, lease: u64, by: u32, now: u64) -> bool {
         let later = now + nanos(self.options.ack_wait);
         match self.slot(id) {
