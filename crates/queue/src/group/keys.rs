@@ -41,7 +41,13 @@ impl Keys {
         let hash = self.of.remove(&id)?;
         let queue = self.queues.get_mut(&hash)?;
         let was_first = queue.front() == Some(&id);
-        queue.retain(|other| *other != id);
+        // Most leave in their turn; a look at all that wait would be long for a key that is often
+        // used.
+        if was_first {
+            queue.pop_front();
+        } else {
+            queue.retain(|other| *other != id);
+        }
         let next = queue.front().copied();
         if next.is_none() {
             self.queues.remove(&hash);
