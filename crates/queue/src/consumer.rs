@@ -77,7 +77,7 @@ impl Consumer {
     }
 
     /// What would be handed out next, at most this many messages and about as many bytes as a fetch
-    /// hands out, without taking them.
+    /// hands out, without taking them. They end short of damage, which is an error if it comes first.
     pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
         self.group.peek(messages_max, self.bytes_max)
     }

@@ -34,7 +34,8 @@ enum Fate {
 
 impl Queue {
     /// The oldest letters of a topic of dead letters that were not sent back: at most `max`, up to the
-    /// one with which they take `bytes_max` bytes or more.
+    /// one with which they take `bytes_max` bytes or more, or short of damage, which is an error if it
+    /// comes first.
     pub fn dead_letters(
         &self,
         topic: &str,
@@ -49,13 +50,16 @@ impl Queue {
         // None was ever sent back, and who only looks leaves no group behind.
         let mut reader = self.reader(topic, Start::Oldest)?;
         let (mut letters, mut bytes) = (Vec::new(), 0);
-        while letters.len() < max
-            && bytes < bytes_max
-            && let Some(read) = reader.try_next()?
-        {
-            if let Read::Message(letter) = read {
-                bytes += letter.bytes();
-                letters.push(letter);
+        while letters.len() < max && bytes < bytes_max {
+            match reader.try_next() {
+                Ok(Some(Read::Message(letter))) => {
+                    bytes += letter.bytes();
+                    letters.push(letter);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) if letters.is_empty() => return Err(error),
+                Err(_) => break,
             }
         }
         Ok(letters)

@@ -116,6 +116,28 @@ fn what_lies_before_damage_is_handed_out_and_does_not_die_of_it() {
 }
 
 #[test]
+fn what_lies_before_damage_is_looked_at_and_then_comes_the_damage() {
+    let mut stage = with_topic(TopicOptions { recent_bytes_max: 0, ..stream() });
+    for number in 0..6 {
+        stage.publish("t", format!("message {number}").as_bytes());
+    }
+    stage.reopen();
+    let names = stage.disk.list(Path::new(LANE)).unwrap();
+    let first = names.iter().find(|name| name.ends_with(".log")).unwrap();
+    assert!(stage.disk.flip_bit(&Path::new(LANE).join(first), 4 * 4096 + 150, 3));
+    let letters = || stage.queue().dead_letters("t", 100, usize::MAX);
+    assert_eq!(letters().unwrap().len(), 3);
+    let consumer = stage.consumer("t", "redrive");
+    assert_eq!(consumer.peek(100).unwrap().len(), 3);
+    assert_eq!(letters().unwrap().len(), 3);
+    for message in take(&consumer) {
+        consumer.ack(&message).unwrap();
+    }
+    assert!(consumer.peek(100).is_err());
+    assert!(letters().is_err());
+}
+
+#[test]
 fn a_directory_is_open_once() {
     let stage = with_topic(stream());
     let Err(refused) = Queue::open_stepped(stage.options()) else { panic!("it was opened twice") };

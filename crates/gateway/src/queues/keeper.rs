@@ -315,7 +315,12 @@ pub(super) fn read_page(
     while page.messages.len() < max && bytes < READ_BYTES_MAX {
         let read = match first.take() {
             Some(read) => Some(read),
-            None => reader.try_next()?,
+            None => match reader.try_next() {
+                Ok(read) => read,
+                // What stands before damage is handed out; whoever goes on from there meets it.
+                Err(_) if reader.positions() != began => break,
+                Err(error) => return Err(error),
+            },
         };
         match read {
             Some(Read::Message(message)) => {
@@ -389,5 +394,47 @@ impl Handler<ReadMessages> for QueueKeeper {
             self.readings.rest(topic, reader, max, is_resumed);
         }
         Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_disk::{Disk, SimDisk};
+    use rialto_queue::{QueueOptions, Start};
+    use std::path::Path;
+
+    #[test]
+    fn what_stands_before_damage_is_a_page_and_the_next_is_the_damage() {
+        const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+        let disk = Arc::new(SimDisk::new(7));
+        let options = || QueueOptions {
+            disk: disk.clone(),
+            control_segment_bytes: SEGMENT_BYTES,
+            ..QueueOptions::at("/queue")
+        };
+        let queue = Queue::open_stepped(options()).unwrap();
+        let topic = TopicOptions { segment_bytes: SEGMENT_BYTES, ..TopicOptions::default() };
+        queue.create_topic("t", topic).unwrap();
+        let producer = queue.producer("t").unwrap();
+        for _ in 0..6 {
+            let _ = producer.publish(&Publish::new(b"each in a block of its own")).unwrap();
+        }
+        drop(producer);
+        queue.close().unwrap();
+
+        let queue = Queue::open_stepped(options()).unwrap();
+        let lane = Path::new("/queue/topics/000001/lane-0");
+        let names = disk.list(lane).unwrap();
+        let first = names.iter().find(|name| name.ends_with(".log")).unwrap();
+        assert!(disk.flip_bit(&lane.join(first), 4 * 4096 + 150, 3));
+        let mut reader = queue.reader("t", Start::Oldest).unwrap();
+        let began = reader.positions();
+        let page = read_page(&mut reader, &began, None, 100).unwrap();
+        assert_eq!(page.messages.len(), 3);
+        let mut reader = queue.reader_at("t", &page.next).unwrap();
+        let began = reader.positions();
+        let damage = read_page(&mut reader, &began, None, 100).map(drop).unwrap_err();
+        assert!(damage.to_string().contains(first), "{damage}");
     }
 }

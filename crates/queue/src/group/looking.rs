@@ -47,7 +47,7 @@ impl Group {
     }
 
     /// At most `messages_max` messages that would be handed out next, up to the one with which they
-    /// take `bytes_max` bytes or more.
+    /// take `bytes_max` bytes or more. They end where the topic cannot be read, unless it begins so.
     pub(crate) fn peek(
         &self,
         messages_max: usize,
@@ -55,12 +55,16 @@ impl Group {
     ) -> Result<Vec<Message>, QueueError> {
         let (mut messages, mut bytes) = (Vec::new(), 0);
         let mut looking = self.look(&[])?;
-        while messages.len() < messages_max
-            && bytes < bytes_max
-            && let Some(message) = looking.next()?
-        {
-            bytes += message.bytes();
-            messages.push(message);
+        while messages.len() < messages_max && bytes < bytes_max {
+            match looking.next() {
+                Ok(Some(message)) => {
+                    bytes += message.bytes();
+                    messages.push(message);
+                }
+                Ok(None) => break,
+                Err(error) if messages.is_empty() => return Err(error),
+                Err(_) => break,
+            }
         }
         Ok(messages)
     }
