@@ -17,6 +17,7 @@ mod messages;
 mod reopen;
 mod rounds;
 mod stage;
+mod steady;
 
 use crate::error::BenchError;
 use crate::report::Row;
@@ -53,7 +54,7 @@ impl Suite for Queues {
 type Part = fn(&mut Context<'_>) -> Result<Outcome, BenchError>;
 
 /// What can be asked for alone.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("memory", |context| memory::measure(context).map(rows)),
     ("compressed", |context| codecs::compressed(context).map(rows)),
     ("encrypted", |context| codecs::encrypted(context).map(rows)),
@@ -64,6 +65,7 @@ const PARTS: [(&str, Part); 13] = [
     ("at-once", |context| durable::at_once(context).map(rows)),
     ("loopback", |context| loopback::measure(context).map(rows)),
     ("confirmed", |context| durable::confirmed(context).map(rows)),
+    ("full", |context| steady::measure(context).map(rows)),
     ("latency", latency::measure),
     ("groups", |context| groups::measure(context).map(rows)),
     ("reopen", |context| reopen::measure(context).map(rows)),

@@ -61,8 +61,18 @@ impl Stage {
         case: &str,
         options: TopicOptions,
     ) -> Result<Stage, BenchError> {
+        Stage::on_disk_with(context, case, options, |_| {})
+    }
+
+    /// As [`Stage::on_disk`], of a queue that is opened otherwise than usual.
+    pub(super) fn on_disk_with(
+        context: &mut Context<'_>,
+        case: &str,
+        options: TopicOptions,
+        change: impl Fn(&mut QueueOptions),
+    ) -> Result<Stage, BenchError> {
         let directory = context.fresh_directory()?;
-        let queue = open(case, &directory, |_| {})?;
+        let queue = open(case, &directory, change)?;
         let stage = Stage { case: case.to_string(), queue, directory: Some(directory) };
         stage.create(options)?;
         Ok(stage)
@@ -123,6 +133,11 @@ impl Stage {
     /// A reader from a message on.
     pub(super) fn reader(&self, seq: u64) -> Result<Reader, BenchError> {
         self.queue.reader(TOPIC, Start::Seq(seq)).map_err(broken(&self.case, "make a reader"))
+    }
+
+    /// A reader from the oldest message on that is still there.
+    pub(super) fn oldest_reader(&self) -> Result<Reader, BenchError> {
+        self.queue.reader(TOPIC, Start::Oldest).map_err(broken(&self.case, "make a reader"))
     }
 
     /// Makes a group that begins with the first message that counts.

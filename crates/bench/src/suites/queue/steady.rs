@@ -1,0 +1,174 @@
+//! A topic that is full: as many files are dropped as are made, and used again or not.
+
+use super::messages::{Content, Messages};
+use super::rounds::{case, rounds, row};
+use super::stage::{self, Stage, seconds};
+use crate::error::{BenchError, broken, verify};
+use crate::measure::{Clock, Latencies};
+use crate::report::{Row, Unit};
+use crate::suite::Context;
+use rialto_queue::{Level, Producer, Publish, Read, Receipt, TopicOptions};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+const BYTES: usize = 1_024;
+const PRODUCERS: u64 = 64;
+const OUTSTANDING: usize = 16;
+/// Where a file says that it was used before, and how; `docs/formats/log.md` has the header.
+const GROUND_AT: usize = 94;
+const GROUND_USED: u8 = 2;
+
+const STEADY: &str = "The topic keeps 64 MiB in files of 16 MiB and was filled before the clock \
+    started, so that a file is dropped for each that is made. The next file is made of the one that \
+    was dropped, or, with spare_bytes_max = 0, written full of zeros. Both of a pair ran right after \
+    each other, on a directory of their own. A producer is a task; confirmations are timed from the \
+    call that sends. What the topic still holds is read back and compared afterwards.";
+
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let case = case(format!(
+        "1 KiB, {PRODUCERS} producers as tasks with {OUTSTANDING} outstanding each, a full topic"
+    ));
+    let name = case.to_string();
+    let (before, counted) = (context.sized(2_500, 60), context.sized(6_000, 60));
+    let messages = Messages::new(Content::Noise, BYTES, PRODUCERS * (before + counted));
+    let messages = Arc::new(messages);
+    let mut nth = 0_usize;
+    let [zeroed, recycled, rate_ratio, zeroed_p99, recycled_p99, p99_ratio] =
+        rounds(context, &case, 3, |context| {
+            let mut arms = [(0.0, 0.0); 2];
+            nth += 1;
+            // Whoever runs second finds the disk as the first has left it.
+            for turn in 0..arms.len() {
+                let arm = (turn + nth) % arms.len();
+                arms[arm] = run(context, &name, &messages, before, arm == 1)?;
+            }
+            let [(zeroed, zeroed_p99), (recycled, recycled_p99)] = arms;
+            let ratios = [recycled / zeroed, zeroed_p99 / recycled_p99];
+            Ok([zeroed, recycled, ratios[0], zeroed_p99, recycled_p99, ratios[1]])
+        })?;
+    let made = |metric, spread, unit| {
+        row(&case, metric, spread, unit, &messages).level(Level::Synced.name()).footnote(STEADY)
+    };
+    let (per_second, ns) = (Unit::MessagesPerSecond, Unit::Nanoseconds);
+    Ok(vec![
+        made("confirmed, files zeroed", zeroed, per_second),
+        made("confirmed, files recycled", recycled, per_second),
+        made("confirmed, recycled over zeroed", rate_ratio, Unit::Ratio),
+        made("confirmation p99, files zeroed", zeroed_p99, ns),
+        made("confirmation p99, files recycled", recycled_p99, ns),
+        made("confirmation p99, zeroed over recycled", p99_ratio, Unit::Ratio),
+    ])
+}
+
+/// Messages a second, and the p99 of a confirmation in nanoseconds. Each producer sends `before`
+/// messages that are not counted.
+fn run(
+    context: &mut Context<'_>,
+    case: &str,
+    messages: &Arc<Messages>,
+    before: u64,
+    recycles: bool,
+) -> Result<(f64, f64), BenchError> {
+    let each = messages.count / PRODUCERS;
+    let topic = TopicOptions {
+        segment_bytes: context.sized(16 << 20, (1 << 20) + 4_096),
+        ..stage::topic(context, Level::Synced)
+    };
+    let topic = topic.bytes_max(context.sized(64 << 20, 2 << 20));
+    let stage = Stage::on_disk_with(context, case, topic, |options| {
+        if !recycles {
+            options.spare_bytes_max = 0;
+        }
+    })?;
+    let runtime = tokio::runtime::Runtime::new().map_err(broken(case, "start a runtime"))?;
+    let all = |range: std::ops::Range<u64>| -> Result<Latencies, BenchError> {
+        let ends = (0..PRODUCERS).map(|nth| {
+            let (case, producer) = (case.to_string(), stage.producer()?);
+            let positions = nth * each + range.start..nth * each + range.end;
+            Ok(runtime.spawn(produce(case, producer, Arc::clone(messages), positions)))
+        });
+        let ends = ends.collect::<Result<Vec<_>, BenchError>>()?;
+        let mut latencies = Latencies::new();
+        for end in ends {
+            let end = runtime.block_on(end);
+            let end = end.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+            latencies.merge(&end?);
+        }
+        Ok(latencies)
+    };
+    let _not_counted = all(0..before)?;
+    let clock = Clock::start();
+    let latencies = all(before..each)?;
+    let rate = (PRODUCERS * (each - before)) as f64 / seconds(&clock);
+    verify(case, "whether files were used again", has_used_files(case, &stage)?, recycles)?;
+    read_kept(case, &stage, messages, each)?;
+    stage.close()?;
+    Ok((rate, latencies.percentiles().p99.max(1) as f64))
+}
+
+/// Sends the messages at some positions, waits for each, and tells how long each took.
+async fn produce(
+    case: String,
+    producer: Producer,
+    messages: Arc<Messages>,
+    positions: std::ops::Range<u64>,
+) -> Result<Latencies, BenchError> {
+    let failed = || broken(&case, "publish a message");
+    let clock = Clock::start();
+    let mut latencies = Latencies::new();
+    let mut payload = Vec::with_capacity(BYTES);
+    let mut receipts: VecDeque<(u64, Receipt)> = VecDeque::with_capacity(OUTSTANDING);
+    for position in positions {
+        if receipts.len() == OUTSTANDING
+            && let Some((sent, oldest)) = receipts.pop_front()
+        {
+            oldest.confirmed().await.map_err(failed())?;
+            latencies.record(clock.now_ns() - sent);
+        }
+        payload.clear();
+        payload.extend_from_slice(&position.to_le_bytes());
+        payload.extend_from_slice(&messages.payload(position)[8..]);
+        let sent = clock.now_ns();
+        receipts.push_back((sent, producer.try_send(&Publish::new(&payload)).map_err(failed())?));
+    }
+    for (sent, receipt) in receipts {
+        receipt.confirmed().await.map_err(failed())?;
+        latencies.record(clock.now_ns() - sent);
+    }
+    Ok(latencies)
+}
+
+/// Whether a file of the topic stands where another stood before.
+fn has_used_files(case: &str, stage: &Stage) -> Result<bool, BenchError> {
+    let failed = || broken(case, "look at the files of the topic");
+    let directory = stage.directory().expect("a stage on disk has a directory");
+    let lane = directory.path().join("topics/000001/lane-0");
+    let mut has_used = false;
+    for file in std::fs::read_dir(lane).map_err(failed())? {
+        let path = file.map_err(failed())?.path();
+        if path.extension().is_some_and(|extension| extension == "log") {
+            let bytes = std::fs::read(path).map_err(failed())?;
+            has_used |= bytes.get(GROUND_AT) == Some(&GROUND_USED);
+        }
+    }
+    Ok(has_used)
+}
+
+/// Reads what the topic still holds: of each producer its last messages, in order and none left out.
+fn read_kept(case: &str, stage: &Stage, messages: &Messages, each: u64) -> Result<(), BenchError> {
+    let mut reader = stage.oldest_reader()?;
+    let mut next: Vec<Option<u64>> = vec![None; PRODUCERS as usize];
+    while let Some(read) = reader.try_next().map_err(broken(case, "read a message"))? {
+        let Read::Message(message) = read else { continue };
+        let (position, rest) = message.payload().split_first_chunk().unwrap_or((&[0xff; 8], &[]));
+        let position = u64::from_le_bytes(*position);
+        let expected = next.get_mut((position / each) as usize);
+        verify(case, "whether a message is known", expected.is_some(), true)?;
+        let Some(expected) = expected else { continue };
+        verify(case, "a message's place", position, expected.unwrap_or(position))?;
+        verify(case, "a message's bytes", rest == &messages.payload(position)[8..], true)?;
+        *expected = Some(position + 1);
+    }
+    let ends: Vec<_> = (1..=PRODUCERS).map(|producer| Some(producer * each)).collect();
+    verify(case, "the last message of each producer", next, ends)
+}
