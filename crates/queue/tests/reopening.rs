@@ -64,6 +64,26 @@ fn what_came_back_unseen_is_untried_after_a_restart_until_it_is_tried() {
 }
 
 #[test]
+fn a_group_that_had_as_many_messages_as_it_may_goes_on_after_a_restart() {
+    let mut stage = with_topic(stream());
+    for payload in [b"1", b"2", b"3"] {
+        stage.publish("t", payload);
+    }
+    let options = GroupOptions { outstanding_max: 2, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("t", "g", options.clone());
+    let held = take(&consumer);
+    assert_eq!(payloads(&held), ["1", "2"]);
+    consumer.ack(&held[1]).unwrap();
+    drop(consumer);
+    stage.reopen();
+    let consumer = stage.consumer_with("t", "g", options);
+    let held = take(&consumer);
+    assert_eq!(payloads(&held), ["1"], "the oldest is not done with");
+    consumer.ack(&held[0]).unwrap();
+    assert_eq!(take_payloads(&consumer), ["3"]);
+}
+
+#[test]
 fn a_close_loses_nothing_at_any_level_but_memory() {
     for level in [Level::Buffered, Level::Synced] {
         let mut stage = with_topic(stream().level(level).priorities(2));

@@ -84,10 +84,7 @@ impl GroupState {
     /// tried once more.
     pub(crate) fn restore(&mut self, progress: &Progress) {
         for (lane, range) in &progress.done {
-            let window = &mut self.windows[usize::from(*lane)];
-            for seq in range.first.max(window.floor())..=range.last {
-                window.finish(seq);
-            }
+            self.windows[usize::from(*lane)].finish_far(*range);
         }
         for (lane, end) in &progress.seen {
             let lane = *lane;
@@ -286,6 +283,12 @@ impl GroupState {
     ) -> Option<Lease> {
         self.is_free(id).then(|| {
             self.earlier_attempts.remove(&id);
+            let is_far = id.seq >= self.window(id.lane).end();
+            self.window_mut(id).reach_far(id.seq);
+            if is_far && self.keeps_changes {
+                // What says how far the group has come does not say that this was tried.
+                self.changes.tried.push((id, 1, Timestamp(0)));
+            }
             self.release(id, consumer, now)
         })
     }
@@ -570,8 +573,7 @@ impl GroupState {
             .filter(|(_, slot)| slot.standing != Standing::Done)
             .map(|(seq, _)| MessageId { lane, seq })
             .collect();
-        let unseen = first.saturating_sub(window.end().max(before));
-        let missed = gone.len() as u64 + unseen;
+        let missed = gone.len() as u64 + window.unknown_below(first);
         for id in gone {
             self.finish(id);
         }

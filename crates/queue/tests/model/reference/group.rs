@@ -38,6 +38,8 @@ struct Places {
     begin: u64,
     /// The first that it has not come to.
     next: u64,
+    /// Behind the last that was new to it in this process.
+    reached: u64,
     slots: BTreeMap<u64, Slot>,
 }
 
@@ -49,7 +51,7 @@ impl Places {
     }
 
     fn end(&self) -> u64 {
-        self.slots.last_key_value().map_or(0, |(seq, _)| seq + 1).max(self.floor())
+        self.reached.max(self.floor())
     }
 }
 
@@ -96,7 +98,12 @@ fn holds(filter: &Filter, message: &Message) -> bool {
 
 impl Group {
     pub(crate) fn new(name: &str, options: GroupOptions, begins: &[u64]) -> Self {
-        let places = |begin: &u64| Places { begin: *begin, next: *begin, slots: BTreeMap::new() };
+        let places = |begin: &u64| Places {
+            begin: *begin,
+            next: *begin,
+            reached: 0,
+            slots: BTreeMap::new(),
+        };
         Self {
             name: name.to_owned(),
             options,
@@ -361,7 +368,9 @@ impl Group {
 
     fn has_room(&self, nth: usize) -> bool {
         let it = &self.lanes[nth];
-        ((it.end() - it.floor()) as usize) < self.options.outstanding_max
+        let is_done = |seq: &u64| it.slots.get(seq).is_some_and(|it| it.standing == Standing::Done);
+        let end = (it.end()..).find(|seq| !is_done(seq)).unwrap();
+        ((end - it.floor()) as usize) < self.options.outstanding_max
     }
 
     fn expire(&mut self, id: MessageId, now: u64) {
@@ -381,6 +390,7 @@ impl Group {
         if id.seq < it.floor() || it.slots.contains_key(&id.seq) {
             return None;
         }
+        self.lanes[usize::from(id.lane)].reached = id.seq + 1;
         if self.options.filter.as_ref().is_some_and(|filter| !holds(filter, message)) {
             self.counts.filtered += 1;
             self.finish(id, now);
@@ -456,7 +466,7 @@ impl Group {
                 self.earlier.insert(MessageId { lane, seq: *seq }, (slot.attempts, until));
             }
             it.slots.retain(|_, slot| slot.standing == Standing::Done);
-            it.next = it.floor();
+            (it.next, it.reached) = (it.floor(), 0);
         }
         (self.consumers, self.last_consumer, self.keys) = (Vec::new(), 0, Vec::new());
         self.counts = Counts::default();
