@@ -71,15 +71,21 @@ fn memory_that_was_made_ready_is_what_messages_lie_in() {
 }
 
 #[test]
-fn topics_with_little_in_them_take_little() {
+fn recent_messages_take_what_they_need_and_no_more_than_the_topic_says() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = resident();
-    let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
-    for nth in 0..100 {
-        fill(&queue, &format!("t{nth}"), 0);
-        let producer = queue.producer(&format!("t{nth}")).unwrap();
-        let _ = producer.send(&Publish::new(b"alone")).unwrap();
-    }
-    let taken = resident() - before;
-    assert!(taken < 16 * MIB, "{taken} bytes hold a message in each of 100 topics");
+    let home = tempfile::tempdir().unwrap();
+    let queue = Queue::open_stepped(QueueOptions::at(home.path())).unwrap();
+    let recent = |name: &str, recent_bytes_max: usize| {
+        let options = TopicOptions::stream().level(Level::Buffered);
+        queue.create_topic(name, TopicOptions { recent_bytes_max, ..options }).unwrap();
+        let producer = queue.producer(name).unwrap();
+        for _ in 0..100 {
+            let _ = producer.publish(&Publish::new(&[7; 1_000])).unwrap();
+        }
+        queue.stats(name).unwrap().recent_bytes
+    };
+    let all = recent("all", 32 << 20);
+    assert!((100_000..200_000).contains(&all), "{all} bytes hold 100 messages of 1,000");
+    let some = recent("some", 20_000);
+    assert!((10_000..=20_000).contains(&some), "{some} bytes are kept of 20,000 that may be");
 }
