@@ -241,13 +241,15 @@ impl Control {
         safe_below: impl FnOnce() -> Option<u64>,
     ) {
         let mut store = lock(&self.store);
-        let round = {
+        // Taken together: who asks for a sync from here on means a later round, and must find it asked
+        // for when that begins.
+        let (round, sync_wanted) = {
             let mut pending = lock(&self.pending);
             pending.is_scheduled = false;
             pending.rounds_begun += 1;
-            pending.rounds_begun
+            (pending.rounds_begun, std::mem::take(&mut pending.sync_wanted))
         };
-        let stepped = self.write_round(&mut store, &mut deliver).and_then(|synced| {
+        let stepped = self.write_round(&mut store, sync_wanted, &mut deliver).and_then(|synced| {
             self.advance_checkpoint(&mut store, images, safe_below)?;
             Ok(synced)
         });
@@ -276,6 +278,7 @@ impl Control {
     fn write_round(
         &self,
         store: &mut Store,
+        sync_wanted: bool,
         deliver: &mut impl FnMut(PastTransaction) -> Result<(), QueueError>,
     ) -> Result<bool, QueueError> {
         let dirty = std::mem::take(&mut lock(&self.pending).dirty);
@@ -293,7 +296,7 @@ impl Control {
             pending.rotate();
             // Were a message in its topic before its transaction is durable, a loss of power could
             // take the one and leave the other.
-            let sync = std::mem::take(&mut pending.sync_wanted) || !pending.transactions.is_empty();
+            let sync = sync_wanted || !pending.transactions.is_empty();
             (std::mem::take(&mut pending.full), sync)
         };
         let commit = if sync { Commit::Synced } else { Commit::Written };
