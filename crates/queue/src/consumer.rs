@@ -7,11 +7,11 @@ use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Looking, Nac
 use crate::message::{Message, MessageId};
 use crate::name::Name;
 use crate::subscription::Subscription;
-use crate::topic::Lane;
+use crate::waiting::Waiting;
 use rialto_log::Level;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// How many bytes one fetch hands out, unless the caller says otherwise.
@@ -143,7 +143,7 @@ impl Consumer {
         end: impl Future<Output = ()>,
     ) -> Result<Fetched, QueueError> {
         let mut end = pin!(end);
-        let mut waiting = Waiting::new(&self.group);
+        let mut waiting = Waiting::new(self.group.topic.priorities());
         std::future::poll_fn(|context| {
             let take = || match self.take(messages_max) {
                 Ok(fetched) if fetched.messages.is_empty() && fetched.missed == 0 => Poll::Pending,
@@ -153,7 +153,7 @@ impl Consumer {
                 return ready;
             }
             // Looked at again: what has come meanwhile is not missed.
-            waiting.register(context.waker());
+            waiting.register(context.waker(), |_, lane| lane.visible() + 1);
             if let ready @ Poll::Ready(_) = take() {
                 return ready;
             }
@@ -289,47 +289,6 @@ impl Consumer {
 
     pub(crate) fn id(&self) -> ConsumerId {
         self.id
-    }
-}
-
-/// Waits for messages of a group, and is forgotten by it when it does so no more: a caller that goes
-/// away leaves nothing behind in a topic on which nothing is published.
-pub(crate) struct Waiting<'a> {
-    group: &'a Group,
-    waker: Option<Waker>,
-}
-
-impl<'a> Waiting<'a> {
-    pub(crate) fn new(group: &'a Group) -> Self {
-        Self { group, waker: None }
-    }
-
-    /// To be woken by new messages, and by what changes with others.
-    pub(crate) fn register(&mut self, waker: &Waker) {
-        self.register_at(waker, |lane| lane.visible() + 1);
-    }
-
-    /// To be woken by what changes with messages that there are.
-    pub(crate) fn register_for_changes(&mut self, waker: &Waker) {
-        self.register_at(waker, |_| u64::MAX);
-    }
-
-    fn register_at(&mut self, waker: &Waker, number: impl Fn(&Lane) -> u64) {
-        let lanes = &self.group.topic.lanes;
-        for lane in &lanes[..lanes.len() - 1] {
-            lane.arrivals.register(number(lane), waker);
-        }
-        self.waker = Some(waker.clone());
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        let Some(waker) = self.waker.take() else { return };
-        let lanes = &self.group.topic.lanes;
-        for lane in &lanes[..lanes.len() - 1] {
-            lane.arrivals.forget(&waker);
-        }
     }
 }
 

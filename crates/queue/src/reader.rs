@@ -7,6 +7,7 @@ use crate::group::Start;
 use crate::message::Message;
 use crate::name::Name;
 use crate::topic::{Lane, LaneCursor, Overtaken, Step, Topic};
+use crate::waiting::Waiting;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -223,20 +224,26 @@ impl Reader {
 
     /// The next message, as soon as there is one. Dropping the future loses nothing.
     pub async fn read(&mut self) -> Result<Read, QueueError> {
+        let topic = Arc::clone(&self.topic);
+        let mut waiting = Waiting::new(topic.priorities());
         std::future::poll_fn(|context| {
-            for (cursor, lane) in self.lanes.iter().zip(&self.topic.lanes) {
-                lane.arrivals.register(cursor.next(), context.waker());
-            }
-            match self.meet() {
-                Ok(Met::Nothing) => Poll::Pending,
-                Ok(Met::Unfinished) => {
-                    // Others have their turn on the thread before there is more.
-                    context.waker().wake_by_ref();
-                    Poll::Pending
+            for is_registered in [false, true] {
+                match self.meet() {
+                    Ok(Met::Nothing) if is_registered => {}
+                    // Looked at again: what has come meanwhile is not missed.
+                    Ok(Met::Nothing) => {
+                        waiting.register(context.waker(), |nth, _| self.lanes[nth].next());
+                    }
+                    Ok(Met::Unfinished) => {
+                        // Others have their turn on the thread before there is more.
+                        context.waker().wake_by_ref();
+                        break;
+                    }
+                    Ok(Met::Read(read)) => return Poll::Ready(Ok(read)),
+                    Err(error) => return Poll::Ready(Err(error)),
                 }
-                Ok(Met::Read(read)) => Poll::Ready(Ok(read)),
-                Err(error) => Poll::Ready(Err(error)),
             }
+            Poll::Pending
         })
         .await
     }

@@ -1,9 +1,10 @@
 //! Having the messages of a group pushed as they arrive.
 
-use crate::consumer::{Consumer, Waiting};
+use crate::consumer::Consumer;
 use crate::error::QueueError;
 use crate::group::{Delivered, Fetched};
 use crate::message::MessageId;
+use crate::waiting::Waiting;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -119,7 +120,7 @@ impl Subscription {
 
     async fn arrived(&self) -> Result<Fetched, QueueError> {
         let consumer = &*self.settler.consumer;
-        let mut waiting = Waiting::new(consumer.shared().0);
+        let mut waiting = Waiting::new(consumer.shared().0.topic.priorities());
         std::future::poll_fn(|context| {
             for _ in 0..2 {
                 match self.take() {
@@ -130,11 +131,11 @@ impl Subscription {
                 // Looked at again: what has come meanwhile, or was settled, is not missed.
                 let mut hand = self.settler.hand();
                 if hand.held.len() < self.prefetch {
-                    waiting.register(context.waker());
+                    waiting.register(context.waker(), |_, lane| lane.visible() + 1);
                 } else {
                     // What is new is of no use before there is room.
                     hand.waker = Some(context.waker().clone());
-                    waiting.register_for_changes(context.waker());
+                    waiting.register(context.waker(), |_, _| u64::MAX);
                 }
             }
             Poll::Pending

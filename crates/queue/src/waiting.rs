@@ -74,6 +74,49 @@ impl Waiters {
     }
 }
 
+impl AsRef<Waiters> for Waiters {
+    fn as_ref(&self) -> &Waiters {
+        self
+    }
+}
+
+/// Waits in several places with one waker, and is forgotten in all of them when it does so no more:
+/// a caller that goes away leaves nothing behind where nothing happens.
+pub(crate) struct Waiting<'a, W: AsRef<Waiters>> {
+    places: &'a [W],
+    waker: Option<Waker>,
+}
+
+impl<'a, W: AsRef<Waiters>> Waiting<'a, W> {
+    pub(crate) fn new(places: &'a [W]) -> Self {
+        Self { places, waker: None }
+    }
+
+    /// To be woken when each place has reached its number.
+    pub(crate) fn register(&mut self, waker: &Waker, number: impl Fn(usize, &W) -> u64) {
+        if self.waker.as_ref().is_some_and(|other| !other.will_wake(waker)) {
+            self.forget();
+        }
+        for (nth, place) in self.places.iter().enumerate() {
+            place.as_ref().register(number(nth, place), waker);
+        }
+        self.waker = Some(waker.clone());
+    }
+
+    fn forget(&mut self) {
+        let Some(waker) = self.waker.take() else { return };
+        for place in self.places {
+            place.as_ref().forget(&waker);
+        }
+    }
+}
+
+impl<W: AsRef<Waiters>> Drop for Waiting<'_, W> {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,6 +139,26 @@ impl Wake for Count {
 }
 
 #[test]
+fn who_waits_no_more_leaves_nothing_behind() {
+    let (queue, _) = furnished(GroupOptions::default());
+    let when_full = rialto_queue::WhenFull::Block(Duration::from_secs(60));
+    let full = TopicOptions { when_full, ..TopicOptions::work_queue().messages_max(1) };
+    queue.create_topic("full", full).unwrap();
+    let producer = queue.producer("full").unwrap();
+    let _ = producer.try_send(&Publish::new(b"one")).unwrap();
+    let mut reader = queue.reader("jobs", rialto_queue::Start::Next).unwrap();
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    let mut context = Context::from_waker(&waker);
+    assert!(pin!(reader.read()).poll(&mut context).is_pending());
+    let another = [Publish::new(b"another")];
+    let sending = producer.send_until(&another, (0, 0), std::future::pending());
+    assert!(pin!(sending).poll(&mut context).is_pending());
+    drop(waker);
+    assert_eq!(Arc::strong_count(&count), 1);
+}
+
+#[test]
 fn a_task_that_has_its_hands_full_is_woken_by_an_answer_and_not_by_what_is_new() {
     let (queue, _) = furnished(GroupOptions::default());
     publish(&queue, 2);

@@ -96,6 +96,12 @@ pub(crate) struct LaneOptions {
     pub(crate) shelf_bytes_max: usize,
 }
 
+impl AsRef<Waiters> for Lane {
+    fn as_ref(&self) -> &Waiters {
+        &self.arrivals
+    }
+}
+
 impl Lane {
     /// A lane that has no log yet, or never will.
     pub(crate) fn new(options: LaneOptions) -> Self {

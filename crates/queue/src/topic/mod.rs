@@ -159,6 +159,11 @@ impl Topic {
         if lane == DELAYED_LANE { self.lanes.len() - 1 } else { usize::from(lane) }
     }
 
+    /// The lanes that messages are delivered from, lowest priority first.
+    pub(crate) fn priorities(&self) -> &[Lane] {
+        &self.lanes[..self.lanes.len() - 1]
+    }
+
     pub(crate) fn level(&self) -> Level {
         self.options.level
     }

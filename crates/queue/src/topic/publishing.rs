@@ -9,6 +9,7 @@ use crate::format;
 use crate::house::House;
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
+use crate::waiting::Waiting;
 use rialto_clock::Timestamp;
 use rialto_log::{AppendError, Level};
 use std::sync::Arc;
@@ -220,11 +221,12 @@ impl Topic {
 
     /// Returns when room has been made since the count was `seen`.
     pub(crate) async fn room(&self, seen: u64) {
+        let mut waiting = Waiting::new(std::slice::from_ref(&self.room));
         std::future::poll_fn(|context| {
             if self.room_made.load(Ordering::Acquire) != seen {
                 return std::task::Poll::Ready(());
             }
-            self.room.register(seen, context.waker());
+            waiting.register(context.waker(), |_, _| seen);
             if self.room_made.load(Ordering::Acquire) != seen {
                 return std::task::Poll::Ready(());
             }
