@@ -52,26 +52,15 @@ pub(crate) struct Batch {
 impl Batch {
     /// Takes over a group that is full, or copies the little there is and gives the buffer back.
     pub(crate) fn of_group(group: Group, spares: &Arc<Spares>) -> Arc<Self> {
-        let batch = Self::of_buffer(group, spares);
-        batch.copy_of_little(spares).unwrap_or(batch)
-    }
-
-    /// Takes over a group, however little it holds.
-    pub(crate) fn of_buffer(group: Group, spares: &Arc<Spares>) -> Arc<Self> {
         let (first_seq, last_seq) = (group.first_seq(), group.last_seq());
-        let body = Some(Body::Filled(group, spares.clone()));
-        Arc::new(Self { body, first_seq, last_seq, form: Form::Message })
-    }
-
-    /// The same in memory of its size, if it fills but little of a buffer.
-    pub(crate) fn copy_of_little(&self, spares: &Arc<Spares>) -> Option<Arc<Self>> {
-        let body = self.body();
-        if body.len() * WORTH_KEEPING >= self.held_bytes() {
-            return None;
-        }
-        let body = Some(Body::Copied(spares.copy(body), spares.clone()));
-        let (first_seq, last_seq, form) = (self.first_seq, self.last_seq, self.form);
-        Some(Arc::new(Self { body, first_seq, last_seq, form }))
+        let body = if group.body_bytes() * WORTH_KEEPING < group.capacity_bytes() {
+            let copy = spares.copy(group.body());
+            spares.give_back(group);
+            Body::Copied(copy, spares.clone())
+        } else {
+            Body::Filled(group, spares.clone())
+        };
+        Arc::new(Self { body: Some(body), first_seq, last_seq, form: Form::Message })
     }
 
     /// Shares what is mapped, and copies what was else read from a log.

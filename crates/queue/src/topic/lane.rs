@@ -4,7 +4,6 @@ use super::making::{self, Making, Next};
 use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::house::House;
-use crate::spares::Spares;
 use crate::waiting::Waiters;
 use rialto_log::{Commit, Group, Level, Maps, Reader, Sealing, Segments, Writer};
 use std::collections::VecDeque;
@@ -184,23 +183,8 @@ impl Lane {
         let mut shelf = lock(&self.shelf);
         shelf.bytes += batch.held_bytes();
         shelf.batches.push_back(batch);
-    }
-
-    /// Puts a copy in place of the newest batch if that fills little of its buffer, which can then be
-    /// used again, and keeps no more than the topic says.
-    fn tighten(&self, spares: &Arc<Spares>) {
-        let newest = lock(&self.shelf).batches.back().cloned();
-        // Without the lock, for readers must not wait for the copy.
-        let tight = newest.as_ref().and_then(|newest| newest.copy_of_little(spares));
-        let mut shelf = lock(&self.shelf);
-        // It may have been dropped meanwhile.
-        let place = shelf.batches.back_mut().zip(newest.zip(tight));
-        if let Some((place, (loose, tight))) = place
-            && Arc::ptr_eq(place, &loose)
-        {
-            let bytes = tight.held_bytes();
-            *place = tight;
-            shelf.bytes = shelf.bytes - loose.held_bytes() + bytes;
+        if self.level == Level::Memory {
+            return;
         }
         while shelf.bytes > self.shelf_bytes_max
             && let Some(oldest) = shelf.batches.pop_front()
@@ -279,15 +263,13 @@ impl Lane {
                 let due = store.next.take_due(filled, self.segment_bytes, || writer.preparer());
                 written.making = written.making.or(due);
             }
-            self.shelve(Batch::of_buffer(group, &house.spares));
+            self.shelve(Batch::of_group(group, &house.spares));
             self.written.store(last, Ordering::Release);
             self.durable.store(durable, Ordering::Release);
             let visible = if commit == Commit::Synced { durable } else { last };
             self.visible.store(visible, Ordering::Release);
             house.wake(self.confirmations.take_through(last));
             self.arrivals.wake_through(visible);
-            // Only now: those who wait for the disk need not wait for a copy.
-            self.tighten(&house.spares);
         }
         Ok(written)
     }
