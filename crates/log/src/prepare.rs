@@ -102,9 +102,13 @@ impl SegmentPreparer {
         let Directory { disk, spares, segment_bytes, space, .. } = &*self.directory;
         let directory = self.directory.clone();
         if let Some(path) = spares.take(&self.directory) {
-            let file = disk.open(&path, Access::Direct)?;
-            let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, *segment_bytes);
-            return Ok(Preparation { directory, file, path, zeros, done, ground });
+            if let Ok(file) = disk.open(&path, Access::Direct) {
+                let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, *segment_bytes);
+                return Ok(Preparation { directory, file, path, zeros, done, ground });
+            }
+            // It is no part of the log, so that whoever lacks room may have removed it. A new file
+            // does as well.
+            let _ = disk.remove(&path);
         }
         let path = self.directory.tmp_path("prepare");
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
@@ -121,6 +125,21 @@ impl SegmentPreparer {
             }
         }
         Ok(preparation)
+    }
+
+    /// Makes a segment of what was prepared, or of a new file if nothing was, or if somebody has
+    /// removed it meanwhile.
+    pub(crate) fn install(
+        &self,
+        prepared: Option<PreparedSegment>,
+        header: SegmentHeader,
+    ) -> Result<ActiveSegment, DiskError> {
+        match prepared.map(|prepared| prepared.install(header.clone())) {
+            Some(Err(error)) if error.is_not_found() => {}
+            Some(installed) => return installed,
+            None => {}
+        }
+        self.prepare()?.install(header)
     }
 }
 
@@ -204,9 +223,12 @@ impl PreparedSegment {
         })
     }
 
-    /// Removes a segment that will not be needed.
+    /// Removes a segment that will not be needed, unless somebody else has.
     pub(crate) fn discard(self) -> Result<(), DiskError> {
-        self.directory.disk.remove(&self.path)
+        match self.directory.disk.remove(&self.path) {
+            Err(error) if error.is_not_found() => Ok(()),
+            removed => removed,
+        }
     }
 
     pub(crate) fn is_of(&self, directory: &Arc<Directory>) -> bool {

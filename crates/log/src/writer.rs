@@ -396,10 +396,6 @@ impl Writer {
     /// beginning, so it must not be lost.
     fn roll(&mut self) -> Result<(), DiskError> {
         self.sync_written()?;
-        let prepared = match self.prepared.take() {
-            Some(prepared) => prepared,
-            None => self.preparer().prepare()?,
-        };
         let old = &self.active.segment;
         let header = SegmentHeader {
             name: SegmentName { first_seq: self.chain.next_seq, epoch: old.name().epoch },
@@ -410,7 +406,8 @@ impl Writer {
             key: self.sealer.as_ref().map_or(0, Sealer::key),
             ..old.header.clone()
         };
-        let finished = std::mem::replace(&mut self.active, prepared.install(header)?);
+        let active = self.preparer().install(self.prepared.take(), header)?;
+        let finished = std::mem::replace(&mut self.active, active);
         finished.segment.finish();
         self.offset = BLOCK;
         self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);

@@ -68,6 +68,12 @@ fn tmp_files(disk: &dyn Disk, dir: &Path) -> Vec<String> {
     disk.list(dir).unwrap().into_iter().filter(|name| name.ends_with(".tmp")).collect()
 }
 
+/// As somebody might who lacks room and knows that they are no part of the log.
+fn remove_tmp_files(disk: &SimDisk) {
+    let dir = Path::new(DIR);
+    tmp_files(disk, dir).iter().for_each(|name| disk.remove(&dir.join(name)).unwrap());
+}
+
 fn read_all(writer: &Writer, from: u64) -> Vec<(u64, Vec<u8>)> {
     let mut reader = Reader::open(&writer.segments(), from).unwrap();
     let mut records = Vec::new();
@@ -316,6 +322,32 @@ fn spare_files_go_before_anybody_is_told_that_the_disk_is_full() {
     fill(&mut b, GROUPS - 1);
     let full = write(&mut b, 1).unwrap_err();
     assert!(matches!(&full, WriteError::Disk(error) if error.is_out_of_space()), "{full}");
+}
+
+#[test]
+fn a_spare_file_that_somebody_has_removed_costs_no_more_than_a_new_one() {
+    let spares = spares();
+    let (disk, mut writer) = new_log(&spares);
+    fill(&mut writer, 3 * GROUPS);
+    writer.retain_from(2 * GROUPS + 1).unwrap();
+    remove_tmp_files(&disk);
+    fill(&mut writer, 2 * GROUPS);
+    assert_eq!((used(&disk, &writer), spares.bytes()), (vec![false; 3], 0));
+}
+
+#[test]
+fn a_segment_that_somebody_has_removed_before_it_was_begun_is_made_again() {
+    let (disk, mut writer) = new_log(&spares());
+    let lose_prepared = |writer: &mut Writer| {
+        let prepared = writer.preparer().prepare().unwrap();
+        assert!(writer.accept(prepared).is_ok());
+        remove_tmp_files(&disk);
+    };
+    lose_prepared(&mut writer);
+    fill(&mut writer, 2 * GROUPS);
+    assert_eq!(read_all(&writer, 1).len() as u64, 2 * GROUPS);
+    lose_prepared(&mut writer);
+    writer.close().unwrap();
 }
 
 #[test]
