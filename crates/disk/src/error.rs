@@ -102,9 +102,9 @@ impl DiskError {
         self.kind() == Some(io::ErrorKind::NotFound)
     }
 
-    /// Whether the disk is full.
+    /// Whether the disk is full, or what may be used of it.
     pub fn is_out_of_space(&self) -> bool {
-        self.kind() == Some(io::ErrorKind::StorageFull)
+        matches!(self.kind(), Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }
 
     /// Whether the failure is a simulated crash.

@@ -18,10 +18,14 @@ pub struct SpareFiles {
     shared: Arc<Shared>,
 }
 
+#[derive(Default)]
 struct Shared {
     bytes_max: u64,
     /// From the one that was kept first.
     kept: Mutex<VecDeque<Spare>>,
+    /// Held from before files leave the list until they have left the disk. Removing takes a while,
+    /// in which nobody shall wait for the list, and nobody who needs the room shall give up.
+    removing: Mutex<()>,
 }
 
 struct Spare {
@@ -40,7 +44,7 @@ impl SpareFiles {
     /// Keeps at most so many bytes of files.
     #[must_use]
     pub fn up_to(bytes_max: u64) -> Self {
-        Self { shared: Arc::new(Shared { bytes_max, kept: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { bytes_max, ..Shared::default() }) }
     }
 
     /// Keeps none.
@@ -67,15 +71,29 @@ impl SpareFiles {
 
     /// Keeps a file that has durably left the log, in place of others if need be.
     pub(crate) fn keep(&self, of: &Arc<Directory>, path: PathBuf) {
-        let mut kept = self.kept();
-        kept.push_back(Spare { of: of.clone(), path });
-        let mut bytes: u64 = kept.iter().map(|spare| spare.of.segment_bytes).sum();
-        while bytes > self.shared.bytes_max
-            && let Some(oldest) = kept.pop_front()
-        {
-            bytes -= oldest.of.segment_bytes;
-            oldest.remove();
+        self.kept().push_back(Spare { of: of.clone(), path });
+        if self.bytes() > self.shared.bytes_max {
+            self.remove(|kept| self.take_excess(kept));
         }
+    }
+
+    /// Takes the oldest off the list until the rest is within the bound.
+    fn take_excess(&self, kept: &mut VecDeque<Spare>) -> VecDeque<Spare> {
+        let mut bytes: u64 = kept.iter().map(|spare| spare.of.segment_bytes).sum();
+        let is_excess = |spare: &&Spare| {
+            let goes = bytes > self.shared.bytes_max;
+            bytes -= spare.of.segment_bytes;
+            goes
+        };
+        let excess = kept.iter().take_while(is_excess).count();
+        kept.drain(..excess).collect()
+    }
+
+    /// Removes files that are taken off the list for it.
+    fn remove(&self, take: impl FnOnce(&mut VecDeque<Spare>) -> VecDeque<Spare>) {
+        let _removing = self.shared.removing.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = take(&mut self.kept());
+        taken.iter().for_each(Spare::remove);
     }
 
     /// Hands out a file of this log.
@@ -87,28 +105,24 @@ impl SpareFiles {
 
     /// Removes the files of this log, which is closed.
     pub(crate) fn let_go_of(&self, of: &Arc<Directory>) {
-        self.kept().retain(|spare| {
-            let is_of_another = !Arc::ptr_eq(&spare.of, of);
-            if !is_of_another {
-                spare.remove();
-            }
-            is_of_another
+        self.remove(|kept| {
+            let (own, others) =
+                kept.drain(..).partition(|spare: &Spare| Arc::ptr_eq(&spare.of, of));
+            *kept = others;
+            own
         });
     }
 
-    /// Does something that may find the disk full; if it does, removes all spare files and does it
-    /// again.
+    /// Does something that may find the disk full; if it does, removes all spare files, waits for
+    /// whoever else is removing some, and does it again.
     pub(crate) fn or_else<T>(
         &self,
         attempt: impl Fn() -> Result<T, DiskError>,
     ) -> Result<T, DiskError> {
         match attempt() {
             Err(error) if error.is_out_of_space() => {
-                let kept = std::mem::take(&mut *self.kept());
-                if kept.is_empty() {
-                    return Err(error);
-                }
-                kept.iter().for_each(Spare::remove);
+                // Also if there are none: another log may just have made room.
+                self.remove(std::mem::take);
                 attempt()
             }
             done => done,
