@@ -65,7 +65,8 @@ impl SpareFiles {
     }
 
     /// Whether it would keep a file of so many bytes.
-    pub(crate) fn takes(&self, bytes: u64) -> bool {
+    #[must_use]
+    pub fn takes(&self, bytes: u64) -> bool {
         bytes <= self.shared.bytes_max
     }
 

@@ -115,6 +115,11 @@ impl House {
         Ok(writer)
     }
 
+    /// Whether a log makes its next files of those that retention drops.
+    pub(crate) fn recycles(&self, segment_bytes: u64, space: Space) -> bool {
+        space == Space::Zeroed && self.spare_files.takes(segment_bytes)
+    }
+
     /// The length of a file.
     pub(crate) fn file_bytes(&self, path: &Path) -> Result<u64, QueueError> {
         let disk = self.disk.as_ref().expect("only a queue with a disk has files");

@@ -43,11 +43,17 @@ fn spare(stage: &Stage, topic: &str) -> usize {
     files(stage, topic).iter().filter(is_spare).count()
 }
 
+/// The files of a topic that hold messages.
+fn logs(stage: &Stage, topic: &str) -> Vec<PathBuf> {
+    let mut files = files(stage, topic);
+    files.retain(|path| path.extension().is_some_and(|it| it == "log"));
+    files
+}
+
 /// How many files of a topic were used before.
 fn used(stage: &Stage, topic: &str) -> usize {
-    let files = files(stage, topic);
-    let logs = files.iter().filter(|path| path.extension().is_some_and(|it| it == "log"));
-    logs.filter(|path| stage.disk.bytes_of(path).unwrap()[GROUND_AT] == 2).count()
+    let is_used = |path: &&PathBuf| stage.disk.bytes_of(path).unwrap()[GROUND_AT] == 2;
+    logs(stage, topic).iter().filter(is_used).count()
 }
 
 fn read(reader: &mut Reader) -> Vec<Vec<u8>> {
@@ -78,15 +84,31 @@ fn a_topic_that_is_full_uses_its_files_again_and_again() {
 
 #[test]
 fn a_queue_that_keeps_no_spare_files_uses_none_again() {
-    let stage = Stage::new();
+    let mut stage = Stage::new();
     let options = QueueOptions { spare_bytes_max: 0, ..stage.options() };
-    stage.queue().close().unwrap();
-    let queue = Queue::open_stepped(options).unwrap();
-    queue.create_topic("t", stream().messages_max(4).level(Level::Synced)).unwrap();
-    for nth in 1..=20 {
-        let _ = queue.producer("t").unwrap().publish(&Publish::new(&payload(nth))).unwrap();
-    }
+    stage.open_with(options);
+    stage.queue().create_topic("t", stream().messages_max(4).level(Level::Synced)).unwrap();
+    publish(&stage, "t", 1..=20);
     assert_eq!((used(&stage, "000001"), spare(&stage, "000001")), (0, 0));
+}
+
+/// How many files a topic that keeps four messages has after twenty in no time, and a second later.
+fn files_in_time(level: Level, spare_bytes_max: u64) -> [usize; 2] {
+    let mut stage = Stage::new();
+    let options = QueueOptions { spare_bytes_max, ..stage.options() };
+    stage.open_with(options);
+    stage.queue().create_topic("t", stream().messages_max(4).level(level)).unwrap();
+    publish(&stage, "t", 1..=20);
+    let at_once = logs(&stage, "000001").len();
+    stage.pass(Duration::from_secs(1));
+    [at_once, logs(&stage, "000001").len()]
+}
+
+#[test]
+fn only_what_is_used_again_is_dropped_as_soon_as_a_file_is_full() {
+    assert_eq!(files_in_time(Level::Synced, 256 << 20), [3, 2]);
+    assert_eq!(files_in_time(Level::Synced, 0), [10, 2]);
+    assert_eq!(files_in_time(Level::Buffered, 256 << 20), [10, 2]);
 }
 
 #[test]

@@ -328,8 +328,9 @@ impl Topic {
                 Ok(())
             });
         }
-        if has_rolled {
-            // The file that goes now is there before the next one is begun.
+        if has_rolled && self.house.recycles(self.options.segment_bytes, space(self.level())) {
+            // The file that goes now is there before the next one is begun. Where none is used
+            // again, those who wait for this thread need not wait for that.
             written = written.and_then(|()| {
                 self.drop_unkept();
                 self.reclaim()

@@ -56,14 +56,19 @@ impl Stage {
         self.queue = Some(Queue::open_stepped(self.options()).unwrap());
     }
 
+    /// Closes the queue in good order and opens it again as is said.
+    pub(crate) fn open_with(&mut self, options: QueueOptions) {
+        self.queue.take().unwrap().close().unwrap();
+        self.queue = Some(Queue::open_stepped(options).unwrap());
+    }
+
     pub(crate) fn queue(&self) -> &Queue {
         self.queue.as_ref().unwrap()
     }
 
     /// Closes the queue in good order and opens it again.
     pub(crate) fn reopen(&mut self) {
-        self.queue.take().unwrap().close().unwrap();
-        self.open();
+        self.open_with(self.options());
     }
 
     /// The process dies: what was written stays.
