@@ -86,7 +86,7 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
             control.hurry(true);
         }
         _ => {
-            dead_topic.take_record(0, &record, 0)?;
+            dead_topic.take_record(0, &record, 0, true)?;
             group.buried(death.id);
         }
     }

@@ -193,7 +193,7 @@ impl Transaction {
                 // Topics of memory end only when they are deleted or the queue is closed, and take
                 // their messages with them.
                 if let Some(topic) = core.topic_of(moved.topic) {
-                    let _ = topic.take_record(usize::from(moved.nth), &moved.record, 0);
+                    let _ = topic.take_record(usize::from(moved.nth), &moved.record, 0, true);
                 }
             }
         }

@@ -426,3 +426,19 @@ fn a_message_is_settled_by_the_consumer_that_has_it() {
     two.ack(&b).unwrap();
     assert_eq!(stage.queue().stats("jobs").unwrap().groups[0].lag, 0);
 }
+
+#[test]
+fn nobody_lags_behind_for_messages_that_were_dropped() {
+    let stage = Stage::new();
+    stage.queue().create_topic("t", stream().priorities(2)).unwrap();
+    let consumer = stage.consumer("t", "g");
+    let lag = || stage.queue().stats("t").unwrap().groups[0].lag;
+    stage.publish("t", b"a");
+    stage.send("t", &Publish::new(b"b").priority(1));
+    assert_eq!(lag(), 2);
+    stage.queue().purge("t").unwrap();
+    assert_eq!(lag(), 0);
+    stage.publish("t", b"new");
+    assert_eq!(lag(), 1);
+    assert_eq!(take_payloads(&consumer), ["new"]);
+}

@@ -72,6 +72,30 @@ fn a_transaction_over_a_message_that_another_has_by_now_has_no_effect() {
 }
 
 #[test]
+fn what_is_put_off_or_committed_counts_as_published_once() {
+    for level in [Level::Memory, Level::Synced] {
+        let mut stage = Stage::new();
+        stage.queue().create_topic("t", stream().level(level)).unwrap();
+        let later = Publish::new(b"later").delay(Duration::from_secs(1));
+        stage.send("t", &later);
+        let mut transaction = stage.queue().begin();
+        transaction.publish("t", &Publish::new(b"now")).unwrap();
+        transaction.publish("t", &later).unwrap();
+        transaction.commit().unwrap();
+        for _ in 0..3 {
+            stage.pass(Duration::from_secs(1));
+        }
+        let stats = stage.queue().stats("t").unwrap();
+        assert_eq!((stats.messages, stats.delayed, stats.published_messages), (3, 0, 3));
+        if level == Level::Synced {
+            // What the control log still knows of is not published again.
+            stage.kill();
+            assert_eq!(stage.queue().stats("t").unwrap().published_messages, 0);
+        }
+    }
+}
+
+#[test]
 fn a_transaction_is_bounded() {
     let stage = stage();
     let mut transaction = stage.queue().begin();

@@ -164,6 +164,8 @@ impl Control {
         let mut pending = lock(&self.pending);
         let id = pending.next_transaction;
         pending.next_transaction += 1;
+        // What was put off is moved on behalf of no group.
+        let is_new = finished.iter().all(|finished| finished.group != 0);
         let record = match number {
             None => Record::Transaction { id, messages, finished },
             Some((producer, number)) => {
@@ -172,7 +174,7 @@ impl Control {
         };
         let seq = pending.append(&record);
         if let Record::Transaction { messages, .. } | Record::Numbered { messages, .. } = record {
-            pending.transactions.push_back(PastTransaction { id, seq, messages });
+            pending.transactions.push_back(PastTransaction { id, seq, messages, is_new });
         }
         Ok(pending.rounds_begun + 1)
     }

@@ -53,6 +53,9 @@ pub(crate) struct PastTransaction {
     /// Where it stands in the control log.
     pub(crate) seq: u64,
     pub(crate) messages: Vec<Moved<'static>>,
+    /// Whether they are published by it, and were not counted before: not those that were put off,
+    /// nor those of an earlier process.
+    pub(crate) is_new: bool,
 }
 
 /// The whole state.
@@ -221,7 +224,7 @@ impl ControlState {
     ) {
         self.next_transaction = self.next_transaction.max(id + 1);
         let messages = messages.into_iter().map(Moved::into_owned).collect();
-        self.transactions.push(PastTransaction { id, seq, messages });
+        self.transactions.push(PastTransaction { id, seq, messages, is_new: false });
         for Finished { topic, group, done } in finished {
             // What it was done with may have been deleted since.
             let news = Progress { done, ..Progress::default() };

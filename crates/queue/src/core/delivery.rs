@@ -15,7 +15,7 @@ const TOLD_PRODUCERS: usize = 1_024;
 impl Core {
     /// Puts the messages of a committed transaction into their topics, as far as they are not there.
     pub(crate) fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
-        let PastTransaction { id, seq, messages } = transaction;
+        let PastTransaction { id, seq, messages, is_new } = transaction;
         let mut delivered = Vec::with_capacity(messages.len());
         for (place, moved) in (0..).zip(messages) {
             // A topic that was deleted meanwhile takes its messages with it.
@@ -25,7 +25,7 @@ impl Core {
             }
             let nth = usize::from(moved.nth);
             let number = transaction_number(id, place);
-            match topic.take_record(nth, &moved.record, number) {
+            match topic.take_record(nth, &moved.record, number, is_new) {
                 Ok(Accepted::At(message)) => delivered.push((topic, nth, message.seq)),
                 Ok(Accepted::Duplicate(_)) | Err(QueueError::TopicDeleted(_)) => {}
                 // The record stays until the queue is opened again and finds the topic well.

@@ -269,7 +269,8 @@ impl Core {
                 }
                 _ => {
                     for message in &due {
-                        topic.take_record(usize::from(message.priority()), message.record(), 0)?;
+                        let nth = usize::from(message.priority());
+                        topic.take_record(nth, message.record(), 0, false)?;
                     }
                     0
                 }

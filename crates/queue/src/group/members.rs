@@ -399,9 +399,11 @@ impl Group {
         let inner = self.inner();
         let state = &inner.state;
         let lag = (0..state.lanes())
-            .map(|lane| {
-                let next = self.topic.lanes[usize::from(lane)].visible() + 1;
-                next.saturating_sub(state.window(lane).floor())
+            .map(|nth| {
+                let (lane, floor) =
+                    (&self.topic.lanes[usize::from(nth)], state.window(nth).floor());
+                // What was dropped before the group came to it is not there any more.
+                (lane.visible() + 1).saturating_sub(floor.max(lane.first()))
             })
             .sum();
         GroupStats {

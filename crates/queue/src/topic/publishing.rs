@@ -124,6 +124,8 @@ impl Topic {
         let seq = filled.append(&self.house, bytes, |room| publish.encode(stamp, room));
         filled.last_time = published_at;
         self.appended(filling, nth, seq, bytes, (producer, producer_sequence));
+        filling.published_messages += 1;
+        filling.published_bytes += bytes as u64;
         Ok(Accepted::At(MessageId { lane: lane.number, seq }))
     }
 
@@ -152,18 +154,18 @@ impl Topic {
             let safe = |nth: u8| self.lanes[usize::from(nth)].mark(Level::Synced);
             filling.producers.accept(nth as u8, seq, (producer, producer_sequence), safe);
         }
-        filling.published_messages += 1;
-        filling.published_bytes += bytes as u64;
     }
 
     /// Takes in a record that was encoded before, unless the transaction that it belongs to has
     /// brought it already. Bounds do not hold it up: it was decided elsewhere that it goes in.
-    /// A transaction of 0 is none.
+    /// A transaction of 0 is none. Only what is new counts as published: what was put off did when
+    /// it was sent.
     pub(crate) fn take_record(
         self: &Arc<Self>,
         nth: usize,
         record: &[u8],
         transaction: u64,
+        is_new: bool,
     ) -> Result<Accepted, QueueError> {
         self.check_own()?;
         let now = self.house.now();
@@ -187,6 +189,10 @@ impl Topic {
             format::restamp(room, published_at, transaction);
         });
         self.appended(filling, nth, seq, record.len(), (producer, transaction));
+        if is_new {
+            filling.published_messages += 1;
+            filling.published_bytes += record.len() as u64;
+        }
         if self.level() == Level::Memory {
             drop(guard);
             self.lanes[nth].arrivals.wake_through(seq);

@@ -130,7 +130,9 @@ impl Group {
     }
 
     pub(crate) fn lag(&self, lanes: &[Lane]) -> u64 {
-        let lag = |(it, lane): (&Places, &Lane)| (lane.last() + 1).saturating_sub(it.floor());
+        let lag = |(it, lane): (&Places, &Lane)| {
+            (lane.last() + 1).saturating_sub(it.floor().max(lane.first))
+        };
         self.lanes.iter().zip(lanes).map(lag).sum()
     }
 
