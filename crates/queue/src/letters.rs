@@ -20,7 +20,8 @@ pub struct Redriven {
     /// They are where they came from, and no longer dead.
     pub sent: u64,
     /// They stay: they do not say where they came from, there is no such topic any more, they may not
-    /// go there, it does not take such messages any more, or it is a log of somebody else's.
+    /// go there, it does not take such messages any more or cannot be written, or it is a log of
+    /// somebody else's.
     pub kept: u64,
 }
 
@@ -164,7 +165,9 @@ impl Queue {
                 QueueError::UnknownTopic(_)
                 | QueueError::Message(_)
                 | QueueError::ReadOnly(_)
-                | QueueError::NotMounted(_),
+                | QueueError::NotMounted(_)
+                | QueueError::TopicDeleted(_)
+                | QueueError::Failed { .. },
             ) => return Ok(Fate::Kept),
             published => drop(published?),
         }

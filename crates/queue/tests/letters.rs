@@ -81,6 +81,22 @@ fn letters_that_cannot_go_back_stay() {
 }
 
 #[test]
+fn a_topic_that_cannot_be_written_keeps_no_letters_of_others_back() {
+    let stage = with_dead(stream(), &[Publish::new(b"to the sick")]);
+    stage.queue().create_topic("well", stream()).unwrap();
+    let to_the_well = Publish::new(b"to the well").header(dead_header::TOPIC, b"well");
+    stage.send("jobs.dead", &to_the_well);
+    stage.disk.fail_write(1);
+    let lost = stage.queue().producer("jobs").unwrap().publish(&Publish::new(b"lost"));
+    assert!(matches!(lost, Err(QueueError::Failed { .. })));
+    let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
+    assert_eq!(redriven, Redriven { sent: 1, kept: 1 });
+    assert_eq!(take_payloads(&stage.consumer("well", "g")), ["to the well"]);
+    let left = stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap();
+    assert_eq!(texts(&left), ["to the sick"]);
+}
+
+#[test]
 fn letters_go_back_in_memory_as_well() {
     let stage = with_dead(stream().level(Level::Memory), &[Publish::new(b"a")]);
     assert_eq!(stage.queue().redrive("jobs.dead", 10, any).unwrap().sent, 1);
