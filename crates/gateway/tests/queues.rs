@@ -229,6 +229,31 @@ fn a_topic_is_read_page_by_page_without_a_group() {
 }
 
 #[test]
+fn who_is_overtaken_is_cut_off_if_the_topic_says_so() {
+    let house = House::empty(config());
+    let topic = json!({"name": "jobs", "level": "memory", "priorities": 2, "overtaken": "cut_off"});
+    house.operate("POST", "/v1/queues", topic).expect(201);
+    let fill = || publish(&house, (0..6).map(|nth| json!({"payload": nth.to_string()})).collect());
+    let read = |from: &str| {
+        let path = format!("/v1/queues/jobs/messages?from={from}&max=2");
+        house.operate("GET", &path, Value::Null)
+    };
+    fill();
+    // The second page goes on with the first, so that the third is read ahead.
+    let next = |reply: Reply| reply.expect(200)["next"].as_str().unwrap().to_owned();
+    let at = next(read(&next(read("oldest"))));
+    house.operate("DELETE", "/v1/queues/jobs/messages", Value::Null).expect(200);
+    fill();
+    assert_eq!(read(&at).refuses(409, "cut_off").field(), "from");
+    // Not even behind a message that can be read.
+    publish(&house, json!([{"payload": "urgent", "priority": 1}]));
+    assert_eq!(read(&at).refuses(409, "cut_off").field(), "from");
+    let begun = read("oldest").expect(200);
+    let ids: Vec<_> = (0..2).map(|nth| &begun["messages"][nth]["id"]).collect();
+    assert_eq!(ids, ["1:1", "0:7"]);
+}
+
+#[test]
 fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
     let house = House::empty(config());
     let overtaken = json!({"conflated": {"behind": 2}});
