@@ -102,6 +102,26 @@ fn a_numbered_transaction_may_be_sent_again() {
 }
 
 #[test]
+fn a_numbered_transaction_is_known_though_its_topics_and_groups_are_gone() {
+    let (house, taken) = furnished();
+    let long = "x".repeat(300);
+    let body = json!({
+        "producer": "one", "number": "7", "publish": publish(&long), "ack": ack("one", &taken),
+    });
+    assert_eq!(commit(&house, &body).expect(200), json!({"duplicate": false}));
+    for gone in ["in/groups/workers", "log"] {
+        house.operate("DELETE", &format!("/v1/queues/{gone}"), Value::Null).expect(200);
+        assert_eq!(commit(&house, &body).expect(200), json!({"duplicate": true}));
+    }
+    let topic = json!({"name": "log", "level": "memory", "message_bytes_max": 256});
+    house.operate("POST", "/v1/queues", topic).expect(201);
+    assert_eq!(commit(&house, &body).expect(200), json!({"duplicate": true}));
+    assert_eq!(payloads(&house, "out"), [long]);
+    let next = json!({"producer": "one", "number": "8", "ack": ack("one", &taken)});
+    commit(&house, &next).refuses(404, "unknown_group");
+}
+
+#[test]
 fn a_transaction_over_what_others_have_is_refused_and_does_nothing() {
     let (house, taken) = furnished();
     assert_eq!(fetch(&house, "in", "two"), [] as [Value; 0]);

@@ -41,12 +41,15 @@ pub struct Transaction {
     level: Level,
     parts: usize,
     number: Option<(String, u64)>,
+    /// Whether it was committed before under its number: what else it is about does not matter then.
+    is_known: bool,
 }
 
 impl Transaction {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         let (messages, groups) = (Vec::new(), Vec::new());
-        Self { core, messages, bytes: 0, groups, level: Level::Memory, parts: 0, number: None }
+        let (bytes, parts, level) = (0, 0, Level::Memory);
+        Self { core, messages, bytes, groups, level, parts, number: None, is_known: false }
     }
 
     fn take_part(&mut self, bytes: usize) -> Result<(), QueueError> {
@@ -60,6 +63,9 @@ impl Transaction {
 
     /// Adds a message to be published.
     pub fn publish(&mut self, topic: &str, message: &Publish<'_>) -> Result<&mut Self, QueueError> {
+        if self.is_known {
+            return Ok(self);
+        }
         let topic = self.core.topic(topic)?;
         topic.check_open()?;
         topic.check_own()?;
@@ -91,12 +97,23 @@ impl Transaction {
     /// bytes; these are not the producers of topics, which number messages. A queue remembers
     /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them and forgets those that
     /// it has not heard of for longest; what was only about topics in memory it forgets with them.
+    ///
+    /// Give it before anything else. If it was committed before, nothing that is added is looked at,
+    /// so that whoever sends it again hears of it though its topics or groups are gone by now.
     pub fn numbered(&mut self, producer: &str, number: u64) -> Result<&mut Self, QueueError> {
         if !(1..=TRANSACTION_PRODUCER_BYTES_MAX).contains(&producer.len()) {
             return Err(QueueError::TransactionProducer { bytes: producer.len() });
         }
+        self.is_known = self.core.transaction_numbers().knows(producer, number);
         self.number = Some((producer.to_owned(), number));
         Ok(self)
+    }
+
+    /// Whether it was committed before under its number, and nothing more happens when it is
+    /// committed. That it was is safe only when [`Transaction::commit`] has said so.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Adds that a message has been worked on.
@@ -115,6 +132,9 @@ impl Transaction {
         id: MessageId,
         lease: u64,
     ) -> Result<&mut Self, QueueError> {
+        if self.is_known {
+            return Ok(self);
+        }
         let (group, core) = consumer.shared();
         // What a consumer of another queue has is nothing that this one could be done with.
         if !Arc::ptr_eq(core, &self.core) {
@@ -159,7 +179,7 @@ impl Transaction {
         };
         // Held until it is noted: another of the same number must not come between.
         let mut numbers = core.transaction_numbers();
-        if numbers.knows(&producer, number) {
+        if self.is_known || numbers.knows(&producer, number) {
             // The first may still be on its way to the disk, and may have been about other topics.
             return Ok((Committed::Before, true));
         }

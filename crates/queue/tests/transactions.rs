@@ -216,6 +216,37 @@ fn what_was_committed_under_a_number_is_not_committed_again() {
 }
 
 #[test]
+fn what_was_committed_under_a_number_is_known_though_its_topics_and_groups_are_gone() {
+    let mut stage = stage();
+    let consumer = stage.consumer("in", "g");
+    let held = take(&consumer).remove(0);
+    let commit = |stage: &Stage| {
+        let mut transaction = stage.queue().begin();
+        transaction.numbered("worker", 5)?;
+        transaction.ack(&consumer, &held)?;
+        transaction.publish("out", &Publish::new(b"passed on"))?;
+        transaction.commit()
+    };
+    assert_eq!(commit(&stage).unwrap(), Committed::Now);
+    stage.queue().delete_group("in", "g").unwrap();
+    assert_eq!(commit(&stage).unwrap(), Committed::Before);
+    stage.queue().delete_topic("out").unwrap();
+    assert_eq!(commit(&stage).unwrap(), Committed::Before);
+    drop((consumer, held));
+    stage.reopen();
+    let mut again = stage.queue().begin();
+    again.numbered("worker", 5).unwrap();
+    assert!(again.is_known());
+    again.publish("out", &Publish::new(b"passed on")).unwrap();
+    assert_eq!(again.commit().unwrap(), Committed::Before);
+    let mut next = stage.queue().begin();
+    next.numbered("worker", 6).unwrap();
+    assert!(!next.is_known());
+    let refused = next.publish("out", &Publish::new(b"next")).map(drop);
+    assert!(matches!(refused, Err(QueueError::UnknownTopic(_))), "{refused:?}");
+}
+
+#[test]
 fn a_transaction_that_failed_leaves_its_number_free() {
     let stage = stage();
     let consumer = stage.consumer("in", "g");

@@ -81,9 +81,14 @@ impl Handler<CommitTransaction> for QueueKeeper {
     async fn handle(&self, commit: CommitTransaction, cx: &Context<'_>) -> Result<Committed> {
         let mut transaction = self.queue().begin();
         if let Some((producer, number)) = &commit.number {
-            // Keys cannot use up each other's numbers.
+            // Keys share no producers, and what is before the `/` says whose numbers are forgotten
+            // when there are too many.
             let producer = format!("{}/{producer}", caller(cx)?.id());
             transaction.numbered(&producer, *number).map_err(told)?;
+            if transaction.is_known() {
+                // Whatever became of its topics, groups and consumers since, it happened.
+                return transaction.committed().await.map_err(told);
+            }
         }
         for (nth, (topic, messages)) in commit.publish.iter().enumerate() {
             for (place, message) in messages.iter().enumerate() {
