@@ -95,8 +95,10 @@ impl Transaction {
     /// under this number, or a later one, is not committed again, across restarts, too. Numbers go
     /// up, and gaps are allowed. A producer has a name of 1 to [`TRANSACTION_PRODUCER_BYTES_MAX`]
     /// bytes; these are not the producers of topics, which number messages. A queue remembers
-    /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them and forgets those that
-    /// it has not heard of for longest; what was only about topics in memory it forgets with them.
+    /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them; when there are more,
+    /// the owner that has the most of them loses those that were only about topics in memory, and then
+    /// those that were not heard of for longest. What a name says before its first `/` is its owner.
+    /// What was only about topics in memory is forgotten with them.
     ///
     /// Give it before anything else. If it was committed before, nothing that is added is looked at,
     /// so that whoever sends it again hears of it though its topics or groups are gone by now.

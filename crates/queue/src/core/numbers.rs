@@ -1,6 +1,6 @@
 //! What numbered producers of transactions have committed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The most producers of transactions whose numbers a queue remembers.
 pub const TRANSACTION_PRODUCERS_MAX: usize = 16_384;
@@ -15,28 +15,47 @@ struct Last {
     heard: u64,
 }
 
-/// The last number of each producer of transactions. When there are too many, those that have not been
-/// heard of for longest are forgotten.
+/// The producers of one owner, by their whole names.
+type Producers = HashMap<String, Last>;
+
+/// The last number of each producer of transactions. When there are too many, the owner that has the
+/// most of them pays for it: first what the control log does not have, then those that have not been
+/// heard of for longest. So nobody who has no more than an equal share loses any to others.
 #[derive(Debug, Default)]
 pub(crate) struct TransactionNumbers {
-    last: HashMap<String, Last>,
+    owners: BTreeMap<String, Producers>,
+    count: usize,
     heard: u64,
 }
 
+/// Whose producer it is: what its name says before the first `/`.
+fn owner_of(producer: &str) -> &str {
+    producer.split_once('/').map_or("", |(owner, _)| owner)
+}
+
 impl TransactionNumbers {
+    fn last_of(&self, producer: &str) -> Option<&Last> {
+        self.owners.get(owner_of(producer))?.get(producer)
+    }
+
     /// Whether a producer has committed a transaction with this number or a later one.
     pub(crate) fn knows(&self, producer: &str, number: u64) -> bool {
-        self.last.get(producer).is_some_and(|last| number <= last.number)
+        self.last_of(producer).is_some_and(|last| number <= last.number)
     }
 
     /// Notes that a transaction was committed, and whether the control log says so.
     pub(crate) fn remember(&mut self, producer: &str, number: u64, is_kept: bool) {
         self.heard += 1;
-        if self.last.len() >= TRANSACTION_PRODUCERS_MAX && !self.last.contains_key(producer) {
-            self.forget_the_quietest();
+        let owner = owner_of(producer);
+        if self.last_of(producer).is_none() {
+            if self.count >= TRANSACTION_PRODUCERS_MAX {
+                self.make_room(owner);
+            }
+            self.count += 1;
         }
         let new = Last { number, kept: None, heard: 0 };
-        let last = self.last.entry(producer.to_owned()).or_insert(new);
+        let producers = self.owners.entry(owner.to_owned()).or_default();
+        let last = producers.entry(producer.to_owned()).or_insert(new);
         last.number = last.number.max(number);
         if is_kept {
             last.kept = Some(number.max(last.kept.unwrap_or_default()));
@@ -44,27 +63,64 @@ impl TransactionNumbers {
         last.heard = self.heard;
     }
 
-    /// An eighth at once, so that it is paid for seldom.
-    fn forget_the_quietest(&mut self) {
-        let mut heard: Vec<_> = self.last.values().map(|last| last.heard).collect();
-        let nth = heard.len() / 8;
-        let (_, &mut limit, _) = heard.select_nth_unstable(nth);
-        self.last.retain(|_, last| last.heard > limit);
+    /// Forgets some producers, so that there is room for another of this owner.
+    fn make_room(&mut self, newcomer: &str) {
+        let own = self.owners.get(newcomer).map_or(0, Producers::len);
+        let owners = self.owners.len() + usize::from(own == 0);
+        let share = TRANSACTION_PRODUCERS_MAX / owners;
+        let most = self.owners.iter().max_by_key(|(_, producers)| producers.len());
+        let Some((greatest, most)) = most.map(|(owner, producers)| (owner, producers.len())) else {
+            return;
+        };
+        // An eighth at once, so that it is paid for seldom, but of others only what is beyond their
+        // share.
+        let (owner, forgotten) = if own == most {
+            (newcomer.to_owned(), most / 8)
+        } else {
+            (greatest.clone(), (most / 8).min(most - share))
+        };
+        self.forget(&owner, forgotten.max(1));
+    }
+
+    /// Forgets so many producers of an owner.
+    fn forget(&mut self, owner: &str, count: usize) {
+        let Some(producers) = self.owners.get_mut(owner) else { return };
+        let rank = |last: &Last| (last.kept.is_some(), last.heard);
+        let mut ranks: Vec<_> = producers.values().map(rank).collect();
+        if count < ranks.len() {
+            // Each was heard of at a time of its own, so that no two have the same rank.
+            let (_, &mut first_left, _) = ranks.select_nth_unstable(count);
+            producers.retain(|_, last| rank(last) >= first_left);
+            self.count -= count;
+        } else {
+            self.count -= ranks.len();
+            self.owners.remove(owner);
+        }
     }
 
     /// What the control log must know, those heard of last at the end.
     pub(crate) fn image(&self) -> Vec<(String, u64)> {
-        let mut all: Vec<_> = self.last.iter().filter(|(_, last)| last.kept.is_some()).collect();
-        all.sort_unstable_by_key(|(_, last)| last.heard);
-        let told =
-            |(producer, last): (&String, &Last)| (producer.clone(), last.kept.unwrap_or_default());
-        all.into_iter().map(told).collect()
+        let all = self.owners.values().flatten();
+        let kept = all.filter_map(|(producer, last)| Some((last.heard, producer, last.kept?)));
+        let mut kept: Vec<_> = kept.collect();
+        kept.sort_unstable_by_key(|(heard, ..)| *heard);
+        kept.into_iter().map(|(_, producer, number)| (producer.clone(), number)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn known(numbers: &TransactionNumbers, owner: &str, count: usize) -> usize {
+        (0..count).filter(|nth| numbers.knows(&format!("{owner}/{nth}"), 1)).count()
+    }
+
+    fn remember(numbers: &mut TransactionNumbers, owner: &str, count: usize, is_kept: bool) {
+        for nth in 0..count {
+            numbers.remember(&format!("{owner}/{nth}"), 1, is_kept);
+        }
+    }
 
     #[test]
     fn the_quietest_are_forgotten_when_there_are_too_many() {
@@ -77,7 +133,50 @@ mod tests {
         assert!(numbers.knows("0", 8) && !numbers.knows("0", 9));
         assert!(numbers.knows("new", 1));
         assert!(!numbers.knows("1", 1));
-        assert!(numbers.image().len() < TRANSACTION_PRODUCERS_MAX);
+        assert_eq!(numbers.image().len(), TRANSACTION_PRODUCERS_MAX * 7 / 8 + 1);
+    }
+
+    #[test]
+    fn who_has_many_producers_costs_others_none_within_their_share() {
+        const SHARE: usize = TRANSACTION_PRODUCERS_MAX / 2;
+        let mut numbers = TransactionNumbers::default();
+        remember(&mut numbers, "quiet", 10, true);
+        remember(&mut numbers, "loud", TRANSACTION_PRODUCERS_MAX * 2, false);
+        assert_eq!(known(&numbers, "quiet", 10), 10);
+        // Who comes late gets as much as the other has, and then displaces only its own.
+        remember(&mut numbers, "late", TRANSACTION_PRODUCERS_MAX, true);
+        let (quiet, loud) =
+            (known(&numbers, "quiet", 10), known(&numbers, "loud", TRANSACTION_PRODUCERS_MAX * 2));
+        assert_eq!(quiet, 10);
+        assert!(loud >= TRANSACTION_PRODUCERS_MAX / 3, "{loud}");
+        let late = known(&numbers, "late", TRANSACTION_PRODUCERS_MAX);
+        assert!((SHARE * 3 / 4..=SHARE * 5 / 4).contains(&late), "{late}");
+        assert_eq!(numbers.count, quiet + loud + late);
+        assert!(numbers.count <= TRANSACTION_PRODUCERS_MAX);
+    }
+
+    #[test]
+    fn what_is_only_in_memory_is_forgotten_before_what_is_kept() {
+        let mut numbers = TransactionNumbers::default();
+        remember(&mut numbers, "key", 10, true);
+        for nth in 0..TRANSACTION_PRODUCERS_MAX * 2 {
+            numbers.remember(&format!("key/fleeting-{nth}"), 1, false);
+        }
+        assert_eq!(known(&numbers, "key", 10), 10);
+    }
+
+    #[test]
+    fn each_of_many_owners_has_room_for_one() {
+        let mut numbers = TransactionNumbers::default();
+        for nth in 0..TRANSACTION_PRODUCERS_MAX {
+            numbers.remember(&format!("{nth}/only"), 1, true);
+        }
+        numbers.remember("0/second", 1, true);
+        assert!(numbers.knows("0/second", 1) && !numbers.knows("0/only", 1));
+        assert!(numbers.knows("1/only", 1));
+        numbers.remember("new/only", 1, true);
+        assert!(numbers.knows("new/only", 1));
+        assert_eq!(numbers.image().len(), TRANSACTION_PRODUCERS_MAX);
     }
 
     #[test]
