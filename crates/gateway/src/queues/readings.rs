@@ -9,11 +9,12 @@ use super::keeper::read_page;
 use super::request::ReadPage;
 use rialto_queue::{Name, QueueError, Reader};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// Most readers that rest. Each may hold a few megabytes.
+/// Most readers that rest, and most pages that are being read ahead. Each may hold a few megabytes.
 const READINGS_MAX: usize = 16;
 /// A reader that nobody went on with for this long is let go.
 const REST_MAX: Duration = Duration::from_secs(2);
@@ -22,9 +23,17 @@ const REST_MAX: Duration = Duration::from_secs(2);
 type Ahead = JoinHandle<Result<(Reader, ReadPage), QueueError>>;
 
 /// Readers that rest, from the one that has rested longest.
-#[derive(Default)]
 pub(super) struct Readings {
     resting: Mutex<VecDeque<Resting>>,
+    /// For pages that are being read ahead. What no longer rests is read to its end all the same, so
+    /// that a disk that hangs would otherwise come to hold every thread that waits for disks.
+    aheads: Arc<Semaphore>,
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self { resting: Mutex::default(), aheads: Arc::new(Semaphore::new(READINGS_MAX)) }
+    }
 }
 
 struct Resting {
@@ -76,18 +85,22 @@ impl Readings {
         }
     }
 
-    /// Keeps a reader for whoever goes on where it is, and has it read ahead.
+    /// Keeps a reader for whoever goes on where it is, and has it read ahead if it may.
     pub(super) fn rest(&self, topic: Name, mut reader: Reader, max: usize, reads_ahead: bool) {
         let at = reader.positions();
         // A page that is not full could be fuller by the time at which it is asked for.
-        let next = if reads_ahead && reader.lag() >= max as u64 {
-            let began = at.clone();
-            Next::Ahead(tokio::task::spawn_blocking(move || {
-                let page = read_page(&mut reader, &began, None, max)?;
-                Ok((reader, page))
-            }))
-        } else {
-            Next::Reader(reader)
+        let is_worth_it = reads_ahead && reader.lag() >= max as u64;
+        let permit = if is_worth_it { self.aheads.clone().try_acquire_owned().ok() } else { None };
+        let next = match permit {
+            Some(permit) => {
+                let began = at.clone();
+                Next::Ahead(tokio::task::spawn_blocking(move || {
+                    let page = read_page(&mut reader, &began, None, max);
+                    drop(permit);
+                    page.map(|page| (reader, page))
+                }))
+            }
+            None => Next::Reader(reader),
         };
         let resting = Resting { topic, at, max, since: Instant::now(), next };
         let mut all = self.resting();
@@ -111,5 +124,55 @@ impl Readings {
     fn resting(&self) -> MutexGuard<'_, VecDeque<Resting>> {
         // Nothing is left half done in it.
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_queue::{Publish, Queue, QueueOptions, TopicOptions};
+    use std::sync::mpsc;
+
+    #[test]
+    fn no_more_is_read_ahead_than_may_be_however_slow_the_disk_is() {
+        let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
+        queue.create_topic("t", TopicOptions::default()).unwrap();
+        let producer = queue.producer("t").unwrap();
+        for _ in 0..100 {
+            let _ = producer.send(&Publish::new(b"x")).unwrap();
+        }
+        queue.step();
+        let topic = Name::new("t").unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            // The only thread that reads hangs.
+            let (go_on, hangs) = mpsc::channel::<()>();
+            let hanging = tokio::task::spawn_blocking(move || hangs.recv());
+            let readings = Readings::default();
+            let rest = |at: u64| {
+                let reader = queue.reader_at("t", &[at]).unwrap();
+                readings.rest(topic.clone(), reader, 1, true);
+            };
+            let is_read_ahead = |nth: usize| {
+                let all = readings.resting();
+                matches!(all.get(nth).unwrap().next, Next::Ahead(_))
+            };
+            for at in 1..=READINGS_MAX as u64 * 3 {
+                rest(at);
+            }
+            assert!((0..READINGS_MAX).all(|nth| !is_read_ahead(nth)));
+            // Readers that were not read ahead go on themselves.
+            let last = READINGS_MAX as u64 * 3;
+            let resumed = readings.resume(&topic, &[last], 1).await;
+            assert!(matches!(resumed, Resumed::Reader(_)));
+            go_on.send(()).unwrap();
+            hanging.await.unwrap().unwrap();
+            // The pages are read one after the other: behind one more, all those before are.
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            rest(last);
+            let resumed = readings.resume(&topic, &[last], 1).await;
+            assert!(matches!(resumed, Resumed::Page(_, page) if page.messages.len() == 1));
+        });
     }
 }
