@@ -13,7 +13,7 @@ use rialto_log::Level;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What the topic of the dead letters of another is called: that one's name and this.
+/// How the names of topics of dead letters end; [`dead_topic_of`] says the whole of one.
 pub const DEAD_SUFFIX: &str = ".dead";
 
 /// The headers that a dead letter has besides its own.
@@ -93,23 +93,26 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
     Ok(())
 }
 
-/// What the topic of the dead letters of another is called. Long names that begin alike are told
-/// apart by a digest (FNV-1a).
-fn own_name(topic: &str) -> Result<Name, QueueError> {
+/// What the topic is called that the dead letters of another go to, unless a group says otherwise:
+/// its name and [`DEAD_SUFFIX`]. Long names that begin alike are told apart by a digest (FNV-1a).
+#[must_use]
+pub fn dead_topic_of(topic: &Name) -> Name {
     const DIGITS: usize = 16;
-    let room = NAME_BYTES_MAX - DEAD_SUFFIX.len();
-    if topic.len() <= room {
-        return Ok(Name::new(&format!("{topic}{DEAD_SUFFIX}"))?);
-    }
-    let digest = topic.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
-        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let begin = topic.get(..room - DIGITS - 1).unwrap_or_default();
-    Ok(Name::new(&format!("{begin}-{digest:016x}{DEAD_SUFFIX}"))?)
+    let (topic, room) = (topic.as_str(), NAME_BYTES_MAX - DEAD_SUFFIX.len());
+    let dead = if topic.len() <= room {
+        format!("{topic}{DEAD_SUFFIX}")
+    } else {
+        let digest = topic.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let begin = topic.get(..room - DIGITS - 1).unwrap_or_default();
+        format!("{begin}-{digest:016x}{DEAD_SUFFIX}")
+    };
+    Name::new(&dead).expect("it begins as a name does and was cut to leave room for its end")
 }
 
 fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
-    let name = own_name(topic.name.as_str())?;
+    let name = dead_topic_of(&topic.name);
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);
     }

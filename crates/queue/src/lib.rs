@@ -30,7 +30,7 @@ mod transaction;
 mod waiting;
 
 pub use batcher::{BatchOptions, Batcher};
-pub use burial::{DEAD_SUFFIX, dead_header};
+pub use burial::{DEAD_SUFFIX, dead_header, dead_topic_of};
 pub use conflation::CONFLATED_KEYS_MAX;
 pub use consumer::Consumer;
 pub use control::TRANSACTION_BYTES_MAX;

@@ -4,7 +4,7 @@ use super::kept::Kept;
 use super::shown::Form;
 use crate::Error;
 use crate::terminal::note;
-use rialto_queue::DEAD_SUFFIX;
+use rialto_queue::{Name, dead_topic_of};
 use std::io::{self, BufWriter, Write};
 
 /// Prints the dead letters of a topic that were not sent back, or sends them back, or drops all.
@@ -12,7 +12,8 @@ use std::io::{self, BufWriter, Write};
 pub(super) struct DeadLetters {
     /// The topic that the messages were published on.
     topic: String,
-    /// The topic that the letters are in, if a group of the topic named another than TOPIC.dead.
+    /// The topic that the letters are in, if a group of the topic named another than the topic's own,
+    /// which is TOPIC.dead unless that is too long for a name.
     #[arg(long = "in", value_name = "TOPIC")]
     dead: Option<String>,
     /// Publish each on the topic that it came from, without the headers that say how it died. It is
@@ -32,7 +33,9 @@ impl DeadLetters {
             Some(dead) => dead.clone(),
             None => {
                 queue.topic(&self.topic)?;
-                format!("{}{DEAD_SUFFIX}", self.topic)
+                let topic =
+                    Name::new(&self.topic).map_err(|error| Error::Usage(error.to_string()))?;
+                dead_topic_of(&topic).as_str().to_owned()
             }
         };
         if self.dead.is_none() && !queue.topics()?.contains(&dead) {
