@@ -7,7 +7,8 @@ mod running;
 use running::{Running, command, configure, text};
 use serde_json::Value;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
@@ -103,6 +104,12 @@ fn conflation() {
 fn dead_letters() {
     dead_letters_are_looked_at_and_sent_back(&Queue::here());
     dead_letters_are_looked_at_and_sent_back(&Queue::there());
+}
+
+#[test]
+fn dead_letters_of_long_names() {
+    a_topic_with_the_longest_name_has_dead_letters(&Queue::here());
+    a_topic_with_the_longest_name_has_dead_letters(&Queue::there());
 }
 
 #[test]
@@ -272,6 +279,55 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     assert_eq!(text(&sent.stderr), "0 sent back\n");
     let purged = queue.run("", &["dead-letters", "t", "--purge"]);
     assert_eq!(text(&purged.stderr), "1 dropped\n");
+}
+
+fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
+    let topic = "x".repeat(128);
+    queue.printed("", &["create", &topic]);
+    queue.printed("", &["group", &topic, "g", "--attempts-max", "1"]);
+    let long = "a".repeat(200_000);
+    queue.printed(&format!("{long}\n"), &["produce", &topic]);
+    looked_at(queue, &["consume", &topic, "--group", "g"], 1);
+    queue.printed("", &["consume", &topic, "--group", "g", "--wait", "300ms"]);
+    assert_eq!(queue.printed("", &["dead-letters", &topic]), format!("{long}\n"));
+}
+
+/// Answers as a venue whose consumers refuse at once what is sent back, and in the end do not.
+fn refusing_venue(listener: &TcpListener) {
+    const LETTERS: u64 = 3;
+    let mut sent = 0;
+    while sent < 10 * LETTERS {
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(&stream).lines();
+        let request = lines.next().unwrap().unwrap();
+        // No request here has a body.
+        assert!(lines.any(|line| line.unwrap().is_empty()));
+        let answer = if request.starts_with("POST ") {
+            sent += 1;
+            format!(r#"{{"sent": "1", "kept": "0", "next": "{}"}}"#, sent + 1)
+        } else if request.starts_with("GET ") {
+            format!(r#"{{"lanes": [["1", "{LETTERS}"]]}}"#)
+        } else {
+            return;
+        };
+        let length = answer.len();
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n");
+        write!(&stream, "{head}Content-Type: application/json\r\n\r\n{answer}").unwrap();
+    }
+}
+
+#[test]
+fn what_is_refused_again_at_once_is_sent_back_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let venue = std::thread::spawn(move || refusing_venue(&listener));
+    let redrive = ["queue", "--url", &format!("http://{address}"), "dead-letters", "t"];
+    let mut redrive = command(&redrive);
+    redrive.args(["--in", "t.dead", "--redrive"]).env_remove("RIALTO_QUEUE");
+    let output = redrive.env("RIALTO_ADMIN_KEY", "admin.secret").output().unwrap();
+    assert_eq!(text(&output.stderr), "3 sent back\n");
+    (&TcpStream::connect(address).unwrap()).write_all(b"END\r\n\r\n").unwrap();
+    venue.join().unwrap();
 }
 
 #[test]

@@ -30,6 +30,13 @@ impl There {
         There { client }
     }
 
+    /// The newest messages of a topic's lanes.
+    fn ends(&self, topic: &str) -> Result<Vec<u64>, Error> {
+        let told = self.topic(topic)?;
+        let lanes = told["lanes"].as_array().ok_or_else(|| strange("no lanes of a topic"))?;
+        lanes.iter().map(|lane| number(&lane[1])).collect()
+    }
+
     fn count(&self, method: &str, path: &str, field: &str) -> Result<u64, Error> {
         number(&self.client.call(method, path, None)?[field])
     }
@@ -148,14 +155,19 @@ impl Kept for There {
         let path = path(topic, "/redrive");
         let mut redriven = Redriven::default();
         let mut from = "oldest".to_owned();
+        // Consumers may refuse at once what is sent back to them: letters that were none at the
+        // beginning wait for the next time.
+        let ends = self.ends(topic)?;
         loop {
             let told = self.client.call("POST", &format!("{path}?from={from}"), None)?;
             let (sent, kept) = (number(&told["sent"])?, number(&told["kept"])?);
             redriven = Redriven { sent: redriven.sent + sent, kept: redriven.kept + kept };
-            if sent + kept == 0 {
+            from = shown(&told["next"]);
+            let mut places = from.split(',').map(|next| next.parse::<u64>().unwrap_or(u64::MAX));
+            let is_behind_all = ends.iter().all(|end| places.next().is_none_or(|next| next > *end));
+            if sent + kept == 0 || is_behind_all {
                 return Ok(redriven);
             }
-            from = shown(&told["next"]);
         }
     }
 
