@@ -5,7 +5,7 @@
 mod running;
 
 use rialto::client::{Client, Credentials};
-use rialto_queue::{Publish, Queue, QueueOptions, TopicOptions};
+use rialto_queue::{Level, Publish, Queue, QueueOptions, TopicOptions};
 use running::{Running, command, configure, text};
 use serde_json::json;
 use std::path::Path;
@@ -83,4 +83,36 @@ fn memory_for_messages_is_ready_when_a_venue_serves_if_it_is_configured() {
     };
     let (without, with) = (serve(""), serve(&format!("buffers_bytes = {BUFFERS}\n")));
     assert!(with >= without + BUFFERS * 9 / 10, "{with} bytes, and {without} without buffers");
+}
+
+/// Whether a venue that was configured so makes the files of a topic of dropped ones.
+fn uses_files_again(more: &str) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    configure(dir.path(), &format!("[queue]\nenabled = true\n{more}"));
+    let queue = Queue::open(QueueOptions::at(queue_dir(dir.path()))).unwrap();
+    let options = TopicOptions { segment_bytes: 2 << 20, ..TopicOptions::stream() };
+    queue.create_topic("t", options.messages_max(2).level(Level::Synced)).unwrap();
+    queue.close().unwrap();
+
+    let mut running = Running::serve(dir.path(), "synced");
+    let client = Client::new(&running.url(), Credentials::Admin(running.admin_key()));
+    let messages = json!([{"payload": "a".repeat(600_000)}]);
+    for _ in 0..20 {
+        client.call("POST", "/v1/queues/t/messages", Some(&messages)).unwrap();
+    }
+    let lane = queue_dir(dir.path()).join("topics/000001/lane-0");
+    let is_used = |file: std::fs::DirEntry| {
+        // One that waits, or, as its header says, one that was used before.
+        let is_spare = file.file_name().to_string_lossy().starts_with("spare-");
+        is_spare || std::fs::read(file.path()).is_ok_and(|bytes| bytes.get(94) == Some(&2))
+    };
+    let is_any = std::fs::read_dir(lane).unwrap().any(|file| is_used(file.unwrap()));
+    running.terminate();
+    is_any
+}
+
+#[test]
+fn files_are_used_again_unless_a_venue_is_configured_to_keep_none() {
+    assert!(uses_files_again(""));
+    assert!(!uses_files_again("spare_bytes = 0\n"));
 }

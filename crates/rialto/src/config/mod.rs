@@ -15,6 +15,7 @@ pub use settings::{SECTIONS, SETTINGS};
 use rialto_desk::LiveConfig;
 use rialto_engine::EngineConfig;
 use rialto_gateway::GatewayConfig;
+use rialto_queue::QueueOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub queue_enabled: bool,
     /// Memory for messages that is made ready when the venue starts.
     pub queue_buffers_bytes: usize,
+    /// How many bytes of files that retention has dropped are kept to make the next ones of.
+    pub queue_spare_bytes: u64,
     /// How many commands the feed may be behind the engine while the venue is ready.
     pub feed_lag_max: u64,
     /// What requests do, step by step, is kept for a while.
@@ -81,6 +84,7 @@ impl Default for Config {
             withdrawals: rialto_payments::Settings::default(),
             queue_enabled: false,
             queue_buffers_bytes: 0,
+            queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),

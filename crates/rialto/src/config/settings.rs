@@ -294,6 +294,11 @@ pub const SETTINGS: &[Setting] = &[
         "Memory for messages that is made ready when the venue starts and then kept. Bursts on \
          topics at the level memory are several times as fast as when the system has to hand \
          memory out meanwhile; the start takes up to seconds longer for each gigabyte."),
+    number!("queue", "spare_bytes", 0, 1_099_511_627_776, "bytes", queue_spare_bytes as u64,
+        "How much of the files that retention drops is kept, over all topics at the level synced, \
+         to make their next files of: the disk then has half as much to write. The room is taken \
+         until the disk is full or the venue stops, and what was in a file stays in it until it \
+         is written over (docs/log.md); 0 keeps none."),
     number!("recorder", "per_second", 0, 1_000_000, "requests per second",
         recorder.per_second as u32,
         "How many requests are recorded in one second at most, by chance; with what each asks in \

@@ -27,6 +27,7 @@ use rialto_engine::{Engine, RecoveryReport};
 use rialto_gateway::{AdminKey, KeyStore};
 use rialto_lifecycle::{Lifecycle, Restart, StartError, State, Supervisor};
 use rialto_model::Seq;
+use rialto_queue::QueueOptions;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -130,10 +131,14 @@ impl Venue {
 
         let queue = config.queue_enabled.then(|| {
             // It starts behind the engine, which sees to it that one process uses the directory.
-            let dir = config.data_dir().join(QUEUE_DIR);
-            let keys = config.engine.keys.clone();
-            let buffers = config.queue_buffers_bytes;
-            let queue = queue::Part::new(dir, disk, keys, buffers, running.clone());
+            let options = QueueOptions {
+                disk,
+                keys: config.engine.keys.clone(),
+                buffers_bytes: config.queue_buffers_bytes,
+                spare_bytes_max: config.queue_spare_bytes,
+                ..QueueOptions::at(config.data_dir().join(QUEUE_DIR))
+            };
+            let queue = queue::Part::new(options, running.clone());
             let made = queue.made();
             lifecycle.register("queue", queue).needs("engine").restart(Restart::NEVER);
             made

@@ -3,19 +3,14 @@
 
 use super::made::Made;
 use crate::terminal::note;
-use rialto_disk::Disk;
-use rialto_engine::{Engine, KeyRing};
+use rialto_engine::Engine;
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{MountedLog, Queue, QueueError, QueueOptions, Rewound, Timestamp};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) struct Part {
-    dir: PathBuf,
-    disk: Arc<dyn Disk>,
-    keys: KeyRing,
-    buffers_bytes: usize,
+    options: QueueOptions,
     engine: Made<Engine>,
     made: Made<Queue>,
     running: Option<Arc<Queue>>,
@@ -25,15 +20,8 @@ pub(super) struct Part {
 const EVENTS_TOPIC: &str = "venue.events";
 
 impl Part {
-    pub(super) fn new(
-        dir: PathBuf,
-        disk: Arc<dyn Disk>,
-        keys: KeyRing,
-        buffers_bytes: usize,
-        engine: Made<Engine>,
-    ) -> Part {
-        let made = Made::new("queue");
-        Part { dir, disk, keys, buffers_bytes, engine, made, running: None }
+    pub(super) fn new(options: QueueOptions, engine: Made<Engine>) -> Part {
+        Part { options, engine, made: Made::new("queue"), running: None }
     }
 
     pub(super) fn made(&self) -> Made<Queue> {
@@ -82,13 +70,7 @@ fn tell_rewound(rewound: &Rewound) {
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        let options = QueueOptions {
-            disk: Arc::clone(&self.disk),
-            keys: self.keys.clone(),
-            buffers_bytes: self.buffers_bytes,
-            ..QueueOptions::at(&self.dir)
-        };
-        let queue = Arc::new(Queue::open(options)?);
+        let queue = Arc::new(Queue::open(self.options.clone())?);
         queue.report().rewound.iter().for_each(tell_rewound);
         mount_events(&queue, &*self.engine.get()?)?;
         self.made.put(Arc::clone(&queue));
