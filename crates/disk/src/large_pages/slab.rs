@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 /// A part of a large page, zero at first.
 ///
-/// Where a program asks for large pages, one fault hands out and clears what takes 512 else: 250 µs
-/// for 2 MiB instead of 750 on the virtual machine on which this was measured.
+/// Where a program asks for large pages, one fault hands out and clears what takes 512 else.
 ///
 /// Invariant: the parts of one mapping do not overlap, nobody but a part looks at its bytes, and the
 /// mapping goes with its last part.
