@@ -319,7 +319,7 @@ pub struct TopicStats {
     pub delayed: u64,
     /// The oldest and the newest message of each lane, lowest priority first.
     pub lanes: Vec<(u64, u64)>,
-    /// How long ago the oldest messages were published; nothing if there are none.
+    /// How long ago the oldest message was published; nothing if there are none.
     pub oldest_age: Option<Duration>,
     /// Messages published since it was opened.
     pub published_messages: u64,
@@ -376,7 +376,7 @@ impl Topic {
                 .iter()
                 .map(|lane| (lane.first(), lane.visible()))
                 .collect(),
-            oldest_age: filling.oldest_time().map(|oldest| now.since(oldest)),
+            oldest_age: None,
             published_messages: filling.published_messages,
             published_bytes: filling.published_bytes,
             published_rate: Rate::default(),
@@ -390,14 +390,17 @@ impl Topic {
             failed: filling.failure(),
         };
         drop(filling);
-        if let Some(mounting) = &self.mounting {
+        let oldest = if let Some(mounting) = &self.mounting {
             let (first, last) = (self.lanes[0].first(), self.lanes[0].visible());
             stats.messages = (last + 1).saturating_sub(first);
             stats.published_messages = mounting.arrived(last);
             let (bytes, oldest) = self.held_elsewhere();
             stats.bytes = bytes;
-            stats.oldest_age = oldest.map(|oldest| now.since(oldest));
-        }
+            oldest
+        } else {
+            self.oldest_published()
+        };
+        stats.oldest_age = oldest.map(|oldest| now.since(oldest));
         stats.published_rate =
             self.meter().rate(now, stats.published_messages, stats.published_bytes);
         stats

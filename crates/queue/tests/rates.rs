@@ -3,7 +3,7 @@
 
 mod stage;
 
-use rialto_queue::{Publish, RATE_WINDOW, Rate};
+use rialto_queue::{Publish, RATE_WINDOW, Rate, TopicOptions};
 use stage::{Stage, stream};
 use std::time::Duration;
 
@@ -49,4 +49,29 @@ fn a_rate_of_what_is_new_is_about_the_time_that_it_is_there() {
     stage.pass(Duration::from_secs(2));
     let rate = stage.queue().stats("t").unwrap().published_rate;
     assert_eq!((rate.over, rate.messages_per_second), (Duration::from_secs(2), 0.5));
+}
+
+#[test]
+fn the_oldest_message_has_its_age_also_after_a_restart() {
+    let mut stage = Stage::new();
+    stage.queue().create_topic("t", TopicOptions::work_queue()).unwrap();
+    let age = |stage: &Stage| stage.queue().stats("t").unwrap().oldest_age;
+    assert_eq!(age(&stage), None);
+    let consumer = stage.consumer("t", "all");
+    stage.publish("t", b"stuck");
+    stage.pass(Duration::from_secs(100));
+    stage.publish("t", b"fresh");
+    stage.pass(Duration::from_secs(1));
+    let seconds = |age: Option<Duration>| age.unwrap().as_secs();
+    assert_eq!(seconds(age(&stage)), 101);
+    drop(consumer);
+    stage.kill();
+    assert_eq!(seconds(age(&stage)), 101);
+    let consumer = stage.consumer("t", "all");
+    assert_eq!(consumer.ack_all(&consumer.try_fetch(1).unwrap().messages), []);
+    stage.pass(Duration::from_secs(1));
+    assert_eq!(seconds(age(&stage)), 2);
+    assert_eq!(consumer.ack_all(&consumer.try_fetch(1).unwrap().messages), []);
+    stage.pass(Duration::from_secs(1));
+    assert_eq!(age(&stage), None);
 }

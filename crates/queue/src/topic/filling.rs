@@ -25,6 +25,8 @@ pub(crate) struct LaneFilling {
     pub(crate) extents: Extents,
     /// When the last message was published: times within a lane never go back.
     pub(crate) last_time: Timestamp,
+    /// The oldest message that was looked at, and when it was published.
+    pub(crate) oldest: Option<(u64, Timestamp)>,
 }
 
 /// What producers change, under one lock.
@@ -44,11 +46,6 @@ pub(crate) struct Filling {
 }
 
 impl Filling {
-    /// When the youngest message of the oldest stretch was published.
-    pub(crate) fn oldest_time(&self) -> Option<Timestamp> {
-        self.lanes.iter().filter_map(|lane| lane.extents.oldest_time()).min()
-    }
-
     /// Why nothing can be written any more.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.end {

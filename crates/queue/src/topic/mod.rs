@@ -1,5 +1,6 @@
 //! Topics: a lane for each priority, and one for what is put off.
 
+mod age;
 mod delayed;
 mod extents;
 mod filling;
