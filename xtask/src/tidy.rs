@@ -69,6 +69,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     formats_are_documented(&rust, &prose, &mut wrong);
     links_lead_somewhere(root, &prose, &mut wrong);
     decisions_are_numbered(&prose, &mut wrong);
+    limits_name_their_tests(&rust, &prose, &mut wrong);
     for line in &wrong {
         eprintln!("{line}");
     }
@@ -303,6 +304,41 @@ fn decisions_are_numbered(prose: &[Source], wrong: &mut Vec<String>) {
     }
 }
 
+/// The page that lists what a caller can use up, with the test of each limit.
+const LIMITS_PAGE: &str = "docs/security.md";
+
+/// Every row of a table with the column `Test` must end in at least one `room::name` of a test
+/// that stands in that room.
+fn limits_name_their_tests(rust: &[Source], prose: &[Source], wrong: &mut Vec<String>) {
+    for page in prose.iter().filter(|page| page.path == LIMITS_PAGE) {
+        for (at, line) in page.lines().filter(|(_, line)| line.starts_with('|')) {
+            let cells: Vec<&str> = line.trim().trim_matches('|').split(" | ").collect();
+            let cell = cells.last().copied().unwrap_or_default().trim();
+            if cell == "Test" || cell.trim_matches(['|', '-', ' ']).is_empty() {
+                continue;
+            }
+            let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+            if names.is_empty() {
+                wrong.push(format!("{}:{at}: the limit names no test", page.path));
+            }
+            for name in names {
+                let Some((room, test)) = name.split_once("::") else {
+                    wrong.push(format!("{}:{at}: `{name}` is not `room::test`", page.path));
+                    continue;
+                };
+                let folder = format!("crates/{room}/");
+                let declared = format!("fn {test}(");
+                let found = (rust.iter())
+                    .filter(|source| source.path.starts_with(&folder))
+                    .any(|source| source.text.contains(&declared));
+                if !found {
+                    wrong.push(format!("{}:{at}: there is no test `{name}`", page.path));
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,6 +388,24 @@ mod tests {
         let mut wrong = Vec::new();
         no_file_is_dead(&tree, &mut wrong);
         assert_eq!(wrong, ["crates/x/src/dead.rs: no module declares this file"]);
+    }
+
+    #[test]
+    fn a_limit_must_name_a_test_that_exists() {
+        let code = source("crates/x/tests/y.rs", "#[test]\nfn it_is_refused() {}\n");
+        let page = |cell| {
+            let head = "| Resource | Test |\n|---|---|\n";
+            source(LIMITS_PAGE, &format!("{head}| slots | {cell} |\n"))
+        };
+        let complaints = |cell| {
+            let mut wrong = Vec::new();
+            limits_name_their_tests(std::slice::from_ref(&code), &[page(cell)], &mut wrong);
+            wrong.len()
+        };
+        assert_eq!(complaints("`x::it_is_refused`"), 0);
+        assert_eq!(complaints("`x::it_is_not_there`"), 1);
+        assert_eq!(complaints("`y::it_is_refused`"), 1);
+        assert_eq!(complaints("none yet"), 1);
     }
 
     #[test]
