@@ -78,6 +78,10 @@ pub enum QueueError {
         /// How many bytes they take.
         bytes: u64,
     },
+    /// The disk has little room left, and its owner wants nothing new taken in
+    /// ([`Queue::set_refusing`](crate::Queue::set_refusing)); nothing was published or created.
+    #[error("the disk has little room left; nothing new is taken in until it has more")]
+    StorageLow,
     /// Too much waits to be written; nothing was published.
     #[error("{bytes} bytes wait to be written to the topic {topic:?}; try again")]
     Busy {

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -62,6 +63,8 @@ pub(crate) struct House {
     closed: Condvar,
     /// The queue, if it has no threads.
     driven: OnceLock<Weak<Core>>,
+    /// Whether nothing new is taken in that would need room on the disk.
+    refuses_new: AtomicBool,
 }
 
 impl House {
@@ -86,7 +89,22 @@ impl House {
             bell: Condvar::new(),
             closed: Condvar::new(),
             driven: OnceLock::new(),
+            refuses_new: AtomicBool::new(false),
         }
+    }
+
+    /// From here on, new messages, topics and groups are refused, or are not any more.
+    pub(crate) fn set_refusing(&self, refuses: bool) {
+        self.refuses_new.store(refuses, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_refusing(&self) -> bool {
+        self.refuses_new.load(Ordering::Relaxed)
+    }
+
+    /// Whether something new may be taken in that needs room on the disk.
+    pub(crate) fn check_room(&self) -> Result<(), QueueError> {
+        if self.is_refusing() { Err(QueueError::StorageLow) } else { Ok(()) }
     }
 
     fn agenda(&self) -> MutexGuard<'_, Agenda> {

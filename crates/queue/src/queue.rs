@@ -174,8 +174,23 @@ impl Queue {
         &self.inner.report
     }
 
+    /// Has everything refused, with [`QueueError::StorageLow`], that needs more room on the disk:
+    /// messages of topics that are not of memory, new topics, new groups. What was taken in goes on
+    /// being delivered, acknowledged, given up, purged and deleted. For an owner who watches the disk
+    /// and keeps what is left of it for others.
+    pub fn set_refusing(&self, refuse: bool) {
+        self.inner.core.house.set_refusing(refuse);
+    }
+
+    /// Whether [`Queue::set_refusing`] has everything new refused.
+    #[must_use]
+    pub fn is_refusing(&self) -> bool {
+        self.inner.core.house.is_refusing()
+    }
+
     /// Creates a topic. If there is one of this name with these options, it is used.
     pub fn create_topic(&self, name: &str, options: TopicOptions) -> Result<(), QueueError> {
+        self.inner.core.house.check_room()?;
         self.inner.core.create_topic(Name::new(name)?, options).map(drop)
     }
 
@@ -217,6 +232,7 @@ impl Queue {
         group: &str,
         options: GroupOptions,
     ) -> Result<(), QueueError> {
+        self.inner.core.house.check_room()?;
         let topic = self.inner.core.topic(topic)?;
         self.inner.core.group(&topic, &Name::new(group)?, Some(options)).map(drop)
     }

@@ -69,6 +69,9 @@ impl Transaction {
         let topic = self.core.topic(topic)?;
         topic.check_open()?;
         topic.check_own()?;
+        if topic.level() != Level::Memory {
+            self.core.house.check_room()?;
+        }
         let options = &topic.options;
         let bytes = message.check(options.priorities, options.message_bytes_max)?;
         self.take_part(bytes + 16)?;

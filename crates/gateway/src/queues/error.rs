@@ -50,6 +50,7 @@ pub(crate) fn told(error: QueueError) -> Error {
         QueueError::TransactionProducer { .. } => AtField("producer").invalid(message),
         QueueError::TooMany { .. } => as_kind(ErrorKind::Busy, "too_many").retryable(false),
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
+        QueueError::StorageLow => as_kind(ErrorKind::Unavailable, "storage_low"),
         QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),
         QueueError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
         _ => as_kind(ErrorKind::Internal, "queue_failed"),

@@ -51,6 +51,12 @@ impl Topic {
         mut accepted: impl FnMut(Accepted),
     ) -> Result<(), Refusal> {
         self.check_own().map_err(Refusal::Never)?;
+        if self.level() != Level::Memory
+            && let Err(error) = self.house.check_room()
+        {
+            self.filling().refused += 1;
+            return Err(Refusal::Never(error));
+        }
         let now = self.house.now();
         let mut filling = self.filling();
         let mut result = Ok(());

@@ -1,0 +1,51 @@
+//! What goes on, and what does not, while the owner of the disk has everything new refused.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+
+mod stage;
+
+use rialto_queue::{GroupOptions, Level, Publish, QueueError};
+use stage::{Stage, stream, take, take_payloads};
+
+fn is_refused<T>(result: Result<T, QueueError>) -> bool {
+    matches!(result.map(drop), Err(QueueError::StorageLow))
+}
+
+#[test]
+fn new_messages_topics_and_groups_are_refused_while_the_disk_has_little_room() {
+    let stage = Stage::new();
+    let queue = stage.queue();
+    queue.create_topic("t", stream()).unwrap();
+    queue.create_topic("memory", stream().level(Level::Memory)).unwrap();
+    stage.publish("t", b"before");
+    queue.set_refusing(true);
+    let producer = queue.producer("t").unwrap();
+    assert!(is_refused(producer.send(&Publish::new(b"new"))));
+    assert!(is_refused(queue.begin().publish("t", &Publish::new(b"new"))));
+    assert!(is_refused(queue.create_topic("u", stream())));
+    assert!(is_refused(queue.create_group("t", "g", GroupOptions::default())));
+    stage.publish("memory", b"takes no disk");
+    assert_eq!(queue.stats("t").unwrap().refused, 1);
+    queue.set_refusing(false);
+    stage.publish("t", b"after");
+    assert_eq!(take_payloads(&stage.consumer("t", "g")), ["before", "after"]);
+}
+
+#[test]
+fn what_was_taken_in_is_delivered_acknowledged_purged_and_deleted_meanwhile() {
+    let stage = Stage::new();
+    let queue = stage.queue();
+    queue.create_topic("t", stream()).unwrap();
+    stage.publish("t", b"a");
+    stage.publish("t", b"b");
+    let consumer = stage.consumer("t", "g");
+    queue.set_refusing(true);
+    let fetched = take(&consumer);
+    consumer.ack(&fetched[0]).unwrap();
+    consumer.confirm().unwrap();
+    let mut transaction = queue.begin();
+    transaction.ack(&consumer, &fetched[1]).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(queue.purge("t").unwrap(), 2);
+    queue.delete_group("t", "g").unwrap();
+    queue.delete_topic("t").unwrap();
+}
