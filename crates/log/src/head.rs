@@ -4,7 +4,7 @@ use crate::error::OpenError;
 use crate::format::{BLOCK, Flaw, HEAD_FILE, HeadSlot, SLOTS};
 use crate::segments::Segments;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where the file is made before it gets its name, so that it is never seen half written.
 const HEAD_TMP: &str = "HEAD.tmp";
@@ -12,7 +12,9 @@ const HEAD_TMP: &str = "HEAD.tmp";
 /// The open HEAD file. Both slots are written, one after the other: a crash tears at most one of
 /// them, and decay of one leaves a copy that says the same.
 pub(crate) struct Head {
-    file: Box<dyn File>,
+    /// Nothing while the log is at rest.
+    file: Option<Box<dyn File>>,
+    path: PathBuf,
     block: AlignedBuf,
     generation: u64,
 }
@@ -79,10 +81,13 @@ impl Head {
     ) -> Result<Self, DiskError> {
         let tmp = dir.join(HEAD_TMP);
         let file = disk.create(&tmp, Access::DirectSync)?;
-        let mut head = Self { file, block: AlignedBuf::zeroed(BLOCK_BYTES), generation: 0 };
-        head.write(segments, end)?;
-        head.file.sync_data()?;
-        disk.rename(&tmp, &dir.join(HEAD_FILE))?;
+        let path = dir.join(HEAD_FILE);
+        let block = AlignedBuf::zeroed(BLOCK_BYTES);
+        let mut head = Self { file: None, path, block, generation: 0 };
+        head.write_to(&*file, segments, end, false)?;
+        file.sync_data()?;
+        disk.rename(&tmp, &head.path)?;
+        head.file = Some(file);
         disk.sync_dir(dir)?;
         Ok(head)
     }
@@ -93,15 +98,44 @@ impl Head {
         dir: &Path,
         loaded: &LoadedHead,
     ) -> Result<Self, DiskError> {
+        let path = dir.join(HEAD_FILE);
         Ok(Self {
-            file: disk.open(&dir.join(HEAD_FILE), Access::DirectSync)?,
+            file: Some(disk.open(&path, Access::DirectSync)?),
+            path,
             block: AlignedBuf::zeroed(BLOCK_BYTES),
             generation: loaded.slot.generation,
         })
     }
 
-    /// Makes it durable that the log consists of these segments and ends no earlier than `end`.
-    pub(crate) fn write(&mut self, segments: &Segments, end: LeastEnd) -> Result<(), DiskError> {
+    /// Makes it durable that the log consists of these segments and ends no earlier than `end`; where
+    /// it is at rest, that nothing stands behind.
+    pub(crate) fn write(
+        &mut self,
+        segments: &Segments,
+        end: LeastEnd,
+        at_rest: bool,
+    ) -> Result<(), DiskError> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => segments.disk().open(&self.path, Access::DirectSync)?,
+        };
+        let written = self.write_to(&*file, segments, end, at_rest);
+        self.file = Some(file);
+        written
+    }
+
+    /// Closes the file until it is written again.
+    pub(crate) fn release(&mut self) {
+        self.file = None;
+    }
+
+    fn write_to(
+        &mut self,
+        file: &dyn File,
+        segments: &Segments,
+        end: LeastEnd,
+        at_rest: bool,
+    ) -> Result<(), DiskError> {
         let (oldest, newest) = segments
             .oldest_and_newest()
             .expect("HEAD is written only once a segment has been installed");
@@ -113,6 +147,7 @@ impl Head {
             end_seq: end.seq,
             end_group: end.group,
             end_offset: end.offset,
+            at_rest,
         };
         for _ in 0..SLOTS {
             self.generation += 1;
@@ -123,9 +158,9 @@ impl Head {
                 .expect("the buffer was made one block long");
             slot.encode(block);
             let at = self.generation % SLOTS as u64 * BLOCK;
-            self.file.write_all_at(at, &self.block)?;
-            if self.file.mode() != IoMode::DirectSync {
-                self.file.sync_data()?;
+            file.write_all_at(at, &self.block)?;
+            if file.mode() != IoMode::DirectSync {
+                file.sync_data()?;
             }
         }
         Ok(())

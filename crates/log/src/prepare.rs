@@ -188,11 +188,41 @@ impl Preparation {
 /// A segment that a writer appends to.
 pub(crate) struct ActiveSegment {
     pub(crate) segment: Arc<Segment>,
+    /// How synchronous writes reach the device.
+    pub(crate) mode: IoMode,
+    /// Nothing while the log is at rest.
+    files: Option<SegmentFiles>,
+}
+
+/// The open file of a segment that is written.
+pub(crate) struct SegmentFiles {
     /// Writes that need not be durable on return. With `synced` it is the same file twice: both are
     /// direct, or both are buffered.
     pub(crate) direct: Box<dyn File>,
     /// Writes that must be.
     pub(crate) synced: Box<dyn File>,
+}
+
+impl ActiveSegment {
+    /// The open file, which is opened if it is not.
+    pub(crate) fn files(&mut self, disk: &dyn Disk) -> Result<&SegmentFiles, DiskError> {
+        match &mut self.files {
+            Some(files) => Ok(files),
+            none => {
+                let path = &self.segment.path;
+                let synced = disk.open(path, Access::DirectSync)?;
+                let is_direct = synced.mode() == IoMode::DirectSync;
+                let access = if is_direct { Access::Direct } else { Access::Buffered };
+                let direct = disk.open(path, access)?;
+                Ok(none.insert(SegmentFiles { direct, synced }))
+            }
+        }
+    }
+
+    /// Closes the file until it is written again.
+    pub(crate) fn release(&mut self) {
+        self.files = None;
+    }
 }
 
 impl PreparedSegment {
@@ -218,8 +248,8 @@ impl PreparedSegment {
         };
         Ok(ActiveSegment {
             segment: Arc::new(Segment::new(path, header, checksum)),
-            direct,
-            synced,
+            mode: synced.mode(),
+            files: Some(SegmentFiles { direct, synced }),
         })
     }
 

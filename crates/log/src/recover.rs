@@ -52,6 +52,9 @@ pub struct Options {
     /// A position that somebody else knows to have been acknowledged. A log that does not hold it
     /// is not opened.
     pub acknowledged: Option<Position>,
+    /// Whether something else keeps other processes from the directory, so that no lock is taken: for
+    /// one of many logs under a directory that is locked as a whole.
+    pub is_guarded: bool,
     /// How much is read.
     pub verify: Verify,
     /// What is done to groups before they are stored. What is read may have been sealed otherwise.
@@ -73,6 +76,7 @@ impl Options {
             salt,
             rules_version: 0,
             acknowledged: None,
+            is_guarded: false,
             verify: Verify::Newest,
             sealing: Sealing::NONE,
             keys: KeyRing::empty(),
@@ -147,6 +151,8 @@ struct Ending {
     offset: u64,
     /// Where the groups begin, in that segment, that nothing proves to have been synced.
     unproven_from: u64,
+    /// The number of the last group of the last segment.
+    last_group: u64,
     /// The last segment that holds a record, and the checksum of the group that holds the last one.
     last: Option<SegmentName>,
     checksum: u32,
@@ -182,9 +188,9 @@ pub fn open(
 pub fn recover(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovered, OpenError> {
     options.check()?;
     disk.create_dir_all(dir)?;
-    let lock = disk.lock(dir)?;
+    let lock = if options.is_guarded { None } else { Some(disk.lock(dir)?) };
     let mut recovered = examine(disk, dir, options)?;
-    recovered.lock = Some(lock);
+    recovered.lock = lock;
     recovered.make_durable()?;
     Ok(recovered)
 }
@@ -319,6 +325,7 @@ fn find_ending(
             last_seq: 0,
             offset: 0,
             unproven_from: 0,
+            last_group: 0,
             last: None,
             checksum: 0,
             trim: None,
@@ -331,6 +338,7 @@ fn find_ending(
         last_seq: tail.last_seq,
         offset: tail.offset,
         unproven_from: tail.unproven_from,
+        last_group: tail.last_group,
         // A segment without records is replaced, and its own predecessor is continued.
         last: if tail.record_checksum.is_some() { Some(newest.name()) } else { header.previous },
         checksum: tail.record_checksum.unwrap_or(header.previous_checksum),
@@ -406,6 +414,7 @@ impl Recovered {
                     last_seq: seq,
                     offset: BLOCK,
                     unproven_from: BLOCK,
+                    last_group: 0,
                     last: header.and_then(|header| header.previous),
                     checksum: header.map_or(0, |header| header.previous_checksum),
                     trim: None,
@@ -437,10 +446,42 @@ impl Recovered {
             last_seq: seq,
             offset,
             unproven_from: offset,
+            last_group: group.number,
             last: Some(segment.name()),
             checksum,
             trim: trimmable.map(|(path, _)| (path.clone(), offset)),
         })
+    }
+
+    /// Goes on with a list of segments that readers have: of the log as it was opened before in this
+    /// process, by a writer that is gone. What they read and hold stays what it is.
+    #[must_use]
+    pub fn resume(mut self, before: &Segments) -> Self {
+        before.resume(&self.segments);
+        self.segments = before.clone();
+        self
+    }
+
+    /// Removes what an interrupted step had left behind and gives back the room that the newest segment
+    /// does not need, and begins no new one: for a log that may not be written for long. It can be
+    /// recovered again to be [started](Recovered::start).
+    pub fn rest(self) -> Result<(Segments, OpenReport), OpenError> {
+        let Directory { disk, path: dir, .. } = &*self.directory;
+        for path in &self.report.leftovers {
+            disk.remove(path)?;
+        }
+        if let (Some(loaded), Some((_, newest))) = (&self.head, self.segments.oldest_and_newest()) {
+            let file = disk.open(&newest.path, Access::Buffered)?;
+            let Ending { last_seq, offset, last_group, .. } = self.ending;
+            if file.len()? > offset {
+                // Everything up to the end was made durable, so that HEAD may vouch for it.
+                let end = LeastEnd { seq: last_seq, group: last_group, offset };
+                Head::open(&**disk, dir, loaded)?.write(&self.segments, end, true)?;
+                file.set_len(offset)?;
+            }
+        }
+        self.segments.finish_all_but_newest();
+        Ok((self.segments, self.report))
     }
 
     /// Begins a new segment in a new epoch and hands out the writer.
@@ -483,7 +524,7 @@ impl Recovered {
         let head = match &self.head {
             Some(loaded) => {
                 let mut head = Head::open(&**disk, dir, loaded)?;
-                head.write(&self.segments, end)?;
+                head.write(&self.segments, end, false)?;
                 head
             }
             None => Head::create(&**disk, dir, &self.segments, end)?,

@@ -315,6 +315,22 @@ impl Segments {
         Some((live.first()?.clone(), live.last()?.clone()))
     }
 
+    /// Takes the list of the same log as it was found anew. Segments that are in both stay the ones that
+    /// readers know: who reads one, or holds a mapping of it, is known to it.
+    pub(crate) fn resume(&self, found: &Segments) {
+        let found_live = lock(&found.shared.live).clone();
+        let mut live = lock(&self.shared.live);
+        let known = |segment: Arc<Segment>| {
+            let same =
+                |it: &&Arc<Segment>| it.name() == segment.name() && it.checksum == segment.checksum;
+            live.iter().find(same).cloned().unwrap_or(segment)
+        };
+        let next = found_live.into_iter().map(known).collect();
+        *live = next;
+        self.set_written(found.written_seq());
+        self.set_durable(found.durable_seq());
+    }
+
     pub(crate) fn push(&self, segment: Arc<Segment>) {
         lock(&self.shared.live).push(segment);
     }

@@ -16,6 +16,8 @@ pub(crate) struct Tail {
     pub(crate) last_seq: u64,
     /// Where the next group would have stood.
     pub(crate) offset: u64,
+    /// The number of the last group.
+    pub(crate) last_group: u64,
     /// Where the first group begins that nothing proves to have been synced; `offset` if all are.
     pub(crate) unproven_from: u64,
     /// The checksum of the group that holds the last record; nothing when there is no record.
@@ -92,7 +94,9 @@ pub(crate) fn find(
             return Err(corrupt(&flaw, proof));
         }
         let (expected, got) = (segment.header.segment_bytes, cursor.file().len()?);
-        if got != expected {
+        // HEAD is durable before a file is cut to the end that it names.
+        let is_rested = head.at_rest && (offset..expected).contains(&got);
+        if got != expected && !is_rested {
             return Err(corrupt(&Flaw::FileLength { expected, got }, Proof::Segment));
         }
     }
@@ -102,7 +106,8 @@ pub(crate) fn find(
         unsynced_groups: behind.unsynced_groups,
     });
     let unproven_from = unproven.front().map_or(offset, |(_, offset)| *offset);
-    Ok(Tail { last_seq, offset, unproven_from, record_checksum, cut })
+    let last_group = broken - 1;
+    Ok(Tail { last_seq, offset, last_group, unproven_from, record_checksum, cut })
 }
 
 /// Whether a header that is whole says that it is that of this group of the segment.

@@ -8,7 +8,9 @@ use crate::format::{
 use crate::group::Group;
 use crate::head::{Head, LeastEnd};
 use crate::position::{Commit, Position};
-use crate::prepare::{ActiveSegment, Directory, PreparedSegment, SegmentPreparer, Space};
+use crate::prepare::{
+    ActiveSegment, Directory, PreparedSegment, SegmentFiles, SegmentPreparer, Space,
+};
 use crate::sealing::{Epoch, Sealer, Sealing};
 use crate::segments::{Segment, Segments};
 use crate::spares;
@@ -61,6 +63,8 @@ pub struct Writer {
     /// Nothing when groups are stored as they are.
     sealer: Option<Sealer>,
     volume: Volume,
+    /// Whether HEAD says that nothing stands behind the last group, and the file may end with it.
+    is_at_rest: bool,
     poison: Option<String>,
 }
 
@@ -92,6 +96,7 @@ impl Writer {
             confirmation: Group::new(BLOCK_BYTES),
             sealer,
             volume: Volume::default(),
+            is_at_rest: false,
             poison: None,
             active,
         }
@@ -124,7 +129,7 @@ impl Writer {
 
     /// How synchronous writes reach the device; [`IoMode::Buffered`] where direct I/O is refused.
     pub fn io_mode(&self) -> IoMode {
-        self.active.synced.mode()
+        self.active.mode
     }
 
     /// How much of the current segment is written, in bytes, its header included.
@@ -159,7 +164,12 @@ impl Writer {
         if bytes > segment_bytes - BLOCK {
             return Err(WriteError::GroupTooLarge { bytes, segment_bytes });
         }
-        let stored = if self.offset + bytes > segment_bytes { self.roll() } else { Ok(()) };
+        let rolls = self.offset + bytes > segment_bytes;
+        let stored = match (rolls, self.is_at_rest) {
+            (true, _) => self.roll(),
+            (false, true) => self.take_room(),
+            (false, false) => Ok(()),
+        };
         let stored = stored.map_err(WriteError::from).and_then(|()| self.store(group, commit));
         self.or_poison(stored)?;
         self.unconfirmed = true;
@@ -180,6 +190,26 @@ impl Writer {
         self.check_sound()?;
         let confirmed = self.leave_proof();
         self.or_poison(confirmed)
+    }
+
+    /// Syncs what was written and closes all files; the next write opens them again. For one of many
+    /// logs, so that those that are not written take no descriptors.
+    pub fn release(&mut self) -> Result<(), WriteError> {
+        self.sync()?;
+        self.active.release();
+        self.head.release();
+        Ok(())
+    }
+
+    /// Confirms the last group, gives back the room that the newest segment does not need, and closes
+    /// all files. The next write takes the room again. For a log that falls idle.
+    pub fn rest(&mut self) -> Result<(), WriteError> {
+        self.confirm()?;
+        if !self.is_at_rest {
+            let rested = self.give_back_room();
+            self.or_poison(rested)?;
+        }
+        self.release()
     }
 
     /// Confirms the last group and closes the log.
@@ -320,7 +350,7 @@ impl Writer {
             Some(sealer) => (sealer.seal(group, place)?, sealer.stored()),
             None => (group.seal(place), group.stored()),
         };
-        let ActiveSegment { direct, synced, .. } = &self.active;
+        let SegmentFiles { direct, synced } = self.active.files(&*self.directory.disk)?;
         let durable = match commit {
             Commit::Written => {
                 direct.write_all_at(self.offset, stored)?;
@@ -361,7 +391,7 @@ impl Writer {
 
     fn sync_written(&mut self) -> Result<(), DiskError> {
         if self.has_unsynced() {
-            self.active.direct.sync_data()?;
+            self.active.files(&*self.directory.disk)?.direct.sync_data()?;
             self.mark_durable();
         }
         Ok(())
@@ -389,7 +419,33 @@ impl Writer {
     fn write_head(&mut self) -> Result<(), DiskError> {
         let end =
             LeastEnd { seq: self.durable_seq, group: self.durable_group, offset: self.offset };
-        self.head.write(&self.segments, end)
+        self.head.write(&self.segments, end, self.is_at_rest)
+    }
+
+    /// HEAD first: a file that is too short is damaged unless HEAD says that it may be.
+    fn give_back_room(&mut self) -> Result<(), DiskError> {
+        if let Some(prepared) = self.prepared.take() {
+            prepared.discard()?;
+        }
+        self.is_at_rest = true;
+        self.write_head()?;
+        let files = self.active.files(&*self.directory.disk)?;
+        files.direct.set_len(self.offset)
+    }
+
+    /// Makes sure of the room that the newest segment had before it was given back. What was reserved
+    /// reads as zeros, as what was never written does. HEAD comes last, and before any group: until
+    /// then the log is at rest, however long the file is.
+    fn take_room(&mut self) -> Result<(), DiskError> {
+        let segment_bytes = self.active.segment.header.segment_bytes;
+        let Directory { disk, spares, .. } = &*self.directory;
+        let files = self.active.files(&**disk)?;
+        if !spares.or_else(|| files.direct.reserve(segment_bytes))? {
+            files.direct.set_len(segment_bytes)?;
+        }
+        files.direct.sync_data()?;
+        self.is_at_rest = false;
+        self.write_head().inspect_err(|_| self.is_at_rest = true)
     }
 
     /// Goes on in a new segment. The old one is synced first: its end is proven by the new one's
@@ -410,6 +466,7 @@ impl Writer {
         let finished = std::mem::replace(&mut self.active, active);
         finished.segment.finish();
         self.offset = BLOCK;
+        self.is_at_rest = false;
         self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);
         self.segments.push(self.active.segment.clone());
         self.write_head()

@@ -28,14 +28,19 @@ pub(crate) struct HeadSlot {
     pub(crate) end_group: u64,
     /// Where that group ends in the newest segment.
     pub(crate) end_offset: u64,
+    /// Whether nothing stands behind that group, so that the file may end with it.
+    pub(crate) at_rest: bool,
 }
+
+/// The bit of the flags that says that the log is at rest.
+const AT_REST: u32 = 1;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Layout {
     magic: [u8; 8],
     format_version: U32,
-    reserved: U32,
+    flags: U32,
     generation: U64,
     oldest_first_seq: U64,
     oldest_epoch: U64,
@@ -52,7 +57,7 @@ impl HeadSlot {
         let layout = Layout {
             magic: *MAGIC,
             format_version: FORMAT_VERSION.into(),
-            reserved: 0.into(),
+            flags: (u32::from(self.at_rest) * AT_REST).into(),
             generation: self.generation.into(),
             oldest_first_seq: self.oldest.first_seq.into(),
             oldest_epoch: self.oldest.epoch.into(),
@@ -86,6 +91,7 @@ impl HeadSlot {
             end_seq: layout.end_seq.get(),
             end_group: layout.end_group.get(),
             end_offset: layout.end_offset.get(),
+            at_rest: layout.flags.get() & AT_REST != 0,
         })
     }
 }
@@ -104,6 +110,7 @@ mod tests {
             end_seq: 99,
             end_group: 12,
             end_offset: 40960,
+            at_rest: true,
         };
         let mut block = [0; BLOCK_BYTES];
         slot.encode(&mut block);

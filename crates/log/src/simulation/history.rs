@@ -43,6 +43,7 @@ pub(super) struct Outcome {
     pub(super) sealed_lives: u32,
     pub(super) rotations: u32,
     pub(super) recycled: u32,
+    pub(super) rests: u32,
 }
 
 pub(super) struct History {
@@ -219,6 +220,10 @@ impl History {
     /// The outer error comes from the disk or the log, the inner one is a broken invariant.
     fn open_once(&mut self, least: u64) -> Result<Checked<Writer>, OpenError> {
         let promised_by_head = self.best_head();
+        if !self.trusting && self.random.one_in(4) {
+            // It is found and left alone, and opened to be written only later.
+            recover(Arc::new(self.disk.clone()), Path::new(DIR), self.options())?.rest()?;
+        }
         let options = self.options();
         let mut recovered = recover(Arc::new(self.disk.clone()), Path::new(DIR), options)?;
         let found = recovered.report().clone();
@@ -390,6 +395,16 @@ impl History {
                 if retained.first_seq > self.model.kept_from {
                     return Ok(Err(format!("asked to keep {seq}, but {retained:?}")));
                 }
+            }
+            6 => {
+                writer.rest()?;
+                self.outcome.rests += 1;
+                self.model.synced = self.model.written;
+                self.model.proven = self.model.written;
+            }
+            7 => {
+                writer.release()?;
+                self.model.synced = self.model.written;
             }
             4 if self.sealing => {
                 self.keys.swap(&keys_with_current(1 + self.random.below(2)));

@@ -31,6 +31,7 @@ impl Outcome {
         self.sealed_lives += other.sealed_lives;
         self.rotations += other.rotations;
         self.recycled += other.recycled;
+        self.rests += other.rests;
     }
 }
 
@@ -41,7 +42,7 @@ fn crashes_lose_nothing_that_was_synced() {
     assert!(total.cuts > 100 && total.rolls > 100, "{total:?}");
     assert!(total.truncations > 100 && total.lost_unsynced > 100, "{total:?}");
     assert!(total.sealed_lives > 1000 && total.rotations > 100, "{total:?}");
-    assert!(total.recycled > 100, "{total:?}");
+    assert!(total.recycled > 100 && total.rests > 1000, "{total:?}");
     assert_eq!(total.refusals, 0);
 }
 
