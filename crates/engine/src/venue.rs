@@ -1,7 +1,7 @@
 //! What the threads of one engine share.
 
 use crate::events::EventRing;
-use crate::health::{Fault, Health};
+use crate::health::{Fault, Health, tell_all};
 use crate::ingress::LaneTable;
 use crate::marks::{Phase, Progression};
 use crate::sabotage::Switch;
@@ -70,6 +70,7 @@ impl Venue {
         if let Ok(mut told) = self.fault.lock()
             && told.is_none()
         {
+            tracing::error!("the engine ends: {}", tell_all(&fault));
             *told = Some(Arc::new(fault));
         }
         self.progression.enter(Phase::Failed);

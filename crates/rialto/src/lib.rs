@@ -18,6 +18,7 @@ pub mod demo;
 mod error;
 pub mod inspect;
 pub mod keys;
+mod logging;
 pub mod queue;
 pub mod replay;
 mod stop;

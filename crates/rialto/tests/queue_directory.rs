@@ -27,7 +27,7 @@ fn topics_of_the_venue_s_names_that_were_there_before_keep_no_venue_from_opening
     queue.close().unwrap();
 
     let mut running = Running::serve(dir.path(), "synced");
-    let told = running.line("warning: the queue has a topic venue.events of its own");
+    let told = running.heard("the queue has a topic venue.events of its own");
     assert!(told.contains("delete it and start again"), "{told}");
     let admin = running.admin_key();
     let operator =

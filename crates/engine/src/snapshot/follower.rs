@@ -56,7 +56,9 @@ impl Follower {
             Err(error) => {
                 (self.core, self.reader, self.target) = (None, None, None);
                 self.venue.stats.count_snapshot(false);
-                self.venue.snapshots.failed(target, replay::tell(&error));
+                let told = replay::tell(&error);
+                tracing::warn!("no snapshot at sequence {target} could be made: {told}");
+                self.venue.snapshots.failed(target, told);
                 self.venue.sequencer.notify();
             }
         }

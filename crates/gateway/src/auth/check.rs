@@ -37,6 +37,14 @@ enum Identity {
 }
 
 impl Caller {
+    /// How the log names the caller: the id of its key.
+    pub(crate) fn log_name(&self) -> &str {
+        match &self.0 {
+            Identity::Operator => "operator",
+            Identity::Key(key) => &key.info.id,
+        }
+    }
+
     /// Refuses a caller without this scope.
     ///
     /// # Errors

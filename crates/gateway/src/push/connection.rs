@@ -113,6 +113,8 @@ impl Connection {
         let closing = self.run().await;
         if closing == Closing::TooSlow {
             self.gate.streams.counts.too_slow.fetch_add(1, Ordering::Relaxed);
+            let key = self.caller.log_name();
+            tracing::info!(key, "a consumer that reads too slowly is cut off");
         }
         let Connection { gate, mut socket, subscription, .. } = self;
         // Others need not wait until the client has read why.

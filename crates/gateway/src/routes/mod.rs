@@ -49,10 +49,23 @@ macro_rules! answer {
         if let Some(notes) = notes {
             notes.end(&handled);
         }
+        if let Err(error) = &handled {
+            log_refusal(Route::$route, error);
+        }
         let response = handled.unwrap_or_else(IntoResponse::into_response);
         $gate.traffic.count(Route::$route, response.status());
         response
     }};
+}
+
+/// Logs a request that is not done as asked. Only a failure of the venue's own is for operators; the
+/// others are counted in the metrics.
+fn log_refusal(route: Route, error: &ApiError) {
+    let (route, code) = (route.name(), error.code);
+    match error.status {
+        StatusCode::INTERNAL_SERVER_ERROR => tracing::error!(route, code, "a request failed"),
+        status => tracing::debug!(route, code, status = status.as_u16(), "a request was refused"),
+    }
 }
 
 macro_rules! on {

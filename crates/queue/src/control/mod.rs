@@ -272,7 +272,9 @@ impl Control {
     }
 
     fn fail(&self, error: &QueueError) {
-        let _ = self.failed.set(error.to_string());
+        if self.failed.set(error.to_string()).is_ok() {
+            tracing::error!("the queue can no longer record what groups did: {error}");
+        }
         self.rounds.wake_all();
     }
 

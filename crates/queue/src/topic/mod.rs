@@ -273,6 +273,9 @@ impl Topic {
         {
             let mut filling = self.filling();
             // What could not be written at the close was not.
+            if let (None, End::Failed(reason)) = (&filling.end, &end) {
+                tracing::error!(topic = %self.name, "a topic can no longer be written: {reason}");
+            }
             match (&filling.end, &end) {
                 (None, _) | (Some(End::Closed), End::Failed(_)) => filling.end = Some(end),
                 _ => {}

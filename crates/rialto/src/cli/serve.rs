@@ -3,8 +3,9 @@
 use crate::Error;
 use crate::config::{self, Config};
 use crate::keys::KeyArgs;
+use crate::logging::Logging;
 use crate::stop::Stop;
-use crate::terminal::{note, say};
+use crate::terminal::say;
 use crate::venue::{Opening, Venue};
 use rialto_disk::RealDisk;
 use rialto_engine::Level;
@@ -56,12 +57,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
              journal.keys_file, or set RIALTO_LOG_KEYS"
         )));
     }
+    let _logging = Logging::start(config.log_level)?;
     let stop = Stop::on_signals()?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
     let ended = loop {
         if stop.wait(CHECK_PERIOD) {
             say(format_args!("stopping: finishing what was taken"));
+            tracing::info!("told to stop");
             break Ok(());
         }
         if let Err(error) = venue.check() {
@@ -78,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
     say(format_args!("rialto {}", crate::VERSION));
     say(format_args!("recovery: {}", opening.recovery));
+    tracing::info!("recovered: {}", opening.recovery);
     if let Some(key) = &opening.new_admin_key {
         say(format_args!(
             "admin key: {} (shown this once; keep it. Lost: rialto admin-key --reset {})",
@@ -86,11 +90,11 @@ pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
         ));
     }
     if !config.gateway.listen.ip().is_loopback() {
-        note(format_args!(
-            "warning: {} can be reached from other machines, and nothing is encrypted: put a TLS \
-             proxy in front",
+        tracing::warn!(
+            "{} can be reached from other machines, and nothing is encrypted: put a TLS proxy in \
+             front",
             venue.local_addr()
-        ));
+        );
     }
     say(format_args!(
         "listening on http://{}, level {}, data in {}",

@@ -48,6 +48,8 @@ pub struct Config {
     /// The file with the keys of the engine's logs, unless others are given at the start. The keys
     /// themselves are not part of a configuration.
     pub keys_file: Option<PathBuf>,
+    /// From which level on events are logged, unless `RIALTO_LOG` says otherwise.
+    pub log_level: tracing::level_filters::LevelFilter,
 }
 
 /// Which requests the venue's recorder keeps, and how many.
@@ -89,6 +91,7 @@ impl Default for Config {
             recorder: RecorderConfig::default(),
             drain: Duration::from_secs(30),
             keys_file: None,
+            log_level: tracing::level_filters::LevelFilter::INFO,
         }
     }
 }

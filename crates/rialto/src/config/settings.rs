@@ -23,6 +23,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("queue", "Topics that callers publish on and consume over HTTP (docs/queue.md)."),
     ("recorder", "What requests that change something do, step by step: `rialto flow` shows it."),
     ("stream", "What one connection to the WebSocket stream, and all of them, may use."),
+    ("logging", "What is written to the standard error."),
 ];
 
 /// A whole number: where it stands, what it means, what it may be, and the field that holds it.
@@ -347,4 +348,17 @@ pub const SETTINGS: &[Setting] = &[
         "How long a client may be silent, not even answering pings; then the connection is closed."),
     number!("stream", "replays_max", 1, 1_000, "", gateway.stream.replays_max as usize,
         "Private streams that are replayed from the event log at a time; further ones wait."),
+    Setting {
+        section: "logging",
+        key: "level",
+        meaning: "From which level on events are logged. The variable RIALTO_LOG comes before it.",
+        kind: Kind::Word {
+            words: crate::logging::WORDS,
+            get: |config| crate::logging::word(config.log_level).to_string(),
+            set: |config, word| {
+                config.log_level = crate::logging::parse(word)?;
+                Ok(())
+            },
+        },
+    },
 ];

@@ -9,8 +9,9 @@ mod visitor;
 use crate::Error;
 use crate::cli::tell_opening;
 use crate::config::Config;
+use crate::logging::Logging;
 use crate::stop::Stop;
-use crate::terminal::{is_interactive, note, say};
+use crate::terminal::{is_interactive, is_stderr_terminal, say};
 use crate::venue::Venue;
 use flow::Flow;
 use rialto_disk::RealDisk;
@@ -67,6 +68,8 @@ impl Args {
         config.engine.level = self.level;
         config.engine.segment_bytes = SEGMENT_BYTES;
         config.gateway.listen = self.listen;
+        // What a start does is said on the standard output already.
+        config.log_level = tracing::level_filters::LevelFilter::WARN;
         let mut backups = self.data.clone().into_os_string();
         backups.push("-backups");
         config.gateway.backup_dir = Some(backups.into());
@@ -81,9 +84,10 @@ impl Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let stop = Stop::on_signals()?;
     let config = args.config();
+    let logging = Logging::start(config.log_level)?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
-    let watched = trade(args, &venue, &stop);
+    let watched = trade(args, &venue, &stop, &logging);
     say(format_args!("stopping: finishing what was taken"));
     let released = venue.engine().released();
     let closed = venue.close(config.drain);
@@ -99,7 +103,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
 }
 
 /// Everything between the start of the venue and its end.
-fn trade(args: &Args, venue: &Venue, stop: &Stop) -> Result<(), Error> {
+fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(), Error> {
     venue.wait_visible(venue.engine().released(), VISIBLE_TIMEOUT)?;
     seed::check_is_demo(&venue.live().read())?;
     let mut producer = venue.engine().producer();
@@ -123,7 +127,7 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop) -> Result<(), Error> {
             || flow.as_ref().is_some_and(Flow::is_over)
             || venue.check().is_err()
     };
-    watch(args, venue, &instruments, &visitor, is_over);
+    watch(args, venue, &instruments, &visitor, logging, is_over);
     // Ending the flow waits for its last answers, so that they are part of what is closed.
     drop(flow);
     venue.check()
@@ -140,16 +144,20 @@ fn watch(
     venue: &Venue,
     instruments: &[Instrument],
     visitor: &Visitor,
+    logging: &Logging,
     is_over: impl Fn(Duration) -> bool,
 ) {
     if !args.plain && is_interactive() {
         let footer = Footer { url: visitor.url(), order_line: visitor.order_line() };
+        // Lines of the log would stand across the picture.
+        let held = is_stderr_terminal().then(|| logging.hold());
         let watched = view::watch(venue, instruments, &footer, || is_over(Duration::ZERO));
+        drop(held);
         // The lines at the start are gone from the screen by now.
         visitor.tell();
         match watched {
             Ok(()) => return,
-            Err(error) => note(format_args!("the view ended ({error}); going on without")),
+            Err(error) => tracing::warn!("the view ended ({error}); going on without"),
         }
     }
     view::log(venue, instruments, is_over);

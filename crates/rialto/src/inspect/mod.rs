@@ -15,7 +15,7 @@ mod output;
 mod read_only;
 mod shown;
 mod sync_rate;
-mod utc;
+pub(crate) mod utc;
 mod verify;
 
 pub use at::{AtArgs, run as at};

@@ -41,7 +41,7 @@ fn rfc3339(text: &str) -> Option<Timestamp> {
 }
 
 /// A time as [`parse`] reads it.
-pub(super) fn show(time: Timestamp) -> String {
+pub(crate) fn show(time: Timestamp) -> String {
     let (mut days, seconds) = (time.0 / Timestamp::DAY, time.0 / Timestamp::SECOND % SECONDS_A_DAY);
     let (mut year, mut month) = (1970, 1);
     while days >= 365 + u64::from(is_leap(year)) {

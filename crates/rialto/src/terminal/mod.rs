@@ -19,6 +19,11 @@ pub(crate) fn note(line: Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Whether the standard error is a terminal, and so in all likelihood the one that is drawn upon.
+pub(crate) fn is_stderr_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// Whether a person is looking at the standard output and can type.
 pub(crate) fn is_interactive() -> bool {
     io::stdout().is_terminal() && io::stdin().is_terminal()

@@ -17,7 +17,6 @@ mod withdrawals;
 pub use closing::Closing;
 
 use crate::config::Config;
-use crate::terminal::note;
 use crate::{Error, tell_all};
 use closing::Deadline;
 use made::Made;
@@ -25,7 +24,7 @@ use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, RecoveryReport};
 use rialto_gateway::{AdminKey, KeyStore};
-use rialto_lifecycle::{Lifecycle, Restart, StartError, State, Supervisor};
+use rialto_lifecycle::{Change, Lifecycle, Restart, StartError, State, Supervisor};
 use rialto_model::Seq;
 use rialto_queue::QueueOptions;
 use std::net::SocketAddr;
@@ -176,7 +175,7 @@ impl Venue {
         lifecycle.start().map_err(not_started)?;
         let lifecycle = Arc::new(lifecycle);
         let supervisor = lifecycle
-            .supervise(SUPERVISE_EVERY, |change| note(format_args!("{change}")))
+            .supervise(SUPERVISE_EVERY, log_change)
             .map_err(|error| Error::Assemble(format!("no thread to supervise with: {error}")))?;
         let started = |failure: rialto_lifecycle::Failure| Error::Assemble(failure.to_string());
         let door = door.get().map_err(started)?;
@@ -270,6 +269,15 @@ impl Venue {
                  acknowledged, and the next start replays it\n{report}"
             ))),
         }
+    }
+}
+
+/// Logs what a component has become, at a level that says whether somebody must act.
+fn log_change(change: &Change) {
+    match change.to {
+        State::GivenUp(_) => tracing::error!("{change}"),
+        State::NotReady(_) | State::Restarting { .. } => tracing::warn!("{change}"),
+        _ => tracing::info!("{change}"),
     }
 }
 

@@ -2,7 +2,6 @@
 //! as one that they can only consume.
 
 use super::made::Made;
-use crate::terminal::note;
 use rialto_engine::Engine;
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
@@ -51,10 +50,10 @@ fn mount_events(queue: &Queue, engine: &Engine) -> Result<(), Failure> {
         }
         // A venue does not stay closed for that.
         Err(QueueError::TopicExists(name)) => {
-            note(format_args!(
-                "warning: the queue has a topic {name} of its own, so that the venue's events are not \
-                 there; delete it and start again"
-            ));
+            tracing::warn!(
+                "the queue has a topic {name} of its own, so that the venue's events are not there; \
+                 delete it and start again"
+            );
             Ok(())
         }
         Err(error) => Err(error.into()),
@@ -62,10 +61,13 @@ fn mount_events(queue: &Queue, engine: &Engine) -> Result<(), Failure> {
 }
 
 fn tell_rewound(rewound: &Rewound) {
-    note(format_args!(
-        "warning: the topic {} lost its unsynced tail; its group {} goes on with message {}:{}",
-        rewound.topic, rewound.group, rewound.lane, rewound.next
-    ));
+    tracing::warn!(
+        "the topic {} lost its unsynced tail; its group {} goes on with message {}:{}",
+        rewound.topic,
+        rewound.group,
+        rewound.lane,
+        rewound.next
+    );
 }
 
 impl Component for Part {

@@ -3,7 +3,6 @@
 use crate::config::Config;
 use crate::inspect::RECORDINGS_DIR;
 use crate::tell_all;
-use crate::terminal::note;
 use rialto_disk::Disk;
 use rialto_flow::recorder::{
     Bounds, Keeper, Recorder, RecordingError, RecordingWriter, RingBounds, Sampling, TickClock,
@@ -39,15 +38,15 @@ impl Part {
         // Recordings are not encrypted, and hold what requests said.
         let secret = config.engine.sealing.encryption.is_some();
         if secret && wanted.bytes_max > 0 {
-            note(format_args!(
+            tracing::info!(
                 "requests are recorded in memory only, because recordings are not encrypted and \
                  journal.encryption is set"
-            ));
+            );
         }
         let stored = wanted.bytes_max > 0 && !secret;
         let writer = stored.then(|| RecordingWriter::open(disk, &dir, ring));
         let writer = writer.transpose().unwrap_or_else(|error| {
-            note(format_args!("requests are not recorded on disk: {}", tell_all(&error)));
+            tracing::warn!("requests are not recorded on disk: {}", tell_all(&error));
             None
         });
         let recorder = match &writer {
@@ -66,7 +65,7 @@ impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
         if let Some(writer) = self.writer.take() {
             let tell = |error: &RecordingError| {
-                note(format_args!("records of requests are lost: {}", tell_all(error)));
+                tracing::warn!("records of requests are lost: {}", tell_all(error));
             };
             let recorder = self.recorder();
             self.keeper = Some(Keeper::start(recorder, writer, STORE_EVERY, tell)?);
@@ -81,7 +80,7 @@ impl Component for Part {
     }
 
     fn health(&mut self) -> Health {
-        // Records that cannot be stored are told on the standard error; requests are served.
+        // That records cannot be stored is logged; requests are served.
         Health::Up
     }
 }

@@ -1,7 +1,6 @@
 //! Withdrawals as a component: their flows, and the store that these live in.
 
 use super::made::Made;
-use crate::terminal::note;
 use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, KeyRing, Sealing};
@@ -80,13 +79,13 @@ impl Component for Part {
         let (flows, recorder) = (Options::default(), self.recorder.clone());
         let payments = Payments::open(&engine, &live, Arc::new(store), settings, flows, recorder)?;
         if payments.adopted > 0 {
-            note(format_args!(
+            tracing::warn!(
                 "{} withdrawals are held that no record told of; they are pending once more",
                 payments.adopted
-            ));
+            );
         }
         for parked in &payments.parked {
-            note(format_args!("warning: a withdrawal stands still: {parked}"));
+            tracing::warn!("a withdrawal stands still: {parked}");
         }
         self.made.put(Arc::downgrade(&payments.bus()));
         self.running = Some(payments);

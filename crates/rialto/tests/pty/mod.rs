@@ -1,11 +1,13 @@
 //! The real binary in a terminal of its own: keys go in, and what stands on the screen comes out.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use super::running::{PATIENCE, command};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
@@ -20,6 +22,8 @@ pub(crate) struct Terminal {
     line: File,
     typed_before: Termios,
     told: Receiver<Vec<u8>>,
+    /// All that was told.
+    transcript: Vec<u8>,
     screen: Screen,
 }
 
@@ -37,6 +41,11 @@ struct Screen {
 impl Terminal {
     /// With that many lines.
     pub(crate) fn run(rows: u16, arguments: &[&str]) -> Terminal {
+        Terminal::run_command(rows, command(arguments))
+    }
+
+    /// The same of a command that was made already.
+    pub(crate) fn run_command(rows: u16, mut program: Command) -> Terminal {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
         grantpt(&ours).expect("it is ours");
         unlockpt(&ours).expect("it can be unlocked");
@@ -47,7 +56,6 @@ impl Terminal {
         tcsetwinsize(&line, size).expect("it has a size");
         let typed_before = tcgetattr(&line).expect("it is a terminal");
         let end = || line.try_clone().expect("another handle");
-        let mut program = command(arguments);
         program.stdin(end()).stdout(end()).stderr(end());
         let child = program.spawn().expect("the binary can be run");
         let keyboard = File::from(ours);
@@ -61,7 +69,8 @@ impl Terminal {
                 }
             }
         });
-        Terminal { child, keyboard, line, typed_before, told, screen: Screen::empty(rows.into()) }
+        let (transcript, screen) = (Vec::new(), Screen::empty(rows.into()));
+        Terminal { child, keyboard, line, typed_before, told, transcript, screen }
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
@@ -91,11 +100,28 @@ impl Terminal {
         (status, is_back)
     }
 
+    /// The word on the screen that begins so.
+    pub(crate) fn word(&self, begin: &str) -> String {
+        let text = self.screen.text();
+        let word = text.split_whitespace().find(|word| word.starts_with(begin));
+        word.unwrap_or_else(|| panic!("no {begin:?} in\n{text}")).to_string()
+    }
+
+    /// All that was written until now while the screen was drawn upon, and all since.
+    pub(crate) fn written(&self) -> (String, String) {
+        let all = String::from_utf8_lossy(&self.transcript).into_owned();
+        let (drawn, after) = all.split_once("\x1b[?1049l").unwrap_or((&all, ""));
+        (drawn.to_string(), after.to_string())
+    }
+
     fn wait_until(&mut self, what: &str, is_so: impl Fn(&Screen) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !is_so(&self.screen) {
             match self.told.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(bytes) => self.screen.take(&bytes),
+                Ok(bytes) => {
+                    self.transcript.extend_from_slice(&bytes);
+                    self.screen.take(&bytes);
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     panic!("never seen: {what:?}, but\n{}", self.screen.text());
                 }

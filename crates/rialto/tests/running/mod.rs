@@ -29,7 +29,9 @@ pub(crate) fn rialto(arguments: &[&str]) -> Output {
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
     // What stands in the environment of whoever runs the tests must not change them.
-    for name in ["RIALTO_SECRET", "RIALTO_ADMIN_KEY", "RIALTO_MASTER_KEY", "RIALTO_LOG_KEYS"] {
+    let ours =
+        ["RIALTO_SECRET", "RIALTO_ADMIN_KEY", "RIALTO_MASTER_KEY", "RIALTO_LOG_KEYS", "RIALTO_LOG"];
+    for name in ours {
         command.env_remove(name);
     }
     command.args(arguments);
@@ -106,6 +108,14 @@ impl Running {
                     panic!("it never said {what:?}, but:\n{}", self.said.join("\n"));
                 }
             }
+        }
+    }
+
+    /// A line that contains this, which it has said already or is waited for.
+    pub(crate) fn heard(&mut self, what: &str) -> String {
+        match self.said.iter().find(|line| line.contains(what)) {
+            Some(line) => line.clone(),
+            None => self.wait_for(what),
         }
     }
 

@@ -1,0 +1,113 @@
+//! What the venue logs: events of every crate, as lines of text on the standard error.
+//!
+//! The crates emit events with `tracing`; `rialto serve` and `rialto demo` install the one
+//! subscriber, here. An emitting thread formats its line and puts it into a bounded queue. A thread of
+//! its own writes the queue out, so that a standard error that nobody reads holds nobody up. Each
+//! place in the code may emit a bounded number of lines in a time; the rest are counted.
+
+mod level;
+mod limiter;
+mod line;
+mod writer;
+
+pub(crate) use level::{WORDS, parse, word};
+
+use crate::Error;
+use limiter::Limiter;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use writer::Queue;
+
+/// The variable that names a level, before the configuration does.
+const VARIABLE: &str = "RIALTO_LOG";
+/// What other crates than ours emit is logged from this level on.
+const OTHERS: LevelFilter = LevelFilter::WARN;
+
+/// The log of this process. Dropping it writes out what is queued.
+#[derive(Debug)]
+pub(crate) struct Logging {
+    queue: Queue,
+}
+
+impl Logging {
+    /// Installs the subscriber. `RIALTO_LOG` comes before `level`.
+    ///
+    /// # Errors
+    /// `RIALTO_LOG` names no level, or there is no thread to write with.
+    pub(crate) fn start(level: LevelFilter) -> Result<Logging, Error> {
+        let level = match std::env::var(VARIABLE) {
+            Ok(word) => parse(&word).map_err(|why| Error::Usage(format!("{VARIABLE}: {why}")))?,
+            Err(_) => level,
+        };
+        let limiter = Arc::new(Limiter::default());
+        let queue = Queue::start(Arc::clone(&limiter), std::io::stderr()).map_err(|error| {
+            Error::Assemble(format!("there is no thread to write the log with: {error}"))
+        })?;
+        let lines = Lines { level, limiter, queue: queue.clone() };
+        // Only a second start in one process finds one installed, and it is as good.
+        let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines));
+        Ok(Logging { queue })
+    }
+
+    /// Holds lines back until the guard is dropped: a terminal is drawn upon.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        self.queue.hold();
+        Held(self)
+    }
+}
+
+impl Drop for Logging {
+    fn drop(&mut self) {
+        self.queue.end();
+    }
+}
+
+/// As long as it lives, lines are held back.
+#[derive(Debug)]
+pub(crate) struct Held<'a>(&'a Logging);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.queue.release();
+    }
+}
+
+/// Makes a line of each event.
+struct Lines {
+    level: LevelFilter,
+    limiter: Arc<Limiter>,
+    queue: Queue,
+}
+
+impl Lines {
+    fn wants(&self, metadata: &Metadata<'_>) -> bool {
+        let ours = metadata.target().starts_with("rialto");
+        let least = if ours { self.level } else { self.level.min(OTHERS) };
+        // No line shows a span, and each request would pay for one.
+        metadata.is_event() && *metadata.level() <= least
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Lines {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.wants(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        self.wants(metadata)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level)
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if self.limiter.admits(event.metadata(), Instant::now()) {
+            self.queue.push(line::of_event(event, SystemTime::now()));
+        }
+    }
+}
