@@ -8,6 +8,7 @@ use super::invariants::{self, Holdings};
 use super::subject::Subject;
 use super::world::World;
 use super::{Alteration, Reference};
+use rialto_core::Limits;
 use rialto_model::{Command, EngineId, Event, Outcome, Seq, Side, Timestamp};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +57,14 @@ impl Case {
         };
         let reference = Box::new(lockstep.reference);
         Err(Failure { message, journal: lockstep.journal, reference })
+    }
+
+    /// The limits and the commands of the sequence, for a record of how they are decided.
+    pub fn journal(&self) -> (Limits, Vec<(Timestamp, Command)>) {
+        let world = World::new(self.seed, self.profile);
+        let mut lockstep = Lockstep::new(&world, self.altered);
+        lockstep.sequence(self, &world).expect("core and reference agree");
+        (world.limits, lockstep.journal)
     }
 
     /// Leaves steps out as long as the sequence still fails, by halves, quarters and so on.

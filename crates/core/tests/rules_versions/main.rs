@@ -1,0 +1,100 @@
+//! What every version of the rules decided once, it decides for ever: recorded journals are decided
+//! again, and every event and state hash must be the recorded one.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod recorded;
+mod script;
+
+use recorded::{Journal, Recorded};
+use reference::generator::Profile;
+use reference::lockstep::Case;
+use rialto_core::Limits;
+use std::collections::BTreeSet;
+
+/// A journal as its version of the rules decided it when the version was new. Never written again.
+const RULES_1: [(&str, &[u8]); 4] = [
+    ("script", include_bytes!("../fixtures/rules-1-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-1-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-1-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-1-deep.lz4")),
+];
+
+#[test]
+fn version_1_decides_as_it_was_recorded() {
+    for (name, bytes) in RULES_1 {
+        for run in Recorded::from_bytes(bytes).runs {
+            assert_eq!(run.start().rules_version(), 1, "{name}");
+            assert_eq!(run.must_be_decided_again(name).rules_version(), 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_recorded_journals_hold_every_kind_of_command() {
+    let recorded = RULES_1.map(|(_, bytes)| Recorded::from_bytes(bytes));
+    let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
+    let kinds: BTreeSet<u8> =
+        runs.flat_map(|run| run.journal()).map(|(_, command)| command.kind() as u8).collect();
+    // Kinds are numbered densely from zero.
+    assert_eq!(kinds, (0..=last_kind()).collect());
+}
+
+/// The number of the last kind of command. The match names every kind, so that a new one is added
+/// here, and then to a fixture.
+fn last_kind() -> u8 {
+    use rialto_model::CommandKind as Kind;
+    let last = Kind::ReleaseWithdrawal;
+    match last {
+        Kind::Tick
+        | Kind::Place
+        | Kind::Cancel
+        | Kind::Amend
+        | Kind::MassCancel
+        | Kind::Disconnect
+        | Kind::SetDeadMan
+        | Kind::Deposit
+        | Kind::Withdraw
+        | Kind::CreateMember
+        | Kind::CreateAccount
+        | Kind::CreateCurrency
+        | Kind::CreateInstrument
+        | Kind::SetRules
+        | Kind::SetInstrumentState
+        | Kind::SetRulesVersion
+        | Kind::HoldWithdrawal
+        | Kind::SettleWithdrawal
+        | Kind::ReleaseWithdrawal => last as u8,
+    }
+}
+
+#[test]
+#[ignore = "writes the fixtures of a version of the rules; run it once for a new version"]
+fn write_the_fixtures() {
+    let version = *rialto_core::RULES_VERSIONS.end();
+    let write = |name: &str, journals: &[(Limits, Journal)]| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+        let recorded = Recorded::of(version, journals);
+        std::fs::write(format!("{folder}/rules-{version}-{name}.lz4"), recorded.to_bytes())
+            .unwrap();
+    };
+    write("script", &[script::journal()]);
+    for (name, profile, steps, cases) in [
+        ("general", Profile::General, 120, 16),
+        ("tight", Profile::Tight, 120, 16),
+        ("deep", Profile::Deep, 12, 3),
+    ] {
+        let journals: Vec<_> = (0..cases)
+            .map(|seed| {
+                let mut case = Case::new(seed, profile);
+                case.steps.truncate(steps);
+                case.journal()
+            })
+            .collect();
+        write(name, &journals);
+    }
+}
