@@ -153,6 +153,9 @@ impl Core {
         if !RULES_VERSIONS.contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
+        if version < self.rules_version {
+            return Err(RejectReason::RulesVersionOlder);
+        }
         self.rules_version = version;
         Ok((Event::RulesVersionSet { version }, Outcome::Done))
     }

@@ -82,7 +82,7 @@ pub use view::{AccountView, InstrumentView, OrderView};
 pub use withdrawals::HeldWithdrawal;
 
 /// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=1;
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=2;
 
 /// One engine's state. All of it changes in [`Core::apply`] and nowhere else.
 pub struct Core {
@@ -209,6 +209,13 @@ impl Core {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Whether the rules in force are of this version or a later one. What a version changed is
+    /// asked for with this, and nowhere else: see [`rules`].
+    #[inline]
+    pub(crate) fn rules_since(&self, version: u32) -> bool {
+        self.rules_version >= version
     }
 
     #[inline]

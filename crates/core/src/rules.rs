@@ -1,5 +1,19 @@
 //! How the venue decides, where the types of `rialto-model` do not say it.
 //!
+//! # Versions
+//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and
+//! never back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing.
+//! A core under an older version decides as the build that introduced it did, except that it can go
+//! on to a later version. Recorded journals of every version prove it
+//! (`crates/core/tests/rules_versions`).
+//!
+//! | What | Version 1 | Version 2 |
+//! |---|---|---|
+//! | Form of the state (snapshot, state hash) | format 2 | format 3 |
+//!
+//! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
+//! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
+//!
 //! # Refusals
 //! Checks are made in a fixed order, and the first that fails gives the reason. A refused command
 //! changes nothing but the memory of a client order id.

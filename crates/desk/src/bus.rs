@@ -10,8 +10,8 @@ use crate::{
     AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker, CreateAccount,
     CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
     HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
-    SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup,
-    TakeSnapshot, ToEngine,
+    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    Subscribe, TakeBackup, TakeSnapshot, ToEngine,
 };
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
@@ -39,7 +39,8 @@ bus! {
                 boxed Deposit, boxed PayOut,
                 boxed HoldWithdrawal, boxed SettleWithdrawal, boxed ReleaseWithdrawal,
                 boxed CreateMember, boxed CreateAccount, boxed CreateCurrency,
-                boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState;
+                boxed CreateInstrument, boxed SetRules, boxed SetInstrumentState,
+                boxed SetRulesVersion;
             known: Known =>
                 boxed Ask<ListInstruments>, boxed Ask<GetInstrument>, boxed Ask<GetBook>,
                 boxed Ask<GetOrderBook>, boxed Ask<GetTrades>, boxed Ask<GetTicker>,

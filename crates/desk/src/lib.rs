@@ -73,7 +73,8 @@ pub use query::{
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,
     CreateMember, Deposit, Disconnect, HoldWithdrawal, PayOut, PlaceOrder, ReleaseWithdrawal,
-    SetDeadMan, SetInstrumentState, SetRules, SettleWithdrawal, SubmitBatch, ToEngine,
+    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    ToEngine,
 };
 pub use rialto_engine::{
     Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Submission, UnknownLevel,

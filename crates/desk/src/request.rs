@@ -215,6 +215,14 @@ requests! {
       tells |it| {
           EngineCommand::SetInstrumentState { instrument: it.instrument, state: it.state }
       };
+
+    /// Has a later version of the rules decide from the next command on. A snapshot of all before
+    /// is made first.
+    "set_rules_version" SetRulesVersion {
+        /// The version.
+        version: u32,
+    } needs Admin,
+      tells |it| EngineCommand::SetRulesVersion { version: it.version };
 }
 
 /// Commands about orders that are entered in this order, each on its own: one that is refused does

@@ -8,7 +8,7 @@ use crate::{
     AmendOrder, Ask, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
     CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency, FindInstrument, GetReport,
     GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder, PrivateChannel,
-    Question, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules,
+    Question, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
     SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
@@ -31,7 +31,7 @@ macro_rules! decided_later {
 decided_later! {
     PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
     PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
-    CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, IdentifyOrder, FindInstrument,
+    CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
     FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot,
 }
 

@@ -4,7 +4,6 @@ use crate::engine::Engine;
 use crate::events::{Chain, GroupNote};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
 use crate::snapshot::{SnapshotFailed, SnapshotFileError, SnapshotStore};
-use rialto_core::RULES_VERSIONS;
 use rialto_disk::DiskError;
 use rialto_log::{Commit, Group, OpenError, Options, ReadError, Reader, Segments, WriteError};
 use rialto_model::Seq;
@@ -110,7 +109,10 @@ impl Engine {
     ) -> Result<(), BackupError> {
         let options = Options {
             segment_bytes: self.config.segment_bytes,
-            rules_version: *RULES_VERSIONS.end(),
+            // The first segment says what the first command was decided by.
+            rules_version: from
+                .rules_version_of(from.first_seq())
+                .unwrap_or(self.config.rules_version),
             sealing: self.config.sealing,
             keys: self.config.keys.clone(),
             ..Options::new(self.sources.salt())

@@ -4,7 +4,7 @@ use crate::parts::Sources;
 use crate::sabotage::Switch;
 use crate::snapshot::Vault;
 use crate::{Level, Wait};
-use rialto_core::Limits;
+use rialto_core::{Limits, RULES_VERSIONS};
 use rialto_log::{KeyRing, Sealing};
 use rialto_model::EngineId;
 use std::path::PathBuf;
@@ -46,6 +46,8 @@ pub struct EngineConfig {
     pub event_ring_blocks: usize,
     /// The bounds of the core. They count when the data directory is made, and stay with it.
     pub limits: Limits,
+    /// The version of the rules that a data directory begins with; one that is there keeps its own.
+    pub rules_version: u32,
     /// A promise to break.
     #[cfg(feature = "sabotage")]
     pub sabotage: Option<crate::Sabotage>,
@@ -85,6 +87,7 @@ impl Default for EngineConfig {
             keys: KeyRing::empty(),
             event_ring_blocks: 64,
             limits: Limits::default(),
+            rules_version: *RULES_VERSIONS.end(),
             #[cfg(feature = "sabotage")]
             sabotage: None,
         }

@@ -4,6 +4,7 @@
 
 mod stage;
 
+use rialto_core::RULES_VERSIONS;
 use rialto_disk::Disk;
 use rialto_engine::{
     At, Engine, KeyRing, Level, OutcomeUnknown, SnapshotFailed, Step, Stepped, replay_to, verify,
@@ -161,15 +162,15 @@ fn an_unknown_version_of_the_rules_is_refused_without_a_snapshot() {
     assert_eq!(engine.stats().snapshots, 0);
 }
 
-/// The present version is the only one there is: setting it goes the whole way that a change goes.
 #[test]
 fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
     for level in [Level::Memory, Level::Synced] {
-        let bench = Bench::new(9, level);
+        let mut bench = Bench::new(9, level);
+        bench.config.rules_version = 1;
         let (engine, mut stepped, _) = bench.start();
         let mut producer = engine.producer();
         let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
-        let set = Command::SetRulesVersion { version: 1 };
+        let set = Command::SetRulesVersion { version: 2 };
         let replies = settle(&mut producer, &mut stepped, &[set, flow(1)[0]]);
         assert_eq!(replies[0].result, Ok(Outcome::Done));
         assert_eq!((replies[0].seq, replies[1].seq), (before.next(), before.next().next()));
@@ -183,13 +184,40 @@ fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
 }
 
 #[test]
+fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
+    let mut bench = Bench::new(12, Level::Synced);
+    bench.config.rules_version = 1;
+    let rules = |bench: &Bench, seq| {
+        let (disk, dir) = (bench.shared_disk(), &bench.config.data_dir);
+        replay_to(&disk, dir, &KeyRing::empty(), At::Seq(seq)).unwrap().rules_version()
+    };
+    let run = |bench: &Bench, commands: &[Command]| {
+        let (engine, mut stepped, _) = bench.start();
+        let replies = settle(&mut engine.producer(), &mut stepped, commands);
+        finish(&engine, &mut stepped);
+        replies.last().unwrap().seq
+    };
+    let first = run(&bench, &setting());
+    // What a new data directory begins with is nothing to one that is there.
+    bench.config.rules_version = *RULES_VERSIONS.end();
+    let before = run(&bench, &flow(3));
+    assert_eq!((rules(&bench, first), rules(&bench, before)), (1, 1));
+    let set = run(&bench, &[Command::SetRulesVersion { version: 2 }]);
+    let last = run(&bench, &flow(3));
+    assert_eq!((rules(&bench, before), rules(&bench, set), rules(&bench, last)), (1, 2, 2));
+    let (disk, dir) = (bench.shared_disk(), &bench.config.data_dir);
+    let report = verify(&disk, dir, &KeyRing::empty(), |_, _| {}).unwrap();
+    assert_eq!((report.last, report.events_last), (last, last));
+}
+
+#[test]
 fn the_rules_are_not_set_without_a_snapshot_and_can_be_when_the_disk_is_well_again() {
     let bench = Bench::new(10, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
     let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
     bench.disk.fail_write(1);
-    let set = Command::SetRulesVersion { version: 1 };
+    let set = Command::SetRulesVersion { version: *RULES_VERSIONS.end() };
     let reply = settle(&mut producer, &mut stepped, &[set])[0];
     assert_eq!((reply.result, reply.seq), (Err(OutcomeUnknown), Seq::ZERO));
     assert_eq!((engine.stats().snapshots_failed, engine.marks().applied), (1, before));

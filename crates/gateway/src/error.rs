@@ -269,6 +269,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::ReferenceConflict
         | R::AlreadyExists
         | R::HasOpenOrders
+        | R::RulesVersionOlder
         | R::WithdrawalSettled
         | R::WithdrawalReleased => StatusCode::CONFLICT,
         R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
@@ -329,6 +330,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         | R::InvalidRules
         | R::HasOpenOrders
         | R::NothingToAmend
-        | R::RulesVersionUnknown => None,
+        | R::RulesVersionUnknown
+        | R::RulesVersionOlder => None,
     }
 }

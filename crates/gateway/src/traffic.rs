@@ -81,6 +81,7 @@ routes! {
     AdminKeyRotate "POST /v1/admin/keys/{id}/rotate",
     AdminKeyRevoke "DELETE /v1/admin/keys/{id}",
     AdminSnapshot "POST /v1/admin/snapshot",
+    AdminRulesVersion "POST /v1/admin/rules-version",
     AdminBackup "POST /v1/admin/backup",
     None "none",
 }

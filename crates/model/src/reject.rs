@@ -86,6 +86,7 @@ reasons! {
     WithdrawalSettled = 40, "withdrawal_settled", "The withdrawal has been paid out.";
     WithdrawalReleased = 41, "withdrawal_released", "The withdrawal has been given back.";
     WithdrawalsLimit = 42, "withdrawals_limit", "The account has too many withdrawals waiting.";
+    RulesVersionOlder = 43, "rules_version_older", "The venue decides by a later version of the rules, and does not go back.";
 }
 
 impl fmt::Display for RejectReason {

@@ -10,8 +10,9 @@ mod write;
 use crate::Core;
 use std::fmt;
 
-/// The version of the snapshot format that this build writes; it reads all up to this one.
-pub const FORMAT_VERSION: u32 = 2;
+/// The newest version of the snapshot format; this build reads all up to this one, and writes the
+/// one that belongs to the rules in force.
+pub const FORMAT_VERSION: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"RIALTOSN";
 /// Magic, format version, rules version, length of the content, hash of the content, padding.
@@ -90,6 +91,13 @@ pub enum SnapshotError {
 }
 
 impl Core {
+    /// The format of a state under the rules in force. A state keeps its form, and so its hash, for
+    /// as long as the rules stay: builds that know later rules agree with older ones on a state
+    /// that both can have.
+    fn format(&self) -> u32 {
+        if self.rules_since(2) { 3 } else { 2 }
+    }
+
     /// BLAKE3 of the canonical content of a snapshot taken now.
     #[must_use]
     pub fn state_hash(&self) -> StateHash {
@@ -102,7 +110,7 @@ impl Core {
         let content = self.content();
         let mut bytes = Vec::with_capacity(HEADER_BYTES + content.len());
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.format().to_le_bytes());
         bytes.extend_from_slice(&self.rules_version.to_le_bytes());
         bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&hash(&content).0);

@@ -111,6 +111,9 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
         limits.account_withdrawals_max = from.u32()?;
     }
     let mut core = Core::new(CoreConfig { engine, rules_version, limits, hash_key });
+    // Both older formats are of the first rules.
+    let fits = from.format.max(WITH_WITHDRAWALS) == core.format();
+    from.refuse_unless(fits, "the rules in force have another format")?;
     (core.seq, core.time) = (seq, time);
     (core.order_count, core.trade_count) = (order_count, trade_count);
     Ok(core)

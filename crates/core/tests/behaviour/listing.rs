@@ -1,5 +1,5 @@
 use crate::venue::*;
-use rialto_core::CoreConfig;
+use rialto_core::{CoreConfig, RULES_VERSIONS};
 use rialto_model::{
     Amount, Command, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState, MemberId, Outcome,
     Price, RejectReason, Scale, Side, TradingRules,
@@ -102,9 +102,22 @@ fn members_and_accounts_have_names() {
 #[test]
 fn only_versions_of_the_rules_that_are_implemented_can_be_set() {
     let mut venue = Venue::new();
-    assert_eq!(venue.apply(Command::SetRulesVersion { version: 1 }), Outcome::Done);
+    let newest = *RULES_VERSIONS.end();
+    assert_eq!(venue.apply(Command::SetRulesVersion { version: newest }), Outcome::Done);
     let unknown = rejected(RejectReason::RulesVersionUnknown);
-    assert_eq!(venue.apply(Command::SetRulesVersion { version: 2 }), unknown);
+    for version in [0, newest + 1] {
+        assert_eq!(venue.apply(Command::SetRulesVersion { version }), unknown);
+    }
+}
+
+#[test]
+fn the_rules_go_on_to_a_later_version_and_not_back() {
+    let config = CoreConfig { rules_version: 1, ..CoreConfig::new(ENGINE) };
+    let mut venue = Venue::with(config, rules());
+    assert_eq!(venue.apply(Command::SetRulesVersion { version: 2 }), Outcome::Done);
+    let older = rejected(RejectReason::RulesVersionOlder);
+    assert_eq!(venue.apply(Command::SetRulesVersion { version: 1 }), older);
+    assert_eq!(venue.core.rules_version(), 2);
 }
 
 #[test]

@@ -398,7 +398,7 @@ impl Chooser<'_> {
                 }
                 Command::CreateInstrument(spec)
             }
-            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 1, 2]) },
+            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 1, 2, 2, 99]) },
         }
     }
 

@@ -175,8 +175,11 @@ impl Reference {
     }
 
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if version != 1 {
+        if !(1..=2).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
+        }
+        if version < self.rules_version {
+            return Err(RejectReason::RulesVersionOlder);
         }
         self.rules_version = version;
         self.events.push(Event::RulesVersionSet { version });

@@ -8,7 +8,7 @@ use super::invariants::{self, Holdings};
 use super::subject::Subject;
 use super::world::World;
 use super::{Alteration, Reference};
-use rialto_core::Limits;
+use rialto_core::{Limits, RULES_VERSIONS};
 use rialto_model::{Command, EngineId, Event, Outcome, Seq, Side, Timestamp};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +20,7 @@ const ENGINE: EngineId = EngineId(7);
 pub struct Case {
     pub seed: u64,
     pub profile: Profile,
+    pub rules_version: u32,
     pub steps: Vec<u64>,
     pub altered: Option<Alteration>,
 }
@@ -37,7 +38,23 @@ impl Case {
     pub fn new(seed: u64, profile: Profile) -> Case {
         let mut dice = Dice::new(seed ^ 0x5EED);
         let steps = if profile == Profile::Deep { 24 } else { 150 };
-        Case { seed, profile, steps: (0..steps).map(|_| dice.next()).collect(), altered: None }
+        Case {
+            seed,
+            profile,
+            rules_version: *RULES_VERSIONS.end(),
+            steps: (0..steps).map(|_| dice.next()).collect(),
+            altered: None,
+        }
+    }
+
+    /// The same sequence in a venue that begins with another version of the rules.
+    pub fn under(mut self, rules_version: u32) -> Case {
+        self.rules_version = rules_version;
+        self
+    }
+
+    fn world(&self) -> World {
+        World { rules_version: self.rules_version, ..World::new(self.seed, self.profile) }
     }
 
     pub fn altered(mut self, alteration: Alteration) -> Case {
@@ -47,7 +64,7 @@ impl Case {
 
     /// Runs the sequence; a panic on the way is a failure as well.
     pub fn run(&self) -> Result<Coverage, Failure> {
-        let world = World::new(self.seed, self.profile);
+        let world = self.world();
         let mut lockstep = Lockstep::new(&world, self.altered);
         let result = catch_unwind(AssertUnwindSafe(|| lockstep.sequence(self, &world)));
         let message = match result {
@@ -61,7 +78,7 @@ impl Case {
 
     /// The limits and the commands of the sequence, for a record of how they are decided.
     pub fn journal(&self) -> (Limits, Vec<(Timestamp, Command)>) {
-        let world = World::new(self.seed, self.profile);
+        let world = self.world();
         let mut lockstep = Lockstep::new(&world, self.altered);
         lockstep.sequence(self, &world).expect("core and reference agree");
         (world.limits, lockstep.journal)
@@ -109,9 +126,10 @@ impl Case {
             .map(|(index, (time, command))| format!("  {} at {time}: {command:?}\n", index + 1))
             .collect();
         panic!(
-            "{:?} sequence of seed {}, shortened to {} of {} steps, fails:\n{}\nafter the commands\n{commands}",
+            "{:?} sequence of seed {} under rules version {}, shortened to {} of {} steps, fails:\n{}\nafter the commands\n{commands}",
             self.profile,
             self.seed,
+            self.rules_version,
             case.steps.len(),
             self.steps.len(),
             failure.message,
@@ -141,10 +159,10 @@ pub struct Lockstep {
 
 impl Lockstep {
     pub fn new(world: &World, altered: Option<Alteration>) -> Lockstep {
-        let mut reference = Reference::new(ENGINE, 1, world.limits);
+        let mut reference = Reference::new(ENGINE, world.rules_version, world.limits);
         reference.altered = altered;
         Lockstep {
-            core: Subject::new(ENGINE, world.limits),
+            core: Subject::new(ENGINE, world.rules_version, world.limits),
             restored: None,
             reference,
             fold: Fold::default(),

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub struct Subject(Core);
 
 impl Subject {
-    pub fn new(engine: EngineId, limits: Limits) -> Subject {
-        Subject(Core::new(CoreConfig { limits, ..CoreConfig::new(engine) }))
+    pub fn new(engine: EngineId, rules_version: u32, limits: Limits) -> Subject {
+        Subject(Core::new(CoreConfig { limits, rules_version, ..CoreConfig::new(engine) }))
     }
 
     pub fn apply(&mut self, seq: Seq, time: Timestamp, command: &Command) -> (Vec<Event>, Outcome) {

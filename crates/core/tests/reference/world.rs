@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 use super::generator::{Profile, SELF_TRADES};
-use rialto_core::Limits;
+use rialto_core::{Limits, RULES_VERSIONS};
 use rialto_model::{
     AccountId, Amount, Command, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId,
     NewOrder, Price, Quantity, Scale, SelfTrade, Side, Text, Timestamp, TradingRules, Transfer,
@@ -11,6 +11,7 @@ use rialto_model::{
 /// The world that a sequence plays in, and the commands that build it.
 pub struct World {
     pub limits: Limits,
+    pub rules_version: u32,
     pub start: Timestamp,
     pub setup: Vec<Command>,
 }
@@ -51,7 +52,8 @@ impl World {
             }
         }
         let start = Timestamp(1_700_000_000 * Timestamp::SECOND);
-        World { limits: Limits::default(), start, setup }
+        let rules_version = *RULES_VERSIONS.end();
+        World { limits: Limits::default(), rules_version, start, setup }
     }
 
     pub fn new(seed: u64, profile: Profile) -> World {
@@ -124,7 +126,7 @@ impl World {
                 }
             }
         }
-        World { limits, start, setup }
+        World { limits, rules_version: *RULES_VERSIONS.end(), start, setup }
     }
 }
 

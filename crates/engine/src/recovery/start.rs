@@ -9,10 +9,10 @@ use crate::parts::Sources;
 use crate::replay::{Commands, EVENTS_DIR, JOURNAL_DIR, ReplayError};
 use crate::sabotage::{Sabotage, Switch};
 use crate::snapshot::SnapshotStore;
-use rialto_core::{Core, CoreConfig, Limits, RULES_VERSIONS};
+use rialto_core::{Core, CoreConfig, RULES_VERSIONS};
 use rialto_disk::{DirLock, Disk};
 use rialto_log::{Commit, Cut, Group, Options, Position, Reader, Segments, Writer};
-use rialto_model::{Command, EngineId, Seq};
+use rialto_model::{Command, Seq};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,7 +46,7 @@ pub(crate) fn recover(
 
     let options = |acknowledged| Options {
         segment_bytes: config.segment_bytes,
-        rules_version: *RULES_VERSIONS.end(),
+        rules_version: config.rules_version,
         acknowledged,
         sealing: config.sealing,
         keys: config.keys.clone(),
@@ -92,7 +92,9 @@ pub(crate) fn recover(
         if chain.digest() != recorded.digest() && !config.switch().is(Sabotage::IgnoreChain) {
             let mut core = match report.snapshot {
                 Some(seq) => store.load(seq, hash_key)?.1,
-                None => empty_core(config.engine, config.limits, &journal_segments, hash_key),
+                None => {
+                    empty_core(CoreConfig { hash_key, ..begun_with(config) }, &journal_segments)
+                }
             };
             let mut check = EventCheck::new(&event_segments, &events_dir, start)
                 .map_err(StartError::ReadEvents)?;
@@ -121,7 +123,10 @@ pub(crate) fn recover(
     // The first snapshot can always be made again, and with it a verification from the beginning.
     // It is small, and one that is there may never have reached the device if a sync failed.
     if journal_segments.first_seq() == 1 {
-        let first = empty_core(config.engine, *core.limits(), &journal_segments, hash_key);
+        // Before the first command the rules in force are those that it began with.
+        let (limits, rules_version) = (*core.limits(), core.rules_version());
+        let begun = CoreConfig { limits, rules_version, ..begun_with(config) };
+        let first = empty_core(begun, &journal_segments);
         store.write(&first, 0)?;
     }
     // The follower goes on from a state that is known to be good.
@@ -196,22 +201,21 @@ fn first_state(
         let dir = config.data_dir.join(crate::snapshot::SNAPSHOTS_DIR);
         return Err(StartError::NoStart { dir, first: Seq(journal.first_seq()) });
     }
-    Ok((empty_core(config.engine, config.limits, journal, hash_key), Seq::ZERO))
+    let begun = CoreConfig { hash_key, ..begun_with(config) };
+    Ok((empty_core(begun, journal), Seq::ZERO))
 }
 
-/// The state before the first command, under the rules that the journal began with.
-pub(crate) fn empty_core(
-    engine: EngineId,
-    limits: Limits,
-    journal: &Segments,
-    hash_key: u64,
-) -> Core {
-    let newest = CoreConfig::new(engine);
-    let rules_version = journal
-        .rules_version_of(1)
-        .filter(|version| RULES_VERSIONS.contains(version))
-        .unwrap_or(newest.rules_version);
-    Core::new(CoreConfig { limits, hash_key, rules_version, ..newest })
+/// What a new data directory begins with.
+fn begun_with(config: &EngineConfig) -> CoreConfig {
+    let EngineConfig { engine, limits, rules_version, .. } = *config;
+    CoreConfig { limits, rules_version, ..CoreConfig::new(engine) }
+}
+
+/// The state before the first command, under the rules that the journal began with; those of the
+/// configuration if it has not begun.
+fn empty_core(config: CoreConfig, journal: &Segments) -> Core {
+    let begun = journal.rules_version_of(1).filter(|version| RULES_VERSIONS.contains(version));
+    Core::new(CoreConfig { rules_version: begun.unwrap_or(config.rules_version), ..config })
 }
 
 /// Events without commands may only have been released below the synced level.

@@ -199,6 +199,7 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/admin/keys/{id}/rotate", post(on!(AdminKeyRotate, keys::rotate)))
         .route("/v1/admin/keys/{id}", delete(on!(AdminKeyRevoke, keys::revoke)))
         .route("/v1/admin/snapshot", post(on!(AdminSnapshot, operations::snapshot)))
+        .route("/v1/admin/rules-version", post(on!(AdminRulesVersion, operations::rules_version)))
         .route("/v1/admin/backup", post(on!(AdminBackup, operations::backup)))
         .fallback(on!(None, no_route))
         .method_not_allowed_fallback(on!(None, wrong_method))

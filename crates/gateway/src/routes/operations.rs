@@ -6,7 +6,7 @@ use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::{GetTime, TakeBackup, TakeSnapshot};
+use rialto_desk::{GetTime, SetRulesVersion, TakeBackup, TakeSnapshot};
 use serde::Deserialize;
 
 /// `GET /v1/time`
@@ -30,6 +30,28 @@ pub(super) async fn snapshot(gate: &Gate, request: Request) -> Handled {
     out.key("seq").quoted(seq.0);
     out.close_object();
     Ok(respond(StatusCode::CREATED, out))
+}
+
+/// Body of `POST /v1/admin/rules-version`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesVersionRequest {
+    version: u32,
+}
+
+/// `POST /v1/admin/rules-version`
+pub(super) async fn rules_version(gate: &Gate, request: Request) -> Handled {
+    let call = super::venue::operator(gate, request).await?;
+    let body: RulesVersionRequest = call.json()?;
+    let level = call.level(gate, None)?;
+    let request = SetRulesVersion { version: body.version, level };
+    let answer = gate.send(&call.cx(), request).await?;
+    let mut out = JsonOut::with_capacity(64);
+    out.open_object();
+    out.key("version").number(body.version);
+    out.key("seq").quoted(answer.seq.0);
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
 }
 
 /// Body of `POST /v1/admin/backup`.

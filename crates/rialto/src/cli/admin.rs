@@ -90,6 +90,12 @@ enum Action {
     },
     /// Have the venue make a snapshot.
     Snapshot,
+    /// Have a later version of the rules decide, behind a snapshot; there is no way back.
+    RulesVersion {
+        /// The changelog says what each version changes.
+        #[arg(value_name = "VERSION")]
+        number: u32,
+    },
     /// Have the venue copy a consistent state of itself.
     Backup {
         /// The name of the new directory in gateway.backup_dir.
@@ -256,6 +262,7 @@ impl Action {
             Action::Close { symbol } => post("close", json!({ "instrument": symbol })),
             Action::Key { action } => action.request(),
             Action::Snapshot => ("POST", "/v1/admin/snapshot".to_string(), None),
+            Action::RulesVersion { number } => post("rules-version", json!({ "version": number })),
             Action::Backup { name } => post("backup", json!({ "name": name })),
         }
     }
