@@ -1,7 +1,8 @@
 //! A request that has been read whole and whose sender is known.
 
-use crate::auth::Caller;
+use crate::auth::{Caller, HEADER_DURABILITY, Standing};
 use crate::gate::Gate;
+use crate::limits::{Held, NoRoom, Owner};
 use crate::query::{Query, unescape};
 use crate::recorded::Notes;
 use crate::{ApiError, json};
@@ -24,7 +25,7 @@ use std::task::Poll;
 
 /// Names the trace that a request belongs to: W3C Recommendation "Trace Context", section 3.2.
 static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
-static HEADER_DURABILITY: HeaderName = HeaderName::from_static("x-rialto-durability");
+static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 
 /// Where a request comes from and what it is called, put on each by the server.
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +64,16 @@ pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
 /// A request that anybody may make.
 pub(crate) struct Visit {
     pub(crate) head: Parts,
+    /// Who makes it, if it is signed.
+    pub(crate) caller: Option<Caller>,
 }
 
 impl Visit {
     /// Lets a request pass if its caller has an allowance.
     pub(crate) fn admit(gate: &Gate, request: Request) -> Result<Visit, ApiError> {
         let (head, _) = request.into_parts();
-        let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-        gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, peer(&head))?;
-        Ok(Visit { head })
+        let caller = gate.gatekeeper.check_public(&head, peer(&head))?;
+        Ok(Visit { head, caller })
     }
 
     /// What goes along with it on the bus.
@@ -94,29 +96,46 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     pub(crate) head: Parts,
     body: Bytes,
+    /// The memory of the body is counted until the request has been answered.
+    _held: Option<Held>,
 }
 
 impl Call {
     /// Reads a request and checks who sent it.
     pub(crate) async fn read(gate: &Gate, request: Request) -> Result<Call, ApiError> {
-        Call::read_up_to(gate, request, gate.config.body_bytes_max).await
+        Call::read_if(gate, request, gate.config.body_bytes_max, |_, _| Ok(())).await
     }
 
-    /// As [`Call::read`], for a route whose bodies may be longer.
-    pub(crate) async fn read_up_to(
+    /// As [`Call::read`], for a route with bodies of up to `bytes_max`. Whether a caller `may` make
+    /// the request is asked as soon as it is known who that is: before the body is read if the head
+    /// proves it.
+    pub(crate) async fn read_if(
         gate: &Gate,
         request: Request,
         bytes_max: usize,
+        may: impl Fn(&Caller, &Parts) -> Result<(), ApiError>,
     ) -> Result<Call, ApiError> {
         let (head, body) = request.into_parts();
-        Notes::step(&head.extensions, "read");
-        let body = read_body(gate, body, bytes_max).await?;
-        Notes::body(&head.extensions, body.len());
+        let peer = peer(&head);
         Notes::step(&head.extensions, "authenticate");
-        let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-        let (method, peer) = (head.method.as_str(), peer(&head));
-        let caller = gate.gatekeeper.check(&head.headers, method, path, &body, peer)?;
-        Ok(Call { caller, head, body })
+        let standing = gate.gatekeeper.check_head(&head, !body.is_end_stream(), peer)?;
+        if let Standing::Proved(caller, _) = &standing {
+            may(caller, &head)?;
+        }
+        Notes::step(&head.extensions, "read");
+        let owner = gate.gatekeeper.owner(&standing, peer);
+        let (body, mut held) = read_body(gate, body, bytes_max, owner).await?;
+        Notes::body(&head.extensions, body.len());
+        let was_proved = matches!(standing, Standing::Proved(..));
+        let caller = gate.gatekeeper.check_body(&head, standing, &body, peer)?;
+        if !was_proved {
+            may(&caller, &head)?;
+            if let (Some(held), Owner::Key(share)) = (&mut held, gate.gatekeeper.owner_of(&caller))
+            {
+                held.pay_from(share).map_err(no_room)?;
+            }
+        }
+        Ok(Call { caller, head, body, _held: held })
     }
 
     /// As [`Call::read`], for a route without a body.
@@ -132,6 +151,20 @@ impl Call {
     /// What goes along with it on the bus.
     pub(crate) fn cx(&self) -> Context<'_> {
         context(&self.head, self.caller.grant())
+    }
+
+    /// What a request that waits comes to, unless its caller may no longer go on meanwhile.
+    pub(crate) async fn while_valid<T>(
+        &self,
+        gate: &Gate,
+        waiting: impl Future<Output = rialto_bus::Result<T>>,
+    ) -> Result<T, ApiError> {
+        let waited = tokio::select! {
+            biased;
+            () = gate.gatekeeper.ended(&self.caller) => None,
+            waited = waiting => Some(waited),
+        };
+        waited.map_or_else(|| Err(ApiError::key_not_valid()), |waited| Ok(waited?))
     }
 
     /// What goes along with it on the bus of the queues.
@@ -159,6 +192,17 @@ impl Call {
             let told = told.split(|byte| *byte == b';').next().unwrap_or_default();
             told.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
         })
+    }
+
+    /// Refuses a body with more JSON than this before it is read.
+    pub(crate) fn bound(&self, max: json::SizeMax) -> Result<(), ApiError> {
+        if max.allows(&self.body) {
+            return Ok(());
+        }
+        let json::SizeMax { objects, values } = max;
+        let message =
+            format!("The body holds more than {objects} objects or more than {values} fields.");
+        Err(ApiError::invalid("body", message))
     }
 
     /// The body as a JSON array, or as JSON objects in lines if it says that it is that.
@@ -205,7 +249,7 @@ impl Call {
     ) -> Result<Option<Level>, ApiError> {
         let asked = match in_body {
             Some(text) => Some(text),
-            None => match self.head.headers.get(&HEADER_DURABILITY) {
+            None => match self.head.headers.get(&DURABILITY) {
                 Some(value) => Some(value.to_str().unwrap_or("?")),
                 None => None,
             },
@@ -226,27 +270,40 @@ fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiErro
         .ok_or_else(|| ApiError::invalid("path", "The path is not well-formed percent-encoding."))
 }
 
-/// Reads a body as far as its limit and no longer than it may take.
-async fn read_body(gate: &Gate, body: Body, max: usize) -> Result<Bytes, ApiError> {
+/// Reads a body as far as its limit and no longer than it may take, with the memory that it takes.
+async fn read_body(
+    gate: &Gate,
+    body: Body,
+    max: usize,
+    owner: Owner<'_>,
+) -> Result<(Bytes, Option<Held>), ApiError> {
     if body.size_hint().lower() > max as u64 {
         return Err(too_large(max));
     }
     if body.is_end_stream() {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), None));
     }
-    let mut reading = pin!(collect(body, max));
-    // Mostly the body is there already; then no timer is needed.
-    let at_once = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await;
-    if let Poll::Ready(read) = at_once {
-        return read;
-    }
-    tokio::time::timeout(gate.config.body_timeout, reading).await.unwrap_or_else(|_| {
-        let message = "The body did not come in time.";
-        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message))
-    })
+    // All that it announces, so that a body for which there is no room is refused before it comes.
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
+    let mut held = gate.bodies.take(owner, announced).map_err(no_room)?;
+    let read = {
+        let mut reading = pin!(collect(body, max, &mut held));
+        // Mostly the body is there already; then no timer is needed.
+        match poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await {
+            Poll::Ready(read) => read,
+            Poll::Pending => {
+                let reading = tokio::time::timeout(gate.config.body_timeout, reading);
+                reading.await.unwrap_or_else(|_| {
+                    let message = "The body did not come in time.";
+                    Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message))
+                })
+            }
+        }
+    };
+    Ok((read?, Some(held)))
 }
 
-async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
+async fn collect(mut body: Body, max: usize, held: &mut Held) -> Result<Bytes, ApiError> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
     let mut first = Bytes::new();
     let mut all = Vec::new();
@@ -256,9 +313,11 @@ async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
             ApiError::new(StatusCode::BAD_REQUEST, "malformed_body", message)
         })?;
         let Ok(data) = frame.into_data() else { continue };
-        if first.len() + all.len() + data.len() > max {
+        let bytes = first.len() + all.len() + data.len();
+        if bytes > max {
             return Err(too_large(max));
         }
+        held.grow_to(bytes).map_err(no_room)?;
         // One frame, as is usual, is taken as it is.
         if first.is_empty() && all.is_empty() {
             first = data;
@@ -277,4 +336,17 @@ async fn collect(mut body: Body, max: usize) -> Result<Bytes, ApiError> {
 fn too_large(max: usize) -> ApiError {
     let message = format!("The body is longer than {max} bytes.");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message).of("body")
+}
+
+/// There is no memory for a body.
+fn no_room(reason: NoRoom) -> ApiError {
+    match reason {
+        NoRoom::OfAll => ApiError::busy(),
+        NoRoom::OfOwner => {
+            let message = "The requests under way of this key, or of this address while nobody is \
+                           proved, hold as many bytes of bodies as they may; wait for their answers.";
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            ApiError { retry: true, ..ApiError::new(status, "too_many_bodies", message) }
+        }
+    }
 }

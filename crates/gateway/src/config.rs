@@ -26,6 +26,15 @@ pub struct GatewayConfig {
     pub body_bytes_max: usize,
     /// The longest body of messages that are published on a topic, in bytes.
     pub queue_body_bytes_max: usize,
+    /// Memory of the bodies of all requests under way, in bytes; one more is `busy` (503).
+    pub bodies_bytes_max: usize,
+    /// What of it is kept for bodies of up to 64 KiB whose senders the heads of the requests prove.
+    pub bodies_reserve_bytes: usize,
+    /// What of it the requests of one key may hold; one more is `too_many_bodies` (429).
+    pub key_bodies_bytes_max: usize,
+    /// What of it the requests of one remote address may hold until their senders are proved; one more
+    /// is `too_many_bodies` (429). All such requests together hold half of what is not reserved.
+    pub address_bodies_bytes_max: usize,
     /// Most rows of one batch; more are `batch_too_large` (400).
     pub batch_rows_max: usize,
     /// Most price levels, or orders, of each side in one book.
@@ -40,11 +49,11 @@ pub struct GatewayConfig {
     /// slower is cut off. Applies to what is pushed on WebSockets, too, beside
     /// [`StreamConfig::send_timeout`].
     pub answer_timeout: Duration,
-    /// How far a request's timestamp may be from the venue's clock, either way; at most
-    /// [`GatewayConfig::SIGNATURE_WINDOW_MAX`].
+    /// How far a request's timestamp may be behind the venue's clock; at most
+    /// [`GatewayConfig::SIGNATURE_WINDOW_MAX`]. It may be a second ahead.
     pub signature_window: Duration,
     /// Signatures remembered at a time, so that none is accepted twice; when that many came within
-    /// twice the window, further signed requests are `busy` (503).
+    /// two windows and two seconds, further signed requests are `busy` (503).
     pub signatures_max: usize,
     /// Requests per second of one key; above it `rate_limited` (429).
     pub key_rate: u32,
@@ -80,6 +89,10 @@ impl Default for GatewayConfig {
             connections_max: 1_024,
             body_bytes_max: 64 << 10,
             queue_body_bytes_max: 2 << 20,
+            bodies_bytes_max: 128 << 20,
+            bodies_reserve_bytes: 32 << 20,
+            key_bodies_bytes_max: 16 << 20,
+            address_bodies_bytes_max: 8 << 20,
             batch_rows_max: 100,
             depth_max: 1_000,
             page_max: 1_000,

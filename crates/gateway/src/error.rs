@@ -104,6 +104,13 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "outcome_unknown", message)
     }
 
+    /// The key was right and works no longer.
+    #[must_use]
+    pub fn key_not_valid() -> ApiError {
+        let message = "The key has expired, or it or its secret was revoked.";
+        ApiError::new(StatusCode::UNAUTHORIZED, "key_not_valid", message)
+    }
+
     /// The caller asked too often.
     #[must_use]
     pub fn rate_limited() -> ApiError {
@@ -233,6 +240,10 @@ impl IntoResponse for ApiError {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.retry {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.code == "stopped" {
+            // Nothing more is answered on this connection, so that the client goes elsewhere at once.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Rialto-HMAC"));

@@ -2,6 +2,7 @@
 
 use crate::auth::{Gatekeeper, KeyBus};
 use crate::intake::Intake;
+use crate::limits::Bodies;
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::stream::Streams;
@@ -28,6 +29,7 @@ pub(crate) struct Gate {
     pub(crate) queues: Option<QueueBus>,
     pub(crate) ids: Generator<SystemClock>,
     pub(crate) gatekeeper: Gatekeeper,
+    pub(crate) bodies: Arc<Bodies>,
     pub(crate) intake: Intake,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) recorded: Recorded,

@@ -4,9 +4,10 @@
 //! asks and how often ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed
 //! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and encodes the answers. It knows no matching rules.
 //!
-//! `docs/api.md` describes every endpoint. Requests are signed; see [`sign`].
+//! `docs/api.md` describes every endpoint. Requests are signed; see [`SignRequest`].
 
 mod auth;
+mod body;
 mod call;
 mod config;
 mod decimal;
@@ -28,8 +29,9 @@ mod stream;
 mod traffic;
 
 pub use auth::{
-    AdminKey, Caller, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, KeyFileError,
-    KeyInfo, KeyRequest, KeyStore, KeyStoreError, MasterKey, OpenedKeys, Secret, now_us, sign,
+    AdminKey, Caller, HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE,
+    HEADER_SIGNATURE, HEADER_TIMESTAMP, KeyFileError, KeyInfo, KeyRequest, KeyStore, KeyStoreError,
+    MasterKey, OpenedKeys, Secret, SignRequest, now_us,
 };
 pub use config::GatewayConfig;
 pub use dto::topic_json;

@@ -1,9 +1,11 @@
 //! Listens, serves connections, and stops in an orderly way.
 
 use crate::auth::{Gatekeeper, KeyBus, KeyStore};
+use crate::body::{Arriving, Unread};
 use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::intake::Intake;
+use crate::limits::{Bodies, BodyLimits};
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::socket::Socket;
@@ -12,6 +14,7 @@ use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig, routes};
 use axum::Router;
 use axum::body::Body;
+use axum::http::header::CONNECTION;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -121,6 +124,7 @@ impl Gateway {
             listener.local_addr().map_err(|source| GatewayError::Listen { address, source })?;
         let (stop, stopped) = watch::channel(false);
         let (working, finished) = mpsc::channel(1);
+        let journaled = venue.live.read().time();
         let desk = {
             let _inside = runtime.enter();
             let settings = DeskConfig {
@@ -139,7 +143,13 @@ impl Gateway {
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
         let gate = Arc::new(Gate {
             ids,
-            gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config),
+            gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config, journaled),
+            bodies: Arc::new(Bodies::new(BodyLimits {
+                total_bytes: config.bodies_bytes_max,
+                reserve_bytes: config.bodies_reserve_bytes,
+                key_bytes: config.key_bodies_bytes_max,
+                address_bytes: config.address_bodies_bytes_max,
+            })),
             desk,
             payments,
             queues,
@@ -228,11 +238,12 @@ async fn serve(
     mut stopped: watch::Receiver<bool>,
 ) {
     let (begun, answered) = (&AtomicU64::new(0), &AtomicU64::new(0));
+    let unread = &Unread::default();
     let service = hyper::service::service_fn(|mut request: hyper::Request<Incoming>| {
         begun.fetch_add(1, Ordering::Relaxed);
         let request_id = gate.ids.next().ok();
         request.extensions_mut().insert(Arrival { peer: peer.ip(), request_id });
-        let request = request.map(Body::new);
+        let request = request.map(|body| Body::new(Arriving::new(body, unread)));
         let mut router = router.clone();
         async move {
             let mut response = match routes::is_order(&request) {
@@ -240,6 +251,9 @@ async fn serve(
                 false => router.call(request).await?,
             };
             answered.fetch_add(1, Ordering::Relaxed);
+            if unread.is_set() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             if let Some(id) = request_id {
                 let id = HeaderValue::from_str(id.base32().as_str());
                 let id = id.expect("capital letters and digits may stand in a header");

@@ -3,7 +3,7 @@
 
 mod house;
 
-use house::{House, Key, config, key_of, limit, signed, signed_at};
+use house::{House, Key, config, header, key_of, limit, signed, signed_at};
 use rialto_gateway::{GatewayConfig, KeyRequest, Scope, Secret, now_us};
 use rialto_model::{AccountId, MemberId};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn an_unsigned_request_is_told_what_is_missing() {
     assert_eq!(house.get(PATH).refuses(401, "credentials_missing").field(), "x-rialto-key");
     for left_out in ["X-Rialto-Key", "X-Rialto-Timestamp", "X-Rialto-Signature"] {
         let mut headers = signed(&alice, "GET", PATH, b"");
-        headers.retain(|(name, _)| *name != left_out);
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case(left_out));
         let reply = headers_get(&house, &headers).refuses(401, "credentials_missing");
         assert_eq!(reply.field(), left_out.to_lowercase());
     }
@@ -38,7 +38,7 @@ fn an_unknown_key_and_a_wrong_signature_look_the_same() {
 }
 
 #[test]
-fn a_signature_fits_one_method_path_and_body() {
+fn a_signature_fits_one_method_and_path() {
     let (house, alice, _) = House::furnished(config());
     let body = limit("buy", "1", "100").to_string();
     let headers = signed(&alice, "POST", "/v1/orders", body.as_bytes());
@@ -48,7 +48,7 @@ fn a_signature_fits_one_method_path_and_body() {
             .send(method, path, &headers, body.as_bytes())
             .refuses(401, "credentials_invalid");
     };
-    send("POST", "/v1/orders", &body.replace("100", "900"));
+    send("PUT", "/v1/dead-man", &body);
     send("POST", "/v1/orders?x=1", &body);
     send("POST", "/v1/orders/batch", &body);
     house.client().send("POST", "/v1/orders", &headers, body.as_bytes()).expect(201);
@@ -64,7 +64,8 @@ fn a_request_counts_once() {
     send().refuses(401, "replayed_request");
     // Another spelling of the same signature is no way around it.
     let mut shouted = headers.clone();
-    shouted[3].1 = shouted[3].1.to_uppercase();
+    let signature = header(&mut shouted, "x-rialto-signature");
+    *signature = signature.to_uppercase().replace("V2:", "v2:");
     let reply = house.client().send("POST", "/v1/orders", &shouted, body.as_bytes());
     reply.refuses(401, "credentials_invalid");
 }
@@ -74,16 +75,16 @@ fn a_timestamp_must_be_near_the_venues_time() {
     let (house, alice, _) = House::furnished(config());
     let at = |time_us: u64| headers_get(&house, &signed_at(&alice, time_us, "GET", PATH, b""));
     at(now_us() - 4_000_000).expect(200);
-    at(now_us() + 4_000_000).expect(200);
-    for time_us in [now_us() - 6_000_000, now_us() + 6_000_000, 0, u64::MAX] {
+    at(now_us() + 900_000).expect(200);
+    for time_us in [now_us() - 6_000_000, now_us() + 2_000_000, 0, u64::MAX] {
         let reply = at(time_us).refuses(401, "timestamp_outside_window");
         assert_eq!(reply.field(), "x-rialto-timestamp");
     }
     let mut headers = signed(&alice, "GET", PATH, b"");
-    headers[1].1.insert(0, '+');
+    header(&mut headers, "x-rialto-timestamp").insert(0, '+');
     headers_get(&house, &headers).refuses(401, "credentials_invalid");
     let mut headers = signed(&alice, "GET", PATH, b"");
-    headers[2].1 = "n".repeat(65);
+    *header(&mut headers, "x-rialto-nonce") = "n".repeat(65);
     headers_get(&house, &headers).refuses(401, "credentials_invalid");
 }
 

@@ -3,7 +3,7 @@
 
 mod house;
 
-use house::{House, config, limit, signed, with};
+use house::{House, config, head_of, limit, signed, with};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -82,7 +82,8 @@ fn a_body_is_bounded_whether_its_length_is_told_or_not() {
     house.ask_bytes(&alice, "POST", "/v1/orders", &body).expect(201);
 
     let mut client = house.client();
-    let head = "POST /v1/orders HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
+    let headers = signed(&alice, "POST", "/v1/orders", &[b' '; 5 * 0x4000]);
+    let head = head_of("POST", "/v1/orders", &headers, "transfer-encoding: chunked");
     client.raw(head.as_bytes()).unwrap();
     let chunk = [b"4000\r\n".to_vec(), vec![b' '; 0x4000], b"\r\n".to_vec()].concat();
     for _ in 0..5 {
@@ -91,7 +92,8 @@ fn a_body_is_bounded_whether_its_length_is_told_or_not() {
             break;
         }
     }
-    client.read().unwrap().refuses(413, "body_too_large");
+    let reply = client.read().unwrap().refuses(413, "body_too_large");
+    assert!(reply.head.contains("connection: close"), "{}", reply.head);
     house.place(&alice, limit("buy", "1", "100")).expect(201);
 }
 
@@ -104,7 +106,9 @@ fn what_is_sent_too_slowly_is_not_waited_for() {
     };
     let house = House::empty(hasty);
     let mut client = house.client();
-    client.raw(b"POST /v1/orders HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n{").unwrap();
+    let admin = [("Authorization", format!("Bearer {}", house.admin.reveal()))];
+    let head = head_of("POST", "/v1/orders", &admin, "content-length: 5");
+    client.raw(format!("{head}{{").as_bytes()).unwrap();
     client.read().unwrap().refuses(408, "body_timeout");
     let mut client = house.client();
     client.raw(b"GET /v1/time HTT").unwrap();

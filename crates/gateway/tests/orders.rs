@@ -174,8 +174,7 @@ fn a_request_may_ask_for_more_durability_and_never_for_less() {
     let reply = house.place(&alice, order("memory")).refuses(400, "durability_too_low");
     assert_eq!(reply.field(), "durability");
     house.place(&alice, order("durable")).refuses(400, "invalid_field");
-    let mut headers = house::signed(&alice, "DELETE", "/v1/orders", b"");
-    headers.push(("X-Rialto-Durability", "buffered".to_owned()));
+    let headers = house::signed_durably(&alice, "buffered", "DELETE", "/v1/orders", b"");
     let reply = house.client().send("DELETE", "/v1/orders", &headers, b"");
     reply.refuses(400, "durability_too_low");
 }

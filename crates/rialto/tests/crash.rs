@@ -166,6 +166,17 @@ fn furnish(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
     (1..=CLIENTS).map(member).collect()
 }
 
+/// Gives the members secrets that the venue has made since its start, so that it takes their
+/// signatures at once and not a second later.
+fn renew(members: &mut [Member], url: &str, admin_key: &str) {
+    let admin = Client::new(url, Credentials::Admin(admin_key.to_owned()));
+    for member in members {
+        let path = format!("/v1/admin/keys/{}/rotate", member.key);
+        let key = admin.call("POST", &path, Some(&json!({ "overlap_s": 0 }))).unwrap();
+        member.secret = key["secret"].as_str().unwrap().to_owned();
+    }
+}
+
 /// Waits for some answers and a little longer, so that the kill falls anywhere.
 fn moment(answered: &Receiver<()>, random: &mut Random) {
     for _ in 0..random.below(BATCHES_MAX) + 1 {
@@ -325,7 +336,8 @@ fn survive(level: &str, sealed: bool) {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), &if sealed { sealing(dir.path()) } else { String::new() });
     let mut venue = Running::serve(dir.path(), level);
-    let mut members = furnish(&venue.url(), venue.admin_key(), seed);
+    let admin_key = venue.admin_key();
+    let mut members = furnish(&venue.url(), admin_key.clone(), seed);
     for _ in 0..KILLS {
         let url = venue.url();
         let from: Vec<usize> = members.iter().map(|member| member.sent.len()).collect();
@@ -341,6 +353,7 @@ fn survive(level: &str, sealed: bool) {
         venue.kill();
         members = trading.into_iter().map(|thread| thread.join().expect("a client")).collect();
         venue = Running::serve(dir.path(), level);
+        renew(&mut members, &venue.url(), &admin_key);
         for (member, from) in members.iter_mut().zip(from) {
             repeat(member, &venue.url(), from);
         }

@@ -8,7 +8,7 @@ use rialto::client::{Client, Credentials, secret};
 use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_disk::RealDisk;
-use rialto_gateway::{Secret, now_us, sign};
+use rialto_gateway::{Secret, SignRequest, now_us};
 use running::Running;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -52,28 +52,34 @@ impl Member {
             "client_order_id": name,
         });
         let body = body.to_string();
-        let (time, path) = (now_us(), "/v1/orders");
-        let signature = sign(self.secret.as_bytes(), time, name, "POST", path, body.as_bytes());
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: rialto\r\ncontent-type: application/json\r\n\
-             x-rialto-key: {}\r\nx-rialto-timestamp: {time}\r\nx-rialto-nonce: {name}\r\n\
-             x-rialto-signature: {signature}\r\ncontent-length: {}\r\n\r\n",
-            self.key,
-            body.len(),
-        );
-        format!("{head}{body}").into_bytes()
+        let signed = SignRequest {
+            timestamp_us: now_us(),
+            nonce: name,
+            method: "POST",
+            path: "/v1/orders",
+            durability: "",
+            body: body.as_bytes(),
+        };
+        let mut head = "POST /v1/orders HTTP/1.1\r\nhost: rialto\r\n".to_owned();
+        for (name, value) in signed.headers(&self.key, self.secret.as_bytes()) {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("content-type: application/json\r\n");
+        format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
     }
 
     fn connect(&self) -> Connection {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
-        Connection { stream, left: Vec::new() }
+        Connection { stream, left: Vec::new(), is_over: false }
     }
 }
 
 struct Connection {
     stream: TcpStream,
     left: Vec<u8>,
+    /// An answer has said that none follows: the requests behind it were not looked at.
+    is_over: bool,
 }
 
 impl Connection {
@@ -83,6 +89,10 @@ impl Connection {
 
     /// Reads one answer; which order it is for, the sender knows.
     fn read(&mut self, order: &str) -> Answer {
+        if self.is_over {
+            let (order, code) = (order.to_owned(), Some("stopped".to_owned()));
+            return Answer { order, status: 503, retry_after: true, code };
+        }
         let end = loop {
             match self.left.windows(4).position(|four| four == b"\r\n\r\n") {
                 Some(at) => break at + 4,
@@ -100,6 +110,8 @@ impl Connection {
         let body: Value = serde_json::from_slice(&body).unwrap();
         let code = body["error"]["code"].as_str().map(str::to_owned);
         let retry_after = head.contains("retry-after: 1\r\n");
+        self.is_over = head.contains("connection: close\r\n");
+        assert_eq!(self.is_over, code.as_deref() == Some("stopped"), "{head}");
         Answer { order: order.to_owned(), status, retry_after, code }
     }
 
@@ -220,7 +232,7 @@ fn check(answers: &[Answer], data: &Path) {
 }
 
 #[test]
-fn a_thousand_requests_during_a_shutdown_get_a_thousand_answers() {
+fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, admin_key) = open(dir.path());
     let member = furnish(venue.local_addr(), &admin_key.unwrap());
@@ -232,7 +244,7 @@ fn a_thousand_requests_during_a_shutdown_get_a_thousand_answers() {
 }
 
 #[test]
-fn a_process_that_is_told_to_stop_answers_a_thousand_requests() {
+fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();

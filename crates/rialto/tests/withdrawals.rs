@@ -147,7 +147,7 @@ fn survive(level: &str) {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
-    let key = furnish(&venue.url(), &admin_key);
+    let mut key = furnish(&venue.url(), &admin_key);
     let mut all: Vec<Wanted> = Vec::new();
     for round in 0..KILLS {
         let people = People::at(&venue.url(), &admin_key, &key);
@@ -175,6 +175,11 @@ fn survive(level: &str) {
         let mut wanted = going.join().expect("a client");
 
         venue = Running::serve(dir.path(), level);
+        let people = People::at(&venue.url(), &admin_key, &key);
+        // A secret that was made since the start is good at once.
+        let rotate = format!("/v1/admin/keys/{}/rotate", key.0);
+        let renewed = people.operator.call("POST", &rotate, Some(&json!({ "overlap_s": 0 })));
+        key.1 = renewed.unwrap()["secret"].as_str().unwrap().to_owned();
         let people = People::at(&venue.url(), &admin_key, &key);
         let (told, _answered) = channel();
         for wanted in wanted.iter_mut().filter(|wanted| wanted.told.is_some()) {

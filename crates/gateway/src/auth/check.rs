@@ -1,30 +1,23 @@
 //! Checks who sends a request and what they may do.
 
 use super::KeyStore;
+use super::claim::{Claim, Rest};
 use super::hex;
-use super::key::LiveKey;
+use super::key::{Allowance, LiveKey};
 use super::replay::{NotFresh, SeenSignatures};
-use super::signature::{
-    HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, Signed, Signer, now_us,
-};
-use crate::limits::{Addresses, Bucket, Rate};
+use super::signature::{HEADER_TIMESTAMP, Signed, Signer, now_us, sha256};
+use crate::limits::{Addresses, Owner, Rate};
 use crate::queues::QueueGrant;
 use crate::{ApiError, GatewayConfig};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use rialto_desk::{Grant, Scope, Scopes};
-use rialto_model::{AccountId, MemberId};
+use rialto_model::{AccountId, MemberId, Timestamp};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
-
-const NONCE_BYTES_MAX: usize = 64;
-
-// A name as a text would be read and checked anew for each request.
-static KEY: HeaderName = HeaderName::from_static(HEADER_KEY);
-static TIMESTAMP: HeaderName = HeaderName::from_static(HEADER_TIMESTAMP);
-static NONCE: HeaderName = HeaderName::from_static(HEADER_NONCE);
-static SIGNATURE: HeaderName = HeaderName::from_static(HEADER_SIGNATURE);
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// Who sends a request.
 #[derive(Clone)]
@@ -33,7 +26,8 @@ pub struct Caller(Identity);
 #[derive(Clone)]
 enum Identity {
     Operator,
-    Key(Arc<LiveKey>),
+    /// The number is that of the change that made the secret which signed.
+    Key(Arc<LiveKey>, u64),
 }
 
 impl Caller {
@@ -41,7 +35,7 @@ impl Caller {
     pub(crate) fn log_name(&self) -> &str {
         match &self.0 {
             Identity::Operator => "operator",
-            Identity::Key(key) => &key.info.id,
+            Identity::Key(key, _) => &key.info.id,
         }
     }
 
@@ -82,7 +76,7 @@ impl Caller {
     pub fn member(&self) -> Option<MemberId> {
         match &self.0 {
             Identity::Operator => None,
-            Identity::Key(key) => Some(key.info.member),
+            Identity::Key(key, _) => Some(key.info.member),
         }
     }
 
@@ -94,7 +88,7 @@ impl Caller {
             LazyLock::new(|| Grant::new([Scope::Admin, Scope::Read].into_iter().collect(), []));
         match &self.0 {
             Identity::Operator => &OPERATOR,
-            Identity::Key(key) => &key.grant,
+            Identity::Key(key, _) => &key.grant,
         }
     }
 
@@ -109,7 +103,7 @@ impl Caller {
     pub fn queues(&self) -> &[QueueGrant] {
         match &self.0 {
             Identity::Operator => &[],
-            Identity::Key(key) => &key.info.queues,
+            Identity::Key(key, _) => &key.info.queues,
         }
     }
 
@@ -117,7 +111,7 @@ impl Caller {
     pub(crate) fn id(&self) -> &str {
         match &self.0 {
             Identity::Operator => "",
-            Identity::Key(key) => &key.info.id,
+            Identity::Key(key, _) => &key.info.id,
         }
     }
 
@@ -128,43 +122,60 @@ impl Caller {
     }
 }
 
-/// What a request says about who sends it, as text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Credentials<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) timestamp: &'a str,
-    pub(crate) nonce: &'a str,
-    pub(crate) signature: &'a str,
+/// How far the head of a request proves who sends it.
+pub(crate) enum Standing {
+    /// It proves the sender. A body, if its hash is given, must be the one that was signed.
+    Proved(Caller, Option<[u8; 32]>),
+    /// The signature is of scheme 1 and covers the body, which has to be read first.
+    Unproved,
 }
 
 /// Checks requests: signature, timestamp, repetition, allowance.
 pub(crate) struct Gatekeeper {
     keys: Arc<KeyStore>,
     window_us: u64,
+    ahead_us: u64,
+    /// Secrets of this change of the store and of earlier ones may have signed requests before the
+    /// start.
+    old_change: u64,
+    /// What an old secret signed at this time or earlier may have been accepted before the start.
+    old_until_us: u64,
     seen: SeenSignatures,
     key_rate: Rate,
     addresses: Addresses,
-    operator: Bucket,
+    operator: Allowance,
     nobody: Signer,
     began: Instant,
     rate_limited: AtomicU64,
 }
 
 impl Gatekeeper {
-    pub(crate) fn new(keys: Arc<KeyStore>, config: &GatewayConfig) -> Gatekeeper {
+    /// How far a timestamp may be ahead of the venue's time.
+    const AHEAD_MAX: Duration = Duration::from_secs(1);
+
+    /// `journaled` is the time of the last command in the journal.
+    pub(crate) fn new(
+        keys: Arc<KeyStore>,
+        config: &GatewayConfig,
+        journaled: Timestamp,
+    ) -> Gatekeeper {
         let window = config.signature_window.min(GatewayConfig::SIGNATURE_WINDOW_MAX);
         let window_us = window.as_micros() as u64;
+        let ahead_us = Gatekeeper::AHEAD_MAX.as_micros() as u64;
         Gatekeeper {
+            old_change: keys.live().change,
+            old_until_us: now_us().max(journaled.0 / 1_000).saturating_add(ahead_us),
             keys,
             window_us,
-            // A timestamp may be a window ahead and is valid until a window later.
-            seen: SeenSignatures::new(2 * window_us + 1, config.signatures_max),
+            ahead_us,
+            // A timestamp may be ahead and is valid until a window later.
+            seen: SeenSignatures::new(ahead_us + window_us + 1, config.signatures_max),
             key_rate: Rate::new(config.key_rate, config.key_burst),
             addresses: Addresses::new(
                 Rate::new(config.address_rate, config.address_burst),
                 config.addresses_max,
             ),
-            operator: Bucket::default(),
+            operator: Allowance::default(),
             nobody: Signer::new(&super::key::random()),
             began: Instant::now(),
             rate_limited: AtomicU64::new(0),
@@ -176,118 +187,195 @@ impl Gatekeeper {
         self.rate_limited.load(Ordering::Relaxed)
     }
 
-    /// Who sends a request that must be signed, or carry the admin key.
-    pub(crate) fn check(
+    /// Who sends a request that must be signed, or carry the admin key, as far as its head proves it.
+    /// Without a body, the head proves it or the request is refused.
+    pub(crate) fn check_head(
         &self,
-        headers: &HeaderMap,
-        method: &str,
-        path: &str,
+        head: &Parts,
+        has_body: bool,
+        peer: IpAddr,
+    ) -> Result<Standing, ApiError> {
+        let checked = self.prove(head, has_body);
+        self.charge(checked, peer)
+    }
+
+    /// Who sends a request whose body has come.
+    pub(crate) fn check_body(
+        &self,
+        head: &Parts,
+        standing: Standing,
         body: &[u8],
         peer: IpAddr,
     ) -> Result<Caller, ApiError> {
-        if let Some(value) = headers.get(header::AUTHORIZATION) {
-            return self.check_admin_key(value.as_bytes(), peer);
+        match standing {
+            Standing::Proved(caller, None) => Ok(caller),
+            Standing::Proved(caller, Some(hash)) if sha256(body) == hash => Ok(caller),
+            Standing::Proved(..) => {
+                let message = "The body is not the one whose SHA-256 was signed.";
+                Err(ApiError::new(StatusCode::BAD_REQUEST, "body_hash_mismatch", message)
+                    .of("body"))
+            }
+            Standing::Unproved => {
+                let checked = Claim::of(head).and_then(|claim| {
+                    self.verify(&claim, head.method.as_str(), path(head), Rest::Body(body))
+                });
+                self.charge(checked, peer)
+            }
         }
-        let text = |name| header_text(headers, name);
-        let credentials = Credentials {
-            key: text(&KEY)?.unwrap_or_default(),
-            timestamp: text(&TIMESTAMP)?.unwrap_or_default(),
-            nonce: text(&NONCE)?.unwrap_or_default(),
-            signature: text(&SIGNATURE)?.unwrap_or_default(),
-        };
-        self.check_signature(credentials, method, path, body, peer)
     }
 
     /// Lets an unsigned request to public data pass, as long as its address has an allowance.
-    /// A signed one counts against its key instead.
+    /// A signed one counts against its key instead, and its sender is returned.
     pub(crate) fn check_public(
         &self,
-        headers: &HeaderMap,
-        method: &str,
-        path: &str,
+        head: &Parts,
         peer: IpAddr,
-    ) -> Result<(), ApiError> {
-        if headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION) {
-            return self.check(headers, method, path, b"", peer).map(|_| ());
+    ) -> Result<Option<Caller>, ApiError> {
+        if Claim::is_made(&head.headers) {
+            return match self.check_head(head, false, peer)? {
+                Standing::Proved(caller, _) => Ok(Some(caller)),
+                Standing::Unproved => Ok(None),
+            };
         }
-        self.charge_address(peer)
+        self.charge_address(peer)?;
+        Ok(None)
     }
 
-    /// Whether a caller who proved who they are some time ago may still go on.
-    pub(crate) fn is_still_valid(&self, caller: &Caller) -> bool {
-        let Identity::Key(key) = &caller.0 else { return true };
-        let live = self.keys.live();
-        live.keys.get(&key.info.id).is_some_and(|key| key.is_valid_at(now_us()))
-    }
-
-    /// Who signed this.
-    pub(crate) fn check_signature(
+    /// Who signed a message that stands for a request without a body.
+    pub(crate) fn check_message(
         &self,
-        credentials: Credentials<'_>,
+        claim: Result<Claim<'_>, ApiError>,
         method: &str,
         path: &str,
-        body: &[u8],
         peer: IpAddr,
     ) -> Result<Caller, ApiError> {
-        let checked = self.verify(credentials, method, path, body);
-        self.settle(checked, peer)
+        let checked =
+            claim.and_then(|claim| self.verify(&claim, method, path, claim.rest_without_body()?));
+        self.charge(checked, peer)
     }
 
-    fn verify(
-        &self,
-        credentials: Credentials<'_>,
-        method: &str,
-        path: &str,
-        body: &[u8],
-    ) -> Result<(Caller, Bucket), ApiError> {
-        let Credentials { key, timestamp, nonce, signature } = credentials;
-        for (value, name) in
-            [(key, HEADER_KEY), (timestamp, HEADER_TIMESTAMP), (signature, HEADER_SIGNATURE)]
-        {
-            if value.is_empty() {
-                let message = format!("This needs a signed request: {name} is missing.");
-                return Err(unauthorized("credentials_missing", message).of(name));
+    /// Whether a caller who proved who they are some time ago may still go on: the key is valid, and
+    /// the secret that signed still works.
+    pub(crate) fn is_still_valid(&self, caller: &Caller) -> bool {
+        let Identity::Key(key, made) = &caller.0 else { return true };
+        let (live, now_us) = (self.keys.live(), now_us());
+        live.keys.get(&key.info.id).is_some_and(|key| {
+            key.is_valid_at(now_us) && key.working(now_us).any(|secret| secret.made == *made)
+        })
+    }
+
+    /// Tells of each change of a key.
+    pub(crate) fn keys_changed(&self) -> watch::Receiver<u64> {
+        self.keys.changed()
+    }
+
+    /// Waits until a caller may no longer go on because its key was changed.
+    pub(crate) async fn ended(&self, caller: &Caller) {
+        let mut changed = self.keys.changed();
+        while self.is_still_valid(caller) {
+            if changed.changed().await.is_err() {
+                std::future::pending().await
             }
         }
-        if nonce.len() > NONCE_BYTES_MAX {
-            let message = format!("A nonce is at most {NONCE_BYTES_MAX} bytes long.");
-            return Err(unauthorized("credentials_invalid", message).of(HEADER_NONCE));
+    }
+
+    /// Whose the body of a request is while it is read.
+    pub(crate) fn owner<'a>(&'a self, standing: &'a Standing, peer: IpAddr) -> Owner<'a> {
+        match standing {
+            Standing::Proved(caller, _) => self.owner_of(caller),
+            Standing::Unproved => Owner::Address(peer),
         }
-        let now_us = now_us();
-        let Some(stamp_us) = decimal(timestamp) else {
-            let message = "A timestamp is a whole number of microseconds since 1970.";
-            return Err(unauthorized("credentials_invalid", message).of(HEADER_TIMESTAMP));
+    }
+
+    /// Whose the body of a caller's request is.
+    pub(crate) fn owner_of<'a>(&'a self, caller: &'a Caller) -> Owner<'a> {
+        match &caller.0 {
+            Identity::Operator => Owner::Key(&self.operator.bodies),
+            Identity::Key(key, _) => Owner::Key(&key.allowance.bodies),
+        }
+    }
+
+    fn prove(&self, head: &Parts, has_body: bool) -> Result<Standing, ApiError> {
+        if let Some(key) = head.headers.get(header::AUTHORIZATION) {
+            return Ok(Standing::Proved(self.check_admin_key(key.as_bytes())?, None));
+        }
+        let claim = Claim::of(head)?;
+        let rest = match (has_body, claim.is_scheme_2()) {
+            (false, _) => claim.rest_without_body()?,
+            (true, true) => claim.rest_with_body()?,
+            (true, false) => {
+                // What cannot become valid is not read for.
+                self.check_time(&claim)?;
+                return Ok(Standing::Unproved);
+            }
         };
-        if now_us.abs_diff(stamp_us) > self.window_us {
-            let message = format!(
-                "The timestamp is more than {} ms from the venue's time, {now_us} µs; set the \
-                 clock (GET /v1/time helps) and sign anew.",
-                self.window_us / 1_000
-            );
-            return Err(unauthorized("timestamp_outside_window", message).of(HEADER_TIMESTAMP));
+        let caller = self.verify(&claim, head.method.as_str(), path(head), rest)?;
+        Ok(Standing::Proved(caller, if has_body { claim.body_hash() } else { None }))
+    }
+
+    /// The time that a request says it was signed at, if it may say so now.
+    fn check_time(&self, claim: &Claim<'_>) -> Result<(u64, u64), ApiError> {
+        let now_us = now_us();
+        let stamp_us = claim.stamp_us()?;
+        let window =
+            stamp_us.saturating_sub(self.ahead_us)..=stamp_us.saturating_add(self.window_us);
+        if window.contains(&now_us) {
+            return Ok((now_us, stamp_us));
         }
-        let signed = Signed { timestamp, nonce, method, path, body };
-        let signature = hex::decode(signature).unwrap_or_default();
+        let message = format!(
+            "The timestamp is more than {} ms behind the venue's time, {now_us} µs, or more than {} ms \
+             ahead of it; set the clock (GET /v1/time helps) and sign anew.",
+            self.window_us / 1_000,
+            self.ahead_us / 1_000
+        );
+        Err(outside_window(message))
+    }
+
+    /// Who signed this; the signature and one request of the key's allowance are used up.
+    fn verify(
+        &self,
+        claim: &Claim<'_>,
+        method: &str,
+        path: &str,
+        rest: Rest<'_>,
+    ) -> Result<Caller, ApiError> {
+        let (now_us, stamp_us) = self.check_time(claim)?;
+        let Claim { timestamp, nonce, .. } = *claim;
+        let signed = Signed { timestamp, nonce, method, path, rest };
+        let signature = hex::decode(claim.signature()).unwrap_or_default();
         let live = self.keys.live();
-        let found = live.keys.get(key);
-        // An unknown key costs as much as a known one, so that time does not tell them apart.
-        let signer = found.map_or(&self.nobody, |key| &key.signer);
-        let is_signed = signer.verifies(signed, &signature)
-            || found.and_then(|key| key.previous.as_ref()).is_some_and(|(old, until_us)| {
-                now_us < *until_us && old.verifies(signed, &signature)
-            });
-        let (Some(key), true) = (found, is_signed) else {
+        let found = live.keys.get(claim.key);
+        let signing = match found {
+            Some(key) => key.working(now_us).find(|it| it.signer.verifies(signed, &signature)),
+            None => {
+                // An unknown key costs as much as a known one, so that time does not tell them
+                // apart.
+                self.nobody.verifies(signed, &signature);
+                None
+            }
+        };
+        let (Some(key), Some(secret)) = (found, signing) else {
             let message = "The key is unknown or the signature is not of this request.";
             return Err(unauthorized("credentials_invalid", message));
         };
         // Only whoever has the secret gets to know more about the key.
         if !key.is_valid_at(now_us) {
-            let message = "The key has expired or was revoked.";
-            return Err(unauthorized("key_not_valid", message));
+            return Err(ApiError::key_not_valid());
         }
-        match self.seen.insert(&signature, now_us) {
-            Ok(()) => Ok((Caller(Identity::Key(Arc::clone(key))), key.bucket.clone())),
+        // Which signatures were accepted before the start is forgotten.
+        if secret.made <= self.old_change && stamp_us <= self.old_until_us {
+            let message = format!(
+                "The venue has just started and takes timestamps after {} µs, so that nothing is \
+                 accepted twice; sign anew a second later.",
+                self.old_until_us
+            );
+            return Err(ApiError { retry: true, ..outside_window(message) });
+        }
+        let allowed = || key.allowance.requests.take(self.key_rate, self.began.elapsed());
+        match self.seen.admit(&signature, now_us, allowed) {
+            Ok(()) => Ok(Caller(Identity::Key(Arc::clone(key), secret.made))),
             Err(NotFresh::Full) => Err(ApiError::busy()),
+            Err(NotFresh::RateLimited) => Err(self.refuse_for_number()),
             Err(NotFresh::Replayed) => {
                 let message = "This very request came before; sign it anew, with another nonce.";
                 Err(unauthorized("replayed_request", message))
@@ -295,36 +383,28 @@ impl Gatekeeper {
         }
     }
 
-    fn check_admin_key(&self, value: &[u8], peer: IpAddr) -> Result<Caller, ApiError> {
+    fn check_admin_key(&self, value: &[u8]) -> Result<Caller, ApiError> {
         let text = std::str::from_utf8(value).unwrap_or_default();
         let key = text.strip_prefix("Bearer ").unwrap_or_default();
-        let checked = if self.keys.live().admin.matches(key) {
-            Ok((Caller(Identity::Operator), self.operator.clone()))
-        } else {
+        if !self.keys.live().admin.matches(key) {
             let message = "Only the admin key is sent in this header, as Bearer.";
-            Err(unauthorized("credentials_invalid", message).of("authorization"))
-        };
-        self.settle(checked, peer)
+            return Err(unauthorized("credentials_invalid", message).of("authorization"));
+        }
+        match self.operator.requests.take(self.key_rate, self.began.elapsed()) {
+            true => Ok(Caller(Identity::Operator)),
+            false => Err(self.refuse_for_number()),
+        }
     }
 
-    /// Who proved who they are pays from their own allowance, all others from their address's.
-    fn settle(
-        &self,
-        checked: Result<(Caller, Bucket), ApiError>,
-        peer: IpAddr,
-    ) -> Result<Caller, ApiError> {
+    /// Who proved who they are has paid from their own allowance; what proves nothing is paid from
+    /// its address's.
+    fn charge<T>(&self, checked: Result<T, ApiError>, peer: IpAddr) -> Result<T, ApiError> {
         match checked {
-            Ok((caller, bucket)) => {
-                if bucket.take(self.key_rate, self.began.elapsed()) {
-                    return Ok(caller);
-                }
-                self.rate_limited.fetch_add(1, Ordering::Relaxed);
-                Err(ApiError::rate_limited())
-            }
-            Err(error) => {
+            Err(error) if error.status != StatusCode::TOO_MANY_REQUESTS => {
                 self.charge_address(peer)?;
                 Err(error)
             }
+            checked => checked,
         }
     }
 
@@ -332,27 +412,25 @@ impl Gatekeeper {
         if self.addresses.take(peer, self.began.elapsed()) {
             return Ok(());
         }
+        Err(self.refuse_for_number())
+    }
+
+    fn refuse_for_number(&self) -> ApiError {
         self.rate_limited.fetch_add(1, Ordering::Relaxed);
-        Err(ApiError::rate_limited())
+        ApiError::rate_limited()
     }
 }
 
-/// A whole number without sign or leading zeros' tricks: digits only.
-fn decimal(text: &str) -> Option<u64> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+/// The path with the query, as it came.
+fn path(head: &Parts) -> &str {
+    head.uri.path_and_query().map_or("", |path| path.as_str())
 }
 
-fn header_text<'a>(
-    headers: &'a HeaderMap,
-    name: &'static HeaderName,
-) -> Result<Option<&'a str>, ApiError> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
-    value.to_str().map(Some).map_err(|_| {
-        unauthorized("credentials_invalid", "The header is not plain text.").of(name.as_str())
-    })
+fn outside_window(message: String) -> ApiError {
+    unauthorized("timestamp_outside_window", message).of(HEADER_TIMESTAMP)
 }
 
-fn unauthorized(
+pub(super) fn unauthorized(
     code: &'static str,
     message: impl Into<std::borrow::Cow<'static, str>>,
 ) -> ApiError {

@@ -2,7 +2,7 @@
 
 use super::hex;
 use super::signature::Signer;
-use crate::limits::Bucket;
+use crate::limits::{Bucket, Share};
 use crate::queues::QueueGrant;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
@@ -150,25 +150,61 @@ impl KeyRecord {
     }
 }
 
+/// A secret ready for checking signatures.
+pub(super) struct LiveSecret {
+    secret: Secret,
+    pub(super) signer: Signer,
+    /// The change of the store that made it; 0 if it was there when the store was opened.
+    pub(super) made: u64,
+}
+
 /// A key ready for checking requests.
 pub(super) struct LiveKey {
     pub(super) info: KeyInfo,
     pub(super) grant: Grant,
-    pub(super) signer: Signer,
-    pub(super) previous: Option<(Signer, u64)>,
-    pub(super) bucket: Bucket,
+    pub(super) current: LiveSecret,
+    /// The secret before the last rotation, and until when it works.
+    pub(super) previous: Option<(LiveSecret, u64)>,
+    pub(super) allowance: Allowance,
+}
+
+/// What a key has used of what it may; clones share it.
+#[derive(Clone, Default)]
+pub(super) struct Allowance {
+    pub(super) requests: Bucket,
+    pub(super) bodies: Share,
 }
 
 impl LiveKey {
-    pub(super) fn new(record: &KeyRecord) -> LiveKey {
-        let previous = record.previous.as_ref();
+    /// The key as it is after this change of the store. What it has used, and which change made a
+    /// secret, is as it was `before`.
+    pub(super) fn new(record: &KeyRecord, before: Option<&LiveKey>, change: u64) -> LiveKey {
+        let live = |secret: &Secret| {
+            let known = before.and_then(|before| before.secrets().find(|it| it.secret == *secret));
+            LiveSecret {
+                secret: secret.clone(),
+                signer: Signer::new(&secret.0),
+                made: known.map_or(change, |known| known.made),
+            }
+        };
         LiveKey {
             info: record.info(),
             grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts),
-            signer: Signer::new(&record.secret.0),
-            previous: previous.map(|old| (Signer::new(&old.secret.0), old.until_us)),
-            bucket: Bucket::default(),
+            current: live(&record.secret),
+            previous: record.previous.as_ref().map(|old| (live(&old.secret), old.until_us)),
+            allowance: before.map(|before| before.allowance.clone()).unwrap_or_default(),
         }
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &LiveSecret> {
+        let previous = self.previous.as_ref().map(|(secret, _)| secret);
+        std::iter::once(&self.current).chain(previous)
+    }
+
+    /// The secrets that work at this time, whether or not the key does.
+    pub(super) fn working(&self, now_us: u64) -> impl Iterator<Item = &LiveSecret> {
+        let previous = self.previous.as_ref().filter(move |(_, until_us)| now_us < *until_us);
+        std::iter::once(&self.current).chain(previous.map(|(secret, _)| secret))
     }
 
     /// Whether the key works at this time.

@@ -2,6 +2,7 @@
 
 mod bus;
 mod check;
+mod claim;
 mod file;
 mod hex;
 mod key;
@@ -12,9 +13,13 @@ mod store;
 
 pub(crate) use bus::{CreateKey, KeyBus, ListKeys, RevokeKey, RotateKey};
 pub use check::Caller;
-pub(crate) use check::{Credentials, Gatekeeper};
+pub(crate) use check::{Gatekeeper, Standing};
+pub(crate) use claim::Claim;
 pub use file::{KeyFileError, MasterKey};
 pub(crate) use key::random;
 pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};
-pub use signature::{HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP, now_us, sign};
+pub use signature::{
+    HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE,
+    HEADER_TIMESTAMP, SignRequest, now_us,
+};
 pub use store::{KeyStore, KeyStoreError, OpenedKeys};

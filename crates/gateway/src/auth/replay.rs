@@ -13,6 +13,8 @@ pub(super) enum NotFresh {
     Replayed,
     /// As many are remembered as may be.
     Full,
+    /// Its key has no allowance left. The signature may come again.
+    RateLimited,
 }
 
 /// A set in two generations. A generation lasts as long as a timestamp can be valid, so what is
@@ -54,14 +56,22 @@ impl Hasher for Taken {
 }
 
 impl SeenSignatures {
-    /// `generation_us` is twice the window; `max` bounds how many are remembered.
+    /// `generation_us` is how long a timestamp is valid after it may first be used; `max` bounds how
+    /// many signatures are remembered.
     pub(super) fn new(generation_us: u64, max: usize) -> SeenSignatures {
         let shards = std::array::from_fn(|_| Mutex::default());
         SeenSignatures { shards, generation_us, shard_max: (max / SHARDS).max(1) }
     }
 
-    /// Remembers a signature that has been verified, at time `now_us`.
-    pub(super) fn insert(&self, signature: &[u8; 32], now_us: u64) -> Result<(), NotFresh> {
+    /// Remembers a signature that has been verified, at time `now_us`, if `take` finds an allowance
+    /// for it. All happens under one lock: a signature that came before takes nothing, and one without
+    /// an allowance is not remembered.
+    pub(super) fn admit(
+        &self,
+        signature: &[u8; 32],
+        now_us: u64,
+        take: impl FnOnce() -> bool,
+    ) -> Result<(), NotFresh> {
         let (low, high) = signature.split_at(16);
         let number = u128::from_le_bytes(low.try_into().expect("half of 32 bytes are 16"));
         let shard = usize::from(high[0]) % SHARDS;
@@ -82,6 +92,9 @@ impl SeenSignatures {
         if shard.newer.len() + shard.older.len() >= self.shard_max {
             return Err(NotFresh::Full);
         }
+        if !take() {
+            return Err(NotFresh::RateLimited);
+        }
         shard.newer.insert(number);
         Ok(())
     }
@@ -97,15 +110,19 @@ mod tests {
         signature
     }
 
+    fn admit(seen: &SeenSignatures, number: u8, now_us: u64) -> Result<(), NotFresh> {
+        seen.admit(&signature(number), now_us, || true)
+    }
+
     #[test]
     fn a_signature_is_refused_for_at_least_a_generation_after_it_came() {
         for offset in 0..10 {
             let seen = SeenSignatures::new(10, 1_000);
             let start = 1_000 + offset;
-            seen.insert(&signature(1), 1_000).unwrap();
-            seen.insert(&signature(2), start).unwrap();
+            admit(&seen, 1, 1_000).unwrap();
+            admit(&seen, 2, start).unwrap();
             for now in start..=start + 10 {
-                assert_eq!(seen.insert(&signature(2), now), Err(NotFresh::Replayed), "{now}");
+                assert_eq!(admit(&seen, 2, now), Err(NotFresh::Replayed), "{now}");
             }
         }
     }
@@ -113,10 +130,20 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded_and_room_comes_back() {
         let seen = SeenSignatures::new(10, 2 * SHARDS);
-        seen.insert(&signature(1), 100).unwrap();
-        seen.insert(&signature(2), 100).unwrap();
-        assert_eq!(seen.insert(&signature(3), 105), Err(NotFresh::Full));
-        assert_eq!(seen.insert(&signature(3), 111), Err(NotFresh::Full), "still the older");
-        assert_eq!(seen.insert(&signature(3), 122), Ok(()));
+        admit(&seen, 1, 100).unwrap();
+        admit(&seen, 2, 100).unwrap();
+        assert_eq!(admit(&seen, 3, 105), Err(NotFresh::Full));
+        assert_eq!(admit(&seen, 3, 111), Err(NotFresh::Full), "still the older");
+        assert_eq!(admit(&seen, 3, 122), Ok(()));
+    }
+
+    #[test]
+    fn a_signature_without_an_allowance_is_not_remembered_and_a_repeated_one_takes_none() {
+        let seen = SeenSignatures::new(10, 1_000);
+        let refused = seen.admit(&signature(1), 100, || false);
+        assert_eq!(refused, Err(NotFresh::RateLimited));
+        assert_eq!(admit(&seen, 1, 101), Ok(()));
+        let repeated = seen.admit(&signature(1), 102, || unreachable!("it has been seen"));
+        assert_eq!(repeated, Err(NotFresh::Replayed));
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::watch;
 
 /// The most keys that a store holds, revoked ones included.
 const KEYS_MAX: usize = 10_000;
@@ -61,6 +62,8 @@ pub struct OpenedKeys {
 pub struct KeyStore {
     state: Mutex<State>,
     live: RwLock<Arc<Live>>,
+    /// Says the number of each change once it counts.
+    changed: watch::Sender<u64>,
 }
 
 struct State {
@@ -77,6 +80,8 @@ struct Content {
 
 /// What requests are checked against.
 pub(super) struct Live {
+    /// How many changes were made since the store was opened.
+    pub(super) change: u64,
     pub(super) admin: AdminHash,
     pub(super) keys: HashMap<String, Arc<LiveKey>>,
 }
@@ -102,7 +107,8 @@ impl KeyStore {
             }
         };
         let live = RwLock::new(Arc::new(Live::new(&content, None)));
-        let keys = KeyStore { state: Mutex::new(State { dir, content }), live };
+        let state = Mutex::new(State { dir, content });
+        let keys = KeyStore { state, live, changed: watch::Sender::new(0) };
         Ok(OpenedKeys { keys, new_admin_key })
     }
 
@@ -197,6 +203,11 @@ impl KeyStore {
         Arc::clone(&self.live.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Tells of each change of a key.
+    pub(super) fn changed(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // A change is made on a copy, so what a poisoned lock holds is whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -212,22 +223,22 @@ impl KeyStore {
         state.dir.write(&encode(&content))?;
         let live = Arc::new(Live::new(&content, Some(&self.live())));
         state.content = content;
+        let change = live.change;
         *self.live.write().unwrap_or_else(PoisonError::into_inner) = live;
+        self.changed.send_replace(change);
         Ok(result)
     }
 }
 
 impl Live {
-    /// Keys of `before` keep what they have used of their allowance.
+    /// Keys of `before` keep what they have used of their allowances.
     fn new(content: &Content, before: Option<&Live>) -> Live {
+        let change = before.map_or(0, |before| before.change + 1);
         let keys = content.keys.iter().map(|record| {
-            let mut key = LiveKey::new(record);
-            if let Some(old) = before.and_then(|before| before.keys.get(&record.id)) {
-                key.bucket = old.bucket.clone();
-            }
-            (record.id.clone(), Arc::new(key))
+            let old = before.and_then(|before| before.keys.get(&record.id));
+            (record.id.clone(), Arc::new(LiveKey::new(record, old.map(|old| &**old), change)))
         });
-        Live { admin: content.admin_sha256.clone(), keys: keys.collect() }
+        Live { change, admin: content.admin_sha256.clone(), keys: keys.collect() }
     }
 }
 

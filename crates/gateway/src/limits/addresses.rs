@@ -1,6 +1,6 @@
 //! Allowances of remote addresses whose requests carry no valid signature.
 
-use super::{Bucket, Rate};
+use super::{Bucket, Rate, source_of};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +21,7 @@ impl Addresses {
 
     /// Takes from the address's allowance, if something is left of it.
     pub(crate) fn take(&self, address: IpAddr, now: Duration) -> bool {
+        let address = source_of(address);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= self.max && !buckets.contains_key(&address) {
             buckets.retain(|_, bucket| !bucket.is_full(now));

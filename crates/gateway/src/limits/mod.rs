@@ -1,7 +1,11 @@
-//! Allowances: how often a caller may ask.
+//! Allowances: how often a caller may ask, and how much memory what it asks may hold.
 
 mod addresses;
+mod bodies;
 mod bucket;
+mod source;
 
 pub(crate) use addresses::Addresses;
+pub(crate) use bodies::{Bodies, BodyLimits, Held, NoRoom, Owner, Share};
 pub(crate) use bucket::{Bucket, Rate};
+pub(crate) use source::source_of;

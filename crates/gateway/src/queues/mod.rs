@@ -20,6 +20,7 @@ pub(crate) use error::{AtMessage, AtPlace, told as queue_error};
 pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
+pub(crate) use policy::{may_produce, may_something};
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, GivenBack, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage,

@@ -44,6 +44,22 @@ impl<R: NeedsRight> Policy<R> for QueuePolicy {
     }
 }
 
+/// Whether a caller may publish on a topic: asked before the messages are read.
+pub(crate) fn may_produce(caller: &Caller, topic: &Name) -> Result<()> {
+    match caller.scopes().has(Scope::Admin) {
+        true => Ok(()),
+        false => check(caller, &Needed::Right(QueueRight::Produce, topic)),
+    }
+}
+
+/// Whether a caller may do anything with any topic.
+pub(crate) fn may_something(caller: &Caller) -> Result<()> {
+    if caller.scopes().has(Scope::Admin) || !caller.queues().is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Forbidden, "forbidden", "This key has no right to any topic."))
+}
+
 fn check(caller: &Caller, needed: &Needed<'_>) -> Result<()> {
     let grants = caller.queues();
     let (allowed, right, topic) = match *needed {

@@ -2,22 +2,32 @@
 
 use super::{Handled, packed, respond};
 use crate::ApiError;
+use crate::auth::Caller;
 use crate::call::Call;
 use crate::dto::{GroupRequest, MessageRequest, TopicRequest, write_message, write_topic};
 use crate::gate::Gate;
-use crate::json::JsonOut;
+use crate::json::{JsonOut, SizeMax};
 use crate::query::unescape;
 use crate::queues::{
     CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, MESSAGES_MAX,
-    NewMessages, PublishMessages, QueueBus, ReadFrom, ReadMessages,
+    NewMessages, PublishMessages, QueueBus, ReadFrom, ReadMessages, may_produce, queue_error,
 };
 use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
 use rialto_queue::{Level, Message, Name, Start, Timestamp};
 use std::time::Duration;
+
+/// Most JSON of messages: each of them may have headers, in an object of their own.
+const MESSAGES_SIZE_MAX: SizeMax = SizeMax {
+    objects: 2 * MESSAGES_MAX,
+    values: 2 * MESSAGES_MAX * (MESSAGE_FIELDS_MAX + rialto_queue::HEADERS_MAX),
+};
+/// Most fields of a message, and a few.
+pub(super) const MESSAGE_FIELDS_MAX: usize = 16;
 
 /// Where to go on reading, in an answer that has no other place for it.
 pub const HEADER_NEXT: &str = "x-rialto-next";
@@ -38,7 +48,14 @@ pub(crate) fn names<const N: usize>(
     call: &Call,
     fields: [&'static str; N],
 ) -> Result<[Name; N], ApiError> {
-    let path = call.head.uri.path().strip_prefix("/v1/queues/").unwrap_or_default();
+    names_in(&call.head, fields)
+}
+
+fn names_in<const N: usize>(
+    head: &Parts,
+    fields: [&'static str; N],
+) -> Result<[Name; N], ApiError> {
+    let path = head.uri.path().strip_prefix("/v1/queues/").unwrap_or_default();
     // Between the names stands what is named: topic, "groups", group, "fetch".
     let mut parts = path.split('/').step_by(2);
     let mut names = Vec::with_capacity(N);
@@ -128,7 +145,15 @@ pub(super) async fn delete_group(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/messages`
 pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
-    let call = Call::read_up_to(gate, request, gate.config.queue_body_bytes_max).await?;
+    // Whoever may not publish there, or where there is no such topic, need not be read.
+    let may_publish = |caller: &Caller, head: &Parts| {
+        let [topic] = names_in(head, ["topic"])?;
+        may_produce(caller, &topic)?;
+        bus.queue().options(topic.as_str()).map_err(queue_error)?;
+        Ok(())
+    };
+    let bytes_max = gate.config.queue_body_bytes_max;
+    let call = Call::read_if(gate, request, bytes_max, may_publish).await?;
     let [topic] = names(&call, ["topic"])?;
     let mut query = call.query()?;
     let confirm: Option<Level> = query.parse("confirm", "memory, buffered or synced")?;
@@ -145,6 +170,7 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     let messages = match packed::messages(&call)? {
         Some(packed) => NewMessages::Packed(packed),
         None => {
+            call.bound(MESSAGES_SIZE_MAX)?;
             let rows: Vec<MessageRequest> = call.json_list(MESSAGES_MAX)?;
             let messages = rows.into_iter().enumerate().map(|(nth, row)| row.message(nth));
             NewMessages::Listed(messages.collect::<Result<_, _>>()?)
@@ -197,7 +223,8 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     };
     let wait = Duration::from_millis(wait_ms.unwrap_or_default());
     let read = ReadMessages { topic, from, max, wait };
-    let page = bus(gate)?.query(read, &call.queue_cx()).await?;
+    let (bus, cx) = (bus(gate)?, call.queue_cx());
+    let page = call.while_valid(gate, bus.query(read, &cx)).await?;
     let next = places_text(&page.next);
     if packed::is_asked_for(&call) {
         let mut response = packed::respond_packed(pack_messages(&page.messages, page.missed));

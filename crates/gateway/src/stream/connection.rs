@@ -6,7 +6,7 @@ use super::reading::Reading;
 use super::replay::Replay;
 use super::request::{Refused, Request, Topic};
 use crate::ApiError;
-use crate::auth::{Caller, Credentials};
+use crate::auth::{Caller, Claim};
 use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
@@ -129,12 +129,14 @@ impl Connection {
         let mut heartbeat = tokio::time::interval(self.gate.config.stream.heartbeat);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopped = self.gate.streams.stopped.clone();
+        let mut keys = self.gate.gatekeeper.keys_changed();
         loop {
             let step = tokio::select! {
                 next = self.outbox.next() => self.send_next(next).await,
                 message = self.socket.recv() => self.hear(message).await,
                 replayed = finished(&mut self.replaying) => self.replayed(replayed),
                 () = beat(&mut heartbeat) => self.beat().await,
+                _ = keys.changed() => self.check_key(),
                 () = told_to_stop(&mut stopped) => Err(Closing::GoingAway),
             };
             if let Err(closing) = step {
@@ -226,10 +228,8 @@ impl Connection {
             gate.intake.begin_message().map_err(|error| Refused { op: None, error })?;
         let (op, done) = match request {
             Request::Auth { key, timestamp, nonce, signature, cancel_on_disconnect } => {
-                let (key, timestamp) = (key.as_str(), timestamp.as_str());
-                let credentials =
-                    Credentials { key, timestamp, nonce: &nonce, signature: &signature };
-                ("auth", self.authenticate(credentials, cancel_on_disconnect))
+                let claim = Claim::new(&key, &timestamp, &nonce, &signature);
+                ("auth", self.authenticate(claim, cancel_on_disconnect))
             }
             Request::Subscribe { topic, from_seq, cancel_on_disconnect } => {
                 ("subscribe", self.subscribe(topic, from_seq, cancel_on_disconnect).await)
@@ -244,12 +244,11 @@ impl Connection {
 
     fn authenticate(
         &mut self,
-        credentials: Credentials<'_>,
+        claim: Result<Claim<'_>, ApiError>,
         cancel_on_disconnect: bool,
     ) -> Result<(), ApiError> {
         let gatekeeper = &self.gate.gatekeeper;
-        let caller =
-            gatekeeper.check_signature(credentials, "GET", "/v1/stream", b"", self.arrival.peer)?;
+        let caller = gatekeeper.check_message(claim, "GET", "/v1/stream", self.arrival.peer)?;
         if self.caller.is_some() {
             let message = "This connection is authenticated already; open another one.";
             return Err(ApiError::new(StatusCode::CONFLICT, "already_authenticated", message));
@@ -410,14 +409,20 @@ impl Connection {
         if self.heard.elapsed() >= self.gate.config.stream.idle_timeout {
             return Err(Closing::Idle);
         }
-        let gatekeeper = &self.gate.gatekeeper;
-        if self.caller.as_ref().is_some_and(|caller| !gatekeeper.is_still_valid(caller)) {
-            return Err(Closing::KeyNotValid);
-        }
+        self.check_key()?;
         // Everything through this sequence stands in the outbox already, before the heartbeat.
         let Ok(told) = self.told().await else { return Err(Closing::Failed) };
         self.outbox.heartbeat(message::heartbeat(told));
         self.send(Message::Ping(bytes::Bytes::new())).await
+    }
+
+    /// Ends the connection of a caller who may no longer go on.
+    fn check_key(&self) -> Result<(), Closing> {
+        let gatekeeper = &self.gate.gatekeeper;
+        match self.caller.as_ref().is_none_or(|caller| gatekeeper.is_still_valid(caller)) {
+            true => Ok(()),
+            false => Err(Closing::KeyNotValid),
+        }
     }
 
     /// Says why, if anyone is there to hear it, and cleans up.

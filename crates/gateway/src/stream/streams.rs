@@ -86,8 +86,7 @@ impl Streams {
 pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
     let (mut head, _) = request.into_parts();
     let arrival = Arrival::of(&head.extensions);
-    let path = head.uri.path_and_query().map_or("", |path| path.as_str());
-    gate.gatekeeper.check_public(&head.headers, head.method.as_str(), path, arrival.peer)?;
+    gate.gatekeeper.check_public(&head, arrival.peer)?;
     let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
     let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
     let config = &gate.config.stream;

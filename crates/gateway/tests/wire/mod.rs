@@ -4,7 +4,7 @@
 
 use crate::house::{House, Key};
 use futures_util::{SinkExt, StreamExt};
-use rialto_gateway::{now_us, sign};
+use rialto_gateway::{SignRequest, now_us};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,11 +142,18 @@ impl Wire {
         message
     }
 
-    /// Authenticates.
+    /// Authenticates, with a venue that has just started again as soon as it takes signatures.
     #[track_caller]
     pub fn auth(&mut self, key: &Key) {
-        self.say(auth(key));
-        self.hear_of("authenticated");
+        loop {
+            self.say(auth(key));
+            let message = self.hear();
+            if message["error"]["code"] != "timestamp_outside_window" {
+                assert_eq!(message["type"], "authenticated", "{message}");
+                return;
+            }
+            crate::house::wait_for_signatures(&message);
+        }
     }
 
     /// Subscribes and takes the confirmation.
@@ -170,11 +177,17 @@ pub fn auth(key: &Key) -> Value {
 
 pub fn auth_at(key: &Key, time_us: u64) -> Value {
     let nonce = format!("w{}", NONCE.fetch_add(1, Ordering::Relaxed));
-    let signature = sign(key.secret.as_bytes(), time_us, &nonce, "GET", "/v1/stream", b"");
+    let signature = signature(key, time_us, &nonce);
     json!({
         "op": "auth", "key": key.id, "timestamp": time_us.to_string(), "nonce": nonce,
         "signature": signature,
     })
+}
+
+/// The signature of a message that authenticates.
+pub fn signature(key: &Key, timestamp_us: u64, nonce: &str) -> String {
+    let (method, path, durability, body) = ("GET", "/v1/stream", "", &b""[..]);
+    SignRequest { timestamp_us, nonce, method, path, durability, body }.sign(key.secret.as_bytes())
 }
 
 pub fn seq_of(value: &Value) -> u64 {

@@ -7,15 +7,14 @@ pub use ask::{Ask, Raw};
 pub use credentials::{Credentials, KeyFile, secret};
 
 use crate::Error;
-use rialto_gateway::{
-    HEADER_CONFLATED, HEADER_KEY, HEADER_NEXT, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP,
-    now_us, sign,
-};
+use rialto_gateway::{HEADER_CONFLATED, HEADER_NEXT, SignRequest, now_us};
 use serde_json::Value;
 use std::time::Duration;
 
 /// How long an answer may take before the venue counts as unreachable.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a request is signed anew because the venue has just started.
+const SIGNED_AGAIN_MAX: usize = 3;
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
@@ -79,11 +78,23 @@ impl Client {
     }
 
     /// Sends a request, signed if there is a key, and returns whatever the venue answers, as it
-    /// came.
+    /// came. A venue that has just started takes no signatures for a second: then the request is
+    /// signed anew and sent again.
     ///
     /// # Errors
     /// No answer came.
     pub fn ask(&self, ask: &Ask<'_>) -> Result<Raw, Error> {
+        for _ in 0..SIGNED_AGAIN_MAX {
+            match self.ask_once(ask)? {
+                (raw, Some(wait)) if raw.status == 401 => std::thread::sleep(wait),
+                (raw, _) => return Ok(raw),
+            }
+        }
+        Ok(self.ask_once(ask)?.0)
+    }
+
+    /// What came back, and after how long the venue says to ask again, if it does.
+    fn ask_once(&self, ask: &Ask<'_>) -> Result<(Raw, Option<Duration>), Error> {
         let Ask { method, path, body, accept } = ask;
         let bytes = body.as_ref().map(|(_, bytes)| &**bytes).unwrap_or_default();
         let mut request =
@@ -100,14 +111,13 @@ impl Client {
                 request = request.header("authorization", format!("Bearer {key}"));
             }
             Credentials::Key { id, secret } => {
-                let timestamp = now_us();
                 let nonce = self.next_nonce();
-                let signature = sign(secret.as_bytes(), timestamp, &nonce, method, path, bytes);
-                request = request
-                    .header(HEADER_KEY, id)
-                    .header(HEADER_TIMESTAMP, timestamp)
-                    .header(HEADER_NONCE, nonce)
-                    .header(HEADER_SIGNATURE, signature);
+                let (timestamp_us, nonce, durability) = (now_us(), &*nonce, "");
+                let (path, body) = (*path, bytes);
+                let signed = SignRequest { timestamp_us, nonce, method, path, durability, body };
+                for (name, value) in signed.headers(id, secret.as_bytes()) {
+                    request = request.header(name, value);
+                }
             }
         }
         let request = request
@@ -117,15 +127,15 @@ impl Client {
             Error::Unreachable(format!("no answer from the venue at {}: {error}", self.url))
         })?;
         let status = answer.status().as_u16();
-        let next = answer.headers().get(HEADER_NEXT).and_then(|next| next.to_str().ok());
-        let next = next.map(str::to_owned);
-        let conflated = answer.headers().get(HEADER_CONFLATED);
-        let conflated = conflated.and_then(|it| it.to_str().ok()?.parse().ok()).unwrap_or(0);
+        let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        let next = header(HEADER_NEXT).map(str::to_owned);
+        let conflated = header(HEADER_CONFLATED).and_then(|it| it.parse().ok()).unwrap_or(0);
+        let again = header("retry-after").and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| {
             Error::Unreachable(format!("the answer of {} broke off: {error}", self.url))
         })?;
-        Ok(Raw { status, next, conflated, body, url: self.url.clone() })
+        Ok((Raw { status, next, conflated, body, url: self.url.clone() }, again))
     }
 
     /// Tells apart like requests of one microsecond, from this process or another.

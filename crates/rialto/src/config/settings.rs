@@ -246,6 +246,21 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "queue_body_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.queue_body_bytes_max as usize,
         "The longest body of messages that are published on a topic."),
+    number!("gateway", "bodies_bytes_max", 1_048_576, 1_099_511_627_776, "bytes",
+        gateway.bodies_bytes_max as usize,
+        "Memory of the bodies of all requests under way; one more is `busy`. It is given back when \
+         a request has been answered."),
+    number!("gateway", "bodies_reserve_bytes", 0, 1_099_511_627_776, "bytes",
+        gateway.bodies_reserve_bytes as usize,
+        "What of it is kept for bodies of up to 64 KiB whose senders are proved by the heads of \
+         their requests. Half of the rest is for senders who are proved already."),
+    number!("gateway", "key_bodies_bytes_max", 65_536, 1_099_511_627_776, "bytes",
+        gateway.key_bodies_bytes_max as usize,
+        "What of it the requests of one key may hold; one more is `too_many_bodies`."),
+    number!("gateway", "address_bodies_bytes_max", 65_536, 1_099_511_627_776, "bytes",
+        gateway.address_bodies_bytes_max as usize,
+        "What of it the requests of one remote address (of IPv6, of one /64) may hold until their \
+         senders are proved; one more is `too_many_bodies`."),
     number!("gateway", "batch_rows_max", 1, 1_000, "rows", gateway.batch_rows_max as usize,
         "Most rows of one batch; more are `batch_too_large`."),
     number!("gateway", "depth_max", 1, 100_000, "", gateway.depth_max as usize,
@@ -260,10 +275,10 @@ pub const SETTINGS: &[Setting] = &[
         "How long a client may take for each 64 KiB of an answer, and for the rest of it; one that \
          is slower is cut off."),
     millis!("gateway", "signature_window_ms", 100, 60_000, gateway.signature_window,
-        "How far a request's timestamp may be from the venue's clock, either way."),
+        "How far a request's timestamp may be behind the venue's clock. It may be a second ahead."),
     number!("gateway", "signatures_max", 1_000, 100_000_000, "", gateway.signatures_max as usize,
         "Signatures remembered at a time, so that none is accepted twice; when that many came \
-         within twice the window, further signed requests are `busy`."),
+         within two windows and two seconds, further signed requests are `busy`."),
     number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
         "Requests of one key; above it `rate_limited`."),
     number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,

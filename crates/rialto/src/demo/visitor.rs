@@ -113,11 +113,12 @@ fn renewed(file: KeyFile, path: &Path) -> Result<KeyFile, Error> {
 fn curl(file: &KeyFile, url: &str, body: &str) -> String {
     let KeyFile { key, secret, .. } = file;
     format!(
-        "B='{body}'; T=$(date +%s%6N); \
-         S=$(printf '%s\\n\\nPOST\\n/v1/orders\\n%s' \"$T\" \"$B\" | \
+        "B='{body}'; T=$(date +%s%6N); H=$(printf %s \"$B\" | sha256sum | cut -d' ' -f1); \
+         S=v2:$(printf 'rialto-2\\n%s\\n\\nPOST\\n/v1/orders\\n\\n%s\\n' \"$T\" \"$H\" | \
          openssl dgst -sha256 -mac HMAC -macopt hexkey:{secret} | sed 's/.* //'); \
          curl -s {url}/v1/orders -H 'Content-Type: application/json' -H 'X-Rialto-Key: {key}' \
-         -H \"X-Rialto-Timestamp: $T\" -H \"X-Rialto-Signature: $S\" -d \"$B\""
+         -H \"X-Rialto-Timestamp: $T\" -H \"X-Rialto-Body-SHA256: $H\" \
+         -H \"X-Rialto-Signature: $S\" -d \"$B\""
     )
 }
 

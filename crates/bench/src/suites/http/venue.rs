@@ -7,8 +7,7 @@ use crate::workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{
-    Gateway, GatewayConfig, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE, HEADER_TIMESTAMP,
-    KeyRequest, KeyStore, MasterKey, Scope, Secret, now_us, sign,
+    Gateway, GatewayConfig, KeyRequest, KeyStore, MasterKey, Scope, Secret, SignRequest, now_us,
 };
 use rialto_model::{AccountId, MemberId, Side};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -54,6 +53,18 @@ impl Served {
         let store = KeyStore::open(&directory.join("auth"), &master)
             .map_err(broken(case, "open the key store"))?
             .keys;
+        let store = Arc::new(store);
+        let config = GatewayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            key_rate: u32::MAX,
+            key_burst: u32::MAX,
+            signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
+            ..GatewayConfig::default()
+        };
+        let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let gateway = Gateway::start(config, parts, Arc::clone(&store))
+            .map_err(broken(case, "start the gateway"))?;
+        // A gateway takes no timestamps of its first second from keys that were there before it.
         let mut keys = Vec::new();
         for user in 1..=members {
             let request = KeyRequest {
@@ -67,16 +78,6 @@ impl Served {
             let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;
             keys.push(Key { id: info.id, secret });
         }
-        let config = GatewayConfig {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            key_rate: u32::MAX,
-            key_burst: u32::MAX,
-            signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
-            ..GatewayConfig::default()
-        };
-        let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let gateway = Gateway::start(config, parts, Arc::new(store))
-            .map_err(broken(case, "start the gateway"))?;
         Ok(Served { gateway, live, engine, keys })
     }
 
@@ -91,12 +92,18 @@ impl Served {
         for (position, body) in bodies(workload).enumerate() {
             let Key { id, secret } = &self.keys[position % self.keys.len()];
             let nonce = position.to_string();
-            let signature = sign(secret.as_bytes(), time_us, &nonce, "POST", PATH, body.as_bytes());
-            let head = format!(
-                "{}\r\n{HEADER_KEY}: {id}\r\n{HEADER_TIMESTAMP}: {time_us}\r\n\
-                 {HEADER_NONCE}: {nonce}\r\n{HEADER_SIGNATURE}: {signature}",
-                head(PATH, body.len())
-            );
+            let signed = SignRequest {
+                timestamp_us: time_us,
+                nonce: &nonce,
+                method: "POST",
+                path: PATH,
+                durability: "",
+                body: body.as_bytes(),
+            };
+            let mut head = head(PATH, body.len());
+            for (name, value) in signed.headers(id, secret.as_bytes()) {
+                head.push_str(&format!("\r\n{name}: {value}"));
+            }
             requests.push(&head, body.as_bytes());
         }
         requests

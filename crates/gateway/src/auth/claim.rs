@@ -1,0 +1,131 @@
+//! What a request says of who sends it.
+
+use super::check::unauthorized;
+use super::hex;
+use super::signature::{
+    EMPTY_SHA256, HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE,
+    HEADER_SIGNATURE, HEADER_TIMESTAMP, scheme_2,
+};
+use crate::ApiError;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, header};
+
+pub(super) use super::signature::Rest;
+
+const NONCE_BYTES_MAX: usize = 64;
+
+// A name as a text would be read and checked anew for each request.
+static KEY: HeaderName = HeaderName::from_static(HEADER_KEY);
+static TIMESTAMP: HeaderName = HeaderName::from_static(HEADER_TIMESTAMP);
+static NONCE: HeaderName = HeaderName::from_static(HEADER_NONCE);
+static BODY_SHA256: HeaderName = HeaderName::from_static(HEADER_BODY_SHA256);
+static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
+static SIGNATURE: HeaderName = HeaderName::from_static(HEADER_SIGNATURE);
+
+/// What a request says of who sends it, as text. No part holds a line feed, because line feeds
+/// separate the parts where they are signed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim<'a> {
+    pub(super) key: &'a str,
+    pub(super) timestamp: &'a str,
+    pub(super) nonce: &'a str,
+    durability: &'a str,
+    body_sha256: &'a str,
+    signature: &'a str,
+}
+
+impl<'a> Claim<'a> {
+    /// Whether a request says anything of who sends it.
+    pub(super) fn is_made(headers: &HeaderMap) -> bool {
+        headers.contains_key(&KEY) || headers.contains_key(header::AUTHORIZATION)
+    }
+
+    /// What the head of a request says.
+    pub(super) fn of(head: &'a Parts) -> Result<Claim<'a>, ApiError> {
+        let text = |name| header_text(&head.headers, name);
+        let claim = Claim::new(text(&KEY)?, text(&TIMESTAMP)?, text(&NONCE)?, text(&SIGNATURE)?)?;
+        let (durability, body_sha256) = (text(&DURABILITY)?, text(&BODY_SHA256)?);
+        Ok(Claim { durability, body_sha256, ..claim })
+    }
+
+    /// What a message says that asks for no durability and has no body.
+    pub(crate) fn new(
+        key: &'a str,
+        timestamp: &'a str,
+        nonce: &'a str,
+        signature: &'a str,
+    ) -> Result<Claim<'a>, ApiError> {
+        for (value, name) in
+            [(key, HEADER_KEY), (timestamp, HEADER_TIMESTAMP), (signature, HEADER_SIGNATURE)]
+        {
+            if value.is_empty() {
+                let message = format!("This needs a signed request: {name} is missing.");
+                return Err(unauthorized("credentials_missing", message).of(name));
+            }
+        }
+        if nonce.len() > NONCE_BYTES_MAX || !nonce.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            let message =
+                format!("A nonce is at most {NONCE_BYTES_MAX} characters of printable ASCII.");
+            return Err(unauthorized("credentials_invalid", message).of(HEADER_NONCE));
+        }
+        Ok(Claim { key, timestamp, nonce, signature, durability: "", body_sha256: "" })
+    }
+
+    pub(super) fn is_scheme_2(&self) -> bool {
+        scheme_2(self.signature).is_some()
+    }
+
+    /// The signature in hexadecimal.
+    pub(super) fn signature(&self) -> &'a str {
+        scheme_2(self.signature).unwrap_or(self.signature)
+    }
+
+    /// When it says that it was signed. Digits only: a time has one spelling.
+    pub(super) fn stamp_us(&self) -> Result<u64, ApiError> {
+        let is_number = self.timestamp.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| self.timestamp.parse().ok()).flatten().ok_or_else(|| {
+            let message = "A timestamp is a whole number of microseconds since 1970.";
+            unauthorized("credentials_invalid", message).of(HEADER_TIMESTAMP)
+        })
+    }
+
+    /// What else is signed of a request without a body.
+    pub(super) fn rest_without_body(&self) -> Result<Rest<'a>, ApiError> {
+        Ok(match (self.is_scheme_2(), self.body_sha256) {
+            (false, _) => Rest::Body(b""),
+            (true, "" | EMPTY_SHA256) => {
+                Rest::Head { durability: self.durability, body_sha256: EMPTY_SHA256 }
+            }
+            (true, _) => {
+                let message = "The signed SHA-256 is that of a body, and none came.";
+                return Err(unauthorized("credentials_invalid", message).of(HEADER_BODY_SHA256));
+            }
+        })
+    }
+
+    /// What else is signed by scheme 2 of a request with a body.
+    pub(super) fn rest_with_body(&self) -> Result<Rest<'a>, ApiError> {
+        if self.body_sha256.is_empty() {
+            let message =
+                format!("The signature does not cover the body: {HEADER_BODY_SHA256} is missing.");
+            return Err(unauthorized("credentials_missing", message).of(HEADER_BODY_SHA256));
+        }
+        if self.body_hash().is_none() {
+            let message = "The SHA-256 of a body is 64 hexadecimal digits, in lower case.";
+            return Err(unauthorized("credentials_invalid", message).of(HEADER_BODY_SHA256));
+        }
+        Ok(Rest::Head { durability: self.durability, body_sha256: self.body_sha256 })
+    }
+
+    /// The SHA-256 that it says its body has.
+    pub(super) fn body_hash(&self) -> Option<[u8; 32]> {
+        hex::decode(self.body_sha256)
+    }
+}
+
+fn header_text<'a>(headers: &'a HeaderMap, name: &'static HeaderName) -> Result<&'a str, ApiError> {
+    let Some(value) = headers.get(name) else { return Ok("") };
+    value.to_str().map_err(|_| {
+        unauthorized("credentials_invalid", "The header is not plain text.").of(name.as_str())
+    })
+}
