@@ -21,7 +21,7 @@ fn value(page: &str, series: &str) -> f64 {
 #[test]
 fn every_metric_is_documented_and_every_documented_one_exported() {
     let (house, _, _) = House::furnished(config());
-    let reply = house.get("/metrics");
+    let reply = house.operate("GET", "/metrics", Value::Null);
     assert!(reply.head.contains("content-type: text/plain; version=0.0.4"));
     let page = reply.expect(200);
     let documented = include_str!("../../../docs/metrics.md").lines().filter_map(|line| {
@@ -98,4 +98,21 @@ fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
     assert_eq!(on_the_bus("request=\"request_withdrawal\",outcome=\"conflict\""), 1.0);
     let timed = "rialto_bus_request_seconds_count{request=\"approve_withdrawal\"}";
     assert_eq!(value(page, timed), 2.0);
+}
+
+#[test]
+fn names_of_topics_are_for_operators() {
+    let (house, alice, _) = House::furnished(config());
+    house.operate("POST", "/v1/queues", json!({"name": "secret-plan"})).expect(201);
+    let page = |reply: house::Reply| reply.expect(200).as_str().unwrap().to_owned();
+    for reply in [house.get("/metrics"), house.ask(&alice, "GET", "/metrics", Value::Null)] {
+        let page = page(reply);
+        assert!(!page.contains("secret-plan"), "{page}");
+        assert_eq!(value(&page, "rialto_queue_topics"), 1.0);
+    }
+    let operators = house.key(1, &["admin"]);
+    let by_key = house.ask(&operators, "GET", "/metrics", Value::Null);
+    for reply in [house.operate("GET", "/metrics", Value::Null), by_key] {
+        assert_eq!(value(&page(reply), "rialto_queue_messages{topic=\"secret-plan\"}"), 0.0);
+    }
 }

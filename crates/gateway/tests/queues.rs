@@ -95,7 +95,7 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
         (&group["name"], &group["acked"], &group["redelivered"]),
         (&json!("all"), &json!("1"), &json!("2"))
     );
-    let metrics = house.get("/metrics").body.as_str().unwrap().to_owned();
+    let metrics = house.operate("GET", "/metrics", Value::Null).body.as_str().unwrap().to_owned();
     assert!(metrics.contains("rialto_queue_published_total{topic=\"jobs\"} 2\n"), "{metrics}");
     assert!(metrics.contains("rialto_queue_redelivered_total{topic=\"jobs\",group=\"all\"} 2\n"));
     assert!(

@@ -8,7 +8,7 @@ use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use rialto_desk::{Durations, GetReport, Report, Stats};
+use rialto_desk::{Durations, GetReport, Report, Scope, Stats};
 use rialto_model::RejectReason;
 use rialto_payments::{Office, State};
 use std::fmt::{Display, Write};
@@ -27,7 +27,8 @@ const TIMES_US: [u64; 16] = [
 pub(crate) async fn export(gate: &Gate, request: Request) -> Result<Response, ApiError> {
     let visit = Visit::admit(gate, request)?;
     let report = gate.query(&visit.cx(), GetReport).await?;
-    let mut response = Response::new(render(gate, &report).into());
+    let is_operator = visit.caller.as_ref().is_some_and(|it| it.scopes().has(Scope::Admin));
+    let mut response = Response::new(render(gate, &report, is_operator).into());
     response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
     Ok(response)
 }
@@ -127,7 +128,8 @@ impl Metric<'_> {
     }
 }
 
-fn render(gate: &Gate, report: &Report) -> String {
+/// The names of topics and groups, and what is counted of each, are for operators.
+fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
     engine(&mut page, report);
     latency(&mut page, &report.stats);
@@ -137,7 +139,7 @@ fn render(gate: &Gate, report: &Report) -> String {
         withdrawals(&mut page, payments.office());
     }
     if let Some(queues) = &gate.queues {
-        queue::write(&mut page, queues.queue());
+        queue::write(&mut page, queues.queue(), is_operator);
     }
     gateway(&mut page, gate);
     page.0
@@ -278,6 +280,8 @@ fn gateway(page: &mut Page, gate: &Gate) {
     page.counter("rialto_connections_refused_total", "HTTP connections turned away.", refused);
     let limited = gate.gatekeeper.rate_limited();
     page.counter("rialto_rate_limited_total", "Requests refused for their number.", limited);
+    let held = gate.bodies.held_bytes() as u64;
+    page.gauge("rialto_body_bytes", "Memory of the bodies of requests under way.", held);
     let counts = &gate.streams.counts;
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.gauge("rialto_streams", "Streams open.", read(&counts.connections));

@@ -59,9 +59,12 @@ const OF_GROUPS: [OfGroup; 7] = [
     ("rialto_queue_dead_total", Kind::Counter, "Messages given up.", |group| group.counts.dead),
 ];
 
-pub(super) fn write(page: &mut Page, queue: &Queue) {
+pub(super) fn write(page: &mut Page, queue: &Queue, one_by_one: bool) {
     let topics = queue.topics();
     page.gauge("rialto_queue_topics", "Topics, those not told of included.", topics.len() as u64);
+    if !one_by_one {
+        return;
+    }
     let first = topics.iter().take(TOPICS_MAX);
     // One that was deleted meanwhile is left out.
     let stats: Vec<_> = first.filter_map(|topic| queue.stats(topic.as_str()).ok()).collect();
