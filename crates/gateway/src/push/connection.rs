@@ -134,6 +134,7 @@ impl Connection {
         let mut heartbeat = tokio::time::interval(self.gate.config.stream.heartbeat);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopped = self.stopped.clone();
+        let mut keys = self.gate.gatekeeper.keys_changed();
         loop {
             let step = tokio::select! {
                 message = self.socket.recv(), if self.answers.len() < ANSWERS_MAX => {
@@ -142,6 +143,7 @@ impl Connection {
                 fetched = self.subscription.recv_many(PUSH_MAX) => self.push(fetched).await,
                 confirmed = confirmed(&mut self.confirming) => self.answer(confirmed).await,
                 _ = heartbeat.tick() => self.beat().await,
+                _ = keys.changed() => self.check_key(),
                 () = told_to_stop(&mut stopped) => Err(Closing::GoingAway),
             };
             if let Err(closing) = step {
@@ -231,10 +233,16 @@ impl Connection {
         if self.heard.elapsed() >= self.gate.config.stream.idle_timeout {
             return Err(Closing::Idle);
         }
-        if !self.gate.gatekeeper.is_still_valid(&self.caller) {
-            return Err(Closing::KeyNotValid);
-        }
+        self.check_key()?;
         self.send(Message::Ping(bytes::Bytes::new())).await
+    }
+
+    /// Ends the connection of a caller who may no longer go on.
+    fn check_key(&self) -> Result<(), Closing> {
+        match self.gate.gatekeeper.is_still_valid(&self.caller) {
+            true => Ok(()),
+            false => Err(Closing::KeyNotValid),
+        }
     }
 }
 

@@ -38,7 +38,8 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     };
     let bus = bus(gate)?;
     let leases = bus.leases();
-    let fetched = bus.send(fetch, &call.queue_cx()).await?;
+    let cx = call.queue_cx();
+    let fetched = call.while_valid(gate, bus.send(fetch, &cx)).await?;
     if packed::is_asked_for(&call) {
         return Ok(packed::respond_packed(pack_fetched(&fetched, leases.epoch())));
     }
