@@ -71,8 +71,9 @@ pub(crate) struct Account {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) open_orders: u32,
-    /// Mass cancels of this account that are going on.
-    pub(crate) pending_cancels: u32,
+    /// What goes on about its orders; zero is nothing. Under rules version 1 it is the number of
+    /// mass cancels, later the place of the account's sweep plus one.
+    pub(crate) under_way: u32,
 }
 
 /// Members and accounts; neither is ever removed.
@@ -125,7 +126,7 @@ impl Accounts {
             head: NIL,
             tail: NIL,
             open_orders: 0,
-            pending_cancels: 0,
+            under_way: 0,
         });
         self.names.push(name);
         Ok(AccountId(id))

@@ -29,6 +29,7 @@ impl Core {
     ) -> Result<Outcome, RejectReason> {
         let account = self.accounts.slot(amend.account)?;
         let slot = self.find_order(account, amend.account, &amend.order)?;
+        self.check_alive(slot)?;
         let detail = *self.open.get(slot.at());
         let market = &self.markets[usize::from(detail.market)];
         let remaining = self.orders.get(slot).remaining;
@@ -60,9 +61,12 @@ impl Core {
         let remaining = Quantity(change.quantity.0 - change.filled.0);
         let mut limit = change.price;
         let mut crosses = market.book.reaches(side, limit);
-        if crosses && attributes.post_only != PostOnly::Off {
-            limit = market.slide(side, attributes.post_only)?;
-            crosses = false;
+        if crosses
+            && attributes.post_only != PostOnly::Off
+            && let Some(best) = self.would_trade_at(market, side, limit)?
+        {
+            limit = market.slide(side, attributes.post_only, best)?;
+            crosses = market.book.reaches(side, limit);
             if market.instrument.notional(limit, change.quantity).is_none() {
                 return Err(RejectReason::NotionalTooLarge);
             }
@@ -143,8 +147,9 @@ impl Core {
     fn relist(&mut self, from: u32, to: u32, account: u32) {
         let account = self.accounts.get_mut(account);
         self.open.replace(account, from, to);
-        if account.pending_cancels > 0 {
-            self.works.moved(from, to);
+        let under_way = account.under_way;
+        if under_way > 0 {
+            self.moved(under_way, from, to);
         }
     }
 }

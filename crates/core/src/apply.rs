@@ -156,6 +156,9 @@ impl Core {
         if version < self.rules_version {
             return Err(RejectReason::RulesVersionOlder);
         }
+        if self.rules_version < 2 && version >= 2 {
+            self.adopt_works();
+        }
         self.rules_version = version;
         Ok((Event::RulesVersionSet { version }, Outcome::Done))
     }

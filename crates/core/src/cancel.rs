@@ -1,5 +1,6 @@
 //! Ending orders: one by one, many at once, and with the instrument.
 
+use crate::background::Scope;
 use crate::book::{Order, Slot};
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::NIL;
@@ -46,6 +47,7 @@ impl Core {
     ) -> Result<Outcome, RejectReason> {
         let owner = self.accounts.slot(account)?;
         let slot = self.find_order(owner, account, order)?;
+        self.check_alive(slot)?;
         let detail = self.open.get(slot.at());
         let (price, total) = (detail.price, detail.total);
         let Order { id, remaining, .. } = self.orders.get(slot);
@@ -60,13 +62,16 @@ impl Core {
         })
     }
 
-    /// Ends a resting order with what is left of it.
+    /// Ends a resting order with what is left of it. One whose time is over has expired, whatever
+    /// ends it.
     #[inline]
     pub(crate) fn end_order<S: EventSink>(&mut self, slot: Slot, reason: DoneReason, sink: &mut S) {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
         let (account, side, price) = (detail.account, detail.attributes.side, detail.price);
         let released = detail.reserved;
+        let dead = detail.expire_at <= self.time && self.rules_since(2);
+        let reason = if dead { DoneReason::Expired } else { reason };
         let market = &mut self.markets[usize::from(detail.market)];
         if released != Amount::ZERO {
             let currency = market.reserved_currency(side);
@@ -106,10 +111,23 @@ impl Core {
     pub(crate) fn delist(&mut self, slot: u32, account: u32, market: u16) {
         let owner = self.accounts.get_mut(account);
         let next = self.open.unlink(owner, slot);
-        if owner.pending_cancels > 0 {
-            self.works.moved(slot, next);
+        let under_way = owner.under_way;
+        if under_way > 0 {
+            self.moved(under_way, slot, next);
         }
         self.open_counts.decrease(account, market);
+    }
+
+    /// The order in slot `from` has left its account's list; `to` stands in its place now.
+    #[cold]
+    pub(crate) fn moved(&mut self, under_way: u32, from: u32, to: u32) {
+        if !self.rules_since(2) {
+            return self.works.moved(from, to);
+        }
+        let sweep = self.background.sweep_mut(under_way - 1);
+        if sweep.cursor == from {
+            sweep.cursor = to;
+        }
     }
 
     pub(crate) fn mass_cancel<S: EventSink>(
@@ -119,6 +137,13 @@ impl Core {
     ) -> Result<Outcome, RejectReason> {
         let account = self.accounts.slot(command.account)?;
         let market = command.instrument.map(|id| self.market(id)).transpose()?;
+        if self.rules_since(2) {
+            let scopes = [Side::Buy, Side::Sell].map(|side| {
+                let meant = command.side.is_none_or(|only| only == side);
+                meant.then_some(Scope::Side(market, side))
+            });
+            return Ok(self.sweep(account, &scopes, market, sink));
+        }
         let work = CancelMany {
             account,
             market,
@@ -137,6 +162,9 @@ impl Core {
         sink: &mut S,
     ) -> Result<Outcome, RejectReason> {
         let account = self.accounts.slot(account)?;
+        if self.rules_since(2) {
+            return Ok(self.sweep(account, &[Some(Scope::Disconnect)], None, sink));
+        }
         let work = CancelMany {
             account,
             market: None,
@@ -149,7 +177,7 @@ impl Core {
         self.begin_cancelling(work, sink)
     }
 
-    fn newest_order(&self) -> OrderId {
+    pub(crate) fn newest_order(&self) -> OrderId {
         OrderId::from_parts(self.engine, self.order_count)
     }
 
@@ -174,9 +202,9 @@ impl Core {
         budget: &mut u32,
         sink: &mut S,
     ) -> (u32, bool) {
-        let (cancelled, pending) = self.cancel_some(&mut work, budget, sink);
+        let (cancelled, pending) = self.cancel_some(&mut work, budget, |_, _| true, sink);
         if pending {
-            self.accounts.get_mut(work.account).pending_cancels += 1;
+            self.accounts.get_mut(work.account).under_way += 1;
             self.works.push(Work::Cancel(work));
         }
         (cancelled, pending)
@@ -184,18 +212,26 @@ impl Core {
 
     /// Visits up to `budget` orders of a mass cancel that is not in the queue; returns how many it
     /// cancelled and whether more are to be visited.
+    ///
+    /// It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn cancel_some<S: EventSink>(
         &mut self,
         work: &mut CancelMany,
         budget: &mut u32,
+        has_room: impl Fn(&S, Amount) -> bool,
         sink: &mut S,
     ) -> (u32, bool) {
         let mut cancelled = 0;
         while *budget > 0 && self.is_ahead(work) {
-            *budget -= 1;
             let at = work.cursor;
+            let order = self.open.get(at);
+            let is_meant = work.is_meant(order);
+            if is_meant && !has_room(sink, order.reserved) {
+                break;
+            }
+            *budget -= 1;
             work.cursor = self.open.next(at);
-            if work.is_meant(self.open.get(at)) {
+            if is_meant {
                 let slot = Slot::new(at).expect("only orders on the book are visited");
                 self.end_order(slot, work.reason, sink);
                 cancelled += 1;
@@ -230,18 +266,22 @@ impl Core {
             return Ok(Outcome::Done);
         }
         let mut budget = ORDERS_PER_COMMAND;
-        let (cancelled, pending) = self.close_some(at, &mut budget, sink);
-        if pending {
-            self.works.push(Work::Close(at));
+        let (cancelled, pending) = self.close_some(at, &mut budget, |_, _| true, sink);
+        match pending {
+            true if self.rules_since(2) => self.background.begin_closing(at),
+            true => self.works.push(Work::Close(at)),
+            false => {}
         }
         Ok(Outcome::Cancelling { cancelled, pending })
     }
 
     /// Cancels up to `budget` orders of a closed instrument: the best buy price first, then sells.
+    /// It stops where `has_room` says that the end of an order with this reserve has no room.
     pub(crate) fn close_some<S: EventSink>(
         &mut self,
         market: u16,
         budget: &mut u32,
+        has_room: impl Fn(&S, Amount) -> bool,
         sink: &mut S,
     ) -> (u32, bool) {
         let mut cancelled = 0;
@@ -250,7 +290,7 @@ impl Core {
             let Some(slot) = book.front(Side::Buy).or_else(|| book.front(Side::Sell)) else {
                 break false;
             };
-            if *budget == 0 {
+            if *budget == 0 || !has_room(sink, self.open.get(slot.at()).reserved) {
                 break true;
             }
             *budget -= 1;

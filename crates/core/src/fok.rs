@@ -18,7 +18,9 @@ impl Core {
         mode: SelfTrade,
         member: MemberId,
     ) -> Result<(), RejectReason> {
-        if let (Want::Base(quantity), SelfTrade::Allow) = (want, mode) {
+        // The totals of levels count the dead.
+        let expiring = self.is_expiring();
+        if let (Want::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, side, limit, quantity);
         }
         let mut want = want;
@@ -31,6 +33,9 @@ impl Core {
             }
             if looked_at == FOK_DEPTH_MAX {
                 return Err(RejectReason::TooDeep);
+            }
+            if expiring && self.is_dead(slot) {
+                continue;
             }
             let maker = self.orders.get(slot);
             if maker.owner == member && mode != SelfTrade::Allow {
@@ -72,7 +77,7 @@ fn by_levels(
 
 /// Whether an order of `side` and `limit` may trade at `price`.
 #[inline]
-fn within(side: Side, limit: Price, price: Price) -> bool {
+pub(crate) fn within(side: Side, limit: Price, price: Price) -> bool {
     match side {
         Side::Buy => price <= limit,
         Side::Sell => price >= limit,

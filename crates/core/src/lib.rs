@@ -28,9 +28,11 @@ mod accounts;
 mod amend;
 mod anticipate;
 mod apply;
+mod background;
 pub mod book;
 mod cancel;
 mod client_ids;
+mod expiry;
 mod fok;
 mod instruments;
 mod invariants;
@@ -44,9 +46,11 @@ pub mod rules;
 mod self_trade;
 mod sink;
 mod snapshot;
+mod sweep;
 mod table;
 mod taker;
 mod tick;
+mod tick_v1;
 mod timers;
 mod transfers;
 mod view;
@@ -54,6 +58,7 @@ mod withdrawals;
 mod work;
 
 use crate::accounts::Accounts;
+use crate::background::Background;
 use crate::book::Orders;
 use crate::client_ids::ClientIds;
 use crate::instruments::Market;
@@ -73,8 +78,8 @@ pub use accounts::Member;
 pub use invariants::Violation;
 pub use ledger::Balance;
 pub use limits::{
-    CoreConfig, DEAD_MAN_MAX_NS, FOK_DEPTH_MAX, HELD_MAX, LEVEL_QUANTITY_MAX, Limits,
-    MEMBER_ID_MAX, ORDERS_PER_COMMAND,
+    CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND, FOK_DEPTH_MAX, HELD_MAX,
+    LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
 };
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
@@ -111,7 +116,10 @@ pub struct Core {
     withdrawals: Withdrawals,
     /// An incoming order that has more to match than one command may.
     urgent: Option<Taker>,
+    /// What goes on in slices under rules version 1.
     works: Works,
+    /// What goes on in slices since rules version 2.
+    background: Background,
 }
 
 impl Core {
@@ -149,6 +157,7 @@ impl Core {
             withdrawals: Withdrawals::new(hasher),
             urgent: None,
             works: Works::new(),
+            background: Background::new(),
         }
     }
 
@@ -159,7 +168,7 @@ impl Core {
         self.open.cover(self.orders.slots());
     }
 
-    /// When a [`Tick`](rialto_model::Command::Tick) is due. [`Timestamp::ZERO`]: at once, before
+    /// When a [`Tick`](rialto_model::Command::Tick) must come. [`Timestamp::ZERO`]: at once, before
     /// any other command. [`Timestamp::MAX`]: never.
     #[must_use]
     #[inline]
@@ -167,15 +176,26 @@ impl Core {
         if self.urgent.is_some() {
             return Timestamp::ZERO;
         }
-        let due = |timers: &Timers| timers.first().map_or(Timestamp::MAX, |first| first.0);
-        due(&self.expiries).min(due(&self.dead_men))
+        let dead_men = self.dead_men.due_first();
+        if self.rules_since(2) { dead_men } else { self.expiries.due_first().min(dead_men) }
     }
 
-    /// Whether mass cancels or closings go on, so that ticks should be put between commands.
+    /// From when on a tick finds something to do that need not come before other commands.
+    /// [`Timestamp::ZERO`]: now. [`Timestamp::MAX`]: never.
+    #[must_use]
+    #[inline]
+    pub fn next_background_work(&self) -> Timestamp {
+        if !self.works.is_empty() || !self.background.is_empty() {
+            return Timestamp::ZERO;
+        }
+        if self.rules_since(2) { self.expiries.due_first() } else { Timestamp::MAX }
+    }
+
+    /// Whether work goes on, so that ticks should be put between commands.
     #[must_use]
     #[inline]
     pub fn has_background_work(&self) -> bool {
-        !self.works.is_empty()
+        self.next_background_work() <= self.time
     }
 
     /// The sequence of the last command.

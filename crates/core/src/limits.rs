@@ -1,9 +1,16 @@
 //! The bounds that a core is built with.
 
-use rialto_model::{EngineId, MemberId};
+use rialto_model::{EVENT_BYTES_MAX, EngineId, MemberId};
 
 /// How many makers one command touches, and how many orders a mass cancel visits in one command.
 pub const ORDERS_PER_COMMAND: u32 = 256;
+/// The most events that one command has: two for each order that it touches, and one at either end.
+/// What goes on in slices has one for each order, and one for each turn, which counts as an order.
+pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 2;
+/// What the events of one command take at most in their binary form, the header of their record left
+/// out. Twice as much as [`EVENTS_PER_COMMAND`] can take: rules version 1 has other bounds.
+pub const EVENTS_BYTES_MAX: usize = 4 * ORDERS_PER_COMMAND as usize * EVENT_BYTES_MAX;
+const _: () = assert!(EVENTS_PER_COMMAND * EVENT_BYTES_MAX <= EVENTS_BYTES_MAX);
 /// How many orders, or levels where they may be added by their totals, a fill-or-kill check looks at.
 pub const FOK_DEPTH_MAX: u32 = 4_096;
 /// The largest sum that may be held in one currency: 2^120 smallest units.
@@ -38,7 +45,8 @@ pub struct Limits {
     /// Orders of one account that are remembered by their client order ids, beside those that
     /// are open; the oldest is forgotten.
     pub client_ids_max: u32,
-    /// Mass cancels that may be going on at once.
+    /// Mass cancels that may be going on at once under rules version 1. Since version 2 each account
+    /// has room for all of its own.
     pub pending_cancels_max: u32,
     /// Withdrawals that are held, over all accounts.
     pub withdrawals_max: u32,

@@ -88,7 +88,7 @@ impl Core {
     }
 
     /// Ends a taker with something left.
-    fn end_taker<S: EventSink>(
+    pub(crate) fn end_taker<S: EventSink>(
         &mut self,
         taker: &Taker,
         reason: DoneReason,
@@ -144,8 +144,9 @@ impl Core {
         let account = self.accounts.get_mut(taker.account);
         if taker.amended {
             self.open.replace(account, STAND_IN, slot.at());
-            if account.pending_cancels > 0 {
-                self.works.moved(STAND_IN, slot.at());
+            let under_way = account.under_way;
+            if under_way > 0 {
+                self.moved(under_way, STAND_IN, slot.at());
             }
         } else {
             self.open.append(account, slot.at());
@@ -160,6 +161,7 @@ impl Core {
     fn take<S: EventSink>(&mut self, taker: &mut Taker, budget: &mut u32, sink: &mut S) -> Stop {
         let side = taker.attributes.side;
         let at = usize::from(taker.market);
+        let expiring = self.is_expiring();
         loop {
             let market = &self.markets[at];
             if taker.is_filled() || !market.book.reaches(side, taker.limit) {
@@ -170,6 +172,11 @@ impl Core {
             }
             let slot = market.book.front(side.opposite());
             let slot = slot.expect("a side that is reached has an order");
+            if expiring && self.is_dead(slot) {
+                *budget -= 1;
+                self.end_order(slot, DoneReason::Expired, sink);
+                continue;
+            }
             let maker = self.orders.get(slot);
             let mode = taker.attributes.self_trade;
             if maker.owner == taker.member && mode != SelfTrade::Allow {

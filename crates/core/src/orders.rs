@@ -198,7 +198,7 @@ mod tests {
             head: NIL,
             tail: NIL,
             open_orders: 0,
-            pending_cancels: 0,
+            under_way: 0,
         };
         (orders, account)
     }

@@ -1,6 +1,7 @@
 //! Entering an order: the checks in their fixed order, the memory of client order ids, acceptance.
 
 use crate::apply::refuse;
+use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
@@ -20,7 +21,8 @@ struct Plan {
     /// The limit in force.
     limit: Price,
     rests: bool,
-    /// Whether the limit reaches the other side of the book.
+    /// Whether the limit reaches the other side of the book; a post-only order then meets only
+    /// orders whose time is over.
     crosses: bool,
     expire_at: Timestamp,
     want: Want,
@@ -136,11 +138,12 @@ impl Core {
         }
         let mut limit = terms.price;
         if terms.kind == OrderKind::Market {
-            let best = market.book.best(terms.side.opposite()).ok_or(RejectReason::NoLiquidity)?;
+            let best = self.best_live(market, terms.side.opposite())?;
+            let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
                 limit = market.protection_price(terms.side, best);
             }
-            if !market.book.reaches(terms.side, limit) {
+            if !within(terms.side, limit, best) {
                 return Err(RejectReason::NoLiquidity);
             }
         }
@@ -149,9 +152,13 @@ impl Core {
             OrderSize::Quote(amount) => check_amount(market, amount)?,
         }
         let mut crosses = market.book.reaches(terms.side, limit);
-        if crosses && terms.post_only != PostOnly::Off {
-            limit = market.slide(terms.side, terms.post_only)?;
-            crosses = false;
+        let post_only = terms.post_only != PostOnly::Off;
+        if crosses
+            && post_only
+            && let Some(best) = self.would_trade_at(market, terms.side, limit)?
+        {
+            limit = market.slide(terms.side, terms.post_only, best)?;
+            crosses = market.book.reaches(terms.side, limit);
         }
         if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
             if limit != terms.price && market.instrument.notional(limit, quantity).is_none() {
@@ -278,10 +285,16 @@ impl Core {
 }
 
 impl Market {
-    /// The price that a post-only order which would trade is moved to.
-    pub(crate) fn slide(&self, side: Side, mode: PostOnly) -> Result<Price, RejectReason> {
-        let best = self.book.best(side.opposite()).filter(|_| mode == PostOnly::Slide);
-        let best = best.ok_or(RejectReason::WouldCross)?;
+    /// The price that a post-only order which would trade at `best` is moved to.
+    pub(crate) fn slide(
+        &self,
+        side: Side,
+        mode: PostOnly,
+        best: Price,
+    ) -> Result<Price, RejectReason> {
+        if mode != PostOnly::Slide {
+            return Err(RejectReason::WouldCross);
+        }
         let tick = self.rules().tick.0;
         let price = match side {
             Side::Buy => best.0.checked_sub(tick),

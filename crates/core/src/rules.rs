@@ -10,9 +10,19 @@
 //! | What | Version 1 | Version 2 |
 //! |---|---|---|
 //! | Form of the state (snapshot, state hash) | format 2 | format 3 |
+//! | Mass cancels that take several commands | at most `pending_cancels_max`, one more is [`VenueFull`]; each visits the orders on its own, first come, first served | one sweep for each account, in turns; always has room |
+//! | What a dead-man timer does | cancels what is left of the 256 at once | counts as one of the 256 and begins a sweep |
+//! | Closings of instruments | first come, first served | in turns |
+//! | Orders whose time is over | are ended by ticks that come before any other command | are dead, and end when they are met or when their turn comes |
+//! | Cancel or amend of such an order | does not happen | [`OrderExpired`] |
+//! | Events of a command | 1,024 of the longest, where a tick ends ([`EVENTS_BYTES_MAX`]) | at most [`EVENTS_PER_COMMAND`] |
 //!
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
+//! [`VenueFull`]: rialto_model::RejectReason::VenueFull
+//! [`OrderExpired`]: rialto_model::RejectReason::OrderExpired
+//! [`EVENTS_BYTES_MAX`]: crate::EVENTS_BYTES_MAX
+//! [`EVENTS_PER_COMMAND`]: crate::EVENTS_PER_COMMAND
 //!
 //! # Refusals
 //! Checks are made in a fixed order, and the first that fails gives the reason. A refused command
@@ -63,16 +73,38 @@
 //! `next_due` is zero. It is suspended only if more is within its limit. Until it has traded, its
 //! status is `Open`.
 //!
-//! A mass cancel visits the account's open orders by ascending id, those that it leaves alone
-//! included; 256 visits end its part of a command. `pending` tells whether an order is left to be
-//! visited. Where `pending_cancels_max` mass cancels go on, another that more than 256 orders
-//! stand before is refused as `VenueFull`.
+//! A tick goes on with a suspended taker, which expires if its time is over; else it fires dead-man
+//! timers (by due time, then account id), each of which counts as an order. After that comes
+//! background work. All that is 256 orders together, and each turn of background work counts as
+//! one, so that a command has at most [`EVENTS_PER_COMMAND`] events whatever the limits are.
 //!
-//! A tick goes on with a suspended taker; else it expires orders and then fires dead-man timers (by
-//! due time, then account id, at most 256). After that it goes on with background work, first come,
-//! first served. All that is 256 orders together. A timer that fires begins a mass cancel at once
-//! with what is left of the 256; if none is left, it waits for the next tick.
+//! # Background work
+//! The kinds take turns: mass cancels, closings, expiry. Accounts take turns within the first,
+//! instruments within the second. A turn lasts for what is left of the 256.
 //!
+//! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
+//! |---|---|---|---|
+//! | Sweep: the mass cancels, disconnects and dead-man timers of an account | one for each account | visits the account's orders by ascending id | ids ascend in order of entry and an amended order keeps its place, so that the visited are those before the cursor; where the order at the cursor leaves, the cursor goes on to the next. Each claim names the newest order it is about: later ones are left alone |
+//! | Closing | one for each instrument | ends the best buy, then the best sell, until none is left | a closed instrument takes no order and no amendment, and cannot be opened meanwhile |
+//! | Expiry | one | ends the earliest of the orders whose time is over, then by id | such an order is dead: it trades with nobody and cannot be amended, whenever it leaves |
+//!
+//! A mass cancel is a claim of the sweep of its account: on buys and on sells, of all instruments or
+//! of one; a disconnect and a dead-man timer are one claim each. A claim replaces an earlier one of
+//! the same scope, which it covers. One that comes while the sweep is on its way, behind orders that
+//! it may be about, lasts until the end of the next lap, any other to the end of this one. An order
+//! that several claims are about ends for the first of: mass cancel, dead-man timer, disconnect. The
+//! command that makes a claim visits 256 orders at once. `pending` tells whether an order is left to
+//! be visited. A sweep that a command has finished is forgotten in its turn.
+//!
+//! # Expiry
+//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the
+//! dead: the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is
+//! refused as `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each
+//! as one of the 256; so does a post-only order that trades with nobody. A dead order has expired
+//! whatever ends it. Until it has left the book, it counts among the open orders and keeps its
+//! reserve.
+//!
+//! # Closing an instrument
 //! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no
 //! order was open. While it goes on, closing once more does nothing, and no other state can be set
 //! (`HasOpenOrders`).

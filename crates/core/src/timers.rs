@@ -36,6 +36,12 @@ impl Timers {
         self.heap.first().map(|entry| (entry.due, entry.item))
     }
 
+    /// When the first item is due; [`Timestamp::MAX`] if there is none.
+    #[inline]
+    pub(crate) fn due_first(&self) -> Timestamp {
+        self.first().map_or(Timestamp::MAX, |first| first.0)
+    }
+
     /// When an item is due, if it is here.
     pub(crate) fn due(&self, item: u32) -> Option<Timestamp> {
         match self.positions.get(item as usize) {

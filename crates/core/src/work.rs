@@ -1,5 +1,7 @@
-//! Work that is too much for one command and goes on in ticks.
+//! Work that is too much for one command and goes on in ticks, under rules version 1. Since version
+//! 2 it stands in [`background`](crate::background).
 
+use crate::background::Scope;
 use crate::limits::Limits;
 use crate::orders::Detail;
 use rialto_model::{DoneReason, OrderId, Side};
@@ -24,6 +26,18 @@ pub(crate) struct CancelMany {
 }
 
 impl CancelMany {
+    /// The same for a sweep.
+    pub(crate) fn scopes(&self) -> [Option<Scope>; 2] {
+        match self.reason {
+            DoneReason::DeadMan => [Some(Scope::DeadMan), None],
+            DoneReason::Disconnected => [Some(Scope::Disconnect), None],
+            _ => [Side::Buy, Side::Sell].map(|side| {
+                let meant = self.side.is_none_or(|only| only == side);
+                meant.then_some(Scope::Side(self.market, side))
+            }),
+        }
+    }
+
     /// Whether an order that is visited is to be cancelled.
     pub(crate) fn is_meant(&self, order: &Detail) -> bool {
         self.market.is_none_or(|market| market == order.market)
@@ -38,6 +52,15 @@ pub(crate) enum Work {
     Cancel(CancelMany),
     /// Cancelling the orders of a closed instrument.
     Close(u16),
+}
+
+impl Work {
+    pub(crate) fn cancel(&self) -> Option<&CancelMany> {
+        match self {
+            Work::Cancel(cancel) => Some(cancel),
+            Work::Close(_) => None,
+        }
+    }
 }
 
 /// What goes on, first come, first served.

@@ -128,7 +128,7 @@ impl Trader {
     }
 
     fn apply(&mut self, command: &Command) -> Outcome {
-        while self.core.next_due().0 <= self.time {
+        while self.core.next_due().min(self.core.next_background_work()).0 <= self.time {
             self.seq += 1;
             let time = Timestamp(self.time);
             self.core.apply(Seq(self.seq), time, &Command::Tick, &mut self.sink);

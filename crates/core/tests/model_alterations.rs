@@ -47,6 +47,7 @@ alterations! {
     a_post_only_order_that_takes_is_noticed: PostOnlyIgnored;
     a_fill_or_kill_filled_in_part_is_noticed: FillOrKillPartial;
     a_late_expiry_is_noticed: ExpiryLate;
+    dead_orders_that_trade_are_noticed: DeadOrdersTrade;
     growth_that_keeps_its_place_is_noticed: GrowthKeepsPlace;
     an_ignored_collar_is_noticed: CollarIgnored;
     a_protection_price_rounded_the_other_way_is_noticed: ProtectionWider;

@@ -2,17 +2,12 @@
 
 use crate::Level;
 use crate::ingress::LaneSet;
-use rialto_core::{EventSink, ORDERS_PER_COMMAND};
+use rialto_core::{EVENTS_BYTES_MAX, EventSink};
 use rialto_log::Group;
-use rialto_model::{
-    COMMAND_BYTES_MAX, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp,
-};
+use rialto_model::{COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp};
 
-/// The most events that one command can cause. It touches 256 orders, each of which ends or changes
-/// with at most two events; the rest is room for what stands around them.
-const EVENTS_MAX: usize = 4 * ORDERS_PER_COMMAND as usize;
-/// The longest record of an event log.
-pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_MAX * EVENT_BYTES_MAX;
+/// The longest record of an event log: the core bounds the events of a command.
+pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_BYTES_MAX;
 /// How many chunks of a batch are told apart when latency is counted.
 const STAMPS_MAX: usize = 64;
 
@@ -100,7 +95,7 @@ impl<'a> Encoding<'a> {
 impl EventSink for Encoding<'_> {
     #[inline]
     fn event(&mut self, event: &Event) {
-        self.0.push(event).expect("a command causes at most EVENTS_MAX events");
+        self.0.push(event).expect("the core bounds the events of a command");
     }
 }
 

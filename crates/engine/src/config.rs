@@ -30,6 +30,9 @@ pub struct EngineConfig {
     pub snapshot_every: u64,
     /// How many snapshots are kept, beside the one that the data directory began with.
     pub snapshots_kept: usize,
+    /// How much of the writer's time background work (mass cancels, closings, expiry) gets while
+    /// commands wait, in percent: 1 to 90. While none wait, it gets all.
+    pub background_share: u8,
     /// How many commands one producer may have in flight.
     pub producer_capacity: usize,
     /// How the engine's threads wait.
@@ -80,6 +83,7 @@ impl Default for EngineConfig {
             flush_every: Duration::from_millis(100),
             snapshot_every: 20_000_000,
             snapshots_kept: 3,
+            background_share: 20,
             producer_capacity: 4_096,
             wait: Wait::default(),
             segment_bytes: 64 << 20,

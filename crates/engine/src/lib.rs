@@ -93,6 +93,7 @@ mod replay;
 mod sabotage;
 mod scribe;
 mod sequencer;
+mod share;
 mod shutdown;
 mod signal;
 mod snapshot;

@@ -10,6 +10,7 @@ use crate::prepare::{Preparer, Shelf, Supplied};
 use crate::recovery::{self, RecoveryReport, StartError};
 use crate::scribe::Scribe;
 use crate::sequencer::Sequencer;
+use crate::share::Share;
 use crate::signal::Progress;
 use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
 use crate::venue::Venue;
@@ -159,6 +160,7 @@ pub(crate) fn assemble(
             Arc::clone(&sources.clock),
             Arc::clone(&venue),
             config.level,
+            Share::new(config.background_share),
         ),
         journal: JournalWriter::new(
             supplied(recovered.journal, journal_shelf),

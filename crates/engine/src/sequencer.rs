@@ -7,6 +7,7 @@ use crate::ingress::{Answer, Lane, LaneSet};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
 use crate::scribe::Scribe;
+use crate::share::Share;
 use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_core::{Core, RULES_VERSIONS};
@@ -27,6 +28,7 @@ pub(crate) struct Sequencer {
     clock: Arc<dyn Clock>,
     venue: Arc<Venue>,
     level: Level,
+    share: Share,
     lanes: Vec<Lane>,
     turn: usize,
     barrier: Option<Barrier>,
@@ -55,12 +57,14 @@ impl Sequencer {
         clock: Arc<dyn Clock>,
         venue: Arc<Venue>,
         level: Level,
+        share: Share,
     ) -> Self {
         Self {
             scribe: Some(scribe),
             clock,
             venue,
             level,
+            share,
             lanes: Vec::new(),
             turn: 0,
             barrier: None,
@@ -89,10 +93,8 @@ impl Sequencer {
         // The clock may step back; stamped time never does.
         let now = self.clock.now().max(scribe.time());
         let taken = self.take_turns(now);
+        self.work_in_background(now, before);
         let Some(scribe) = &mut self.scribe else { return Progress::Finished };
-        if scribe.core().has_background_work() && self.barrier.is_none() && scribe.make_room() {
-            scribe.sequence(now, &Command::Tick);
-        }
         let after = scribe.seq();
         if after > before {
             scribe.stamp();
@@ -117,6 +119,27 @@ impl Sequencer {
         }
         self.close_lanes();
         Progress::Idle(self.nap(now))
+    }
+
+    /// Sequences a tick if there is background work, and if commands leave time for it. `before` is
+    /// the last command before this step.
+    fn work_in_background(&mut self, now: Timestamp, before: Seq) {
+        let Some(scribe) = &mut self.scribe else { return };
+        if scribe.core().next_background_work() > now || self.barrier.is_some() {
+            self.share.reset();
+            return;
+        }
+        let began = self.clock.now();
+        if scribe.seq() > before {
+            self.share.commands_took(began.0.saturating_sub(now.0));
+            if !self.share.is_due() {
+                return;
+            }
+        }
+        if scribe.make_room() {
+            scribe.sequence(now, &Command::Tick);
+            self.share.background_took(self.clock.now().0.saturating_sub(began.0));
+        }
     }
 
     /// Takes commands from the lanes in turn; returns the lanes that commands were taken from.
@@ -224,7 +247,10 @@ impl Sequencer {
 
     /// How long there is nothing to do unless somebody brings work.
     fn nap(&self, now: Timestamp) -> Option<Duration> {
-        let due = self.scribe.as_ref()?.core().next_due();
+        let core = self.scribe.as_ref()?.core();
+        // Work that is there already waits for a batch or a snapshot, and whoever brings it notifies.
+        let work = Some(core.next_background_work()).filter(|due| *due > now);
+        let due = core.next_due().min(work.unwrap_or(Timestamp::MAX));
         (due != Timestamp::MAX).then(|| Duration::from_nanos(due.0.saturating_sub(now.0)))
     }
 

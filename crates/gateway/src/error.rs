@@ -280,6 +280,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::ReferenceConflict
         | R::AlreadyExists
         | R::HasOpenOrders
+        | R::OrderExpired
         | R::RulesVersionOlder
         | R::WithdrawalSettled
         | R::WithdrawalReleased => StatusCode::CONFLICT,
@@ -310,7 +311,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::UnknownAccount => Some("account"),
         R::UnknownMember => Some("member"),
         R::UnknownCurrency => Some("currency"),
-        R::UnknownOrder | R::UnknownWithdrawal => Some("id"),
+        R::UnknownOrder | R::UnknownWithdrawal | R::OrderExpired => Some("id"),
         R::PriceNotPositive | R::PriceOffTick | R::PriceOutsideCollar | R::WouldCross => {
             Some("price")
         }

@@ -87,6 +87,7 @@ reasons! {
     WithdrawalReleased = 41, "withdrawal_released", "The withdrawal has been given back.";
     WithdrawalsLimit = 42, "withdrawals_limit", "The account has too many withdrawals waiting.";
     RulesVersionOlder = 43, "rules_version_older", "The venue decides by a later version of the rules, and does not go back.";
+    OrderExpired = 44, "order_expired", "The order's time is over.";
 }
 
 impl fmt::Display for RejectReason {

@@ -3,6 +3,7 @@
 use super::SnapshotError;
 use super::reader::Reader;
 use crate::Core;
+use crate::background::{Claim, Kind, Scope};
 use crate::book::Book;
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
@@ -80,7 +81,11 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
         core.open.append(core.accounts.get_mut(account), slot);
         core.open_counts.increase(account, market);
     }
-    works(&mut core, &mut from)?;
+    if core.rules_since(2) {
+        background(&mut core, &mut from)?;
+    } else {
+        works(&mut core, &mut from)?;
+    }
     transfers(&mut core, &mut from)?;
     if format >= WITH_WITHDRAWALS {
         withdrawals(&mut core, &mut from)?;
@@ -386,6 +391,71 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
     })
 }
 
+fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    core.background.turn = from.choice(&Kind::ALL)?;
+    for _ in 0..from.u32()? {
+        let account = account_slot(core, from)?;
+        let owner = core.accounts.get(account);
+        from.refuse_unless(owner.under_way == 0, "an account is swept twice")?;
+        let at = core.background.begin_sweep(account, owner.head);
+        core.accounts.get_mut(account).under_way = at + 1;
+        let under_way = from.bool()?;
+        let cursor = listed(core, from)?;
+        let own = [NIL, STAND_IN].contains(&cursor) || core.open.get(cursor).account == account;
+        from.refuse_unless(own, "a mass cancel stands at an order of another account")?;
+        core.background.restore_cursor(at, cursor, under_way);
+        for scope in [
+            Scope::Side(None, Side::Buy),
+            Scope::Side(None, Side::Sell),
+            Scope::DeadMan,
+            Scope::Disconnect,
+        ] {
+            let claim = claim(from)?;
+            core.background.set_claim(at, scope, claim);
+        }
+        let mut last = None;
+        for _ in 0..from.u32()? {
+            let market = from.u16()?;
+            let fine =
+                usize::from(market) < core.markets.len() && last.replace(market) < Some(market);
+            from.refuse_unless(fine, "a mass cancel is of no instrument, or out of order")?;
+            for &side in SIDES {
+                let claim = claim(from)?;
+                core.background.set_claim(at, Scope::Side(Some(market), side), claim);
+            }
+        }
+    }
+    for _ in 0..from.u32()? {
+        let market = from.u16()?;
+        let listed = core.markets.get_mut(usize::from(market));
+        let closing = &mut from.needs(listed, "there is no such instrument")?.closing;
+        let fine = !std::mem::replace(closing, true);
+        from.refuse_unless(fine, "an instrument is closed twice")?;
+        core.background.begin_closing(market);
+    }
+    Ok(())
+}
+
+fn claim(from: &mut Reader<'_>) -> Result<Claim> {
+    let laps = from.u8()?;
+    from.refuse_unless(laps <= 2, "a mass cancel takes too long")?;
+    let upto = if laps == 0 { OrderId(0) } else { OrderId(from.u64()?) };
+    Ok(Claim { upto, laps })
+}
+
+/// The place of an order in its account's list, or none.
+fn listed(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
+    match OrderId(from.u64()?) {
+        OrderId(0) => Ok(NIL),
+        id => {
+            let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
+            let resting = core.orders.find(id).map(|slot| slot.at());
+            let slot = resting.or(amended.map(|_| STAND_IN));
+            from.needs(slot, "a mass cancel stands at no order")
+        }
+    }
+}
+
 fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
         if !from.bool()? {
@@ -407,16 +477,8 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let on_disconnect_only = from.bool()?;
         let reason = from.choice(REASONS)?;
         let upto = OrderId(from.u64()?);
-        let cursor = match OrderId(from.u64()?) {
-            OrderId(0) => NIL,
-            id => {
-                let amended = core.urgent.filter(|taker| taker.amended && taker.order == id);
-                let resting = core.orders.find(id).map(|slot| slot.at());
-                let slot = resting.or(amended.map(|_| STAND_IN));
-                from.needs(slot, "a mass cancel stands at no order")?
-            }
-        };
-        core.accounts.get_mut(account).pending_cancels += 1;
+        let cursor = listed(core, from)?;
+        core.accounts.get_mut(account).under_way += 1;
         core.works.push(Work::Cancel(CancelMany {
             account,
             market,

@@ -1,6 +1,7 @@
 //! The state as bytes.
 
 use crate::Core;
+use crate::background::Claim;
 use crate::book::Slot;
 use crate::client_ids::Remembered;
 use crate::instruments::Market;
@@ -75,7 +76,11 @@ impl Core {
         if let Some(taker) = &self.urgent {
             self.write_taker(taker, &mut out);
         }
-        self.write_works(&mut out);
+        if self.rules_since(2) {
+            self.write_background(&mut out);
+        } else {
+            self.write_works(&mut out);
+        }
         let transfers = self.transfers.iter();
         out.count(transfers.len());
         for remembered in transfers {
@@ -234,6 +239,32 @@ impl Core {
         out.text(&named.map_or(ClientOrderId::EMPTY, |known| known.terms.client_order_id));
     }
 
+    fn write_background(&self, out: &mut Writer) {
+        out.u8(self.background.turn as u8);
+        let sweeps = self.background.sweeps();
+        out.count(sweeps.len());
+        for sweep in sweeps {
+            out.u32(self.accounts.get(sweep.account).id.0);
+            out.bool(sweep.under_way);
+            out.u64(match sweep.cursor {
+                NIL => 0,
+                slot => self.listed_id(slot).0,
+            });
+            for claim in sweep.claims() {
+                write_claim(claim, out);
+            }
+            let claims = || self.background.claims_of(sweep.account);
+            out.count(claims().count());
+            for ((_, market), claims) in claims() {
+                out.u16(*market);
+                claims.iter().for_each(|claim| write_claim(*claim, out));
+            }
+        }
+        let closings = self.background.closings();
+        out.count(closings.len());
+        closings.for_each(|market| out.u16(market));
+    }
+
     fn write_works(&self, out: &mut Writer) {
         out.count(self.works.iter().len());
         for work in self.works.iter() {
@@ -257,6 +288,13 @@ impl Core {
                 }
             }
         }
+    }
+}
+
+fn write_claim(claim: Claim, out: &mut Writer) {
+    out.u8(claim.laps);
+    if claim.laps > 0 {
+        out.u64(claim.upto.0);
     }
 }
 

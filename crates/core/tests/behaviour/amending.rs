@@ -136,7 +136,7 @@ fn an_amended_order_still_expires() {
     let id =
         venue.enter(NewOrder { time_in_force: TimeInForce::Gtd, expire_at, ..buy(ALICE, 100, 1) });
     venue.amend(ALICE, id, Some(101), None);
-    assert_eq!(venue.core.next_due(), expire_at);
+    assert_eq!(venue.core.next_background_work(), expire_at);
     venue.time += 100;
     venue.tick();
     assert_eq!(venue.queue(Side::Buy), []);

@@ -6,6 +6,7 @@
 mod amending;
 mod cancelling;
 mod client_ids;
+mod expiring;
 mod fill_or_kill;
 mod forged_snapshots;
 mod listing;
@@ -15,6 +16,7 @@ mod matching;
 mod placing;
 mod self_trade;
 mod snapshots;
+mod sweeping;
 mod time;
 mod transfers;
 mod venue;

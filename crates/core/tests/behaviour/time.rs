@@ -15,12 +15,12 @@ fn orders_expire_at_their_time_the_earliest_first() {
     let later = venue.enter(until(ALICE, 100, START + 20));
     let sooner = venue.enter(until(ALICE, 99, START + 10));
     let same = venue.enter(until(BOB, 98, START + 10));
-    assert_eq!(venue.core.next_due(), Timestamp(START + 10));
+    assert_eq!(venue.core.next_background_work(), Timestamp(START + 10));
     venue.time += 20;
     venue.tick();
     let reason = DoneReason::Expired;
     assert_eq!(venue.done(), [(sooner, reason, 1), (same, reason, 1), (later, reason, 1)]);
-    assert_eq!(venue.core.next_due(), Timestamp::MAX);
+    assert_eq!(venue.core.next_background_work(), Timestamp::MAX);
 }
 
 #[test]
@@ -36,10 +36,12 @@ fn a_day_order_expires_at_the_next_end_of_day() {
     let mut venue = Venue::ruled(TradingRules { day_end_s: 3_600, ..rules() });
     let order = NewOrder { time_in_force: TimeInForce::Day, ..buy(ALICE, 100, 1) };
     venue.enter(order);
-    assert_eq!(venue.core.next_due(), Timestamp(3_600 * Timestamp::SECOND));
+    assert_eq!(venue.core.next_background_work(), Timestamp(3_600 * Timestamp::SECOND));
     venue.time = 3_600 * Timestamp::SECOND;
+    venue.tick();
     venue.enter(order);
-    assert_eq!(venue.core.next_due(), Timestamp(Timestamp::DAY + 3_600 * Timestamp::SECOND));
+    let next = Timestamp(Timestamp::DAY + 3_600 * Timestamp::SECOND);
+    assert_eq!(venue.core.next_background_work(), next);
     assert_eq!(venue.queue(Side::Buy).len(), 1);
 }
 
@@ -47,7 +49,7 @@ fn a_day_order_expires_at_the_next_end_of_day() {
 #[should_panic(expected = "a tick is due")]
 fn no_command_overtakes_a_tick_that_is_due() {
     let mut venue = Venue::new();
-    venue.enter(until(ALICE, 100, START + 10));
+    venue.apply(Command::SetDeadMan { account: ALICE, timeout_ns: 10 });
     let (seq, time) = (venue.core.seq().next(), Timestamp(START + 10));
     venue.core.apply(seq, time, &Command::Place(buy(ALICE, 1, 1)), &mut venue.events);
 }

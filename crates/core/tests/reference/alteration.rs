@@ -23,7 +23,9 @@ pub enum Alteration {
     PostOnlyIgnored,
     /// A fill-or-kill order may be filled in part.
     FillOrKillPartial,
-    /// An order expires one nanosecond late.
+    /// An order trades though its time is over.
+    DeadOrdersTrade,
+    /// An order expires a microsecond late.
     ExpiryLate,
     /// A cancelled order keeps its reserve.
     ReleaseForgotten,

@@ -8,6 +8,7 @@ impl Reference {
     pub(super) fn amend(&mut self, amend: &Amend) -> Result<Outcome, RejectReason> {
         self.account(amend.account)?;
         let at = self.find_order(amend.account, &amend.order)?;
+        self.check_alive(at)?;
         let old = self.orders[at];
         let instrument = self.instrument_of(&old);
         let rules = instrument.spec.rules;

@@ -1,5 +1,6 @@
 //! Cancelling one order or many.
 
+use super::sweep::Meant;
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
     AccountId, DoneReason, Event, InstrumentId, MassCancel, OrderId, OrderRef, Outcome,
@@ -14,14 +15,22 @@ impl Reference {
     ) -> Result<Outcome, RejectReason> {
         self.account(account)?;
         let at = self.find_order(account, named)?;
+        self.check_alive(at)?;
         let order = self.orders.remove(at);
         Ok(self.end(&order, DoneReason::Cancelled, order.remaining))
+    }
+
+    pub(super) fn check_alive(&self, at: usize) -> Result<(), RejectReason> {
+        if self.is_dead(&self.orders[at]) { Err(RejectReason::OrderExpired) } else { Ok(()) }
     }
 
     pub(super) fn mass_cancel(&mut self, which: &MassCancel) -> Result<Outcome, RejectReason> {
         self.account(which.account)?;
         if let Some(instrument) = which.instrument {
             self.listed(instrument)?;
+        }
+        if self.rules_version >= 2 {
+            return Ok(self.sweep_for(which));
         }
         let mut work = self.account_work(which.account, DoneReason::MassCancelled);
         if let Work::Account { instrument, side, .. } = &mut work {
@@ -33,6 +42,9 @@ impl Reference {
 
     pub(super) fn disconnect(&mut self, account: AccountId) -> Result<Outcome, RejectReason> {
         self.account(account)?;
+        if self.rules_version >= 2 {
+            return Ok(self.sweep(account, &[Meant::Disconnect], None));
+        }
         let all = self.gets_wrong(Alteration::DisconnectTakesAll);
         let mut work = self.account_work(account, DoneReason::Disconnected);
         if let Work::Account { flagged_only, .. } = &mut work {

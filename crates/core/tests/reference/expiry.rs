@@ -3,19 +3,30 @@
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{AccountId, DoneReason, Timestamp};
 
+/// How late an altered reference lets orders expire.
+const LATE_NS: u64 = 1_000;
 /// Dead-man timers that one Tick fires.
 const TIMERS_PER_COMMAND: usize = 256;
 
 impl Reference {
+    /// Whether nothing may trade with the order any more. Before rules version 2 no such order is
+    /// there when anything trades.
+    pub(super) fn is_dead(&self, order: &Order) -> bool {
+        let late = if self.gets_wrong(Alteration::ExpiryLate) { LATE_NS } else { 0 };
+        self.rules_version >= 2
+            && order.is_over(Timestamp(self.time.0 - late))
+            && !self.gets_wrong(Alteration::DeadOrdersTrade)
+    }
+
     /// Ends the orders whose time is over, the oldest expiry first.
     pub(super) fn expire(&mut self, visited: &mut usize) {
-        let late = u64::from(self.gets_wrong(Alteration::ExpiryLate));
+        let late = if self.gets_wrong(Alteration::ExpiryLate) { LATE_NS } else { 0 };
         let over = |order: &&Order| {
             order.expire_at > Timestamp::ZERO && order.expire_at.0 + late <= self.time.0
         };
         let mut expired: Vec<Order> = self.orders.iter().filter(over).copied().collect();
         expired.sort_by_key(|order| (order.expire_at, order.id));
-        for order in expired.into_iter().take(ORDERS_PER_COMMAND) {
+        for order in expired.into_iter().take(ORDERS_PER_COMMAND - *visited) {
             *visited += 1;
             self.remove(order.id);
             self.end(&order, DoneReason::Expired, order.remaining);

@@ -15,7 +15,9 @@ impl Reference {
         let queue = self.queue(taker.instrument, taker.side.opposite());
         let instrument = self.instrument_of(taker);
         let mut left = *taker;
-        let by_level = taker.self_trade == SelfTrade::Allow && taker.quote_left.is_none();
+        let expiring = self.orders.iter().any(|order| self.is_dead(order));
+        let by_level =
+            taker.self_trade == SelfTrade::Allow && taker.quote_left.is_none() && !expiring;
         let lot = instrument.spec.rules.lot;
         let mut held = self.whole_lots_held(taker);
         let mut short = false;
@@ -28,6 +30,9 @@ impl Reference {
             }
             if looked_at > depth_max {
                 return Err(RejectReason::TooDeep);
+            }
+            if self.is_dead(maker) {
+                continue;
             }
             let own = self.same_member(maker.account, taker.account);
             match taker.self_trade {

@@ -181,6 +181,9 @@ impl Reference {
         if version < self.rules_version {
             return Err(RejectReason::RulesVersionOlder);
         }
+        if self.rules_version < version {
+            self.adopt_work();
+        }
         self.rules_version = version;
         self.events.push(Event::RulesVersionSet { version });
         Ok(Outcome::Done)

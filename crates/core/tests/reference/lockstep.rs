@@ -8,8 +8,8 @@ use super::invariants::{self, Holdings};
 use super::subject::Subject;
 use super::world::World;
 use super::{Alteration, Reference};
-use rialto_core::{Limits, RULES_VERSIONS};
-use rialto_model::{Command, EngineId, Event, Outcome, Seq, Side, Timestamp};
+use rialto_core::{EVENTS_PER_COMMAND, Limits, RULES_VERSIONS};
+use rialto_model::{Command, EngineId, Event, OrderId, Outcome, Seq, Side, Timestamp};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -151,6 +151,7 @@ pub struct Lockstep {
     pub reference: Reference,
     fold: Fold,
     pub coverage: Coverage,
+    expiries: BTreeMap<OrderId, Timestamp>,
     pub journal: Vec<(Timestamp, Command)>,
     pub time: Timestamp,
     /// Comparing everything costs as much as there is; large sequences do it now and then only.
@@ -167,6 +168,7 @@ impl Lockstep {
             reference,
             fold: Fold::default(),
             coverage: Coverage::default(),
+            expiries: BTreeMap::new(),
             journal: Vec::new(),
             time: world.start,
             compare_every: 1,
@@ -212,7 +214,7 @@ impl Lockstep {
             for command in &next.commands {
                 self.due()?;
                 let often = if case.profile == Profile::Deep { 10 } else { 40 };
-                if self.core.has_background_work() && dice.chance(often) {
+                if self.core.next_background_work() <= self.time && dice.chance(often) {
                     self.command(&Command::Tick)?;
                     self.due()?;
                 }
@@ -270,8 +272,14 @@ impl Lockstep {
                 ));
             }
         }
+        for event in &events {
+            self.check_alive(event)?;
+        }
         if events.is_empty() {
             return Err("a command without an event".to_owned());
+        }
+        if self.reference.rules_version >= 2 && events.len() > EVENTS_PER_COMMAND {
+            return Err(format!("a command with {} events", events.len()));
         }
         if let (Some(before), true) = (before, outcome.is_rejected()) {
             invariants::nothing_changed(&before, &self.reference)?;
@@ -294,6 +302,13 @@ impl Lockstep {
                 self.reference.next_due()
             ));
         }
+        if self.core.next_background_work() != self.reference.next_background_work() {
+            return Err(format!(
+                "next_background_work is {}, not {}",
+                self.core.next_background_work(),
+                self.reference.next_background_work()
+            ));
+        }
         if self.core.has_background_work() != self.reference.has_background_work() {
             return Err("they disagree on background work".to_owned());
         }
@@ -301,6 +316,24 @@ impl Lockstep {
             self.compare()?;
         }
         Ok(outcome)
+    }
+
+    /// Nothing trades once its time is over.
+    fn check_alive(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Accepted(accepted) if accepted.terms.expire_at > Timestamp::ZERO => {
+                self.expiries.insert(accepted.order, accepted.terms.expire_at);
+            }
+            Event::Trade(trade) => {
+                for order in [trade.maker_order, trade.taker_order] {
+                    if self.expiries.get(&order).is_some_and(|end| *end <= self.time) {
+                        return Err(format!("order {order} trades though its time is over"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Compares what the core tells of its state with the reference and the fold, and checks the

@@ -24,6 +24,12 @@ impl Reference {
                 self.taking = Some(taker);
                 return Self::standing(&taker);
             }
+            if self.is_dead(&maker) {
+                *touched += 1;
+                self.remove(maker.id);
+                self.end(&maker, DoneReason::Expired, maker.remaining);
+                continue;
+            }
             let own = self.same_member(maker.account, taker.account)
                 && taker.self_trade != SelfTrade::Allow
                 && !self.gets_wrong(Alteration::SelfTradeAllowed);
@@ -187,6 +193,7 @@ impl Reference {
         reason: DoneReason,
         remaining: Quantity,
     ) -> Outcome {
+        let reason = if self.is_dead(order) { DoneReason::Expired } else { reason };
         let released = self.release_all(order);
         self.events.push(Event::Done(Done {
             order: order.id,

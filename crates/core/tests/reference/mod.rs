@@ -20,6 +20,7 @@ mod matching;
 mod place;
 mod state;
 mod subject;
+mod sweep;
 mod transfer;
 mod withdrawal;
 pub mod world;
@@ -28,8 +29,8 @@ pub use alteration::Alteration;
 pub use state::{Account, Ended, Entered, Listed, Order, Reference, RememberedTransfer, Work};
 
 use rialto_model::{
-    AccountId, ClientOrderId, Command, CommandKind, Event, InstrumentId, OrderId, OrderRef,
-    Outcome, RejectReason, Rejected, Seq, Timestamp,
+    AccountId, ClientOrderId, Command, CommandKind, DoneReason, Event, InstrumentId, OrderId,
+    OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
 };
 
 /// Orders that one command may touch.
@@ -90,26 +91,50 @@ impl Reference {
         if self.taking.is_some() {
             return Timestamp::ZERO;
         }
-        let expiries = self.orders.iter().map(|order| order.expire_at);
         let timers = self.accounts.values().filter_map(|account| account.dead_man);
-        expiries.filter(|at| *at > Timestamp::ZERO).chain(timers).min().unwrap_or(Timestamp::MAX)
+        let timers = timers.min().unwrap_or(Timestamp::MAX);
+        if self.rules_version >= 2 { timers } else { timers.min(self.first_expiry()) }
+    }
+
+    fn first_expiry(&self) -> Timestamp {
+        let expiries = self.orders.iter().map(|order| order.expire_at);
+        expiries.filter(|at| *at > Timestamp::ZERO).min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// From when on a Tick finds something to do that need not come first.
+    pub fn next_background_work(&self) -> Timestamp {
+        if !self.work.is_empty() || !self.sweeps.is_empty() {
+            return Timestamp::ZERO;
+        }
+        if self.rules_version >= 2 { self.first_expiry() } else { Timestamp::MAX }
     }
 
     /// Whether Ticks should come between other commands.
     pub fn has_background_work(&self) -> bool {
-        !self.work.is_empty()
+        self.next_background_work() <= self.time
     }
 
     /// Does what is due, then goes on with what earlier commands began.
     fn tick(&mut self) -> Outcome {
         let mut visited = 0;
-        if let Some(taker) = self.taking.take() {
+        if self.rules_version >= 2 {
+            match self.taking.take() {
+                Some(taker) if self.is_dead(&taker) => {
+                    self.end(&taker, DoneReason::Expired, taker.remaining);
+                }
+                Some(taker) => {
+                    self.take(taker, &mut visited);
+                }
+                None => self.begin_dead_men(&mut visited),
+            }
+            self.take_turns(&mut visited);
+        } else if let Some(taker) = self.taking.take() {
             self.take(taker, &mut visited);
         } else {
             self.expire(&mut visited);
             self.fire_dead_man_timers(&mut visited);
         }
-        while visited < ORDERS_PER_COMMAND && !self.work.is_empty() {
+        while self.rules_version < 2 && visited < ORDERS_PER_COMMAND && !self.work.is_empty() {
             let work = self.work.remove(0);
             let (_, left) = self.work_on(work, &mut visited);
             if let Some(left) = left {

@@ -278,8 +278,8 @@ impl Reference {
 
     /// The price up to which a market order may trade.
     fn market_limit(&self, new: &NewOrder, rules: &TradingRules) -> Result<Price, RejectReason> {
-        let best =
-            self.best(new.instrument, new.side.opposite()).ok_or(RejectReason::NoLiquidity)?.price;
+        let best = self.best_live(new.instrument, new.side.opposite())?;
+        let best = best.ok_or(RejectReason::NoLiquidity)?.price;
         let limit = if new.price == Price::ZERO {
             let tick = i128::from(rules.tick.0);
             let best = i128::from(best.0);
@@ -301,6 +301,20 @@ impl Reference {
         if allows(new.side, limit, best) { Ok(limit) } else { Err(RejectReason::NoLiquidity) }
     }
 
+    /// The first order of a side that can trade.
+    fn best_live(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+    ) -> Result<Option<Order>, RejectReason> {
+        let queue = self.queue(instrument, side);
+        let dead = queue.iter().take_while(|order| self.is_dead(order)).count();
+        if dead > FILL_OR_KILL_DEPTH {
+            return Err(RejectReason::TooDeep);
+        }
+        Ok(queue.get(dead).copied())
+    }
+
     /// Refuses or slides a post-only order that would trade.
     pub(super) fn keep_passive(
         &self,
@@ -309,7 +323,12 @@ impl Reference {
         limit: Price,
         post_only: PostOnly,
     ) -> Result<Price, RejectReason> {
-        let best = match self.best(instrument, side.opposite()) {
+        let reached = self.best(instrument, side.opposite());
+        if reached.is_none_or(|best| !allows(side, limit, best.price)) || post_only == PostOnly::Off
+        {
+            return Ok(limit);
+        }
+        let best = match self.best_live(instrument, side.opposite())? {
             Some(best) if allows(side, limit, best.price) => best.price,
             _ => return Ok(limit),
         };

@@ -1,6 +1,7 @@
 //! Everything that the reference knows.
 
 use super::Alteration;
+use super::sweep::{Sweep, Turn};
 use rialto_core::Limits;
 use rialto_model::{
     AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, EngineId, Event,
@@ -63,6 +64,11 @@ pub struct Order {
 }
 
 impl Order {
+    /// Whether its time is over.
+    pub fn is_over(&self, time: Timestamp) -> bool {
+        self.expire_at > Timestamp::ZERO && self.expire_at <= time
+    }
+
     /// Whether what does not trade at once goes to the book.
     pub fn can_rest(&self) -> bool {
         super::place::can_rest(self.time_in_force)
@@ -123,6 +129,9 @@ pub struct Reference {
     /// An incoming order that has touched as many makers as one command may.
     pub taking: Option<Order>,
     pub work: Vec<Work>,
+    /// Mass cancels since rules version 2, in the order of their turns.
+    pub sweeps: Vec<Sweep>,
+    pub turn: Turn,
     pub transfers: Vec<RememberedTransfer>,
     /// Withdrawals that are held, in the order in which they were.
     pub held: Vec<Transfer>,
@@ -149,6 +158,8 @@ impl Reference {
             orders: Vec::new(),
             taking: None,
             work: Vec::new(),
+            sweeps: Vec::new(),
+            turn: Turn::Cancels,
             transfers: Vec::new(),
             held: Vec::new(),
             orders_entered: 0,

@@ -26,6 +26,10 @@ impl Subject {
         self.0.next_due()
     }
 
+    pub fn next_background_work(&self) -> Timestamp {
+        self.0.next_background_work()
+    }
+
     pub fn has_background_work(&self) -> bool {
         self.0.has_background_work()
     }

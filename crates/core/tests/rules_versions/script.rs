@@ -125,7 +125,7 @@ impl Script {
 
     /// Ticks until nothing is left to do.
     fn settle(&mut self) {
-        while self.venue.reference.has_background_work()
+        while self.venue.reference.next_background_work() <= self.venue.time
             || self.venue.reference.next_due() <= self.venue.time
         {
             self.venue.must_at_once(&Command::Tick);

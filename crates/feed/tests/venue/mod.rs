@@ -63,6 +63,9 @@ impl Venue {
         while self.core.next_due() <= time {
             self.apply(self.core.next_due().max(self.core.time()), &Command::Tick);
         }
+        if self.core.next_background_work() <= time {
+            self.apply(time, &Command::Tick);
+        }
         self.apply(time, command)
     }
 

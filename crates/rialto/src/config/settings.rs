@@ -136,6 +136,9 @@ pub const SETTINGS: &[Setting] = &[
         engine.producer_capacity as usize,
         "How many commands may be in flight on one way into the engine (gateway.lanes says how \
          many ways the gateway uses); one more is answered `busy`."),
+    number!("engine", "background_share", 1, 90, "percent", engine.background_share as u8,
+        "How much of the writer's time goes to what takes many commands (mass cancels, closing an \
+         instrument, expiry) while commands wait. While none wait, it gets all."),
     number!("engine", "spins", 0, 1_000_000, "", engine.wait.spins as u32,
         "How often a thread of the engine looks for work before it sleeps. More trades processor \
          time for latency, and helps only where every such thread has a core of its own."),
@@ -205,7 +208,8 @@ pub const SETTINGS: &[Setting] = &[
          are open; the oldest is forgotten."),
     number!("limits", "pending_cancels_max", 1, 65_536, "",
         engine.limits.pending_cancels_max as u32,
-        "Mass cancels that may be going on at once."),
+        "Mass cancels that may be going on at once under rules version 1. Since version 2 each \
+         account has room for its own."),
     number!("feed", "trades_per_instrument", 1, 1_000_000, "",
         live.feed.trades_per_instrument as usize,
         "Last trades remembered for each instrument."),

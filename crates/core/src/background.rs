@@ -1,0 +1,305 @@
+//! What goes on in slices under rules version 2: mass cancels, the closing of instruments, expiry.
+//!
+//! [`rules`](crate::rules) says what each does and why it is exact. Here is only where it stands.
+
+use crate::orders::{Detail, NIL};
+use rialto_model::{DoneReason, OrderId, Side};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What takes turns. A new kind is added here and to [`Core::work_on`](crate::Core::work_on).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The mass cancels of an account.
+    Cancels = 0,
+    /// The closing of an instrument.
+    Closings = 1,
+    /// The end of orders whose time is over.
+    Expiries = 2,
+}
+
+impl Kind {
+    /// All kinds, in the order of their turns.
+    pub(crate) const ALL: [Kind; 3] = [Kind::Cancels, Kind::Closings, Kind::Expiries];
+
+    fn following(self) -> Kind {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    }
+}
+
+/// Which orders one mass cancel is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All of a side; of one instrument or of all.
+    Side(Option<u16>, Side),
+    /// All, because the dead-man timer ran out.
+    DeadMan,
+    /// Those that asked for it, because the connection was lost.
+    Disconnect,
+}
+
+/// A mass cancel that goes on: what is left of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// Orders that came later are left alone.
+    pub(crate) upto: OrderId,
+    /// How many more times the sweep must come to the end of the list; zero is no mass cancel.
+    pub(crate) laps: u8,
+}
+
+impl Claim {
+    #[inline]
+    fn covers(self, order: OrderId) -> bool {
+        self.laps > 0 && order <= self.upto
+    }
+}
+
+/// The mass cancels of one account that go on: one walk along the account's orders for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweep {
+    /// The account's slot; [`NIL`] in a place that is free.
+    pub(crate) account: u32,
+    /// The place in the account's list of the order that is visited next, or [`NIL`].
+    pub(crate) cursor: u32,
+    /// Whether an order has been visited since the walk was last at the beginning of the list.
+    pub(crate) under_way: bool,
+    /// The newest order that any of the claims is about.
+    pub(crate) upto: OrderId,
+    pub(crate) sides: [Claim; 2],
+    pub(crate) dead_man: Claim,
+    pub(crate) disconnect: Claim,
+}
+
+/// The claims of an account on one instrument, by side.
+pub(crate) type MarketClaims = [Claim; 2];
+
+/// All that goes on, each kind in the order of its turns.
+pub(crate) struct Background {
+    /// Whose turn it is.
+    pub(crate) turn: Kind,
+    /// Places in `sweeps`.
+    cancels: VecDeque<u32>,
+    sweeps: Vec<Sweep>,
+    free: Vec<u32>,
+    /// By account slot and instrument: claims on one instrument only. They exist while the
+    /// account's sweep does.
+    markets: BTreeMap<(u32, u16), MarketClaims>,
+    closings: VecDeque<u16>,
+}
+
+impl Sweep {
+    fn new(account: u32, head: u32) -> Sweep {
+        Sweep {
+            account,
+            cursor: head,
+            under_way: false,
+            upto: OrderId(0),
+            sides: [Claim::default(); 2],
+            dead_man: Claim::default(),
+            disconnect: Claim::default(),
+        }
+    }
+
+    /// Whether it has nothing left to do and only waits for its turn to be forgotten.
+    pub(crate) fn is_done(&self) -> bool {
+        self.upto == OrderId(0)
+    }
+
+    /// Its claims on all instruments: buys, sells, dead-man timer, connection.
+    pub(crate) fn claims(&self) -> [Claim; 4] {
+        [self.sides[0], self.sides[1], self.dead_man, self.disconnect]
+    }
+
+    fn claims_mut(&mut self) -> [&mut Claim; 4] {
+        let [buys, sells] = &mut self.sides;
+        [buys, sells, &mut self.dead_man, &mut self.disconnect]
+    }
+}
+
+impl Background {
+    pub(crate) fn new() -> Background {
+        Background {
+            turn: Kind::Cancels,
+            cancels: VecDeque::with_capacity(16),
+            sweeps: Vec::with_capacity(16),
+            free: Vec::with_capacity(16),
+            markets: BTreeMap::new(),
+            closings: VecDeque::with_capacity(16),
+        }
+    }
+
+    /// Whether nothing goes on; expiry is not known here.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cancels.is_empty() && self.closings.is_empty()
+    }
+
+    /// The kind whose turn it is of those that have something to do; the turn passes on.
+    pub(crate) fn next_kind(&mut self, expires: bool) -> Option<Kind> {
+        for _ in Kind::ALL {
+            let kind = self.turn;
+            self.turn = kind.following();
+            let waits = match kind {
+                Kind::Cancels => !self.cancels.is_empty(),
+                Kind::Closings => !self.closings.is_empty(),
+                Kind::Expiries => expires,
+            };
+            if waits {
+                return Some(kind);
+            }
+        }
+        None
+    }
+
+    /// The sweep in a place.
+    #[inline]
+    pub(crate) fn sweep(&self, at: u32) -> &Sweep {
+        &self.sweeps[at as usize]
+    }
+
+    #[inline]
+    pub(crate) fn sweep_mut(&mut self, at: u32) -> &mut Sweep {
+        &mut self.sweeps[at as usize]
+    }
+
+    /// Begins a sweep of an account at the head of its list; it waits behind those of others.
+    pub(crate) fn begin_sweep(&mut self, account: u32, head: u32) -> u32 {
+        let sweep = Sweep::new(account, head);
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.sweeps[at as usize] = sweep;
+                at
+            }
+            None => {
+                self.sweeps.push(sweep);
+                self.sweeps.len() as u32 - 1
+            }
+        };
+        self.cancels.push_back(at);
+        at
+    }
+
+    /// Ends the sweep in a place, which is not waiting for its turn.
+    pub(crate) fn end_sweep(&mut self, at: u32) {
+        let account = std::mem::replace(&mut self.sweeps[at as usize].account, NIL);
+        loop {
+            let claimed = self.claims_of(account).next().map(|(key, _)| *key);
+            let Some(key) = claimed else { break };
+            self.markets.remove(&key);
+        }
+        self.free.push(at);
+    }
+
+    /// The sweep whose turn it is, taken out of the queue.
+    pub(crate) fn take_turn(&mut self) -> Option<u32> {
+        self.cancels.pop_front()
+    }
+
+    /// Lets a sweep wait behind the others.
+    pub(crate) fn wait_turn(&mut self, at: u32) {
+        self.cancels.push_back(at);
+    }
+
+    /// Takes the sweep that began last out of the queue.
+    pub(crate) fn take_back_turn(&mut self) {
+        self.cancels.pop_back();
+    }
+
+    /// The sweeps in the order of their turns.
+    pub(crate) fn sweeps(&self) -> impl ExactSizeIterator<Item = &Sweep> {
+        self.cancels.iter().map(|&at| self.sweep(at))
+    }
+
+    /// Claims that an account has on single instruments.
+    pub(crate) fn claims_of(
+        &self,
+        account: u32,
+    ) -> impl Iterator<Item = (&(u32, u16), &MarketClaims)> + '_ {
+        self.markets.range((account, 0)..=(account, u16::MAX))
+    }
+
+    /// Has the sweep in a place cancel the orders of a scope up to `upto`. `head` is the first order
+    /// of the account's list.
+    pub(crate) fn claim(&mut self, at: u32, scope: Scope, upto: OrderId, head: u32) {
+        let sweep = &mut self.sweeps[at as usize];
+        if !sweep.under_way {
+            // The list may have become empty since, and then have grown again.
+            sweep.cursor = head;
+        }
+        // What has been visited on this lap has not been asked about this claim: the next lap does.
+        let claim = Claim { upto, laps: if sweep.under_way { 2 } else { 1 } };
+        self.set_claim(at, scope, claim);
+    }
+
+    /// Sets a claim as it is.
+    pub(crate) fn set_claim(&mut self, at: u32, scope: Scope, claim: Claim) {
+        let sweep = &mut self.sweeps[at as usize];
+        if claim.laps > 0 {
+            sweep.upto = sweep.upto.max(claim.upto);
+        }
+        match scope {
+            Scope::Side(None, side) => sweep.sides[side as usize] = claim,
+            Scope::Side(Some(market), side) => {
+                let claims = self.markets.entry((sweep.account, market)).or_default();
+                claims[side as usize] = claim;
+            }
+            Scope::DeadMan => sweep.dead_man = claim,
+            Scope::Disconnect => sweep.disconnect = claim,
+        }
+    }
+
+    /// Why the sweep in a place ends an order that it visits, if it does.
+    pub(crate) fn reason(&self, at: u32, id: OrderId, order: &Detail) -> Option<DoneReason> {
+        let sweep = self.sweep(at);
+        let side = order.attributes.side as usize;
+        let key = (sweep.account, order.market);
+        let claimed = || self.markets.get(&key).is_some_and(|claims| claims[side].covers(id));
+        if sweep.sides[side].covers(id) || (!self.markets.is_empty() && claimed()) {
+            return Some(DoneReason::MassCancelled);
+        }
+        if sweep.dead_man.covers(id) {
+            return Some(DoneReason::DeadMan);
+        }
+        let leaves = order.attributes.cancel_on_disconnect && sweep.disconnect.covers(id);
+        leaves.then_some(DoneReason::Disconnected)
+    }
+
+    /// Restores how far the sweep in a place has come.
+    pub(crate) fn restore_cursor(&mut self, at: u32, cursor: u32, under_way: bool) {
+        let sweep = &mut self.sweeps[at as usize];
+        (sweep.cursor, sweep.under_way) = (cursor, under_way);
+    }
+
+    /// The sweep in a place has come to the end of the list: it goes on at `head` for the claims
+    /// that came on the way. False: there are none.
+    pub(crate) fn end_lap(&mut self, at: u32, head: u32) -> bool {
+        let Background { sweeps, markets, .. } = self;
+        let sweep = &mut sweeps[at as usize];
+        let (first, last) = ((sweep.account, 0), (sweep.account, u16::MAX));
+        let of_markets = markets.range_mut(first..=last).flat_map(|(_, claims)| claims);
+        let mut upto = OrderId(0);
+        for claim in sweep.claims_mut().into_iter().chain(of_markets) {
+            claim.laps = claim.laps.saturating_sub(1);
+            if claim.laps > 0 {
+                upto = upto.max(claim.upto);
+            }
+        }
+        sweep.upto = upto;
+        sweep.cursor = head;
+        sweep.under_way = false;
+        upto > OrderId(0)
+    }
+
+    pub(crate) fn begin_closing(&mut self, market: u16) {
+        self.closings.push_back(market);
+    }
+
+    /// The closing whose turn it is, taken out of the queue.
+    pub(crate) fn take_closing(&mut self) -> Option<u16> {
+        self.closings.pop_front()
+    }
+
+    /// The closings in the order of their turns.
+    pub(crate) fn closings(&self) -> impl ExactSizeIterator<Item = u16> {
+        self.closings.iter().copied()
+    }
+}

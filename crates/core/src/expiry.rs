@@ -1,0 +1,77 @@
+//! The end of orders whose time is over. From `expire_at` on an order is dead: nothing trades with
+//! it. It leaves the book when a taker meets it, when something else would end it, or when its turn
+//! comes in the background.
+
+use crate::book::Slot;
+use crate::fok::within;
+use crate::instruments::Market;
+use crate::limits::FOK_DEPTH_MAX;
+use crate::{Core, EventSink};
+use rialto_model::{DoneReason, Price, RejectReason, Side};
+
+impl Core {
+    /// Whether there may be dead orders on books.
+    #[inline]
+    pub(crate) fn is_expiring(&self) -> bool {
+        self.expiries.due_first() <= self.time && self.rules_since(2)
+    }
+
+    /// Whether an order is on the book though its time is over. Under rules version 1 none is.
+    #[inline]
+    pub(crate) fn is_dead(&self, slot: Slot) -> bool {
+        self.open.get(slot.at()).expire_at <= self.time
+    }
+
+    /// Refuses what is asked of an order whose time is over.
+    #[inline]
+    pub(crate) fn check_alive(&self, slot: Slot) -> Result<(), RejectReason> {
+        if self.is_dead(slot) { Err(RejectReason::OrderExpired) } else { Ok(()) }
+    }
+
+    /// The best price of a side at which an order that is not dead rests.
+    #[inline]
+    pub(crate) fn best_live(
+        &self,
+        market: &Market,
+        side: Side,
+    ) -> Result<Option<Price>, RejectReason> {
+        if !self.is_expiring() {
+            return Ok(market.book.best(side));
+        }
+        for (looked_at, slot) in (0..).zip(market.book.orders(&self.orders, side)) {
+            if !self.is_dead(slot) {
+                return Ok(Some(self.open.get(slot.at()).price));
+            }
+            if looked_at == FOK_DEPTH_MAX {
+                return Err(RejectReason::TooDeep);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first price at which an order of this side and limit would trade, if it would.
+    #[inline]
+    pub(crate) fn would_trade_at(
+        &self,
+        market: &Market,
+        side: Side,
+        limit: Price,
+    ) -> Result<Option<Price>, RejectReason> {
+        let best = self.best_live(market, side.opposite())?;
+        Ok(best.filter(|&best| within(side, limit, best)))
+    }
+
+    /// Ends the orders whose time is over, the earliest first.
+    pub(crate) fn expire<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let full = *budget;
+        while let Some((due, at)) = self.expiries.first()
+            && due <= self.time
+            && *budget > 0
+        {
+            let slot = Slot::new(at).expect("only orders on the book have an expiry");
+            self.end_order(slot, DoneReason::Expired, sink);
+            *budget -= 1;
+        }
+        *budget < full
+    }
+}

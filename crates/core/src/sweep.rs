@@ -1,0 +1,173 @@
+//! Mass cancels under rules version 2, and the turns of all that goes on in slices.
+
+use crate::background::{Kind, Scope};
+use crate::limits::ORDERS_PER_COMMAND;
+use crate::orders::NIL;
+use crate::work::Work;
+use crate::{Core, EventSink};
+use rialto_model::{Event, InstrumentId, OrderId, Outcome};
+
+impl Core {
+    /// Adds mass cancels to the sweep of an account, or begins one, and does its next part.
+    pub(crate) fn sweep<S: EventSink>(
+        &mut self,
+        account: u32,
+        scopes: &[Option<Scope>],
+        market: Option<u16>,
+        sink: &mut S,
+    ) -> Outcome {
+        let began = self.accounts.get(account).under_way == 0;
+        let at = self.claim(account, scopes);
+        let mut budget = ORDERS_PER_COMMAND;
+        let (cancelled, pending) = self.sweep_some(at, &mut budget, sink);
+        if began && !pending {
+            // What is done within one command never waits for a turn.
+            self.background.take_back_turn();
+            self.end_sweep(at);
+        }
+        self.tell_progress(account, market, cancelled, pending, sink);
+        Outcome::Cancelling { cancelled, pending }
+    }
+
+    /// Has the account's sweep, which begins if there is none, cancel the orders of these scopes.
+    fn claim(&mut self, account: u32, scopes: &[Option<Scope>]) -> u32 {
+        self.claim_upto(account, scopes, self.newest_order())
+    }
+
+    fn claim_upto(&mut self, account: u32, scopes: &[Option<Scope>], upto: OrderId) -> u32 {
+        let owner = self.accounts.get_mut(account);
+        if owner.under_way == 0 {
+            owner.under_way = self.background.begin_sweep(account, owner.head) + 1;
+        }
+        let (at, head) = (owner.under_way - 1, owner.head);
+        for &scope in scopes.iter().flatten() {
+            let is_empty = match scope {
+                Scope::Side(Some(market), _) => self.open_counts.get(account, market) == 0,
+                _ => head == NIL,
+            };
+            if !is_empty {
+                self.background.claim(at, scope, upto, head);
+            }
+        }
+        at
+    }
+
+    fn end_sweep(&mut self, at: u32) {
+        let account = self.background.sweep(at).account;
+        self.accounts.get_mut(account).under_way = 0;
+        self.background.end_sweep(at);
+    }
+
+    fn tell_progress<S: EventSink>(
+        &self,
+        account: u32,
+        market: Option<u16>,
+        cancelled: u32,
+        pending: bool,
+        sink: &mut S,
+    ) {
+        let account = self.accounts.get(account).id;
+        let instrument = market.map_or(InstrumentId(0), |at| InstrumentId(u32::from(at) + 1));
+        sink.event(&Event::CancelProgress { account, instrument, cancelled, pending });
+    }
+
+    /// Visits up to `budget` orders; returns how many it ended and whether more are to be visited.
+    fn sweep_some<S: EventSink>(&mut self, at: u32, budget: &mut u32, sink: &mut S) -> (u32, bool) {
+        let mut ended = 0;
+        loop {
+            let sweep = self.background.sweep(at);
+            let cursor = sweep.cursor;
+            if cursor == NIL || self.order_at(cursor).id > sweep.upto {
+                let head = self.accounts.get(sweep.account).head;
+                if self.background.end_lap(at, head) {
+                    continue;
+                }
+                return (ended, false);
+            }
+            if *budget == 0 {
+                return (ended, true);
+            }
+            *budget -= 1;
+            let sweep = self.background.sweep_mut(at);
+            sweep.cursor = self.open.next(cursor);
+            sweep.under_way = true;
+            let id = self.order_at(cursor).id;
+            if let Some(reason) = self.background.reason(at, id, self.open.get(cursor)) {
+                let slot = crate::book::Slot::new(cursor);
+                self.end_order(slot.expect("only orders on the book are visited"), reason, sink);
+                ended += 1;
+            }
+        }
+    }
+
+    /// Begins to cancel the orders of an account whose dead-man timer ran out.
+    pub(crate) fn sweep_for_dead_man<S: EventSink>(&mut self, account: u32, sink: &mut S) {
+        let pending = self.accounts.get(account).head != NIL;
+        if pending {
+            self.claim(account, &[Some(Scope::DeadMan)]);
+        }
+        self.tell_progress(account, None, 0, pending, sink);
+    }
+
+    /// Goes on with background work. The kinds take turns, and so do accounts and instruments
+    /// within a kind. Every step uses up some of the budget, so that the events are bounded too.
+    pub(crate) fn work_in_turns<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let mut worked = false;
+        while *budget > 0
+            && let Some(kind) = self.background.next_kind(self.is_expiring())
+        {
+            worked |= match kind {
+                Kind::Cancels => self.sweep_next(budget, sink),
+                Kind::Closings => self.close_next(budget, sink),
+                Kind::Expiries => self.expire(budget, sink),
+            };
+        }
+        worked
+    }
+
+    fn sweep_next<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let at = self.background.take_turn().expect("a sweep waits for its turn");
+        *budget -= 1;
+        if self.background.sweep(at).is_done() {
+            // A later mass cancel of the account has seen it through.
+            self.end_sweep(at);
+            return false;
+        }
+        let account = self.background.sweep(at).account;
+        let (cancelled, pending) = self.sweep_some(at, budget, sink);
+        if pending {
+            self.background.wait_turn(at);
+        } else {
+            self.end_sweep(at);
+        }
+        self.tell_progress(account, None, cancelled, pending, sink);
+        true
+    }
+
+    fn close_next<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
+        let market = self.background.take_closing().expect("a closing waits for its turn");
+        *budget -= 1;
+        if self.close_some(market, budget, |_, _| true, sink).1 {
+            self.background.begin_closing(market);
+        }
+        true
+    }
+
+    /// Takes over what goes on under rules version 1. A mass cancel begins at the head of the list
+    /// again: what it has visited and left there, it leaves alone again.
+    pub(crate) fn adopt_works(&mut self) {
+        let works: Vec<Work> = std::iter::from_fn(|| self.works.pop()).collect();
+        for cancel in works.iter().filter_map(Work::cancel) {
+            self.accounts.get_mut(cancel.account).under_way = 0;
+        }
+        for work in works {
+            match work {
+                Work::Close(market) => self.background.begin_closing(market),
+                // The last of one scope covers those before it.
+                Work::Cancel(cancel) => {
+                    self.claim_upto(cancel.account, &cancel.scopes(), cancel.upto);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Mass cancels since rules version 2: one walk along each account's orders, for all that it has asked
+//! to be cancelled; and the turns of all that goes on in slices.
+
+use super::{ORDERS_PER_COMMAND, Order, Reference, Work};
+use rialto_model::{
+    AccountId, DoneReason, Event, InstrumentId, MassCancel, OrderId, Outcome, Side,
+};
+
+/// Which orders are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// Those of one side, of one instrument or of all.
+    Side(Option<InstrumentId>, Side),
+    DeadMan,
+    Disconnect,
+}
+
+/// One request to cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub meant: Meant,
+    /// The last order that had been entered.
+    pub last: OrderId,
+    /// How many more times the walk must come to its end.
+    pub laps: u32,
+}
+
+/// An account's walk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    pub account: AccountId,
+    /// The last order that was visited on this lap, if any was.
+    pub after: Option<OrderId>,
+    pub claims: Vec<Claim>,
+}
+
+/// What takes turns, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Cancels,
+    Closings,
+    Expiries,
+}
+
+impl Reference {
+    pub(super) fn sweep_for(&mut self, which: &MassCancel) -> Outcome {
+        let sides = [Side::Buy, Side::Sell].into_iter();
+        let sides = sides.filter(|side| which.side.is_none_or(|only| only == *side));
+        let meant: Vec<Meant> = sides.map(|side| Meant::Side(which.instrument, side)).collect();
+        self.sweep(which.account, &meant, which.instrument)
+    }
+
+    /// Adds to the account's walk and does its next part at once.
+    pub(super) fn sweep(
+        &mut self,
+        account: AccountId,
+        meant: &[Meant],
+        told: Option<InstrumentId>,
+    ) -> Outcome {
+        let goes_on = self.sweeps.iter().position(|sweep| sweep.account == account);
+        self.claim(account, meant);
+        let at = goes_on.unwrap_or(self.sweeps.len() - 1);
+        let mut sweep = self.sweeps.remove(at);
+        let (cancelled, pending) = self.walk(&mut sweep, &mut 0);
+        // One that was waiting for its turn goes on waiting, though nothing is left of it.
+        if pending || goes_on.is_some() {
+            self.sweeps.insert(at, sweep);
+        }
+        let instrument = told.unwrap_or_default();
+        self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
+        Outcome::Cancelling { cancelled, pending }
+    }
+
+    fn claim(&mut self, account: AccountId, meant: &[Meant]) {
+        let last = OrderId::from_parts(self.engine, self.orders_entered);
+        let open: Vec<Order> =
+            self.orders.iter().filter(|order| order.account == account).copied().collect();
+        let at = match self.sweeps.iter().position(|sweep| sweep.account == account) {
+            Some(at) => at,
+            None => {
+                self.sweeps.push(Sweep { account, after: None, claims: Vec::new() });
+                self.sweeps.len() - 1
+            }
+        };
+        let sweep = &mut self.sweeps[at];
+        for &meant in meant {
+            let any = match meant {
+                Meant::Side(Some(only), _) => open.iter().any(|order| order.instrument == only),
+                _ => !open.is_empty(),
+            };
+            if any {
+                sweep.claims.retain(|claim| claim.meant != meant);
+                let laps = if sweep.after.is_some() { 2 } else { 1 };
+                sweep.claims.push(Claim { meant, last, laps });
+            }
+        }
+    }
+
+    /// Visits the account's orders by id, up to the newest that is asked for, and begins again for
+    /// requests that came on the way.
+    fn walk(&mut self, sweep: &mut Sweep, visited: &mut usize) -> (u32, bool) {
+        let mut cancelled = 0;
+        let extra = usize::from(self.gets_wrong(super::Alteration::OneVisitTooMany));
+        loop {
+            let Some(last) = sweep.claims.iter().map(|claim| claim.last).max() else {
+                return (cancelled, false);
+            };
+            let ahead = self.orders.iter().filter(|order| {
+                order.account == sweep.account
+                    && order.id <= last
+                    && sweep.after.is_none_or(|after| order.id > after)
+            });
+            let Some(order) = ahead.min_by_key(|order| order.id).copied() else {
+                sweep.after = None;
+                sweep.claims.iter_mut().for_each(|claim| claim.laps -= 1);
+                sweep.claims.retain(|claim| claim.laps > 0);
+                continue;
+            };
+            if *visited >= ORDERS_PER_COMMAND + extra {
+                return (cancelled, true);
+            }
+            *visited += 1;
+            sweep.after = Some(order.id);
+            if let Some(reason) = self.why(&sweep.claims, &order) {
+                self.remove(order.id);
+                self.end(&order, reason, order.remaining);
+                cancelled += 1;
+            }
+        }
+    }
+
+    fn why(&self, claims: &[Claim], order: &Order) -> Option<DoneReason> {
+        let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
+        let meant = claims.iter().filter(|claim| order.id <= claim.last);
+        let reasons = meant.filter_map(|claim| match claim.meant {
+            Meant::Side(only, side) => {
+                let is_it = side == order.side && only.is_none_or(|only| only == order.instrument);
+                is_it.then_some((0, DoneReason::MassCancelled))
+            }
+            Meant::DeadMan => Some((1, DoneReason::DeadMan)),
+            Meant::Disconnect => {
+                (order.cancel_on_disconnect || all).then_some((2, DoneReason::Disconnected))
+            }
+        });
+        reasons.min_by_key(|(rank, _)| *rank).map(|(_, reason)| reason)
+    }
+
+    /// Fires the dead-man timers that have run out, the oldest first; their orders are cancelled
+    /// in turns.
+    pub(super) fn begin_dead_men(&mut self, visited: &mut usize) {
+        loop {
+            let due = self.accounts.iter().filter_map(|(id, account)| {
+                Some((account.dead_man.filter(|due| *due <= self.time)?, *id))
+            });
+            let Some((_, account)) = due.min() else { return };
+            if *visited >= ORDERS_PER_COMMAND {
+                return;
+            }
+            *visited += 1;
+            self.account_mut(account).expect("it has a timer").dead_man = None;
+            let pending = self.orders.iter().any(|order| order.account == account);
+            if pending {
+                self.claim(account, &[Meant::DeadMan]);
+            }
+            let (instrument, cancelled) = (InstrumentId(0), 0);
+            self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
+        }
+    }
+
+    /// Lets everything that goes on have its turn, as far as one command may.
+    pub(super) fn take_turns(&mut self, visited: &mut usize) {
+        let mut idle = 0;
+        while *visited < ORDERS_PER_COMMAND && idle < 3 {
+            let (turn, before) = (self.turn, *visited);
+            self.turn = match turn {
+                Turn::Cancels => Turn::Closings,
+                Turn::Closings => Turn::Expiries,
+                Turn::Expiries => Turn::Cancels,
+            };
+            match turn {
+                Turn::Cancels if !self.sweeps.is_empty() => {
+                    *visited += 1;
+                    let mut sweep = self.sweeps.remove(0);
+                    if !sweep.claims.is_empty() {
+                        let (cancelled, pending) = self.walk(&mut sweep, visited);
+                        let (account, instrument) = (sweep.account, InstrumentId(0));
+                        if pending {
+                            self.sweeps.push(sweep);
+                        }
+                        let progress =
+                            Event::CancelProgress { account, instrument, cancelled, pending };
+                        self.events.push(progress);
+                    }
+                }
+                Turn::Closings if !self.work.is_empty() => {
+                    *visited += 1;
+                    let work = self.work.remove(0);
+                    let (_, left) = self.work_on(work, visited);
+                    self.work.extend(left);
+                }
+                Turn::Expiries => self.expire(visited),
+                _ => {}
+            }
+            idle = if *visited == before { idle + 1 } else { 0 };
+        }
+    }
+
+    /// What went on under rules version 1 goes on under version 2.
+    pub(super) fn adopt_work(&mut self) {
+        for work in std::mem::take(&mut self.work) {
+            let Work::Account { account, instrument, side, reason, last, .. } = work else {
+                self.work.push(work);
+                continue;
+            };
+            let meant = match reason {
+                DoneReason::DeadMan => vec![Meant::DeadMan],
+                DoneReason::Disconnected => vec![Meant::Disconnect],
+                _ => [Side::Buy, Side::Sell]
+                    .into_iter()
+                    .filter(|only| side.is_none_or(|side| side == *only))
+                    .map(|side| Meant::Side(instrument, side))
+                    .collect(),
+            };
+            self.claim(account, &meant);
+            let sweep = self.sweeps.iter_mut().find(|sweep| sweep.account == account);
+            let claims = sweep.into_iter().flat_map(|sweep| &mut sweep.claims);
+            claims.filter(|claim| meant.contains(&claim.meant)).for_each(|claim| claim.last = last);
+        }
+    }
+}

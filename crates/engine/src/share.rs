@@ -1,0 +1,96 @@
+//! How the writer divides its time between commands and background work.
+
+/// The most time, in nanoseconds, that background work can be ahead or behind: what was long ago does
+/// not count for ever.
+const CREDIT_MAX_NS: i64 = 10_000_000;
+
+/// The account of the writer's time. While commands wait, background work is due when it has had less
+/// than its share of the time since the account was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    percent: i64,
+    /// What background work has earned and not had yet.
+    credit_ns: i64,
+}
+
+impl Share {
+    pub(crate) fn new(percent: u8) -> Share {
+        Share { percent: i64::from(percent.clamp(1, 90)), credit_ns: 0 }
+    }
+
+    /// There is no work: nothing is saved up for later.
+    pub(crate) fn reset(&mut self) {
+        self.credit_ns = 0;
+    }
+
+    /// Commands had this much time.
+    pub(crate) fn commands_took(&mut self, ns: u64) {
+        let ns = i64::try_from(ns).unwrap_or(i64::MAX).min(100 * CREDIT_MAX_NS);
+        self.add(ns * self.percent / (100 - self.percent));
+    }
+
+    /// Background work had this much time.
+    pub(crate) fn background_took(&mut self, ns: u64) {
+        self.add(-i64::try_from(ns).unwrap_or(i64::MAX).min(CREDIT_MAX_NS));
+    }
+
+    /// Whether background work comes before further commands.
+    pub(crate) fn is_due(&self) -> bool {
+        self.credit_ns >= 0
+    }
+
+    fn add(&mut self, ns: i64) {
+        self.credit_ns = (self.credit_ns + ns).clamp(-CREDIT_MAX_NS, CREDIT_MAX_NS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The part of the time that background work gets where steps take so long.
+    fn part(percent: u8, commands_ns: u64, work_ns: u64) -> f64 {
+        let mut share = Share::new(percent);
+        let (mut commands, mut work) = (0, 0);
+        for _ in 0..100_000 {
+            share.commands_took(commands_ns);
+            commands += commands_ns;
+            if share.is_due() {
+                share.background_took(work_ns);
+                work += work_ns;
+            }
+        }
+        work as f64 / (work + commands) as f64
+    }
+
+    #[test]
+    fn background_work_gets_its_share_of_the_time() {
+        for percent in [1, 20, 50] {
+            let got = part(percent, 1_000, 50_000);
+            let wanted = f64::from(percent) / 100.0;
+            assert!((got - wanted).abs() < 0.01, "{got} instead of {wanted}");
+        }
+    }
+
+    #[test]
+    fn work_that_takes_little_time_is_done_with_every_step() {
+        assert!(part(20, 1_000, 100) > 0.09);
+    }
+
+    #[test]
+    fn a_clock_that_stands_holds_nothing_up() {
+        let mut share = Share::new(20);
+        share.commands_took(0);
+        assert!(share.is_due());
+        share.background_took(0);
+        assert!(share.is_due());
+    }
+
+    #[test]
+    fn what_was_long_ago_does_not_count_for_ever() {
+        let mut share = Share::new(20);
+        share.background_took(u64::MAX);
+        share.commands_took(u64::MAX);
+        assert!(share.is_due());
+    }
+}
