@@ -8,8 +8,8 @@ use crate::Error;
 use hdrhistogram::Histogram;
 use rialto_engine::{Engine, EventReader, ManualClock, Producer, Submission, SubmitError};
 use rialto_model::{
-    AccountId, Amend, ClientOrderId, Command, NewOrder, OrderRef, OrderSize, Quantity, Seq,
-    Timestamp,
+    AccountId, Amend, ClientOrderId, Command, NewOrder, OrderRef, OrderSize, Outcome, Price,
+    Quantity, Seq, Timestamp,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -26,8 +26,20 @@ const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 /// An order of the file that may still be referred to.
 struct Known {
     account: AccountId,
-    /// The total quantity, as far as the file has told.
-    quantity: i64,
+    /// The total quantity: as placed, or as the last accepted amendment set it.
+    quantity: Quantity,
+    /// Amendments of the quantity that have not been answered.
+    unanswered: u32,
+}
+
+/// An amendment of an order's quantity that has not been answered.
+struct Asked {
+    /// The command's token.
+    token: u64,
+    /// The order, by its id in the file.
+    id: u64,
+    /// The total quantity if it is accepted.
+    quantity: Quantity,
 }
 
 /// What has come of a replay.
@@ -66,6 +78,7 @@ pub(super) struct Driver<'a> {
     batch: Vec<Submission>,
     /// When each command that has not been answered was due, or was sent if nothing was.
     sent: VecDeque<Instant>,
+    asked: VecDeque<Asked>,
     due: Option<Instant>,
     clock: Arc<ManualClock>,
     last: Seq,
@@ -92,6 +105,7 @@ impl<'a> Driver<'a> {
             known: HashMap::new(),
             batch: Vec::with_capacity(BATCH),
             sent: VecDeque::new(),
+            asked: VecDeque::new(),
             due: None,
             clock,
             last: Seq::ZERO,
@@ -134,22 +148,18 @@ impl<'a> Driver<'a> {
                 }
                 None => self.ignore(),
             },
-            Action::Amend { id, price, quantity } => {
-                let Some(known) = self.known.get_mut(&id) else { return self.ignore() };
-                known.quantity = quantity.map_or(known.quantity, |quantity| quantity.0);
-                let (account, order) = (known.account, OrderRef::Client(name(id)));
-                self.push(Command::Amend(Amend { account, order, price, quantity }))
-            }
+            Action::Amend { id, price, quantity } => self.amend(id, price, quantity),
             Action::Reduce { id, by } => {
-                let Some(known) = self.known.get_mut(&id) else { return self.ignore() };
-                known.quantity = known.quantity.saturating_sub(by.0);
-                let (account, order) = (known.account, OrderRef::Client(name(id)));
-                let quantity = Some(Quantity(known.quantity));
-                self.push(Command::Amend(Amend { account, order, price: None, quantity }))
+                // What it is reduced from depends on whether the amendments before are accepted.
+                self.answer_amends(id)?;
+                let Some(known) = self.known.get(&id) else { return self.ignore() };
+                let quantity = Quantity(known.quantity.0.saturating_sub(by.0));
+                self.amend(id, None, Some(quantity))
             }
             Action::Left { id, price, remaining } => {
-                let Some(known) = self.known.get(&id) else { return self.ignore() };
-                let (account, order) = (known.account, OrderRef::Client(name(id)));
+                if !self.known.contains_key(&id) {
+                    return self.ignore();
+                }
                 self.settle()?;
                 let Some(now) = self.tally.standing(id) else { return Ok(()) };
                 let price = price.filter(|price| *price != now.price);
@@ -157,10 +167,38 @@ impl<'a> Driver<'a> {
                 if price.is_none() && !is_less {
                     return Ok(());
                 }
-                let quantity = Some(Quantity(now.filled.saturating_add(remaining.0)));
-                self.push(Command::Amend(Amend { account, order, price, quantity }))
+                let quantity = Quantity(now.filled.saturating_add(remaining.0));
+                self.amend(id, price, Some(quantity))
             }
         }
+    }
+
+    fn amend(
+        &mut self,
+        id: u64,
+        price: Option<Price>,
+        quantity: Option<Quantity>,
+    ) -> Result<(), Error> {
+        let Some(known) = self.known.get_mut(&id) else { return self.ignore() };
+        let (account, order) = (known.account, OrderRef::Client(name(id)));
+        if let Some(quantity) = quantity {
+            known.unanswered += 1;
+            self.asked.push_back(Asked { token: self.commands, id, quantity });
+        }
+        self.push(Command::Amend(Amend { account, order, price, quantity }))
+    }
+
+    /// Waits until every amendment of an order's quantity has been answered.
+    fn answer_amends(&mut self, id: u64) -> Result<(), Error> {
+        let waits =
+            |known: &HashMap<u64, Known>| known.get(&id).is_some_and(|known| known.unanswered > 0);
+        if waits(&self.known) {
+            self.hand_over()?;
+        }
+        while waits(&self.known) {
+            self.take_reply(REPLY_TIMEOUT)?;
+        }
+        Ok(())
     }
 
     /// Waits until everything that was sent has been answered, and its events have been counted.
@@ -183,7 +221,7 @@ impl<'a> Driver<'a> {
 
     fn place(&mut self, order: &Placement) -> Result<(), Error> {
         let account = self.accounts[&order.account];
-        self.known.insert(order.id, Known { account, quantity: order.quantity.0 });
+        self.known.insert(order.id, Known { account, quantity: order.quantity, unanswered: 0 });
         self.push(Command::Place(NewOrder {
             account,
             instrument: INSTRUMENT,
@@ -206,7 +244,7 @@ impl<'a> Driver<'a> {
     }
 
     fn push(&mut self, command: Command) -> Result<(), Error> {
-        self.batch.push(Submission { token: 0, command, level: None });
+        self.batch.push(Submission { token: self.commands, command, level: None });
         self.commands += 1;
         // What is due at a time of its own must not wait for others to fill a batch.
         if self.batch.len() == BATCH || self.due.is_some() { self.hand_over() } else { Ok(()) }
@@ -262,13 +300,22 @@ impl<'a> Driver<'a> {
     }
 
     fn count(&mut self, reply: rialto_engine::Reply) -> Result<(), Error> {
-        if let Err(unknown) = reply.result {
-            return Err(self.ended(&unknown.to_string()));
-        }
+        let outcome = reply.result.map_err(|unknown| self.ended(&unknown.to_string()))?;
         self.last = reply.seq;
         if let Some(since) = self.sent.pop_front() {
             let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.latency_ns.saturating_record(waited);
+        }
+        if self.asked.front().is_none_or(|asked| asked.token != reply.token) {
+            return Ok(());
+        }
+        if let Some(asked) = self.asked.pop_front()
+            && let Some(known) = self.known.get_mut(&asked.id)
+        {
+            known.unanswered -= 1;
+            if !matches!(outcome, Outcome::Rejected { .. }) {
+                known.quantity = asked.quantity;
+            }
         }
         Ok(())
     }
