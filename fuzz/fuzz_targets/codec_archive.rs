@@ -1,7 +1,7 @@
 //! Bytes are refused, or stand for a message, read in place as well as decoded: the codec `Archive`.
 #![no_main]
 
-mod message;
+pub(crate) mod message;
 
 use libfuzzer_sys::fuzz_target;
 use message::Message;

@@ -1,7 +1,7 @@
 //! Bytes are refused, or stand for a message: the codec `Json`.
 #![no_main]
 
-mod message;
+pub(crate) mod message;
 
 use libfuzzer_sys::fuzz_target;
 use rialto_bus::codec::Json;

@@ -70,6 +70,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     links_lead_somewhere(root, &prose, &mut wrong);
     decisions_are_numbered(&prose, &mut wrong);
     limits_name_their_tests(&rust, &prose, &mut wrong);
+    fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
     for line in &wrong {
         eprintln!("{line}");
     }
@@ -290,15 +291,51 @@ fn links_lead_somewhere(root: &Path, prose: &[Source], wrong: &mut Vec<String>) 
     }
 }
 
+/// No two decisions have one number. A number may be missing: decisions that are worked on at the
+/// same time take theirs before they are written.
 fn decisions_are_numbered(prose: &[Source], wrong: &mut Vec<String>) {
-    let numbers: Vec<u32> = prose
-        .iter()
-        .filter_map(|page| page.path.strip_prefix("docs/adr/"))
-        .filter_map(|name| name.split('-').next()?.parse().ok())
-        .collect();
-    // Changes that are made at the same time take their numbers from ranges, so that some are left out.
-    for twice in numbers.windows(2).filter(|pair| pair[0] >= pair[1]) {
-        wrong.push(format!("docs/adr: number {:04} is taken already", twice[1]));
+    let mut numbers = BTreeMap::new();
+    for page in prose {
+        let Some(name) = page.path.strip_prefix("docs/adr/") else { continue };
+        let digits = name.split('-').next().filter(|digits| digits.len() == 4);
+        let Some(number) = digits.and_then(|digits| digits.parse::<u32>().ok()) else {
+            wrong.push(format!("{}: its name does not begin with four digits", page.path));
+            continue;
+        };
+        if let Some(other) = numbers.insert(number, &page.path) {
+            wrong.push(format!("{}: {other} has the number {number:04}, too", page.path));
+        }
+    }
+}
+
+/// Every fuzz target is built by the fuzzing workspace, named in its page, and run by a test.
+fn fuzz_targets_are_tested(
+    rust: &[Source],
+    manifests: &[Source],
+    prose: &[Source],
+    wrong: &mut Vec<String>,
+) {
+    let text = |files: &[Source], path: &str| {
+        files.iter().find(|file| file.path == path).map_or(String::new(), |file| file.text.clone())
+    };
+    let manifest = text(manifests, "fuzz/Cargo.toml");
+    let page = text(prose, "fuzz/README.md");
+    for source in rust.iter().filter(|source| {
+        source.path.starts_with("fuzz/fuzz_targets/") && source.text.contains("fuzz_target!")
+    }) {
+        let Some(file) = source.path.strip_prefix("fuzz/") else { continue };
+        let name = file.trim_start_matches("fuzz_targets/").trim_end_matches(".rs");
+        if !manifest.contains(&format!("path = \"{file}\"")) {
+            wrong.push(format!("{}: fuzz/Cargo.toml has no [[bin]] for it", source.path));
+        }
+        if !page.contains(&format!("fuzz run {name} ")) {
+            wrong.push(format!("{}: fuzz/README.md does not name it", source.path));
+        }
+        let included = format!("fuzz/{file}\"]");
+        let mut tests = rust.iter().filter(|test| test.path.contains("/tests/"));
+        if !tests.any(|test| test.text.contains(&included)) {
+            wrong.push(format!("{}: no test of a crate runs it", source.path));
+        }
     }
 }
 
@@ -418,5 +455,32 @@ mod tests {
         assert!(wrong.is_empty());
         formats_are_documented(&[code], &[page("version `1`")], &mut wrong);
         assert_eq!(wrong.len(), 1);
+    }
+
+    #[test]
+    fn a_number_of_two_decisions_is_found_and_one_that_is_missing_is_not() {
+        let pages = ["docs/adr/0001-a.md", "docs/adr/0003-b.md", "docs/adr/0003-c.md"];
+        let pages = pages.map(|path| source(path, ""));
+        let mut wrong = Vec::new();
+        decisions_are_numbered(&pages, &mut wrong);
+        assert_eq!(wrong, ["docs/adr/0003-c.md: docs/adr/0003-b.md has the number 0003, too"]);
+    }
+
+    #[test]
+    fn a_fuzz_target_that_nothing_builds_or_runs_is_found() {
+        let target = source("fuzz/fuzz_targets/a.rs", "fuzz_target!(|bytes: &[u8]| {});");
+        let mut wrong = Vec::new();
+        fuzz_targets_are_tested(std::slice::from_ref(&target), &[], &[], &mut wrong);
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+
+        let test = source(
+            "crates/x/tests/fuzz_targets.rs",
+            "#[path = \"../../../fuzz/fuzz_targets/a.rs\"]\nmod a;\n",
+        );
+        let manifest = source("fuzz/Cargo.toml", "path = \"fuzz_targets/a.rs\"\n");
+        let page = source("fuzz/README.md", "cargo +nightly fuzz run a -- -max_total_time=60\n");
+        let mut wrong = Vec::new();
+        fuzz_targets_are_tested(&[target, test], &[manifest], &[page], &mut wrong);
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 }
