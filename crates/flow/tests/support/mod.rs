@@ -3,6 +3,7 @@
 
 pub(crate) mod postman;
 
+pub(crate) mod broken;
 pub(crate) mod journey;
 
 use rialto_disk::SimDisk;
