@@ -1,6 +1,6 @@
 # Two commands matter to a newcomer: `make run` and `make test`.
 
-.PHONY: run build test lint bench soak help
+.PHONY: run build test lint bench soak siege help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -29,3 +29,6 @@ bench: ## Run every benchmark and print the tables
 
 soak: ## Run the simulation for ten minutes
 	cargo xtask soak --minutes 10
+
+siege: ## Attack the real binary for ten minutes
+	cargo xtask siege --minutes 10

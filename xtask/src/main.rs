@@ -1,10 +1,11 @@
-//! Checks and chores of this repository: `cargo xtask tidy`, `cargo xtask soak`.
+//! Checks and chores of this repository: `cargo xtask tidy`, `soak`, `siege`.
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod siege;
 mod soak;
 mod source;
 mod tidy;
@@ -18,6 +19,10 @@ fn main() -> ExitCode {
             Ok(minutes) => soak::run(&root(), minutes),
             Err(_) => usage(),
         },
+        ["siege", "--minutes", minutes] => match minutes.parse() {
+            Ok(minutes) => siege::run(&root(), minutes),
+            Err(_) => usage(),
+        },
         _ => usage(),
     }
 }
@@ -25,7 +30,8 @@ fn main() -> ExitCode {
 fn usage() -> ExitCode {
     eprintln!(
         "usage: cargo xtask tidy              check what the compiler does not\n       \
-         cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes"
+         cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
+         cargo xtask siege --minutes N   attack the real binary for N minutes"
     );
     ExitCode::from(2)
 }

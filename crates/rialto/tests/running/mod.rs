@@ -27,7 +27,15 @@ pub(crate) fn rialto(arguments: &[&str]) -> Output {
 }
 
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
+    command_through(&[], arguments)
+}
+
+/// The binary as another program starts it, which gets its path and its arguments.
+fn command_through(program: &[&str], arguments: &[&str]) -> Command {
+    let binary = env!("CARGO_BIN_EXE_rialto");
+    let mut words = program.iter().copied().chain([binary]);
+    let mut command = Command::new(words.next().unwrap_or(binary));
+    command.args(words);
     // What stands in the environment of whoever runs the tests must not change them.
     let ours =
         ["RIALTO_SECRET", "RIALTO_ADMIN_KEY", "RIALTO_MASTER_KEY", "RIALTO_LOG_KEYS", "RIALTO_LOG"];
@@ -58,7 +66,12 @@ pub(crate) fn configure(dir: &Path, more: &str) {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Running {
-        let mut child = command(arguments)
+        Running::start_through(&[], arguments)
+    }
+
+    /// Starts the binary by another program, such as one that sets limits.
+    pub(crate) fn start_through(program: &[&str], arguments: &[&str]) -> Running {
+        let mut child = command_through(program, arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
