@@ -93,7 +93,8 @@ pub enum DiskError {
 }
 
 impl DiskError {
-    pub(crate) fn io(operation: Operation, path: &Path, source: impl Into<io::Error>) -> Self {
+    /// The operation failed on this path for this reason.
+    pub fn io(operation: Operation, path: &Path, source: impl Into<io::Error>) -> Self {
         DiskError::Io { operation, path: path.to_owned(), source: source.into() }
     }
 

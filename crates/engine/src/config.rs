@@ -39,6 +39,9 @@ pub struct EngineConfig {
     pub wait: Wait,
     /// The length of the files of the journal and the event log.
     pub segment_bytes: u64,
+    /// How many segments of each of them have their space in reserve, for when others have filled the
+    /// disk.
+    pub reserve_segments: usize,
     /// How the groups of journal and event log are compressed and encrypted. Snapshots are encrypted
     /// with the same cipher.
     pub sealing: Sealing,
@@ -87,6 +90,7 @@ impl Default for EngineConfig {
             producer_capacity: 4_096,
             wait: Wait::default(),
             segment_bytes: 64 << 20,
+            reserve_segments: 0,
             sealing: Sealing::NONE,
             keys: KeyRing::empty(),
             event_ring_blocks: 64,

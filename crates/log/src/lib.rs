@@ -51,6 +51,7 @@ mod position;
 mod prepare;
 mod reader;
 mod recover;
+mod reserve;
 mod salt;
 mod scratch;
 mod sealed;

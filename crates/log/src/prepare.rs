@@ -1,9 +1,10 @@
 //! Making the next segment before it is needed.
 
 use crate::format::{Ground, SegmentHeader};
+use crate::reserve::Reserve;
 use crate::segments::Segment;
 use crate::spares::SpareFiles;
-use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
+use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode, Operation};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +37,7 @@ pub(crate) struct Directory {
     pub(crate) segment_bytes: u64,
     pub(crate) space: Space,
     pub(crate) spares: SpareFiles,
+    pub(crate) reserve: Reserve,
     next_tmp: AtomicU64,
 }
 
@@ -46,8 +48,9 @@ impl Directory {
         segment_bytes: u64,
         space: Space,
         spares: SpareFiles,
+        reserve: Reserve,
     ) -> Self {
-        Self { disk, path, segment_bytes, space, spares, next_tmp: AtomicU64::new(0) }
+        Self { disk, path, segment_bytes, space, spares, reserve, next_tmp: AtomicU64::new(0) }
     }
 
     /// A name in the directory that no opening takes for a part of the log.
@@ -110,6 +113,10 @@ impl SegmentPreparer {
             // does as well.
             let _ = disk.remove(&path);
         }
+        if self.directory.must_use_reserve() {
+            let full = std::io::ErrorKind::StorageFull;
+            return Err(DiskError::io(Operation::Create, &self.directory.path, full));
+        }
         let path = self.directory.tmp_path("prepare");
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
         let zeros = AlignedBuf::zeroed(STEP_BYTES.min(*segment_bytes as usize));
@@ -128,7 +135,7 @@ impl SegmentPreparer {
     }
 
     /// Makes a segment of what was prepared, or of a new file if nothing was, or if somebody has
-    /// removed it meanwhile.
+    /// removed it meanwhile, or of the reserve if the disk is full.
     pub(crate) fn install(
         &self,
         prepared: Option<PreparedSegment>,
@@ -139,7 +146,32 @@ impl SegmentPreparer {
             Some(installed) => return installed,
             None => {}
         }
-        self.prepare()?.install(header)
+        // To write zeros until the disk is full would take what is left from everybody else.
+        if self.directory.must_use_reserve() {
+            return self.from_reserve(header);
+        }
+        match self.prepare() {
+            Err(error) if error.is_out_of_space() && self.directory.reserve.is_ready() => {
+                self.from_reserve(header)
+            }
+            prepared => {
+                let active = prepared?.install(header)?;
+                // There is room again; if not, the next segment is another chance.
+                let _ = self.directory.fill_reserve();
+                Ok(active)
+            }
+        }
+    }
+
+    /// Makes a segment of a file in reserve.
+    fn from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
+        let Some(path) = self.directory.reserve.take() else {
+            return self.prepare()?.install(header);
+        };
+        tracing::warn!("the disk is full: the log goes on in the reserved file {}", path.display());
+        let file = self.directory.disk.open(&path, Access::Direct)?;
+        let (directory, ground) = (self.directory.clone(), Ground::Reserved);
+        PreparedSegment { directory, file, path, ground }.install(header)
     }
 }
 

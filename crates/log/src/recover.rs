@@ -7,6 +7,7 @@ use crate::head::{self, Head, LeastEnd, LoadedHead};
 use crate::leftovers::{self, Listing};
 use crate::position::Position;
 use crate::prepare::{Directory, SegmentPreparer, Space};
+use crate::reserve::Reserve;
 use crate::sealed;
 use crate::sealing::{KeyRing, Sealing};
 use crate::segments::{Segment, Segments};
@@ -44,6 +45,9 @@ pub struct Options {
     /// Where files are kept of which new segments are made, if [`Space::Zeroed`] asks for files that
     /// were written before. None are unless this says so.
     pub spares: SpareFiles,
+    /// How many segments have their space in reserve, in files of their own, for when others have
+    /// filled the disk. None have unless this says so.
+    pub reserve_segments: usize,
     /// Sixteen random bytes, fresh for every opening: they tell this epoch's groups from all others
     /// that may ever have stood in the same blocks.
     pub salt: [u8; 16],
@@ -73,6 +77,7 @@ impl Options {
             segment_bytes: 256 << 20,
             space: Space::default(),
             spares: SpareFiles::none(),
+            reserve_segments: 0,
             salt,
             rules_version: 0,
             acknowledged: None,
@@ -254,6 +259,7 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
             options.segment_bytes,
             options.space,
             options.spares.clone(),
+            Reserve::of(options.reserve_segments),
         )),
         options,
         lock: None,
@@ -493,6 +499,7 @@ impl Recovered {
         for path in &self.report.leftovers {
             disk.remove(path)?;
         }
+        self.directory.adopt_reserve()?;
         let sealing = self.options.sealing;
         let key = match sealing.encryption {
             Some(cipher) => self.options.keys.current().ok_or(OpenError::NoKey(cipher))?,
@@ -514,7 +521,7 @@ impl Recovered {
             ground: Ground::default(),
         };
         let preparer = SegmentPreparer { directory: self.directory.clone() };
-        let active = preparer.prepare()?.install(header)?;
+        let active = preparer.install(None, header)?;
 
         // An empty newest segment begins at the same sequence and is replaced, too.
         let empty = self.segments.drop_from(first_seq);

@@ -50,6 +50,7 @@ pub(crate) fn recover(
         acknowledged,
         sealing: config.sealing,
         keys: config.keys.clone(),
+        reserve_segments: config.reserve_segments,
         ..Options::new(sources.salt())
     };
     let acknowledged = headers.iter().copied().max_by_key(|position| position.seq);

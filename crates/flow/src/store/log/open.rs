@@ -26,6 +26,8 @@ pub struct LogOptions {
     /// The state is written anew when the log has grown by this much since the last time, and by
     /// four times the state.
     pub checkpoint_bytes: u64,
+    /// How many segments have their space in reserve, for when others have filled the disk.
+    pub reserve_segments: usize,
     /// How much time may pass, below [`Level::Synced`], until what was written is synced. It happens
     /// in [`Store::maintain`](crate::store::Store::maintain).
     pub flush_every: Duration,
@@ -46,6 +48,7 @@ impl LogOptions {
             limits: Limits::default(),
             segment_bytes: 64 << 20,
             checkpoint_bytes: 256 << 20,
+            reserve_segments: 0,
             flush_every: Duration::from_millis(100),
             salt: rialto_log::fresh_salt(),
             sealing: Sealing::NONE,
@@ -74,6 +77,7 @@ impl LogStore {
             keys: options.keys,
             // What a checkpoint drops, the records that follow it need.
             spares: SpareFiles::up_to(2 * segment_bytes),
+            reserve_segments: options.reserve_segments,
             ..Options::new(options.salt)
         };
         let recovered = rialto_log::recover(disk, dir, log_options).map_err(failed_to_open)?;
