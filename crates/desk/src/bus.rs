@@ -15,7 +15,7 @@ use crate::{
 };
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
-use rialto_engine::{Engine, Level};
+use rialto_engine::{Engine, Level, Storage};
 use rialto_flow::recorder::{RecordRequests, Recorder};
 use rialto_model::{Outcome, Symbol};
 use std::path::PathBuf;
@@ -128,6 +128,12 @@ impl DeskBus {
     #[must_use]
     pub fn names(&self) -> Arc<Names> {
         self.known.live.names()
+    }
+
+    /// What is left of the disk.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        self.known.engine.storage()
     }
 
     /// The venue's level of durability.

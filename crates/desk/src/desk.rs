@@ -2,7 +2,7 @@
 
 use crate::slots::{Slots, Ticket};
 use rialto_engine::{
-    Engine, Level, OutcomeUnknown, Replies, Reply, Submission, SubmitError, Submitter,
+    Engine, Level, OutcomeUnknown, Replies, Reply, Storage, Submission, SubmitError, Submitter,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,6 +30,9 @@ pub enum DeskError {
     /// The engine takes no more commands. Nothing was done.
     #[error("the engine takes no more commands")]
     Stopped,
+    /// What is left of the disk is kept for cancels, withdrawals and operators. Nothing was done.
+    #[error("too little of the disk is left to enter orders")]
+    StorageLow,
     /// The engine ended before the command was confirmed: it may have taken effect or not.
     #[error(transparent)]
     OutcomeUnknown(#[from] OutcomeUnknown),
@@ -53,6 +56,7 @@ impl From<SubmitError> for DeskError {
 pub struct Desk {
     lanes: Box<[Arc<Lane>]>,
     next: AtomicUsize,
+    storage: Arc<Storage>,
     pumps: Vec<JoinHandle<()>>,
 }
 
@@ -81,7 +85,7 @@ impl Desk {
                 lane
             })
             .collect();
-        Desk { lanes, next: AtomicUsize::new(0), pumps }
+        Desk { lanes, next: AtomicUsize::new(0), storage: Arc::clone(engine.storage()), pumps }
     }
 
     /// Submits a command; what is returned waits for its answer. `level` asks for a higher level
@@ -130,6 +134,9 @@ impl Desk {
         command: &Command,
         level: Option<Level>,
     ) -> Result<Ticket, DeskError> {
+        if enters(command) && !self.storage.admits_entry() {
+            return Err(DeskError::StorageLow);
+        }
         let slot = lane.slots.take().ok_or(DeskError::Busy)?;
         let submitted = lane.submitter.lock().unwrap_or_else(PoisonError::into_inner).submit(
             u64::from(slot),
@@ -144,6 +151,13 @@ impl Desk {
             }
         }
     }
+}
+
+/// Whether a command enters an order or changes one, so that the journal is to grow for more trading.
+/// Everything else passes until the disk has no room at all: it takes risk away, or an operator's
+/// hand is in it.
+fn enters(command: &Command) -> bool {
+    matches!(command, Command::Place(_) | Command::Amend(_))
 }
 
 impl Drop for Desk {

@@ -70,6 +70,7 @@ impl From<DeskError> for Error {
         let (kind, code) = match error {
             DeskError::Busy => (ErrorKind::Busy, "busy"),
             DeskError::Stopped => (ErrorKind::Unavailable, "stopped"),
+            DeskError::StorageLow => (ErrorKind::Unavailable, "storage_low"),
             DeskError::OutcomeUnknown(_) => (ErrorKind::Internal, "outcome_unknown"),
         };
         Error::new(kind, code, error.to_string()).with_source(error)

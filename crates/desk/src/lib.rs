@@ -77,6 +77,7 @@ pub use request::{
     ToEngine,
 };
 pub use rialto_engine::{
-    Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Submission, UnknownLevel,
+    Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Storage, StorageLevel,
+    Submission, UnknownLevel,
 };
 pub use subscribe::{Past, Resume, Subscribe, Subscribed};

@@ -4,15 +4,16 @@ mod stage;
 
 use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
-    CancelOrders, CreateCurrency, CreateMember, Deposit, Disconnect, Forbidden, Grant,
-    HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SettleWithdrawal, SubmitBatch,
+    AmendOrder, CancelOrder, CancelOrders, CreateCurrency, CreateMember, Deposit, Disconnect,
+    Forbidden, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SetDeadMan,
+    SettleWithdrawal, SubmitBatch,
 };
-use rialto_engine::Submission;
+use rialto_engine::{StorageLevel, StorageReading, Submission};
 use rialto_model::{
-    AccountId, Amount, Command, CurrencyId, MassCancel, MemberId, Outcome, RejectReason, Scale,
-    Seq, Transfer,
+    AccountId, Amend, Amount, Command, CurrencyId, MassCancel, MemberId, OrderRef, Outcome, Price,
+    RejectReason, Scale, Seq, Transfer,
 };
-use stage::{ALICE, BOB, Stage, grant, name};
+use stage::{ALICE, BOB, Stage, bid, grant, name};
 
 fn cancel_all(account: AccountId) -> CancelOrders {
     let which = MassCancel { account, instrument: None, side: None };
@@ -150,4 +151,45 @@ async fn an_engine_that_takes_no_more_says_so() {
     let cx = Context::new().with_principal(&alice);
     let error = bus.send(cancel_all(ALICE), &cx).await.expect_err("the engine is closing");
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "stopped"));
+}
+
+#[tokio::test]
+async fn when_little_of_the_disk_is_left_nothing_is_entered_and_all_else_passes() {
+    let Stage { engine, bus, .. } = Stage::with_market().await;
+    let everything = Grant::new(Scope::ALL.into_iter().collect::<Scopes>(), [ALICE]);
+    let cx = Context::new().with_principal(&everything);
+    let low = |level| engine.storage().tell(level, StorageReading::default());
+    low(StorageLevel::Low);
+    let placed = bus.send(bid(ALICE, 100), &cx).await.expect("there is room for orders");
+    let Outcome::Order { order, .. } = placed.outcome else { panic!("{placed:?}") };
+    let order = OrderRef::Id(order);
+
+    low(StorageLevel::Reserved);
+    let before = engine.released();
+    let error = bus.send(bid(ALICE, 100), &cx).await.expect_err("it enters an order");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "storage_low"));
+    assert!(error.is_retryable());
+    let amend = Amend { account: ALICE, order, price: Some(Price(99)), quantity: None };
+    let error = bus.send(AmendOrder { amend, level: None }, &cx).await.expect_err("it enters one");
+    assert_eq!(error.code(), "storage_low");
+    assert_eq!(engine.released(), before, "no refusal is journaled");
+    assert_eq!(engine.storage().entries_refused(), 2);
+    let cancel = CancelOrder { account: ALICE, order, level: None };
+    bus.send(cancel, &cx).await.expect("a cancel");
+    bus.send(cancel_all(ALICE), &cx).await.expect("a kill switch");
+    let timer = SetDeadMan { account: ALICE, timeout_ns: 1_000_000_000, level: None };
+    bus.send(timer, &cx).await.expect("another");
+    bus.send(Disconnect { account: ALICE, level: None }, &cx).await.expect("a lost connection");
+    let transfer = Transfer {
+        account: ALICE,
+        currency: CurrencyId(2),
+        amount: Amount(1),
+        reference: "out".parse().expect("a short name"),
+    };
+    bus.send(HoldWithdrawal { transfer, level: None }, &cx).await.expect("a withdrawal");
+    let member = CreateMember { member: MemberId(0), name: name("more"), level: None };
+    bus.send(member, &cx).await.expect("an operator");
+
+    low(StorageLevel::Low);
+    bus.send(bid(ALICE, 100), &cx).await.expect("there is room again");
 }

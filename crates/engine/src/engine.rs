@@ -10,6 +10,7 @@ use crate::recovery::{RecoveryReport, StartError};
 use crate::shutdown::{self, ShutdownReport};
 use crate::snapshot::{SnapshotStore, SnapshotTicket};
 use crate::stats::Stats;
+use crate::storage::Storage;
 use crate::threads::Threads;
 use crate::venue::Venue;
 use rialto_disk::{DirLock, Disk};
@@ -122,6 +123,12 @@ impl Engine {
             tell(self.venue.progression.recorded());
         }
         is_first
+    }
+
+    /// What is left of the disk: told by whoever looks at it, asked by those who take requests.
+    #[must_use]
+    pub fn storage(&self) -> &Arc<Storage> {
+        &self.venue.storage
     }
 
     /// The last sequence that everyone may see.

@@ -8,6 +8,7 @@ use crate::sabotage::Switch;
 use crate::signal::{Signal, Wait};
 use crate::snapshot::SnapshotDesk;
 use crate::stats::Counters;
+use crate::storage::Storage;
 use rialto_model::Seq;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -32,6 +33,7 @@ pub(crate) struct Venue {
     pub(crate) snapshots: SnapshotDesk,
     pub(crate) stats: Counters,
     pub(crate) switch: Switch,
+    pub(crate) storage: Arc<Storage>,
     /// Who is told how far the event log has come.
     pub(crate) on_recorded: OnceLock<Box<dyn Fn(Seq) + Send + Sync>>,
     fault: Mutex<Option<Arc<Fault>>>,
@@ -60,6 +62,7 @@ impl Venue {
             snapshots,
             stats: Counters::new(),
             switch,
+            storage: Arc::default(),
             on_recorded: OnceLock::new(),
             fault: Mutex::new(None),
         }

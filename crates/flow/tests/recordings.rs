@@ -9,6 +9,7 @@ use rialto_flow::recorder::{
 };
 use rialto_flow::{FlowId, ManualClock, Timestamp};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -291,6 +292,38 @@ fn a_keeper_stores_what_has_ended_and_tells_once_that_it_cannot() {
     }
     drop(keeper);
     assert_eq!(told.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_keeper_that_may_not_store_leaves_records_in_memory_until_it_may() {
+    let disk = Arc::new(SimDisk::new(1));
+    let recorder = Arc::new(recorder());
+    let (may_store, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let keeper = Keeper::start_while(
+        Arc::clone(&recorder),
+        writer(&disk, RingBounds::default()),
+        Duration::from_millis(1),
+        {
+            let (may_store, asked) = (Arc::clone(&may_store), Arc::clone(&asked));
+            move || {
+                asked.fetch_add(1, Ordering::Relaxed);
+                may_store.load(Ordering::Relaxed)
+            }
+        },
+        |error| panic!("{error}"),
+    );
+    let keeper = keeper.unwrap();
+    record_some(&recorder);
+    let end = std::time::Instant::now() + Duration::from_secs(20);
+    let since = asked.load(Ordering::Relaxed);
+    while asked.load(Ordering::Relaxed) < since + 2 {
+        assert!(std::time::Instant::now() < end, "it is never asked");
+        std::thread::yield_now();
+    }
+    assert_eq!(read(&disk).len(), 0, "it was stored");
+    may_store.store(true, Ordering::Relaxed);
+    drop(keeper);
+    assert_eq!(read(&disk).len(), 3);
 }
 
 #[test]

@@ -94,6 +94,15 @@ impl ApiError {
         }
     }
 
+    /// So little of the disk is left that it is kept for what takes risk away.
+    #[must_use]
+    pub fn storage_low() -> ApiError {
+        let message = "The venue's disk is nearly full: until there is room, orders are cancelled and \
+                       not entered or amended. Nothing was done.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        ApiError { retry: true, ..ApiError::new(status, "storage_low", message) }
+    }
+
     /// The engine ended before the command was confirmed.
     #[must_use]
     pub fn outcome_unknown() -> ApiError {
@@ -188,6 +197,7 @@ impl From<rialto_bus::Error> for ApiError {
             return match error {
                 DeskError::Busy => ApiError::busy(),
                 DeskError::Stopped => ApiError::stopped(),
+                DeskError::StorageLow => ApiError::storage_low(),
                 DeskError::OutcomeUnknown(_) => ApiError::outcome_unknown(),
             };
         }

@@ -60,7 +60,7 @@ fn every_component_is_shown_with_its_state_and_since_when() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, _) = Venue::open(&config(&dir), Arc::new(RealDisk::new())).unwrap();
     let health = until(&venue, "/v1/health", |_, health| health["ready"] == true);
-    for name in ["engine", "journal", "feed", "withdrawals", "recorder", "gateway"] {
+    for name in ["engine", "journal", "feed", "withdrawals", "recorder", "storage", "gateway"] {
         let component = component(&health, name);
         assert_eq!(component["state"], "up", "{health}");
         let since: u64 = component["since"].as_str().unwrap().parse().unwrap();
@@ -69,7 +69,8 @@ fn every_component_is_shown_with_its_state_and_since_when() {
     until(&venue, "/v1/live", |status, body| status == 200 && body["alive"] == true);
     let closing = venue.close(LONG).unwrap();
     let stopped: Vec<_> = closing.report.stopped.iter().map(|part| &*part.name).collect();
-    assert_eq!(stopped, ["gateway", "withdrawals", "recorder", "feed", "journal", "engine"]);
+    let inwards = ["gateway", "storage", "withdrawals", "recorder", "feed", "journal", "engine"];
+    assert_eq!(stopped, inwards);
 }
 
 #[test]

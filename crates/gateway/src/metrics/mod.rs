@@ -8,7 +8,7 @@ use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use rialto_desk::{Durations, GetReport, Report, Scope, Stats};
+use rialto_desk::{Durations, GetReport, Report, Scope, Stats, Storage};
 use rialto_model::RejectReason;
 use rialto_payments::{Office, State};
 use std::fmt::{Display, Write};
@@ -128,11 +128,12 @@ impl Metric<'_> {
     }
 }
 
-/// The names of topics and groups, and what is counted of each, are for operators.
+/// The ids of keys, the names of topics and groups, and what is counted of each, are for operators.
 fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     let mut page = Page(String::with_capacity(16 << 10));
     engine(&mut page, report);
     latency(&mut page, &report.stats);
+    storage(&mut page, gate.desk.storage());
     requests(&mut page, gate, report);
     feed(&mut page, report);
     if let Some(payments) = &gate.payments {
@@ -182,6 +183,24 @@ fn engine(page: &mut Page, report: &Report) {
     ] {
         mark.with(&[("mark", &name)], seq);
     }
+}
+
+fn storage(page: &mut Page, storage: &Storage) {
+    let (level, reading) = (storage.level(), storage.reading());
+    let help =
+        "What is refused for want of disk: 0 nothing, 1 topics and recordings, 2 orders too.";
+    page.gauge("rialto_storage_level", help, level as u64);
+    page.gauge("rialto_storage_free_bytes", "Free on the disk.", reading.free_bytes);
+    let help = "What takes the disk up, by part.";
+    let mut parts = page.metric("rialto_storage_bytes", Kind::Gauge, help);
+    for (part, bytes) in &reading.parts {
+        parts.with(&[("part", part)], bytes);
+    }
+    if let Some(other) = reading.other_bytes() {
+        parts.with(&[("part", &"other")], other);
+    }
+    let help = "Orders and amendments refused for want of disk.";
+    page.counter("rialto_storage_entries_refused_total", help, storage.entries_refused());
 }
 
 fn latency(page: &mut Page, stats: &Stats) {

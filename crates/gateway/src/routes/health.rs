@@ -10,7 +10,7 @@ use crate::gate::Gate;
 use crate::json::JsonOut;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::{GetStatus, Grant, Health};
+use rialto_desk::{GetStatus, Grant, Health, Storage};
 use rialto_lifecycle::Status;
 use std::time::UNIX_EPOCH;
 
@@ -25,6 +25,7 @@ pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
     out.key("stopping").flag(process.operations().is_stopping());
     out.key("engine").text(engine_state(&venue));
     out.key("durability").text(gate.desk.level().name());
+    storage(&mut out, gate.desk.storage());
     out.key("components").open_array();
     for status in process.status() {
         component(&mut out, &status);
@@ -32,6 +33,30 @@ pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
     out.close_array();
     out.close_object();
     Ok(respond(StatusCode::OK, out))
+}
+
+/// What is left of the disk, and what fills it.
+fn storage(out: &mut JsonOut, storage: &Storage) {
+    let (level, reading) = (storage.level(), storage.reading());
+    out.key("storage").open_object();
+    out.key("level").text(level.word());
+    out.key("free_bytes").quoted(reading.free_bytes);
+    out.key("total_bytes");
+    match reading.total_bytes {
+        Some(bytes) => out.quoted(bytes),
+        None => out.null(),
+    }
+    out.key("used_bytes").open_object();
+    for (part, bytes) in &reading.parts {
+        out.key(part).quoted(*bytes);
+    }
+    out.key("other");
+    match reading.other_bytes() {
+        Some(bytes) => out.quoted(bytes),
+        None => out.null(),
+    }
+    out.close_object();
+    out.close_object();
 }
 
 fn component(out: &mut JsonOut, status: &Status) {

@@ -13,7 +13,7 @@ pub use setting::{Kind, Setting};
 pub use settings::{SECTIONS, SETTINGS};
 
 use rialto_desk::LiveConfig;
-use rialto_engine::EngineConfig;
+use rialto_engine::{EngineConfig, StorageLimits};
 use rialto_gateway::GatewayConfig;
 use rialto_queue::QueueOptions;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,8 @@ pub struct Config {
     pub feed_lag_max: u64,
     /// What requests do, step by step, is kept for a while.
     pub recorder: RecorderConfig,
+    /// How many free bytes the disk must have for what.
+    pub storage: StorageLimits,
     /// How long a shutdown may take to finish what was taken.
     pub drain: Duration,
     /// The file with the keys of the engine's logs, unless others are given at the start. The keys
@@ -78,7 +80,11 @@ impl Default for RecorderConfig {
 
 impl Default for Config {
     fn default() -> Config {
-        let engine = EngineConfig { data_dir: "data/venue".into(), ..EngineConfig::default() };
+        let engine = EngineConfig {
+            data_dir: "data/venue".into(),
+            reserve_segments: 1,
+            ..EngineConfig::default()
+        };
         Config {
             engine,
             gateway: GatewayConfig::default(),
@@ -89,6 +95,7 @@ impl Default for Config {
             queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),
+            storage: StorageLimits { entry_bytes: 512 << 20, topics_bytes: 1 << 30 },
             drain: Duration::from_secs(30),
             keys_file: None,
             log_level: tracing::level_filters::LevelFilter::INFO,

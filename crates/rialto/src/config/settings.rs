@@ -17,6 +17,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "How much the venue can hold. These count when the data directory is made and stay with \
          it: to change them later, a new venue has to be begun.",
     ),
+    (
+        "storage",
+        "What is refused when the disk fills up, so that the rest of it is left for cancels, \
+         withdrawals and operators (docs/configuration.md).",
+    ),
     ("feed", "What queries and streams are answered from."),
     ("gateway", "HTTP and WebSocket, and the limits on who may ask how much."),
     ("withdrawals", "What is held until the operator decides."),
@@ -126,6 +131,18 @@ pub const SETTINGS: &[Setting] = &[
         engine.segment_bytes as u64,
         "The length of the files of the journal and the event log. Each is written full of zeros \
          before it is used."),
+    number!("storage", "entry_free_bytes_min", 0, 1_152_921_504_606_846_976, "bytes",
+        storage.entry_bytes as u64,
+        "With fewer free bytes on the disk of the data directory, orders and amendments are refused \
+         (`storage_low`), until there are a twentieth more. Less than four engine.segment_bytes counts \
+         as that; 0 refuses none."),
+    number!("storage", "topics_free_bytes_min", 0, 1_152_921_504_606_846_976, "bytes",
+        storage.topics_bytes as u64,
+        "With fewer, messages and topics are refused, too, and requests are recorded in memory only. \
+         Below entry_free_bytes_min it counts as that."),
+    number!("storage", "reserve_segments", 0, 16, "", engine.reserve_segments as usize,
+        "How many files of the journal, of the event log and of the flows of withdrawals each have \
+         their space already, so that the venue goes on when other processes have filled the disk."),
     number!("engine", "snapshot_every", 1_000, 10_000_000_000, "commands",
         engine.snapshot_every as u64,
         "A snapshot is made in the background each time this many commands were journaled. It \

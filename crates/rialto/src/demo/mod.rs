@@ -15,7 +15,7 @@ use crate::terminal::{is_interactive, is_stderr_terminal, say};
 use crate::venue::Venue;
 use flow::Flow;
 use rialto_disk::RealDisk;
-use rialto_engine::Level;
+use rialto_engine::{Level, StorageLevel};
 use rialto_model::Instrument;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -124,6 +124,8 @@ fn trade(args: &Args, venue: &Venue, stop: &Stop, logging: &Logging) -> Result<(
         stop.wait(left.map_or(wait, |left| left.min(wait)))
             || left.is_some_and(|left| left.is_zero())
             || written(venue) >= args.disk * GIGABYTE
+            // Its members do not pass the desk, which would refuse their orders.
+            || venue.engine().storage().level() == StorageLevel::Reserved
             || flow.as_ref().is_some_and(Flow::is_over)
             || venue.check().is_err()
     };

@@ -23,4 +23,5 @@ pub use doctor::{DoctorArgs, run as doctor};
 pub(crate) use flow::RECORDINGS_DIR;
 pub use flow::{FlowArgs, run as flow};
 pub use journal::{JournalArgs, run as journal};
+pub(crate) use read_only::{EVENTS_DIR, JOURNAL_DIR};
 pub use verify::{VerifyArgs, run as verify};

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The names of the logs in a data directory; `docs/formats/journal.md` says what they hold.
-pub(super) const JOURNAL_DIR: &str = "journal";
+pub(crate) const JOURNAL_DIR: &str = "journal";
 /// See [`JOURNAL_DIR`].
-pub(super) const EVENTS_DIR: &str = "events";
+pub(crate) const EVENTS_DIR: &str = "events";
 
 /// The machine's disk; every change is refused. What reads through it cannot open a new epoch,
 /// tidy up or repair, whatever it tries.

@@ -12,6 +12,7 @@ mod journal;
 mod made;
 mod queue;
 mod recorder;
+mod storage;
 mod withdrawals;
 
 pub use closing::Closing;
@@ -103,7 +104,7 @@ impl Venue {
         let live = feed.made();
         lifecycle.register("feed", feed).needs("engine").restart(FEED_RESTART);
 
-        let recorder = recorder::Part::open(config, Arc::clone(&disk));
+        let recorder = recorder::Part::open(config, Arc::clone(&disk), running.clone());
         let records = recorder.as_ref().map(recorder::Part::recorder);
         if let Some(recorder) = recorder {
             lifecycle.register("recorder", recorder).needs("engine").restart(Restart::NEVER);
@@ -115,6 +116,7 @@ impl Venue {
                 dir: config.data_dir().join(FLOWS_DIR),
                 sealing: config.engine.sealing,
                 keys: config.engine.keys.clone(),
+                reserve_segments: config.engine.reserve_segments,
             },
             Arc::clone(&disk),
             running.clone(),
@@ -131,7 +133,7 @@ impl Venue {
         let queue = config.queue_enabled.then(|| {
             // It starts behind the engine, which sees to it that one process uses the directory.
             let options = QueueOptions {
-                disk,
+                disk: Arc::clone(&disk),
                 keys: config.engine.keys.clone(),
                 buffers_bytes: config.queue_buffers_bytes,
                 spare_bytes_max: config.queue_spare_bytes,
@@ -142,6 +144,13 @@ impl Venue {
             lifecycle.register("queue", queue).needs("engine").restart(Restart::NEVER);
             made
         });
+
+        let storage = storage::Part::new(config, disk, running.clone(), queue.clone());
+        let mut storage = lifecycle.register("storage", storage);
+        storage.needs("engine").restart(Restart::NEVER);
+        if queue.is_some() {
+            storage.needs("queue");
+        }
 
         let gateway = gateway::Part {
             queue,
@@ -163,6 +172,7 @@ impl Venue {
             .needs("journal")
             .needs("feed")
             .needs("withdrawals")
+            .needs("storage")
             .restart(Restart::NEVER)
             .stop_within(stop_within);
         if has_recorder {

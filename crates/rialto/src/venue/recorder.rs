@@ -1,9 +1,11 @@
 //! The recorder as a component: it records while the venue runs, and stores what it has at the end.
 
+use super::made::Made;
 use crate::config::Config;
 use crate::inspect::RECORDINGS_DIR;
 use crate::tell_all;
 use rialto_disk::Disk;
+use rialto_engine::{Engine, StorageLevel};
 use rialto_flow::recorder::{
     Bounds, Keeper, Recorder, RecordingError, RecordingWriter, RingBounds, Sampling, TickClock,
 };
@@ -18,13 +20,14 @@ pub(super) struct Part {
     recorder: Arc<Recorder>,
     /// Until it starts.
     writer: Option<RecordingWriter>,
+    engine: Made<Engine>,
     keeper: Option<Keeper>,
 }
 
 impl Part {
     /// The recorder that the configuration wants, if it wants one. One that cannot store its records
     /// says so and keeps them in memory: a venue does not stay closed for that.
-    pub(super) fn open(config: &Config, disk: Arc<dyn Disk>) -> Option<Part> {
+    pub(super) fn open(config: &Config, disk: Arc<dyn Disk>, engine: Made<Engine>) -> Option<Part> {
         let wanted = &config.recorder;
         let sampling = match (wanted.only_failures, wanted.per_second) {
             (true, _) => Sampling::Failures,
@@ -53,7 +56,7 @@ impl Part {
             Some(writer) => recorder.numbered_after(writer.last()),
             None => recorder,
         };
-        Some(Part { recorder: Arc::new(recorder), writer, keeper: None })
+        Some(Part { recorder: Arc::new(recorder), writer, engine, keeper: None })
     }
 
     pub(super) fn recorder(&self) -> Arc<Recorder> {
@@ -67,8 +70,11 @@ impl Component for Part {
             let tell = |error: &RecordingError| {
                 tracing::warn!("records of requests are lost: {}", tell_all(error));
             };
+            let storage = Arc::clone(self.engine.get()?.storage());
+            let may_store = move || storage.level() == StorageLevel::Enough;
             let recorder = self.recorder();
-            self.keeper = Some(Keeper::start(recorder, writer, STORE_EVERY, tell)?);
+            let keeper = Keeper::start_while(recorder, writer, STORE_EVERY, may_store, tell)?;
+            self.keeper = Some(keeper);
         }
         Ok(())
     }

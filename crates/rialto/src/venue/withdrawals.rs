@@ -26,6 +26,7 @@ pub(super) struct Home {
     pub(super) dir: PathBuf,
     pub(super) sealing: Sealing,
     pub(super) keys: KeyRing,
+    pub(super) reserve_segments: usize,
 }
 
 pub(super) struct Part {
@@ -70,6 +71,7 @@ impl Component for Part {
             limits,
             segment_bytes: SEGMENT_BYTES,
             checkpoint_bytes: CHECKPOINT_BYTES,
+            reserve_segments: self.home.reserve_segments,
             sealing: self.home.sealing,
             keys: self.home.keys.clone(),
             ..LogOptions::new(Level::Synced)

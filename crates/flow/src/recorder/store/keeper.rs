@@ -33,15 +33,34 @@ impl Keeper {
         every: Duration,
         tell: impl FnMut(&RecordingError) + Send + 'static,
     ) -> std::io::Result<Keeper> {
+        Self::start_while(recorder, writer, every, || true, tell)
+    }
+
+    /// As [`Keeper::start`], but stores only while `may_store` says so. Otherwise records stay where
+    /// they are, in memory, until others take their place.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start_while<C: Clock + 'static>(
+        recorder: Arc<Recorder<C>>,
+        writer: RecordingWriter,
+        every: Duration,
+        may_store: impl Fn() -> bool + Send + 'static,
+        tell: impl FnMut(&RecordingError) + Send + 'static,
+    ) -> std::io::Result<Keeper> {
         let (stop, stopped) = channel::<()>();
         let lost = Arc::new(AtomicU64::new(0));
         let mut rounds =
             Rounds { recorder, writer, tell, is_failing: false, lost: Arc::clone(&lost) };
         let thread = std::thread::Builder::new().name("recordings".into()).spawn(move || {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                if may_store() {
+                    rounds.round();
+                }
+            }
+            if may_store() {
                 rounds.round();
             }
-            rounds.round();
             let synced = rounds.writer.sync();
             rounds.judge(synced, 0);
         })?;
