@@ -55,6 +55,9 @@ pub struct GatewayConfig {
     /// Signatures remembered at a time, so that none is accepted twice; when that many came within
     /// two windows and two seconds, further signed requests are `busy` (503).
     pub signatures_max: usize,
+    /// How many bytes a day one key may have the journal grow by entering and changing orders; above it
+    /// `journal_quota` (429). 0 is no quota.
+    pub journal_bytes_per_key_per_day: u64,
     /// Requests per second of one key; above it `rate_limited` (429).
     pub key_rate: u32,
     /// Requests that a key may make at once after a pause.
@@ -101,6 +104,7 @@ impl Default for GatewayConfig {
             answer_timeout: Duration::from_secs(30),
             signature_window: Duration::from_secs(5),
             signatures_max: 2_000_000,
+            journal_bytes_per_key_per_day: 16 << 30,
             key_rate: 2_000,
             key_burst: 4_000,
             address_rate: 200,

@@ -130,6 +130,15 @@ impl ApiError {
         }
     }
 
+    /// The key has had the journal grow as much as it may for now.
+    #[must_use]
+    pub fn journal_quota() -> ApiError {
+        let message = "This key has used up what it may write to the venue's journal in a day. \
+                       Cancels are taken; orders again as the quota refills, evenly over a day.";
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        ApiError { retry: true, ..ApiError::new(status, "journal_quota", message) }
+    }
+
     /// The path speaks another protocol.
     pub(crate) fn websocket_required() -> ApiError {
         let message = "This path speaks WebSocket: connect with a WebSocket client.";

@@ -1,8 +1,9 @@
 //! What every request needs: the desk, the gatekeeper, the settings.
 
-use crate::auth::{Gatekeeper, KeyBus};
+use crate::auth::{Caller, Gatekeeper, KeyBus};
+use crate::call::Call;
 use crate::intake::Intake;
-use crate::limits::Bodies;
+use crate::limits::{Bodies, JournalQuota};
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::stream::Streams;
@@ -11,7 +12,8 @@ use crate::{ApiError, GatewayConfig};
 use axum::http::StatusCode;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
-    AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question, UnknownLevel,
+    Answer, AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question,
+    ToEngine, UnknownLevel,
 };
 use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
@@ -30,6 +32,7 @@ pub(crate) struct Gate {
     pub(crate) ids: Generator<SystemClock>,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
+    pub(crate) journal: JournalQuota,
     pub(crate) intake: Intake,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) recorded: Recorded,
@@ -50,6 +53,31 @@ impl Gate {
         let answer = self.desk.send(command, cx).await?;
         cx.step("answer");
         Ok(answer)
+    }
+
+    /// Sends a command about orders, which counts in what its key has the journal grow.
+    pub(crate) async fn send_order<R: ToEngine>(
+        &self,
+        call: &Call,
+        command: R,
+    ) -> Result<Answer, ApiError>
+    where
+        DeskBus: Serves<R>,
+    {
+        self.charge_journal(&call.caller, &command.command())?;
+        self.send(&call.cx(), command).await
+    }
+
+    /// Counts what a key has the journal grow, and refuses what goes beyond its quota.
+    pub(crate) fn charge_journal(
+        &self,
+        caller: &Caller,
+        command: &rialto_model::Command,
+    ) -> Result<(), ApiError> {
+        match self.journal.admits(caller.id(), command) {
+            true => Ok(()),
+            false => Err(ApiError::journal_quota()),
+        }
     }
 
     /// Sends a query on the bus.

@@ -5,7 +5,7 @@ use crate::body::{Arriving, Unread};
 use crate::call::Arrival;
 use crate::gate::Gate;
 use crate::intake::Intake;
-use crate::limits::{Bodies, BodyLimits};
+use crate::limits::{Bodies, BodyLimits, JournalQuota};
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::socket::Socket;
@@ -142,6 +142,7 @@ impl Gateway {
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
         let gate = Arc::new(Gate {
+            journal: JournalQuota::new(config.journal_bytes_per_key_per_day),
             ids,
             gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config, journaled),
             bodies: Arc::new(Bodies::new(BodyLimits {

@@ -195,3 +195,35 @@ fn the_dead_mans_timer_is_set_and_cancels_when_it_runs_out() {
     let seen = house.see(&alice, &path, &json!((seq + 1).to_string()));
     assert_eq!(seen["order"]["done_reason"], "dead_man");
 }
+
+#[test]
+fn a_key_that_has_used_up_its_share_of_the_journal_cancels_and_enters_nothing() {
+    // Enough for a few records of about a hundred bytes.
+    let few = rialto_gateway::GatewayConfig { journal_bytes_per_key_per_day: 400, ..config() };
+    let (house, alice, bob) = House::furnished(few);
+    let order =
+        |at: usize| with(limit("buy", "0.1", "100"), json!({"client_order_id": at.to_string()}));
+    let entered = (0..).take_while(|at| house.place(&alice, order(*at)).status == 201).count();
+    assert!((1..10).contains(&entered), "{entered} were entered");
+    let reply = house.place(&alice, order(entered)).refuses(429, "journal_quota");
+    assert!(reply.head.contains("retry-after"), "{}", reply.head);
+    // An amendment is shorter than an order, and may still fit.
+    let change = |price: u32| {
+        let body = json!({"price": price.to_string()});
+        house.ask(&alice, "PATCH", "/v1/orders/client:0", body)
+    };
+    assert!((101..120).any(|price| change(price).status == 429));
+    change(120).refuses(429, "journal_quota");
+    let rows = json!({"rows": [{"place": order(entered)}, {"cancel": {"id": "client:0"}}]});
+    let batch = house.ask(&alice, "POST", "/v1/orders/batch", rows).expect(200);
+    assert_eq!(batch["results"][0]["error"]["code"], "journal_quota");
+    assert_eq!(batch["results"][1]["status"], 200);
+    house.ask(&alice, "DELETE", "/v1/orders", Value::Null).expect(200);
+    house.place(&bob, order(0)).expect(201);
+
+    let public = String::from_utf8(house.get("/metrics").bytes).unwrap();
+    assert!(public.contains("rialto_key_journal_bytes_total{key=\"other\"}"), "{public}");
+    assert!(!public.contains(&alice.id), "the ids of keys are for operators");
+    let told = house.operate("GET", "/metrics", Value::Null).bytes;
+    assert!(String::from_utf8(told).unwrap().contains(&format!("{{key=\"{}\"}}", alice.id)));
+}

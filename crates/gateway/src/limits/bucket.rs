@@ -22,6 +22,13 @@ impl Rate {
         let interval_ns = (SECOND_NS / u64::from(per_second.max(1))).max(1);
         Rate { interval_ns, burst_ns: interval_ns * u64::from(burst.max(1)) }
     }
+
+    /// So many in this time on average, and as many at once after a pause.
+    pub(crate) fn over(time: Duration, many: u64) -> Rate {
+        let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let interval_ns = (time_ns / many.max(1)).max(1);
+        Rate { interval_ns, burst_ns: interval_ns.saturating_mul(many) }
+    }
 }
 
 /// A bucket of tokens, full at first. It holds the time at which it will be full again, so there is
@@ -34,9 +41,14 @@ pub(crate) struct Bucket {
 impl Bucket {
     /// Takes a token, if there is one. `now` is the time since some fixed moment.
     pub(crate) fn take(&self, rate: Rate, now: Duration) -> bool {
+        self.take_many(rate, 1, now)
+    }
+
+    /// Takes so many tokens, if all of them are there.
+    pub(crate) fn take_many(&self, rate: Rate, tokens: u64, now: Duration) -> bool {
         let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
         let taken = self.full_at_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            let next = full_at.max(now_ns).saturating_add(rate.interval_ns);
+            let next = full_at.max(now_ns).saturating_add(rate.interval_ns.saturating_mul(tokens));
             (next <= now_ns.saturating_add(rate.burst_ns)).then_some(next)
         });
         taken.is_ok()

@@ -5,6 +5,7 @@ mod queue;
 use crate::ApiError;
 use crate::call::Visit;
 use crate::gate::Gate;
+use crate::limits::JournalQuota;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -16,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4");
 const NANOSECONDS: f64 = 1e9;
+/// Keys of which the journal's bytes are told apart.
+const KEYS_SHOWN_MAX: usize = 20;
 
 /// Upper bounds of the buckets of times, in microseconds.
 const TIMES_US: [u64; 16] = [
@@ -134,6 +137,7 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     engine(&mut page, report);
     latency(&mut page, &report.stats);
     storage(&mut page, gate.desk.storage());
+    journal_by_key(&mut page, &gate.journal, is_operator);
     requests(&mut page, gate, report);
     feed(&mut page, report);
     if let Some(payments) = &gate.payments {
@@ -201,6 +205,20 @@ fn storage(page: &mut Page, storage: &Storage) {
     }
     let help = "Orders and amendments refused for want of disk.";
     page.counter("rialto_storage_entries_refused_total", help, storage.entries_refused());
+}
+
+/// Operators see the keys with the most apart.
+fn journal_by_key(page: &mut Page, journal: &JournalQuota, is_operator: bool) {
+    let help = "What orders of a key took in the journal, padding left out.";
+    let mut by_key = page.metric("rialto_key_journal_bytes_total", Kind::Counter, help);
+    let heaviest = journal.heaviest(if is_operator { KEYS_SHOWN_MAX } else { 0 });
+    for (key, bytes) in &heaviest {
+        by_key.with(&[("key", key)], bytes);
+    }
+    let shown: u64 = heaviest.iter().map(|(_, bytes)| bytes).sum();
+    by_key.with(&[("key", &"other")], journal.bytes().saturating_sub(shown));
+    let help = "Orders and amendments refused because their key has used up its quota.";
+    page.counter("rialto_journal_quota_refused_total", help, journal.refused());
 }
 
 fn latency(page: &mut Page, stats: &Stats) {

@@ -98,7 +98,11 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
 
     let mut prepared = Vec::with_capacity(body.rows.len());
     for row in &body.rows {
-        prepared.push(prepare(gate, &call, body.account, row.get()).await);
+        let row = prepare(gate, &call, body.account, row.get()).await;
+        prepared.push(row.and_then(|row| {
+            gate.charge_journal(&call.caller, &row.command)?;
+            Ok(row)
+        }));
     }
     let results = send(gate, &call, &prepared, level).await?;
 

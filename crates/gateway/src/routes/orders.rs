@@ -29,7 +29,7 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let cx = call.cx();
     let listing = gate.listing(&cx, &body.instrument).await?;
     let order = body.order(account, &listing)?;
-    let answer = gate.send(&cx, PlaceOrder { order, level }).await?;
+    let answer = gate.send_order(&call, PlaceOrder { order, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed(&order, listing)));
     Ok(respond(placed_status(&answer), out))
@@ -58,7 +58,7 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     query.finish()?;
     let account = call.caller.account(account, Scope::Trade)?;
     let level = call.level(gate, None)?;
-    let answer = gate.send(&call.cx(), CancelOrder { account, order, level }).await?;
+    let answer = gate.send_order(&call, CancelOrder { account, order, level }).await?;
     Ok(respond(StatusCode::OK, about_order(gate, &call.cx(), account, &answer).await))
 }
 
@@ -114,7 +114,7 @@ pub(super) async fn mass_cancel(gate: &Gate, request: Request) -> Handled {
     };
     let level = call.level(gate, None)?;
     let which = MassCancel { account, instrument, side };
-    let answer = gate.send(&call.cx(), CancelOrders { which, level }).await?;
+    let answer = gate.send_order(&call, CancelOrders { which, level }).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
@@ -136,7 +136,7 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
     let (amend, placed) = amendment(gate, &call.cx(), account, order, &body).await?;
-    let answer = gate.send(&call.cx(), AmendOrder { amend, level }).await?;
+    let answer = gate.send_order(&call, AmendOrder { amend, level }).await?;
     let mut out = JsonOut::with_capacity(ANSWER_BYTES);
     write_order_answer(&mut out, &answer, Some(&placed));
     Ok(respond(StatusCode::OK, out))
@@ -175,7 +175,7 @@ pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let timeout_ns = u64::from(body.timeout_ms) * 1_000_000;
     let request = SetDeadMan { account, timeout_ns, level };
-    let answer = gate.send(&call.cx(), request).await?;
+    let answer = gate.send_order(&call, request).await?;
     let mut out = JsonOut::with_capacity(128);
     out.open_object();
     out.key("account").number(account.0);

@@ -300,6 +300,11 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "signatures_max", 1_000, 100_000_000, "", gateway.signatures_max as usize,
         "Signatures remembered at a time, so that none is accepted twice; when that many came \
          within two windows and two seconds, further signed requests are `busy`."),
+    number!("gateway", "journal_bytes_per_key_per_day", 0, 1_000_000_000_000, "bytes",
+        gateway.journal_bytes_per_key_per_day as u64,
+        "How many bytes of records one key may add to the journal in a day by entering and changing \
+         orders; one more is `journal_quota`. All of it may be used at once, and comes back evenly. \
+         Cancels and operators are exempt; 0 is no quota."),
     number!("gateway", "key_rate", 1, 10_000_000, "requests per second", gateway.key_rate as u32,
         "Requests of one key; above it `rate_limited`."),
     number!("gateway", "key_burst", 1, 10_000_000, "requests", gateway.key_burst as u32,
