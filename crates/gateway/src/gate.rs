@@ -6,6 +6,7 @@ use crate::intake::Intake;
 use crate::limits::{Bodies, JournalQuota};
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
+use crate::refusals::Refusals;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
@@ -33,6 +34,7 @@ pub(crate) struct Gate {
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) journal: JournalQuota,
+    pub(crate) refusals: Refusals,
     pub(crate) intake: Intake,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) recorded: Recorded,

@@ -22,6 +22,7 @@ mod push;
 mod query;
 mod queues;
 mod recorded;
+mod refusals;
 mod routes;
 mod server;
 mod socket;

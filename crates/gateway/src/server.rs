@@ -8,6 +8,7 @@ use crate::intake::Intake;
 use crate::limits::{Bodies, BodyLimits, JournalQuota};
 use crate::queues::QueueBus;
 use crate::recorded::Recorded;
+use crate::refusals::{self, Refusals};
 use crate::socket::Socket;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
@@ -142,6 +143,7 @@ impl Gateway {
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
         let gate = Arc::new(Gate {
+            refusals: Refusals::default(),
             journal: JournalQuota::new(config.journal_bytes_per_key_per_day),
             ids,
             gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config, journaled),
@@ -161,6 +163,7 @@ impl Gateway {
             streams: Streams::new(&config.stream, stopped.clone(), &working),
             config,
         });
+        runtime.spawn(refusals::tell(Arc::clone(&gate), stopped.clone()));
         runtime.spawn(accept(listener, gate, stopped, working));
         Ok(Gateway { runtime, local_addr, stop, finished })
     }

@@ -31,14 +31,6 @@ enum Identity {
 }
 
 impl Caller {
-    /// How the log names the caller: the id of its key.
-    pub(crate) fn log_name(&self) -> &str {
-        match &self.0 {
-            Identity::Operator => "operator",
-            Identity::Key(key, _) => &key.info.id,
-        }
-    }
-
     /// Refuses a caller without this scope.
     ///
     /// # Errors

@@ -220,7 +220,9 @@ impl KeyStore {
         let mut state = self.lock();
         let mut content = state.content.clone();
         let result = change(&mut content)?;
-        state.dir.write(&encode(&content))?;
+        state.dir.write(&encode(&content)).inspect_err(|(path, error)| {
+            tracing::error!("the keys cannot be stored in {}: {error}", path.display());
+        })?;
         let live = Arc::new(Live::new(&content, Some(&self.live())));
         state.content = content;
         let change = live.change;

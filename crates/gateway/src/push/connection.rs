@@ -113,7 +113,7 @@ impl Connection {
         let closing = self.run().await;
         if closing == Closing::TooSlow {
             self.gate.streams.counts.too_slow.fetch_add(1, Ordering::Relaxed);
-            let key = self.caller.log_name();
+            let key = self.caller.id();
             tracing::info!(key, "a consumer that reads too slowly is cut off");
         }
         let Connection { gate, mut socket, subscription, .. } = self;

@@ -50,7 +50,7 @@ macro_rules! answer {
             notes.end(&handled);
         }
         if let Err(error) = &handled {
-            log_refusal(Route::$route, error);
+            log_refusal($gate, Route::$route, error);
         }
         let response = handled.unwrap_or_else(IntoResponse::into_response);
         $gate.traffic.count(Route::$route, response.status());
@@ -58,9 +58,10 @@ macro_rules! answer {
     }};
 }
 
-/// Logs a request that is not done as asked. Only a failure of the venue's own is for operators; the
-/// others are counted in the metrics.
-fn log_refusal(route: Route, error: &ApiError) {
+/// Logs a request that is not done as asked. Only a failure of the venue's own is worth a line for
+/// each; the others are logged in sum.
+fn log_refusal(gate: &Gate, route: Route, error: &ApiError) {
+    gate.refusals.count(error);
     let (route, code) = (route.name(), error.code);
     match error.status {
         StatusCode::INTERNAL_SERVER_ERROR => tracing::error!(route, code, "a request failed"),

@@ -161,7 +161,7 @@ impl Connection {
             }
             Next::End(End::TooSlow(seq)) => {
                 self.gate.streams.counts.too_slow.fetch_add(1, Ordering::Relaxed);
-                let key = self.caller.as_ref().map_or("none", Caller::log_name);
+                let key = self.caller.as_ref().map_or("", Caller::id);
                 tracing::info!(key, peer = %self.arrival.peer, "a stream that reads too slowly is cut off");
                 return Err(Closing::TooSlow(seq));
             }
