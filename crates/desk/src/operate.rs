@@ -94,8 +94,16 @@ impl Handler<TakeBackup> for Caretaker {
         let directory = parent.join(&backup.name);
         // Whoever asks does not know where the venue was started.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
-        let (engine, target) = (Arc::clone(&self.engine), directory.clone());
         let failed = |message| failed("backup_failed", message);
+        // Whoever may make one would have the venue write, and hand out, what is theirs to choose.
+        if let Some(link) = [&**parent, &*directory].into_iter().find(|path| path.is_symlink()) {
+            let message = format!(
+                "{} is a symbolic link; a backup is written only to a directory that is named itself.",
+                link.display()
+            );
+            return Err(failed(message));
+        }
+        let (engine, target) = (Arc::clone(&self.engine), directory.clone());
         let made = tokio::task::spawn_blocking(move || engine.backup(&target)).await;
         let made = made.map_err(|error| failed(format!("The backup broke off: {error}.")))?;
         let seq = made.map_err(|error| match error {

@@ -4,6 +4,8 @@ use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Mapping, Operation};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The files and directories of this machine.
@@ -176,7 +178,11 @@ impl Disk for RealDisk {
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
         let missing: Vec<&Path> =
             dir.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
-        std::fs::create_dir_all(dir)
+        // What lies in there is whose it is: secrets, orders and balances of members.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
             .map_err(|source| DiskError::io(Operation::CreateDir, dir, source))?;
         for created in missing {
             if let Some(parent) = created.parent() {
@@ -198,8 +204,9 @@ impl Disk for RealDisk {
         let path = dir.join("LOCK");
         let failed = |errno| DiskError::io(Operation::Lock, &path, errno);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        let fd = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o640)).map_err(failed)?;
-        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+        let mode = Mode::from_raw_mode(0o640);
+        let fd = retry(|| rustix::fs::open(&path, flags, mode)).map_err(failed)?;
+        match retry(|| rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 let mut text = [0; 16];
@@ -212,9 +219,9 @@ impl Disk for RealDisk {
             Err(errno) => return Err(failed(errno)),
         }
         // The lock is the flock; the number only tells a second process whom to ask.
-        rustix::fs::ftruncate(&fd, 0).map_err(failed)?;
-        rustix::io::pwrite(&fd, format!("{}\n", std::process::id()).as_bytes(), 0)
-            .map_err(failed)?;
+        retry(|| rustix::fs::ftruncate(&fd, 0)).map_err(failed)?;
+        let text = format!("{}\n", std::process::id());
+        retry(|| rustix::io::pwrite(&fd, text.as_bytes(), 0)).map_err(failed)?;
         Ok(Box::new(RealLock { _fd: fd }))
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, IoMode, RealDisk, SimDisk};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 fn on_both(check: impl Fn(&dyn Disk, &Path)) {
@@ -132,4 +133,14 @@ fn reserved_space_reads_as_zeros_and_is_written_like_any_other() {
         let parts: Vec<_> = read.chunks(BLOCK_BYTES).map(|part| (part[0], part[4095])).collect();
         assert_eq!(parts, [(0, 0), (7, 7), (0, 0)]);
     });
+}
+
+#[test]
+fn directories_are_their_owners_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    RealDisk::new().create_dir_all(&dir.path().join("data/journal")).unwrap();
+    for made in ["data", "data/journal"] {
+        let mode = std::fs::metadata(dir.path().join(made)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{made}");
+    }
 }

@@ -4,12 +4,15 @@ use crate::engine::Engine;
 use crate::events::{Chain, GroupNote};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
 use crate::snapshot::{SnapshotFailed, SnapshotFileError, SnapshotStore};
-use rialto_disk::DiskError;
+use rialto_disk::{Access, DiskError};
 use rialto_log::{Commit, Group, OpenError, Options, ReadError, Reader, Segments, WriteError};
 use rialto_model::Seq;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The file that says of a data directory that it is a backup, and holds no keys.
+pub const BACKUP_FILE: &str = "BACKUP";
 
 /// How long a backup waits for the snapshot that it begins with.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -83,6 +86,10 @@ impl Engine {
             // The copied journal has one epoch, its first; before its beginning there is none.
             copies.copy_from(&self.store, seq, u64::from(seq > Seq::ZERO))?;
         }
+        let marker = disk.create(&dir.join(BACKUP_FILE), Access::Buffered)?;
+        let text = format!("A backup of a Rialto venue to sequence {through}, without its keys.\n");
+        marker.write_all_at(0, text.as_bytes())?;
+        marker.sync_data()?;
         disk.sync_dir(dir)?;
         Ok(through)
     }

@@ -104,7 +104,7 @@ mod threads;
 mod venue;
 mod verify;
 
-pub use backup::BackupError;
+pub use backup::{BACKUP_FILE, BackupError};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::EngineConfig;
 pub use engine::Engine;
@@ -116,7 +116,7 @@ pub use ingress::{
 pub use marks::Marks;
 pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
-pub use replay::{At, ReplayError, replay_to};
+pub use replay::{At, ReplayError, has_journal, replay_to};
 pub use rialto_core::{Core, OrderView};
 pub use rialto_log::{Cipher, Compression, KeyError, KeyRing, Level, Sealing, UnknownLevel};
 #[cfg(feature = "sabotage")]

@@ -14,6 +14,12 @@ pub(crate) const JOURNAL_DIR: &str = "journal";
 /// The name of the event log's directory in a data directory.
 pub(crate) const EVENTS_DIR: &str = "events";
 
+/// Whether a data directory has a journal, so that a start would go on and not begin.
+#[must_use]
+pub fn has_journal(disk: &dyn Disk, data_dir: &Path) -> bool {
+    disk.list(&data_dir.join(JOURNAL_DIR)).is_ok_and(|files| !files.is_empty())
+}
+
 /// Why the journal could not be replayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -124,9 +124,16 @@ impl Call {
         }
         Notes::step(&head.extensions, "read");
         let owner = gate.gatekeeper.owner(&standing, peer);
-        let (body, mut held) = read_body(gate, body, bytes_max, owner).await?;
-        Notes::body(&head.extensions, body.len());
         let was_proved = matches!(standing, Standing::Proved(..));
+        let (body, mut held) = match read_body(gate, body, bytes_max, owner).await {
+            // Nobody is proved who could have paid for it.
+            Err(error) if !was_proved => {
+                gate.gatekeeper.charge_address(peer)?;
+                return Err(error);
+            }
+            read => read?,
+        };
+        Notes::body(&head.extensions, body.len());
         let caller = gate.gatekeeper.check_body(&head, standing, &body, peer)?;
         if !was_proved {
             may(&caller, &head)?;

@@ -166,6 +166,26 @@ fn a_snapshot_and_a_backup_are_made_while_the_venue_runs() {
 }
 
 #[test]
+fn a_backup_is_not_written_through_a_symbolic_link() {
+    let house = House::empty(config());
+    let (backups, elsewhere) = (house.dir.path().join("backups"), house.dir.path().join("theirs"));
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let refused = |name: &str| {
+        let reply = house.operate("POST", "/v1/admin/backup", json!({"name": name}));
+        let told = reply.refuses(503, "backup_failed").body["error"]["message"].to_string();
+        assert!(told.contains("is a symbolic link"), "{told}");
+        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    };
+    std::os::unix::fs::symlink(&elsewhere, &backups).unwrap();
+    refused("monday");
+    std::fs::remove_file(&backups).unwrap();
+    std::fs::create_dir(&backups).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, backups.join("monday")).unwrap();
+    refused("monday");
+    house.operate("POST", "/v1/admin/backup", json!({"name": "tuesday"})).expect(201);
+}
+
+#[test]
 fn a_venue_without_a_directory_for_backups_says_which_setting_it_wants() {
     let house = House::empty(config());
     let engine = Arc::clone(house.engine.as_ref().unwrap());

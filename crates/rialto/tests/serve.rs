@@ -122,6 +122,7 @@ fn a_backup_opens_as_a_venue() {
     let backup = admin(&venue, &admin_key, &["backup", "copy"]);
     venue.terminate();
     let copy = backup["directory"].as_str().unwrap();
+    assert!(rialto(&["admin-key", "--new", copy]).status.success());
     let mut second = Running::start(&["serve", "--data", copy, "--listen", "127.0.0.1:0"]);
     second.wait_for("listening on");
     let instruments = json(&["instruments", "--json", "--url", &second.url()]);

@@ -3,11 +3,12 @@
 use super::hex;
 use super::key::random;
 use super::seal;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+const KEYS_FILE: &str = "keys";
 /// The environment variable that may hold the master key.
 const MASTER_KEY_VARIABLE: &str = "RIALTO_MASTER_KEY";
 
@@ -32,7 +33,11 @@ pub enum KeyFileError {
     #[error("its content is not understood: {0}")]
     Content(#[from] serde_json::Error),
     /// The master key is not 64 lower-case hexadecimal digits.
-    #[error("a master key is 64 lower-case hexadecimal digits")]
+    #[error(
+        "a master key is 64 lower-case hexadecimal digits, and this is none: restore it from a copy, \
+         or set {MASTER_KEY_VARIABLE} to it. Without it the keys cannot be read: move the directory \
+         auth away and run rialto admin-key --new DIR, which begins without API keys"
+    )]
     MasterKey,
     /// Others may read the master key.
     #[error("others may read it (mode {mode:o}); run chmod 600 on it")]
@@ -80,10 +85,10 @@ fn at<T, E: Into<KeyFileError>>(path: &Path, result: Result<T, E>) -> At<T> {
 
 impl AuthDir {
     pub(super) fn open(dir: &Path, master: &MasterKey) -> At<AuthDir> {
-        at(dir, DirBuilder::new().recursive(true).mode(0o700).create(dir))?;
+        at(dir, make(dir))?;
         let path = dir.join("lock");
         let lock = at(&path, private().create(true).truncate(false).write(true).open(&path))?;
-        lock.try_lock().map_err(|_| (dir.to_owned(), KeyFileError::InUse))?;
+        at(dir, lock_alone(&lock))?;
         let master = match master {
             MasterKey::Given(key) => *key,
             MasterKey::Find => match std::env::var(MASTER_KEY_VARIABLE) {
@@ -97,8 +102,13 @@ impl AuthDir {
         Ok(AuthDir { dir: dir.to_owned(), master, _lock: lock })
     }
 
+    /// Whether there is a key file in this directory.
+    pub(super) fn has_keys(dir: &Path) -> bool {
+        dir.join(KEYS_FILE).exists()
+    }
+
     fn keys(&self) -> PathBuf {
-        self.dir.join("keys")
+        self.dir.join(KEYS_FILE)
     }
 
     /// The decrypted content of the key file, unless there is none.
@@ -130,9 +140,39 @@ fn private() -> OpenOptions {
     options
 }
 
+/// Makes the directory. It and those above it that were missing outlive a power cut from here on:
+/// keys that were lost with their directory would pass for keys that never were.
+fn make(dir: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|above| !above.exists()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    // Also where it was there: whoever made it may have ended before it was synced.
+    for made in missing.into_iter().chain([dir]) {
+        let above = made.parent().filter(|above| !above.as_os_str().is_empty());
+        File::open(above.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Locks the store for this process, unless another has it. A signal is no reason to give up.
+fn lock_alone(lock: &File) -> Result<(), KeyFileError> {
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => return Err(KeyFileError::InUse),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+    }
+}
+
 fn replace(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
-    let mut file = private().create(true).truncate(true).write(true).open(&temporary)?;
+    // One that a crash left behind, or a link that somebody put there: a new file follows no link.
+    match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = private().create_new(true).write(true).open(&temporary)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&temporary, path)?;
@@ -141,17 +181,18 @@ fn replace(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn master_key_file(dir: &Path) -> At<[u8; 32]> {
     let path = dir.join("master.key");
-    match fs::read_to_string(&path) {
-        Ok(text) => {
+    match fs::read(&path) {
+        Ok(bytes) => {
             let mode = at(&path, fs::metadata(&path))?.permissions().mode() & 0o777;
             if mode & 0o077 != 0 {
                 return at(&path, Err(KeyFileError::Exposed { mode }));
             }
-            at(&path, hex::decode(text.trim()).ok_or(KeyFileError::MasterKey))
+            let key = std::str::from_utf8(&bytes).ok().and_then(|text| hex::decode(text.trim()));
+            at(&path, key.ok_or(KeyFileError::MasterKey))
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => at(&path, Err(error)),
         // A new master key would only bury the keys that are there.
-        Err(_) if dir.join("keys").exists() => at(&path, Err(KeyFileError::NoMasterKey)),
+        Err(_) if AuthDir::has_keys(dir) => at(&path, Err(KeyFileError::NoMasterKey)),
         Err(_) => {
             let key: [u8; 32] = random();
             let text = format!("{}\n", hex::encode(&key));

@@ -112,6 +112,12 @@ impl KeyStore {
         Ok(OpenedKeys { keys, new_admin_key })
     }
 
+    /// Whether there is a store in `dir`, so that opening it makes no admin key.
+    #[must_use]
+    pub fn exists(dir: &Path) -> bool {
+        AuthDir::has_keys(dir)
+    }
+
     /// Replaces the admin key of the store in `dir` while no venue uses it. The old one stops
     /// working.
     ///
@@ -328,6 +334,21 @@ mod tests {
         assert!(told().contains("master key is another"), "{}", told());
         std::fs::remove_file(&path).unwrap();
         assert!(told().contains("it is missing"), "{}", told());
+    }
+
+    #[test]
+    fn the_key_file_is_not_written_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (auth, theirs) = (dir.path().join("auth"), dir.path().join("theirs"));
+        std::fs::create_dir(&auth).unwrap();
+        std::fs::write(&theirs, "as it was").unwrap();
+        for name in ["keys.new", "master.new"] {
+            std::os::unix::fs::symlink(&theirs, auth.join(name)).unwrap();
+        }
+        let keys = KeyStore::open(&auth, &MasterKey::Find).unwrap().keys;
+        keys.create(request()).unwrap();
+        assert_eq!(std::fs::read(&theirs).unwrap(), b"as it was");
+        assert!(!auth.join("keys").is_symlink() && !auth.join("master.key").is_symlink());
     }
 
     #[test]

@@ -7,11 +7,13 @@ use super::withdrawal::OperatorAction;
 use crate::Error;
 use crate::client::escape;
 use crate::terminal::say;
-use crate::venue::auth_dir;
+use crate::venue::{auth_dir, keys_missing};
 use clap::Subcommand;
+use rialto_disk::{Disk, RealDisk};
+use rialto_engine::BACKUP_FILE;
 use rialto_gateway::{KeyStore, MasterKey};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the venue.
 #[derive(Debug, clap::Args)]
@@ -418,24 +420,60 @@ impl Backup {
     }
 }
 
-/// Replaces the admin key of a venue that does not run.
+/// Makes the admin key of a venue that does not run.
 #[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
 pub(super) struct AdminKey {
-    /// The data directory. The old key stops working.
-    #[arg(long, value_name = "DIR", required = true)]
-    reset: PathBuf,
+    /// Replaces the key of the venue in this data directory. The old one stops working.
+    #[arg(long, value_name = "DIR")]
+    reset: Option<PathBuf>,
+    /// Makes a key for a data directory without keys: a backup, or one that has lost them.
+    #[arg(long, value_name = "DIR")]
+    new: Option<PathBuf>,
 }
 
 impl AdminKey {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let dir = auth_dir(&self.reset);
-        if !dir.is_dir() {
-            let message = format!("{} is no data directory of a venue", self.reset.display());
-            return Err(Error::Usage(message));
+        match (&self.reset, &self.new) {
+            (Some(data), _) => reset(data),
+            (None, Some(data)) => begin(data),
+            (None, None) => unreachable!("the group asks for one of them"),
         }
-        let key = KeyStore::reset_admin_key(&dir, &MasterKey::Find)
-            .map_err(|error| Error::Failed(crate::tell_all(&error)))?;
-        say(format_args!("admin key: {} (shown this once; the old one is dead)", key.reveal()));
-        Ok(())
     }
+}
+
+fn reset(data: &Path) -> Result<(), Error> {
+    if let Some(missing) = keys_missing(&RealDisk::new(), data) {
+        return Err(Error::Usage(missing.to_string()));
+    }
+    let dir = auth_dir(data);
+    if !dir.is_dir() {
+        let message = format!("{} is no data directory of a venue", data.display());
+        return Err(Error::Usage(message));
+    }
+    let key = KeyStore::reset_admin_key(&dir, &MasterKey::Find)
+        .map_err(|error| Error::Failed(crate::tell_all(&error)))?;
+    say(format_args!("admin key: {} (shown this once; the old one is dead)", key.reveal()));
+    Ok(())
+}
+
+fn begin(data: &Path) -> Result<(), Error> {
+    let disk = RealDisk::new();
+    if keys_missing(&disk, data).is_none() {
+        let message = format!(
+            "{} is no data directory that has a journal and no keys; --reset replaces an admin key",
+            data.display()
+        );
+        return Err(Error::Usage(message));
+    }
+    let failed = |error: &dyn std::error::Error| Error::Failed(crate::tell_all(error));
+    let opened = KeyStore::open(&auth_dir(data), &MasterKey::Find).map_err(|it| failed(&it))?;
+    match disk.remove(&data.join(BACKUP_FILE)) {
+        Err(error) if !error.is_not_found() => return Err(failed(&error)),
+        _ => disk.sync_dir(data).map_err(|error| failed(&error))?,
+    }
+    if let Some(key) = opened.new_admin_key {
+        say(format_args!("admin key: {} (shown this once; there are no API keys)", key.reveal()));
+    }
+    Ok(())
 }

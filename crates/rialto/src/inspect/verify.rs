@@ -4,6 +4,8 @@ use super::{damage, output, read_only};
 use crate::keys::KeyArgs;
 use crate::{Error, tell_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::venue::keys_missing;
+use rialto_disk::RealDisk;
 use rialto_engine::{VerifyError, VerifyReport};
 use rialto_model::Seq;
 use serde_json::{Value, json};
@@ -53,6 +55,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Error> {
 }
 
 fn print(args: &VerifyArgs, report: &VerifyReport, took: Duration) {
+    let missing = keys_missing(&RealDisk::new(), &args.dir);
     if args.json {
         let snapshots: Vec<Value> = report
             .snapshots
@@ -66,6 +69,7 @@ fn print(args: &VerifyArgs, report: &VerifyReport, took: Duration) {
             "events_last_seq": report.events_last,
             "snapshots": snapshots,
             "state_hash": report.state_hash.to_string(),
+            "keys": missing.is_none(),
             "seconds": took.as_secs_f64(),
         }));
         return;
@@ -87,6 +91,9 @@ fn print(args: &VerifyArgs, report: &VerifyReport, took: Duration) {
         ("state hash", report.state_hash.to_string()),
         ("took", format!("{:.3} s, {rate:.0} commands/s", took.as_secs_f64())),
     ];
+    if let Some(missing) = missing {
+        pairs.push(("keys", missing.to_string()));
+    }
     if report.events_last < report.last {
         let note = "the event log ends before the journal, as after a crash; the next start \
                     completes it";

@@ -2,11 +2,10 @@
 
 use super::closing::Deadline;
 use super::made::Made;
-use crate::terminal::note;
 use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
 use rialto_flow::recorder::Recorder;
-use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey};
+use rialto_gateway::{Gateway, GatewayConfig, KeyStore, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
@@ -18,12 +17,13 @@ use std::sync::{Arc, Weak};
 pub(super) struct Door {
     pub(super) local_addr: SocketAddr,
     pub(super) keys: Arc<KeyStore>,
-    pub(super) new_admin_key: Option<AdminKey>,
 }
 
 pub(super) struct Part {
     pub(super) config: GatewayConfig,
     pub(super) auth_dir: PathBuf,
+    /// Those of a venue that begins: they are made before its journal.
+    pub(super) keys: Option<KeyStore>,
     pub(super) engine: Made<Engine>,
     pub(super) live: Made<Live>,
     pub(super) payments: Made<Weak<PaymentsBus>>,
@@ -39,23 +39,20 @@ pub(super) struct Part {
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
         let venue = VenueParts { engine: self.engine.get()?, live: self.live.get()? };
-        let opened = KeyStore::open(&self.auth_dir, &MasterKey::Find)?;
-        let keys = Arc::new(opened.keys);
+        let keys = match self.keys.take() {
+            Some(keys) => keys,
+            None => KeyStore::open(&self.auth_dir, &MasterKey::Find)?.keys,
+        };
+        let keys = Arc::new(keys);
         let (process, config) = (self.process.clone(), self.config.clone());
         let payments = self.payments.get()?.upgrade();
         let queue = self.queue.as_ref().map(Made::get).transpose()?;
         let queue = queue.map(|queue| Queue::clone(&queue));
         let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
         let gateway =
-            Gateway::start_in(process, recorder, config, venue, keys_too, payments, queue);
-        let gateway = gateway.inspect_err(|_| {
-            // Its hash is stored, so that no later start can show it.
-            if let Some(key) = &opened.new_admin_key {
-                note(format_args!("admin key: {} (shown this once; keep it)", key.reveal()));
-            }
-        })?;
+            Gateway::start_in(process, recorder, config, venue, keys_too, payments, queue)?;
         let local_addr = gateway.local_addr();
-        self.made.put(Door { local_addr, keys, new_admin_key: opened.new_admin_key });
+        self.made.put(Door { local_addr, keys });
         self.running = Some(gateway);
         Ok(())
     }

@@ -9,6 +9,7 @@ mod engine;
 mod feed;
 mod gateway;
 mod journal;
+mod keys;
 mod made;
 mod queue;
 mod recorder;
@@ -16,6 +17,7 @@ mod storage;
 mod withdrawals;
 
 pub use closing::Closing;
+pub use keys::{KeysMissing, keys_missing};
 
 use crate::config::Config;
 use crate::{Error, tell_all};
@@ -81,6 +83,7 @@ impl Venue {
     /// # Errors
     /// Something refuses to start; the error says what, and what to do.
     pub fn open(config: &Config, disk: Arc<dyn Disk>) -> Result<(Venue, Opening), Error> {
+        let (keys, new_admin_key) = keys::made_first(&*disk, config.data_dir())?;
         let mut lifecycle = Lifecycle::new();
         let process = lifecycle.overview();
         let deadline = Deadline::default();
@@ -157,6 +160,7 @@ impl Venue {
             recorder: records,
             config: config.gateway.clone(),
             auth_dir: auth_dir(config.data_dir()),
+            keys,
             engine: running.clone(),
             live: live.clone(),
             payments,
@@ -182,7 +186,13 @@ impl Venue {
             gateway.needs("queue");
         }
 
-        lifecycle.start().map_err(not_started)?;
+        lifecycle.start().map_err(|error| {
+            // Its hash is stored, so that no later start can show it.
+            if let Some(key) = &new_admin_key {
+                note(format_args!("admin key: {} (shown this once; keep it)", key.reveal()));
+            }
+            not_started(error)
+        })?;
         let lifecycle = Arc::new(lifecycle);
         let supervisor = lifecycle
             .supervise(SUPERVISE_EVERY, log_change)
@@ -202,7 +212,7 @@ impl Venue {
         let recovery = recovery.get().map_err(started)?;
         let opening = Opening {
             recovery: RecoveryReport::clone(&recovery),
-            new_admin_key: door.new_admin_key.clone(),
+            new_admin_key,
         };
         Ok((venue, opening))
     }
