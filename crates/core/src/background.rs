@@ -54,7 +54,7 @@ impl Claim {
 }
 
 /// The mass cancels of one account that go on: one walk along the account's orders for all of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sweep {
     /// The account's slot; [`NIL`] in a place that is free.
     pub(crate) account: u32,

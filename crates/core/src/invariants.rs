@@ -88,7 +88,31 @@ impl Core {
         self.check_books()?;
         self.check_lists()?;
         self.check_reserves()?;
+        self.check_sweeps()?;
         self.check_timers()
+    }
+
+    /// Every account knows its sweep, and a sweep stands at an order of its account.
+    fn check_sweeps(&self) -> Result<(), Violation> {
+        let swept = self.background.sweeps().len();
+        for sweep in self.background.sweeps() {
+            let account = self.accounts.get(sweep.account);
+            let wrong = |what| Violation::List { account: account.id, what };
+            if account.under_way == 0 || self.background.sweep(account.under_way - 1) != sweep {
+                return Err(wrong("it does not know its sweep"));
+            }
+            let stands = sweep.cursor == NIL
+                || sweep.cursor == STAND_IN
+                || self.open.get(sweep.cursor).account == sweep.account;
+            if !stands {
+                return Err(wrong("its sweep stands at an order of another account"));
+            }
+        }
+        let known = (0..self.accounts.len()).filter(|&at| self.accounts.get(at).under_way > 0);
+        if self.rules_since(2) && known.count() != swept {
+            return Err(Violation::List { account: AccountId(0), what: "sweeps are lost" });
+        }
+        Ok(())
     }
 
     fn check_books(&self) -> Result<(), Violation> {
