@@ -98,6 +98,17 @@ impl DiskError {
         DiskError::Io { operation, path: path.to_owned(), source: source.into() }
     }
 
+    /// The same failure under another path: that of the file that a temporary one was to become, which
+    /// is gone by the time that somebody reads of it.
+    #[must_use]
+    pub fn renamed(self, path: PathBuf) -> Self {
+        match self {
+            DiskError::Io { operation, source, .. } => DiskError::Io { operation, path, source },
+            DiskError::Crashed { operation, .. } => DiskError::Crashed { operation, path },
+            locked @ DiskError::Locked { .. } => locked,
+        }
+    }
+
     /// Whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         self.kind() == Some(io::ErrorKind::NotFound)

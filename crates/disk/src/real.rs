@@ -72,6 +72,8 @@ fn open(
     Ok(Box::new(RealFile { fd, path: path.to_owned(), mode: IoMode::Buffered }))
 }
 
+/// Makes a system call again that a signal interrupted before it did anything. Any other error is
+/// returned at once.
 fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
         match call() {
@@ -93,14 +95,15 @@ impl File for RealFile {
     }
 
     // A failed sync is never repeated: the kernel may have dropped the dirty pages, and a second
-    // call would then succeed without having written them.
+    // call would then succeed without having written them. An interrupted one has reported nothing
+    // yet: an error of writing back is kept for the call that reports it.
     fn sync_data(&self) -> Result<(), DiskError> {
-        rustix::fs::fdatasync(&self.fd)
+        retry(|| rustix::fs::fdatasync(&self.fd))
             .map_err(|errno| DiskError::io(Operation::Sync, &self.path, errno))
     }
 
     fn len(&self) -> Result<u64, DiskError> {
-        rustix::fs::fstat(&self.fd)
+        retry(|| rustix::fs::fstat(&self.fd))
             .map(|stat| u64::try_from(stat.st_size).unwrap_or(0))
             .map_err(|errno| DiskError::io(Operation::Length, &self.path, errno))
     }
@@ -155,11 +158,13 @@ impl Disk for RealDisk {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        rustix::fs::rename(from, to).map_err(|errno| DiskError::io(Operation::Rename, from, errno))
+        retry(|| rustix::fs::rename(from, to))
+            .map_err(|errno| DiskError::io(Operation::Rename, from, errno))
     }
 
     fn remove(&self, path: &Path) -> Result<(), DiskError> {
-        rustix::fs::unlink(path).map_err(|errno| DiskError::io(Operation::Remove, path, errno))
+        retry(|| rustix::fs::unlink(path))
+            .map_err(|errno| DiskError::io(Operation::Remove, path, errno))
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
@@ -196,8 +201,8 @@ impl Disk for RealDisk {
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError> {
         let failed = |errno| DiskError::io(Operation::SyncDir, dir, errno);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = rustix::fs::open(dir, flags, Mode::empty()).map_err(failed)?;
-        rustix::fs::fsync(&fd).map_err(failed)
+        let fd = retry(|| rustix::fs::open(dir, flags, Mode::empty())).map_err(failed)?;
+        retry(|| rustix::fs::fsync(&fd)).map_err(failed)
     }
 
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError> {
@@ -226,8 +231,22 @@ impl Disk for RealDisk {
     }
 
     fn free_bytes(&self, dir: &Path) -> Result<u64, DiskError> {
-        rustix::fs::statvfs(dir)
+        retry(|| rustix::fs::statvfs(dir))
             .map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize))
             .map_err(|errno| DiskError::io(Operation::FreeSpace, dir, errno))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_call_is_made_again_and_a_failed_one_is_not() {
+        let mut answers = [Err(Errno::INTR), Err(Errno::INTR), Ok(7)].into_iter();
+        assert_eq!(retry(|| answers.next().unwrap()), Ok(7));
+        let mut answers = [Err(Errno::IO), Ok(7)].into_iter();
+        assert_eq!(retry(|| answers.next().unwrap()), Err(Errno::IO));
+        assert_eq!(answers.next(), Some(Ok(7)), "the sync that failed was not repeated");
     }
 }

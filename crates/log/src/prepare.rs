@@ -141,11 +141,18 @@ impl SegmentPreparer {
         prepared: Option<PreparedSegment>,
         header: SegmentHeader,
     ) -> Result<ActiveSegment, DiskError> {
+        // An error names the segment: the temporary file is gone when somebody looks for it.
+        let path = self.directory.path.join(header.name.to_string());
         match prepared.map(|prepared| prepared.install(header.clone())) {
             Some(Err(error)) if error.is_not_found() => {}
-            Some(installed) => return installed,
+            Some(installed) => return installed.map_err(|error| error.renamed(path)),
             None => {}
         }
+        self.make_now(header).map_err(|error| error.renamed(path))
+    }
+
+    /// Makes a segment of a new file, or of the reserve.
+    fn make_now(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         // To write zeros until the disk is full would take what is left from everybody else.
         if self.directory.must_use_reserve() {
             return self.from_reserve(header);
@@ -273,11 +280,12 @@ impl PreparedSegment {
         disk.rename(&self.path, &path)?;
         disk.sync_dir(dir)?;
         let synced = disk.open(&path, Access::DirectSync)?;
-        let direct = if synced.mode() == IoMode::DirectSync {
-            self.file
-        } else {
-            disk.open(&path, Access::Buffered)?
+        // The prepared file would report its errors under the name that it had.
+        let unsynced = match synced.mode() {
+            IoMode::DirectSync => Access::Direct,
+            IoMode::Direct | IoMode::Buffered => Access::Buffered,
         };
+        let direct = disk.open(&path, unsynced)?;
         Ok(ActiveSegment {
             segment: Arc::new(Segment::new(path, header, checksum)),
             mode: synced.mode(),
