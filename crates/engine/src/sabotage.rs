@@ -19,6 +19,8 @@ pub enum Sabotage {
     PublishBeforeRelease,
     /// Replies tell of success whatever happened.
     AnswerSomethingElse,
+    /// The sequencer panics when it comes to a cancel.
+    PanicAtCancel,
 }
 
 /// Whether something is sabotaged; never, in a build without the feature.

@@ -109,8 +109,9 @@ impl Scribe {
         let batch = self.open.as_mut().expect("the caller made room");
         let seq = self.seq.next();
         let record = batch.journal.reserve(COMMAND_BYTES_MAX).expect("the caller made room");
-        let unjournaled = matches!(command, Command::Cancel { .. })
-            && self.venue.switch.is(Sabotage::ApplyWithoutJournal);
+        let is_cancel = matches!(command, Command::Cancel { .. });
+        assert!(!(is_cancel && self.venue.switch.is(Sabotage::PanicAtCancel)), "as it was told");
+        let unjournaled = is_cancel && self.venue.switch.is(Sabotage::ApplyWithoutJournal);
         let len = encode_command(time, if unjournaled { &Command::Tick } else { command }, record);
         batch.journal.commit(len);
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");

@@ -3,7 +3,7 @@
 use crate::Level;
 use crate::batch::gate;
 use crate::clock::Clock;
-use crate::ingress::{Answer, Lane, LaneSet};
+use crate::ingress::{Answer, Lane, LaneSet, Submission};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
 use crate::scribe::Scribe;
@@ -12,6 +12,7 @@ use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_core::{Core, RULES_VERSIONS};
 use rialto_model::{Command, Outcome, Seq, Timestamp};
+use rtrb::chunks::ReadChunk;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -39,6 +40,21 @@ pub(crate) struct Sequencer {
 /// sets the version of the rules, be it the one in force.
 struct Barrier {
     through: Seq,
+}
+
+/// Commands that are being taken from a lane. What has been answered leaves the lane also when the
+/// next command panics: otherwise it would be answered once more, as what was never sequenced.
+struct Taking<'a> {
+    chunk: Option<ReadChunk<'a, Submission>>,
+    count: usize,
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        if let Some(chunk) = self.chunk.take() {
+            chunk.commit(self.count);
+        }
+    }
 }
 
 /// Why the commands of a lane were not taken any further.
@@ -181,8 +197,9 @@ impl Sequencer {
         };
         let share = share.min(lane.submissions.slots());
         let Ok(chunk) = lane.submissions.read_chunk(share) else { return (0, Stop::Turn) };
+        let mut taking = Taking { chunk: Some(chunk), count: 0 };
+        let Some(chunk) = &taking.chunk else { return (0, Stop::Turn) };
         let (front, back) = chunk.as_slices();
-        let mut count = 0;
         let mut stop = Stop::Turn;
         let ahead = |places: usize| {
             let at = places.checked_sub(front.len());
@@ -212,8 +229,10 @@ impl Sequencer {
                         if !self.venue.snapshots.is_durable(through) {
                             // Without the snapshot the change would be irrevocable; it is not
                             // journaled, and the answer carries no sequence.
+                            // No mark will pass it and wake the caller.
                             let _ = lane.answers.push(answer);
-                            count += 1;
+                            lane.shared.wake();
+                            taking.count += 1;
                             continue;
                         }
                     }
@@ -233,7 +252,7 @@ impl Sequencer {
             }
             // The ring has room for every command that a producer may have in flight.
             let _ = lane.answers.push(answer);
-            count += 1;
+            taking.count += 1;
             if gate > Level::Memory
                 && let Some(batch) = scribe.open_batch()
             {
@@ -241,8 +260,7 @@ impl Sequencer {
                 batch.sync |= gate == Level::Synced && self.level < Level::Synced;
             }
         }
-        chunk.commit(count);
-        (count, stop)
+        (taking.count, stop)
     }
 
     /// How long there is nothing to do unless somebody brings work.
@@ -274,7 +292,7 @@ impl Sequencer {
     }
 
     fn abandon_lanes(&mut self) {
-        self.venue.lanes.take_arrivals(&mut self.lanes);
+        self.venue.lanes.abandon_arrivals();
         self.lanes.drain(..).for_each(Lane::abandon);
     }
 }

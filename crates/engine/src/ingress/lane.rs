@@ -115,15 +115,23 @@ impl LaneSet {
 /// All lanes: those in use, and those that the sequencer has yet to take up.
 pub(crate) struct LaneTable {
     slots: Vec<Mutex<Option<Arc<LaneShared>>>>,
-    arrivals: Mutex<Vec<Lane>>,
+    arrivals: Mutex<Arrivals>,
     has_arrivals: AtomicBool,
+}
+
+/// Lanes that the sequencer has yet to take up.
+#[derive(Default)]
+struct Arrivals {
+    lanes: Vec<Lane>,
+    /// The sequencer has ended: nobody takes up a lane any more.
+    is_over: bool,
 }
 
 impl LaneTable {
     pub(crate) fn new() -> Self {
         Self {
             slots: (0..PRODUCERS_MAX).map(|_| Mutex::new(None)).collect(),
-            arrivals: Mutex::new(Vec::new()),
+            arrivals: Mutex::new(Arrivals::default()),
             has_arrivals: AtomicBool::new(false),
         }
     }
@@ -143,8 +151,13 @@ impl LaneTable {
         let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
         let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
         if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
-            arrivals.push(Lane { slot, submissions, answers, shared: Arc::clone(&shared) });
-            self.has_arrivals.store(true, Ordering::Release);
+            let lane = Lane { slot, submissions, answers, shared: Arc::clone(&shared) };
+            if arrivals.is_over {
+                lane.abandon();
+            } else {
+                arrivals.lanes.push(lane);
+                self.has_arrivals.store(true, Ordering::Release);
+            }
         }
         Producer::new(
             Submitter::new(
@@ -164,8 +177,17 @@ impl LaneTable {
         }
         let Ok(mut arrivals) = self.arrivals.lock() else { return false };
         self.has_arrivals.store(false, Ordering::Release);
-        lanes.append(&mut arrivals);
+        lanes.append(&mut arrivals.lanes);
         true
+    }
+
+    /// The sequencer ends: lanes that it has not taken up, and those that are opened from now on, are
+    /// abandoned.
+    pub(crate) fn abandon_arrivals(&self) {
+        if let Ok(mut arrivals) = self.arrivals.lock() {
+            arrivals.is_over = true;
+            arrivals.lanes.drain(..).for_each(Lane::abandon);
+        }
     }
 
     pub(crate) fn close(&self, slot: usize) {

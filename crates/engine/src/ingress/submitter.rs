@@ -67,11 +67,27 @@ impl Submitter {
         level: Option<Level>,
     ) -> Result<(), SubmitError> {
         self.room()?;
+        self.push(Submission { token, command: *command, level })
+    }
+
+    #[inline]
+    fn push(&mut self, submission: Submission) -> Result<(), SubmitError> {
         let ring = self.ring.as_mut().ok_or(SubmitError::TooManyProducers)?;
-        ring.push(Submission { token, command: *command, level }).map_err(|_| SubmitError::Busy)?;
+        ring.push(submission).map_err(|_| SubmitError::Busy)?;
         self.submitted += 1;
-        self.venue.sequencer.notify();
+        self.tell();
         Ok(())
+    }
+
+    /// Rings for what was submitted. The engine may have ended since it was asked for room: then the
+    /// reading half has the answer, and the wake-up that came with the end may have come too early.
+    #[inline]
+    fn tell(&self) {
+        // The fence in there stands between the push and the look at the phase.
+        self.venue.sequencer.notify();
+        if self.venue.progression.phase() >= Phase::Stopped {
+            self.shared.wake();
+        }
     }
 
     /// Submits as many of these as there is room for, from the front, and says how many.
@@ -85,7 +101,7 @@ impl Submitter {
         let (pushed, _) = ring.push_partial_slice(&submissions[..count]);
         let pushed = pushed.len();
         self.submitted += pushed as u64;
-        self.venue.sequencer.notify();
+        self.tell();
         Ok(pushed)
     }
 
@@ -117,5 +133,55 @@ impl Drop for Submitter {
     fn drop(&mut self) {
         self.ring = None;
         self.venue.sequencer.notify();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EngineConfig, Sources, Stepped};
+    use rialto_disk::SimDisk;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn a_submission_that_the_end_overtakes_wakes_its_caller_and_is_answered() {
+        let config = EngineConfig { segment_bytes: 2 << 20, ..EngineConfig::default() };
+        let disk = Arc::new(SimDisk::new(1));
+        let (engine, mut stepped, _) =
+            Stepped::start(config, disk, &Sources::system()).expect("an empty disk");
+        let (mut submitter, mut replies) = engine.producer().split();
+        let woken = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&woken);
+        replies.set_waker(Arc::new(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }));
+
+        assert!(submitter.room().is_ok(), "the engine runs");
+        engine.close_intake();
+        stepped.run_until_idle();
+        let before = woken.load(Ordering::Relaxed);
+        let late = Submission { token: 7, command: Command::Tick, level: None };
+        assert_eq!(submitter.push(late), Ok(()));
+
+        assert!(woken.load(Ordering::Relaxed) > before, "nobody else would wake the caller");
+        let reply = replies.try_reply().expect("an answer");
+        assert_eq!((reply.token, reply.result), (7, Err(crate::OutcomeUnknown)));
+        assert_eq!(replies.try_reply(), None, "one answer");
+    }
+
+    #[test]
+    fn a_producer_opened_when_the_sequencer_has_ended_is_answered() {
+        let config = EngineConfig { segment_bytes: 2 << 20, ..EngineConfig::default() };
+        let disk = Arc::new(SimDisk::new(1));
+        let (engine, stepped, _) =
+            Stepped::start(config, disk, &Sources::system()).expect("an empty disk");
+        // As after a panic: the sequencer is gone, and its failure is told a moment later.
+        drop(stepped);
+        let (mut submitter, mut replies) = engine.producer().split();
+        let late = Submission { token: 7, command: Command::Tick, level: None };
+        assert_eq!(submitter.push(late), Ok(()));
+        engine.venue.fail(crate::Fault::Panicked("sequencer"));
+        let reply = replies.try_reply().expect("an answer");
+        assert_eq!((reply.token, reply.result), (7, Err(crate::OutcomeUnknown)));
     }
 }
