@@ -5,6 +5,7 @@ use crate::ingress::LaneSet;
 use rialto_core::{EVENTS_BYTES_MAX, EventSink};
 use rialto_log::Group;
 use rialto_model::{COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp};
+use std::time::Duration;
 
 /// The longest record of an event log: the core bounds the events of a command.
 pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_BYTES_MAX;
@@ -21,7 +22,8 @@ pub(crate) struct Batch {
     /// Whether a reply in this batch needs a higher level than the venue's.
     pub(crate) sync: bool,
     /// When chunks of the batch were taken from the producers, and how many commands they held.
-    stamps: Vec<(Timestamp, u64)>,
+    /// On the monotonic clock.
+    stamps: Vec<(Duration, u64)>,
 }
 
 impl Batch {
@@ -64,15 +66,15 @@ impl Batch {
     }
 
     /// Remembers when `commands` more commands were taken.
-    pub(crate) fn stamp(&mut self, time: Timestamp, commands: u64) {
+    pub(crate) fn stamp(&mut self, taken_at: Duration, commands: u64) {
         if self.stamps.len() < STAMPS_MAX {
-            self.stamps.push((time, commands));
+            self.stamps.push((taken_at, commands));
         } else if let Some((_, last)) = self.stamps.last_mut() {
             *last += commands;
         }
     }
 
-    pub(crate) fn stamps(&self) -> &[(Timestamp, u64)] {
+    pub(crate) fn stamps(&self) -> &[(Duration, u64)] {
         &self.stamps
     }
 }

@@ -1,16 +1,25 @@
 //! Where time comes from. The core never asks; the sequencer does, once per chunk of commands.
 
 use rialto_model::Timestamp;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A source of time. It may step backwards; the sequencer clamps what it stamps.
+/// A source of time. What commands are stamped with is made of both readings; see
+/// [`EngineConfig::clock_step_max`](crate::EngineConfig::clock_step_max).
+///
+/// Neither has a default: a clock that derived the one from the other would hide the steps that the
+/// engine must see.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// The wall clock: the time of day as the machine takes it. It may step in either direction.
     fn now(&self) -> Timestamp;
+
+    /// The monotonic clock: how long ago some fixed moment was. Setting the wall clock does not move
+    /// it.
+    fn monotonic(&self) -> Duration;
 }
 
-/// The machine's clock.
+/// The machine's clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -21,35 +30,53 @@ impl Clock for SystemClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
+
+    fn monotonic(&self) -> Duration {
+        static FIRST: OnceLock<Instant> = OnceLock::new();
+        FIRST.get_or_init(Instant::now).elapsed()
+    }
 }
 
-/// A clock that stands until it is moved: for tests, and for feeding recorded orders through an
+/// Clocks that stand until they are moved: for tests, and for feeding recorded orders through an
 /// engine at their own times.
 #[derive(Debug, Default)]
 pub struct ManualClock {
-    now: AtomicU64,
+    passed: AtomicU64,
+    /// By how much the wall clock is ahead of the monotonic one.
+    stepped: AtomicI64,
 }
 
 impl ManualClock {
-    /// A clock that stands at `now`.
+    /// Clocks that stand at `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
-        Self { now: AtomicU64::new(now.0) }
+        Self { passed: AtomicU64::new(now.0), stepped: AtomicI64::new(0) }
     }
 
-    /// Moves the clock, in either direction.
+    /// Lets time pass until the wall clock shows `now`, which may be in the past.
     pub fn set(&self, now: Timestamp) {
-        self.now.store(now.0, Ordering::Release);
+        let stepped = self.stepped.load(Ordering::Acquire);
+        self.passed.store(now.0.saturating_add_signed(stepped.saturating_neg()), Ordering::Release);
     }
 
-    /// Moves the clock forward.
+    /// Lets time pass.
     pub fn advance(&self, nanoseconds: u64) {
-        self.now.fetch_add(nanoseconds, Ordering::AcqRel);
+        self.passed.fetch_add(nanoseconds, Ordering::AcqRel);
+    }
+
+    /// Steps the wall clock, as somebody who sets it does, while no time passes.
+    pub fn step(&self, nanoseconds: i64) {
+        self.stepped.fetch_add(nanoseconds, Ordering::AcqRel);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp(self.now.load(Ordering::Acquire))
+        let passed = self.passed.load(Ordering::Acquire);
+        Timestamp(passed.saturating_add_signed(self.stepped.load(Ordering::Acquire)))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_nanos(self.passed.load(Ordering::Acquire))
     }
 }

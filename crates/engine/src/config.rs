@@ -25,6 +25,20 @@ pub struct EngineConfig {
     pub group_bytes_max: usize,
     /// Under [`Level::Buffered`], how much time a power failure can take away.
     pub flush_every: Duration,
+    /// How long the disk may take for one write or sync of the journal or the event log before the
+    /// engine is [stalled](crate::Health::Stalled): it takes no more commands until the disk goes on.
+    pub io_stalled_after: Duration,
+    /// How long it may take before the engine gives up and [fails](crate::Fault::Hung). Not less than
+    /// [`EngineConfig::io_stalled_after`].
+    pub io_failed_after: Duration,
+    /// How far the wall clock may step, in either direction, and be followed. Commands are stamped with
+    /// the monotonic clock from its last agreement with the wall clock; see [`Engine::accept_clock`].
+    pub clock_step_max: Duration,
+    /// Start with whatever the wall clock shows. Otherwise it must be within
+    /// [`EngineConfig::CLOCK_GAP_MAX`] of the last time in the journal.
+    ///
+    /// [`Engine::accept_clock`]: crate::Engine::accept_clock
+    pub accept_clock: bool,
     /// A snapshot is made in the background each time this many commands were journaled. It bounds
     /// the work of a restart; making it costs about as much as replaying them.
     pub snapshot_every: u64,
@@ -64,6 +78,11 @@ impl EngineConfig {
     /// the command that causes the most.
     pub const GROUP_BYTES_MIN: usize = 256 << 10;
 
+    /// How far the wall clock may be from the last time in the journal, in either direction, when an
+    /// engine starts. A journal cannot be told to have been stamped wrongly, so that a clock which is
+    /// weeks off must be noticed before it stamps.
+    pub const CLOCK_GAP_MAX: Duration = Duration::from_secs(7 * 24 * 3_600);
+
     pub(crate) fn vault(&self, sources: &Sources) -> Vault {
         Vault::new(self.sealing.encryption, self.keys.clone(), &sources.random)
     }
@@ -84,6 +103,10 @@ impl Default for EngineConfig {
             level: Level::Synced,
             group_bytes_max: rialto_log::GROUP_BYTES_MAX,
             flush_every: Duration::from_millis(100),
+            io_stalled_after: Duration::from_secs(1),
+            io_failed_after: Duration::from_secs(30),
+            clock_step_max: Duration::from_secs(60),
+            accept_clock: false,
             snapshot_every: 20_000_000,
             snapshots_kept: 3,
             background_share: 20,

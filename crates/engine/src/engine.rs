@@ -9,6 +9,7 @@ use crate::parts::{Parts, Sources, assemble};
 use crate::recovery::{RecoveryReport, StartError};
 use crate::shutdown::{self, ShutdownReport};
 use crate::snapshot::{SnapshotStore, SnapshotTicket};
+use crate::stamp::ClockReport;
 use crate::stats::Stats;
 use crate::storage::Storage;
 use crate::threads::Threads;
@@ -153,6 +154,22 @@ impl Engine {
     #[must_use]
     pub fn health(&self) -> Health {
         self.venue.health()
+    }
+
+    /// What it makes of the machine's clocks.
+    #[must_use]
+    pub fn clock(&self) -> ClockReport {
+        self.venue.clock.report()
+    }
+
+    /// Follows the wall clock again after a step of more than [`EngineConfig::clock_step_max`]. Stamped
+    /// time goes where the wall clock is ahead; where it is behind, time runs a tenth slower until the
+    /// wall clock has caught up.
+    pub fn accept_clock(&self) -> ClockReport {
+        let report = self.venue.clock.accept();
+        // Something may be due now.
+        self.venue.sequencer.notify();
+        report
     }
 
     /// The settings it was started with.

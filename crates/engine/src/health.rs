@@ -2,7 +2,9 @@
 
 use rialto_log::WriteError;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What ended an engine.
 #[derive(Debug, thiserror::Error)]
@@ -15,9 +17,36 @@ pub enum Fault {
         "the event log could not be written; it is completed from the journal at the next start"
     )]
     EventLog(#[source] WriteError),
+    /// The disk hung for too long.
+    #[error("the {} did not return from the disk in {} s; nothing after it was acknowledged", .0.place(), .0.lasting.as_secs())]
+    Hung(Stall),
     /// A thread ended where it must not: a defect of the engine.
     #[error("the {0} thread panicked: a defect; its message was printed")]
     Panicked(&'static str),
+}
+
+/// An operation on the disk that does not return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// Of what: the journal or the event log.
+    pub what: &'static str,
+    /// Where that is.
+    pub dir: PathBuf,
+    /// How long it has hung.
+    pub lasting: Duration,
+}
+
+impl Stall {
+    fn place(&self) -> String {
+        format!("{} in {}", self.what, self.dir.display())
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (place, seconds) = (self.place(), self.lasting.as_secs_f64());
+        write!(f, "the {place} has not returned from the disk for {seconds:.1} s")
+    }
 }
 
 /// Whether an engine runs.
@@ -25,6 +54,8 @@ pub enum Fault {
 pub enum Health {
     /// It takes commands.
     Running,
+    /// The disk hangs: nothing is released, and no command is taken, until it goes on.
+    Stalled(Stall),
     /// It finishes what it has taken.
     Draining,
     /// It was shut down and has lost nothing.
@@ -37,6 +68,7 @@ impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Health::Running => f.write_str("running"),
+            Health::Stalled(stall) => write!(f, "stalled: {stall}"),
             Health::Draining => f.write_str("draining"),
             Health::Stopped => f.write_str("stopped"),
             Health::Failed(fault) => write!(f, "failed: {}", tell_all(&**fault)),

@@ -2,22 +2,22 @@
 
 use crate::Level;
 use crate::batch::Batch;
-use crate::clock::Clock;
 use crate::health::Fault;
+use crate::io_watch::Watched;
 use crate::marks::Phase;
 use crate::prepare::Supplied;
 use crate::sabotage::Sabotage;
 use crate::signal::Progress;
 use crate::venue::Venue;
 use rialto_log::{Commit, WriteError};
-use rialto_model::{Seq, Timestamp};
+use rialto_model::Seq;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// An idle journal leaves a proof of its last group after this long, so that its later loss can be
 /// told from a write that never finished.
-const CONFIRM_AFTER_NS: u64 = Timestamp::SECOND;
+const CONFIRM_AFTER: Duration = Duration::from_secs(1);
 
 /// Takes sealed batches, journals them, moves the marks, wakes who waits for them, and hands the
 /// batches on to the event log.
@@ -27,16 +27,15 @@ pub(crate) struct JournalWriter {
     inbox: rtrb::Consumer<Box<Batch>>,
     /// Dropped at the end: the event log sees that no more batches will come.
     outbox: Option<rtrb::Producer<Box<Batch>>>,
-    clock: Arc<dyn Clock>,
     venue: Arc<Venue>,
     level: Level,
-    flush_every_ns: u64,
+    flush_every: Duration,
     last: Seq,
     synced: Seq,
-    /// When the oldest unsynced group was written.
-    unsynced_since: Option<Timestamp>,
+    /// When the oldest unsynced group was written, on the monotonic clock.
+    unsynced_since: Option<Duration>,
     /// When the last group was written, if nothing has confirmed it.
-    unconfirmed_since: Option<Timestamp>,
+    unconfirmed_since: Option<Duration>,
 }
 
 impl JournalWriter {
@@ -44,7 +43,6 @@ impl JournalWriter {
         log: Supplied,
         inbox: rtrb::Consumer<Box<Batch>>,
         outbox: rtrb::Producer<Box<Batch>>,
-        clock: Arc<dyn Clock>,
         venue: Arc<Venue>,
         level: Level,
         flush_every: Duration,
@@ -54,10 +52,9 @@ impl JournalWriter {
             log: Some(log),
             inbox,
             outbox: Some(outbox),
-            clock,
             venue,
             level,
-            flush_every_ns: u64::try_from(flush_every.as_nanos()).unwrap_or(u64::MAX),
+            flush_every,
             last,
             synced: last,
             unsynced_since: None,
@@ -83,7 +80,8 @@ impl JournalWriter {
 
     fn write(&mut self, mut batch: Box<Batch>) -> Result<(), WriteError> {
         let Some(log) = &mut self.log else { return Ok(()) };
-        let before = self.clock.now();
+        let venue = Arc::clone(&self.venue);
+        let before = venue.clock.passed();
         let sync = self.level == Level::Synced || batch.sync;
         let skip = self.venue.switch.is(Sabotage::SkipSync);
         let commit = if sync && !skip { Commit::Synced } else { Commit::Written };
@@ -96,7 +94,25 @@ impl JournalWriter {
             let (first, records) = (Seq(batch.events.first_seq()), batch.commands());
             self.venue.events.publish(first, records, batch.events.body());
         }
+        let io = venue.io.begin(Watched::Journal, before);
         let written = log.write(&mut batch.journal, commit)?;
+        let mut after = venue.clock.passed();
+        // Nothing is released past what has waited for its flush too long: however slow the disk, a
+        // power failure takes no more than the acknowledgements of `flush_every`.
+        let flush = !sync
+            && self.flush_left(after) == Some(Duration::ZERO)
+            && !self.venue.switch.is(Sabotage::ReleaseBeforeFlush);
+        if flush && let Some(log) = &mut self.log {
+            log.writer.sync()?;
+            after = venue.clock.passed();
+        }
+        let sync = sync || flush;
+        drop(io);
+        if marks.phase() >= Phase::Stopped {
+            // It hung for so long that the engine was given up: nobody is told of it any more.
+            self.end();
+            return Ok(());
+        }
         self.last = batch.last();
         marks.advance(Level::Buffered, self.last);
         if sync {
@@ -107,14 +123,16 @@ impl JournalWriter {
         self.venue.sequencer.notify();
         self.venue.lanes.wake(&batch.lanes);
 
-        let after = self.clock.now();
         self.unconfirmed_since = Some(after);
         self.unsynced_since = if sync { None } else { self.unsynced_since.or(Some(after)) };
         self.venue.stats.count_group(
             batch.commands(),
             written,
-            after.0.saturating_sub(before.0),
-            batch.stamps().iter().map(|(stamp, count)| (after.0.saturating_sub(stamp.0), *count)),
+            nanos(after.saturating_sub(before)),
+            batch
+                .stamps()
+                .iter()
+                .map(|(stamp, count)| (nanos(after.saturating_sub(*stamp)), *count)),
         );
         if self.venue.snapshots.is_due(self.synced) {
             self.venue.follower.notify();
@@ -124,10 +142,8 @@ impl JournalWriter {
             let _ = outbox.push(batch);
             self.venue.recorder.notify();
         }
-        // A venue that is never idle must keep its promise too. This comes after the release, so
-        // that only the next group waits for it.
-        let due = self.flush_left(after) == Some(0) || self.is_sync_asked();
-        if due { self.flush() } else { Ok(()) }
+        // This comes after the release, so that only the next group waits for it.
+        if self.is_sync_asked() { self.flush() } else { Ok(()) }
     }
 
     /// Whether somebody wants more synced than is, and it has been written.
@@ -136,17 +152,19 @@ impl JournalWriter {
         self.synced < wanted && wanted <= self.last
     }
 
-    /// How many nanoseconds are left until what was written must be synced.
-    fn flush_left(&self, now: Timestamp) -> Option<u64> {
+    /// How long it is until what was written must be synced.
+    fn flush_left(&self, now: Duration) -> Option<Duration> {
         match self.level {
-            Level::Buffered => left(self.unsynced_since, self.flush_every_ns, now),
+            Level::Buffered => left(self.unsynced_since, self.flush_every, now),
             Level::Memory | Level::Synced => None,
         }
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
         if let Some(log) = &mut self.log {
+            let io = self.venue.io.begin(Watched::Journal, self.venue.clock.passed());
             log.writer.sync()?;
+            drop(io);
             self.all_synced();
         }
         Ok(())
@@ -162,26 +180,30 @@ impl JournalWriter {
         if !asked && self.unsynced_since.is_none() && self.unconfirmed_since.is_none() {
             return Ok(Progress::Idle(None));
         }
-        let now = self.clock.now();
+        let now = self.venue.clock.passed();
         let flush_left = self.flush_left(now);
-        let confirm_left = left(self.unconfirmed_since, CONFIRM_AFTER_NS, now);
-        if confirm_left == Some(0) {
+        let confirm_left = left(self.unconfirmed_since, CONFIRM_AFTER, now);
+        if confirm_left == Some(Duration::ZERO) {
             let Some(log) = &mut self.log else { return Ok(Progress::Finished) };
+            let io = self.venue.io.begin(Watched::Journal, now);
             log.writer.confirm()?;
+            drop(io);
             self.unconfirmed_since = None;
             self.all_synced();
-        } else if asked || flush_left == Some(0) {
+        } else if asked || flush_left == Some(Duration::ZERO) {
             self.flush()?;
         } else {
             let left = flush_left.into_iter().chain(confirm_left).min();
-            return Ok(Progress::Idle(left.map(Duration::from_nanos)));
+            return Ok(Progress::Idle(left));
         }
         Ok(Progress::Worked)
     }
 
     fn close(&mut self) -> Result<(), WriteError> {
         if let Some(log) = self.log.take() {
+            let io = self.venue.io.begin(Watched::Journal, self.venue.clock.passed());
             log.writer.close()?;
+            drop(io);
             self.all_synced();
         }
         self.end();
@@ -189,6 +211,10 @@ impl JournalWriter {
     }
 
     fn all_synced(&mut self) {
+        if self.venue.progression.phase() >= Phase::Stopped {
+            // As above: the sync hung, and the engine was given up.
+            return;
+        }
         self.synced = self.last;
         self.unsynced_since = None;
         self.venue.progression.advance(Level::Synced, self.synced);
@@ -203,9 +229,13 @@ impl JournalWriter {
     }
 }
 
-/// How many nanoseconds are left until `ns` will have passed since then.
-fn left(since: Option<Timestamp>, ns: u64, now: Timestamp) -> Option<u64> {
-    since.map(|since| since.0.saturating_add(ns).saturating_sub(now.0))
+/// How long it is until this much will have passed since then.
+fn left(since: Option<Duration>, much: Duration, now: Duration) -> Option<Duration> {
+    since.map(|since| since.saturating_add(much).saturating_sub(now))
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Drop for JournalWriter {

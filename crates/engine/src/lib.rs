@@ -83,6 +83,7 @@ mod engine;
 mod events;
 mod health;
 mod ingress;
+mod io_watch;
 mod journal_writer;
 mod marks;
 mod parts;
@@ -97,19 +98,21 @@ mod share;
 mod shutdown;
 mod signal;
 mod snapshot;
+mod stamp;
 mod stats;
 mod stepped;
 mod storage;
 mod threads;
 mod venue;
 mod verify;
+mod watcher;
 
 pub use backup::{BACKUP_FILE, BackupError};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::EngineConfig;
 pub use engine::Engine;
 pub use events::{EventBatch, EventReader, EventRecord, ReadEventsError};
-pub use health::{Fault, Health};
+pub use health::{Fault, Health, Stall};
 pub use ingress::{
     OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
 };
@@ -124,6 +127,7 @@ pub use sabotage::Sabotage;
 pub use shutdown::ShutdownReport;
 pub use signal::{Progress, Wait};
 pub use snapshot::{SnapshotFailed, SnapshotFileError, SnapshotTicket};
+pub use stamp::ClockReport;
 pub use stats::Stats;
 pub use stepped::Stepped;
 pub use storage::{Storage, StorageLevel, StorageLimits, StorageReading};

@@ -4,16 +4,20 @@ use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::config::EngineConfig;
 use crate::events::{EventRing, EventWriter};
+use crate::io_watch::IoWatch;
 use crate::journal_writer::JournalWriter;
 use crate::marks::Progression;
 use crate::prepare::{Preparer, Shelf, Supplied};
 use crate::recovery::{self, RecoveryReport, StartError};
+use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
 use crate::scribe::Scribe;
 use crate::sequencer::Sequencer;
 use crate::share::Share;
 use crate::signal::Progress;
 use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
+use crate::stamp::StampClock;
 use crate::venue::Venue;
+use crate::watcher::Watcher;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use std::sync::Arc;
@@ -25,7 +29,7 @@ const BATCHES: usize = 8;
 /// Where an engine takes its time and its random values from.
 #[derive(Clone)]
 pub struct Sources {
-    /// The time.
+    /// The wall clock and the monotonic clock.
     pub clock: Arc<dyn Clock>,
     /// Fresh random values, for the salts of logs and the keys of lookup tables. They never affect
     /// a result.
@@ -66,12 +70,20 @@ pub enum Step {
     Follower,
     /// Makes segments before they are needed.
     Preparer,
+    /// Looks whether the disk hangs.
+    Watcher,
 }
 
 impl Step {
     /// All steps.
-    pub const ALL: [Step; 5] =
-        [Step::Sequencer, Step::Journal, Step::Events, Step::Follower, Step::Preparer];
+    pub const ALL: [Step; 6] = [
+        Step::Sequencer,
+        Step::Journal,
+        Step::Events,
+        Step::Follower,
+        Step::Preparer,
+        Step::Watcher,
+    ];
 }
 
 /// The steps of one engine. Threads drive them, or one loop does.
@@ -81,6 +93,7 @@ pub(crate) struct Parts {
     pub(crate) events: EventWriter,
     pub(crate) follower: Follower,
     pub(crate) preparer: Preparer,
+    pub(crate) watcher: Watcher,
 }
 
 impl Parts {
@@ -91,6 +104,7 @@ impl Parts {
             Step::Events => self.events.step(),
             Step::Follower => self.follower.step(),
             Step::Preparer => self.preparer.step(),
+            Step::Watcher => self.watcher.step(),
         }
     }
 }
@@ -116,7 +130,10 @@ fn check(config: &EngineConfig) -> Result<(), StartError> {
     let capacity = config.producer_capacity;
     setting("producer_capacity", capacity, (1..=1 << 20).contains(&capacity), "1 to 1048576")?;
     let blocks = config.event_ring_blocks;
-    setting("event_ring_blocks", blocks, (2..=1 << 16).contains(&blocks), "2 to 65536")
+    setting("event_ring_blocks", blocks, (2..=1 << 16).contains(&blocks), "2 to 65536")?;
+    let (stalled, failed) = (config.io_stalled_after, config.io_failed_after);
+    let got = usize::try_from(failed.as_millis()).unwrap_or(usize::MAX);
+    setting("io_failed_after_ms", got, failed >= stalled, "not less than io_stalled_after_ms")
 }
 
 /// Recovers the data directory and puts the steps together over what it holds.
@@ -135,6 +152,12 @@ pub(crate) fn assemble(
         EventRing::new(config.event_ring_blocks),
         SnapshotDesk::new(config.snapshot_every, recovered.newest_snapshot),
         config.switch(),
+        StampClock::new(Arc::clone(&sources.clock), config.clock_step_max, recovered.core.time()),
+        IoWatch::new(
+            config.io_stalled_after,
+            config.io_failed_after,
+            [JOURNAL_DIR, EVENTS_DIR].map(|dir| config.data_dir.join(dir)),
+        ),
     ));
 
     let (mut to_sequencer, free) = rtrb::RingBuffer::new(BATCHES);
@@ -157,7 +180,6 @@ pub(crate) fn assemble(
     let parts = Parts {
         sequencer: Sequencer::new(
             scribe,
-            Arc::clone(&sources.clock),
             Arc::clone(&venue),
             config.level,
             Share::new(config.background_share),
@@ -166,7 +188,6 @@ pub(crate) fn assemble(
             supplied(recovered.journal, journal_shelf),
             sealed,
             to_events,
-            Arc::clone(&sources.clock),
             Arc::clone(&venue),
             config.level,
             config.flush_every,
@@ -187,6 +208,7 @@ pub(crate) fn assemble(
             hash_key,
         ),
         preparer,
+        watcher: Watcher::new(Arc::clone(&venue), config.io_stalled_after),
     };
     Ok(Assembled {
         parts,

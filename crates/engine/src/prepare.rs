@@ -3,11 +3,13 @@
 use crate::marks::Phase;
 use crate::signal::Progress;
 use crate::venue::Venue;
+use rialto_disk::DiskError;
 use rialto_log::{
     Commit, Group, Preparation, PreparedSegment, SegmentPreparer, Volume, WriteError, Writer,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Where a prepared segment waits for its writer.
 #[derive(Default)]
@@ -70,11 +72,25 @@ impl Supplied {
     }
 }
 
+/// How long to wait before a segment that could not be made is tried again: longer each time, since
+/// a full disk is not helped by trying.
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
+const TRY_AGAIN_AFTER_MAX: Duration = Duration::from_secs(30);
+
 /// The making of the segments of one log.
 struct Line {
+    log: &'static str,
     shelf: Arc<Shelf>,
     preparer: SegmentPreparer,
     making: Option<Preparation>,
+    failing: Option<Failing>,
+}
+
+/// The last attempts failed.
+struct Failing {
+    /// On the monotonic clock.
+    next: Duration,
+    pause: Duration,
 }
 
 /// Fills the shelves, a mebibyte of zeros at a time, the journal's first.
@@ -89,8 +105,9 @@ impl Preparer {
         events: (Arc<Shelf>, SegmentPreparer),
         venue: Arc<Venue>,
     ) -> Self {
-        let lines =
-            [journal, events].map(|(shelf, preparer)| Line { shelf, preparer, making: None });
+        let line =
+            |log, (shelf, preparer)| Line { log, shelf, preparer, making: None, failing: None };
+        let lines = [line("journal", journal), line("event log", events)];
         Self { lines, venue }
     }
 
@@ -98,24 +115,34 @@ impl Preparer {
         if self.venue.progression.phase() >= Phase::Draining {
             return Progress::Finished;
         }
+        let mut nap: Option<Duration> = None;
         for line in &mut self.lines {
-            if line.step() {
-                return Progress::Worked;
+            match line.step(|| self.venue.clock.passed()) {
+                Progress::Idle(None) => {}
+                Progress::Idle(Some(left)) => nap = Some(nap.map_or(left, |nap| nap.min(left))),
+                progress => return progress,
             }
         }
-        Progress::Idle(None)
+        Progress::Idle(nap)
     }
 }
 
 impl Line {
-    /// A failure is not told: the writer will try itself, and what it meets then is told.
-    fn step(&mut self) -> bool {
+    /// A failure harms nothing yet: until the current segment is full there is time to mend it, and
+    /// then the writer tries itself.
+    fn step(&mut self, passed: impl Fn() -> Duration) -> Progress {
         let making = match self.making.take() {
             Some(making) => Ok(making),
             None => {
                 let stocked = self.shelf.stocked.load(Ordering::Acquire);
                 if stocked || !self.shelf.wanted.load(Ordering::Acquire) {
-                    return false;
+                    return Progress::Idle(None);
+                }
+                if let Some(failing) = &self.failing {
+                    let left = failing.next.saturating_sub(passed());
+                    if !left.is_zero() {
+                        return Progress::Idle(Some(left));
+                    }
                 }
                 self.preparer.begin()
             }
@@ -126,10 +153,29 @@ impl Line {
                     *segment = Some(prepared);
                 }
                 self.shelf.stocked.store(true, Ordering::Release);
+                if self.failing.take().is_some() {
+                    tracing::info!("the next segment of the {} is made after all", self.log);
+                }
             }
             Ok(Err(unfinished)) => self.making = Some(unfinished),
-            Err(_) => self.shelf.wanted.store(false, Ordering::Release),
+            Err(error) => self.fail(&error, passed()),
         }
-        true
+        Progress::Worked
+    }
+
+    /// Said once, until it works again.
+    fn fail(&mut self, error: &DiskError, passed: Duration) {
+        let pause = match &self.failing {
+            Some(failing) => (2 * failing.pause).min(TRY_AGAIN_AFTER_MAX),
+            None => {
+                tracing::error!(
+                    "the next segment of the {} cannot be made: {error}; the engine fails when the \
+                     current one is full, unless there is room by then. It is tried again",
+                    self.log
+                );
+                TRY_AGAIN_AFTER
+            }
+        };
+        self.failing = Some(Failing { next: passed.saturating_add(pause), pause });
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn decode_next(
 }
 
 #[inline]
-fn decode(seq: Seq, record: &[u8]) -> Result<(Timestamp, Command), ReplayError> {
+pub(crate) fn decode(seq: Seq, record: &[u8]) -> Result<(Timestamp, Command), ReplayError> {
     decode_command(record).map_err(|error| ReplayError::NoCommand { seq, error })
 }
 

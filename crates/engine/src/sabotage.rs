@@ -19,6 +19,8 @@ pub enum Sabotage {
     PublishBeforeRelease,
     /// Replies tell of success whatever happened.
     AnswerSomethingElse,
+    /// Under buffered, groups are released however long others have waited for their flush.
+    ReleaseBeforeFlush,
     /// The sequencer panics when it comes to a cancel.
     PanicAtCancel,
 }

@@ -7,11 +7,14 @@ use rialto_core::Core;
 use rialto_model::{COMMAND_BYTES_MAX, Command, Outcome, Seq, Timestamp, encode_command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Owns the core and the batch that is being filled.
 pub(crate) struct Scribe {
     core: Core,
     time: Timestamp,
+    /// The monotonic clock when the commands of this step were taken.
+    taken_at: Duration,
     seq: Seq,
     /// The last sequence whose time the open batch has noted.
     stamped: Seq,
@@ -29,7 +32,17 @@ impl Scribe {
         venue: Arc<Venue>,
     ) -> Self {
         let (time, seq) = (core.time(), core.seq());
-        Self { core, time, seq, stamped: seq, open: None, free, sealed, venue }
+        Self {
+            core,
+            time,
+            taken_at: Duration::ZERO,
+            seq,
+            stamped: seq,
+            open: None,
+            free,
+            sealed,
+            venue,
+        }
     }
 
     pub(crate) fn core(&self) -> &Core {
@@ -48,6 +61,11 @@ impl Scribe {
     /// The last time stamped.
     pub(crate) fn time(&self) -> Timestamp {
         self.time
+    }
+
+    /// The monotonic clock as a step begins.
+    pub(crate) fn set_taken_at(&mut self, passed: Duration) {
+        self.taken_at = passed;
     }
 
     /// The open batch, if it holds anything.
@@ -77,12 +95,12 @@ impl Scribe {
 
     /// Notes in the open batch when the commands since the last note were taken.
     pub(crate) fn stamp(&mut self) {
-        let (seq, time) = (self.seq, self.time);
+        let (seq, taken_at) = (self.seq, self.taken_at);
         let commands = seq.0 - self.stamped.0;
         if let Some(batch) = self.open_batch()
             && commands > 0
         {
-            batch.stamp(time, commands);
+            batch.stamp(taken_at, commands);
         }
         self.stamped = seq;
     }

@@ -2,7 +2,6 @@
 
 use crate::Level;
 use crate::batch::gate;
-use crate::clock::Clock;
 use crate::ingress::{Answer, Lane, LaneSet, Submission};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
@@ -26,7 +25,6 @@ const STEP_COMMANDS_MAX: usize = 512;
 pub(crate) struct Sequencer {
     /// `None` only after [`Sequencer::finish`].
     scribe: Option<Scribe>,
-    clock: Arc<dyn Clock>,
     venue: Arc<Venue>,
     level: Level,
     share: Share,
@@ -68,16 +66,9 @@ enum Stop {
 }
 
 impl Sequencer {
-    pub(crate) fn new(
-        scribe: Scribe,
-        clock: Arc<dyn Clock>,
-        venue: Arc<Venue>,
-        level: Level,
-        share: Share,
-    ) -> Self {
+    pub(crate) fn new(scribe: Scribe, venue: Arc<Venue>, level: Level, share: Share) -> Self {
         Self {
             scribe: Some(scribe),
-            clock,
             venue,
             level,
             share,
@@ -106,10 +97,16 @@ impl Sequencer {
         }
         self.venue.lanes.take_arrivals(&mut self.lanes);
         let before = scribe.seq();
-        // The clock may step back; stamped time never does.
-        let now = self.clock.now().max(scribe.time());
-        let taken = self.take_turns(now);
-        self.work_in_background(now, before);
+        let reading = self.venue.clock.read();
+        // A tick may have been stamped with the time that it was due at.
+        let now = reading.time.max(scribe.time());
+        scribe.set_taken_at(reading.passed);
+        let is_stalled = self.venue.io.is_stalled();
+        let mut taken = LaneSet::default();
+        if !is_stalled {
+            taken = self.take_turns(now);
+            self.work_in_background(now, reading.passed, before);
+        }
         let Some(scribe) = &mut self.scribe else { return Progress::Finished };
         let after = scribe.seq();
         if after > before {
@@ -134,27 +131,29 @@ impl Sequencer {
             return self.finish();
         }
         self.close_lanes();
-        Progress::Idle(self.nap(now))
+        // While the disk hangs, what is due waits as well; the end of it wakes this thread.
+        Progress::Idle(if is_stalled { None } else { self.nap(now) })
     }
 
     /// Sequences a tick if there is background work, and if commands leave time for it. `before` is
-    /// the last command before this step.
-    fn work_in_background(&mut self, now: Timestamp, before: Seq) {
+    /// the last command before this step, which began at `step_began`.
+    fn work_in_background(&mut self, now: Timestamp, step_began: Duration, before: Seq) {
         let Some(scribe) = &mut self.scribe else { return };
         if scribe.core().next_background_work() > now || self.barrier.is_some() {
             self.share.reset();
             return;
         }
-        let began = self.clock.now();
+        let began = self.venue.clock.passed();
         if scribe.seq() > before {
-            self.share.commands_took(began.0.saturating_sub(now.0));
+            self.share.commands_took(began.saturating_sub(step_began));
             if !self.share.is_due() {
                 return;
             }
         }
         if scribe.make_room() {
             scribe.sequence(now, &Command::Tick);
-            self.share.background_took(self.clock.now().0.saturating_sub(began.0));
+            let ended = self.venue.clock.passed();
+            self.share.background_took(ended.saturating_sub(began));
         }
     }
 

@@ -1,5 +1,7 @@
 //! How the writer divides its time between commands and background work.
 
+use std::time::Duration;
+
 /// The most time, in nanoseconds, that background work can be ahead or behind: what was long ago does
 /// not count for ever.
 const CREDIT_MAX_NS: i64 = 10_000_000;
@@ -24,14 +26,14 @@ impl Share {
     }
 
     /// Commands had this much time.
-    pub(crate) fn commands_took(&mut self, ns: u64) {
-        let ns = i64::try_from(ns).unwrap_or(i64::MAX).min(100 * CREDIT_MAX_NS);
+    pub(crate) fn commands_took(&mut self, time: Duration) {
+        let ns = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX).min(100 * CREDIT_MAX_NS);
         self.add(ns * self.percent / (100 - self.percent));
     }
 
     /// Background work had this much time.
-    pub(crate) fn background_took(&mut self, ns: u64) {
-        self.add(-i64::try_from(ns).unwrap_or(i64::MAX).min(CREDIT_MAX_NS));
+    pub(crate) fn background_took(&mut self, time: Duration) {
+        self.add(-i64::try_from(time.as_nanos()).unwrap_or(i64::MAX).min(CREDIT_MAX_NS));
     }
 
     /// Whether background work comes before further commands.
@@ -53,10 +55,10 @@ mod tests {
         let mut share = Share::new(percent);
         let (mut commands, mut work) = (0, 0);
         for _ in 0..100_000 {
-            share.commands_took(commands_ns);
+            share.commands_took(Duration::from_nanos(commands_ns));
             commands += commands_ns;
             if share.is_due() {
-                share.background_took(work_ns);
+                share.background_took(Duration::from_nanos(work_ns));
                 work += work_ns;
             }
         }

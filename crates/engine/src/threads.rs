@@ -31,12 +31,20 @@ impl Drop for PanicGuard {
 
 impl Threads {
     pub(crate) fn spawn(parts: Parts, venue: &Arc<Venue>) -> io::Result<Self> {
-        let Parts { mut sequencer, mut journal, mut events, mut follower, mut preparer } = parts;
+        let Parts {
+            mut sequencer,
+            mut journal,
+            mut events,
+            mut follower,
+            mut preparer,
+            mut watcher,
+        } = parts;
         let others = vec![
             thread("journal", venue, |venue| &venue.journal, move || journal.step())?,
             thread("events", venue, |venue| &venue.recorder, move || events.step())?,
             thread("follower", venue, |venue| &venue.follower, move || follower.step())?,
             thread("preparer", venue, |venue| &venue.preparer, move || preparer.step())?,
+            thread("watcher", venue, |venue| &venue.watcher, move || watcher.step())?,
         ];
         let venue = Arc::clone(venue);
         let sequencer = Builder::new().name("sequencer".to_owned()).spawn(move || {

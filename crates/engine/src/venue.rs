@@ -1,12 +1,14 @@
 //! What the threads of one engine share.
 
 use crate::events::EventRing;
-use crate::health::{Fault, Health, tell_all};
+use crate::health::{Fault, Health, Stall, tell_all};
 use crate::ingress::LaneTable;
+use crate::io_watch::IoWatch;
 use crate::marks::{Phase, Progression};
 use crate::sabotage::Switch;
 use crate::signal::{Signal, Wait};
 use crate::snapshot::SnapshotDesk;
+use crate::stamp::StampClock;
 use crate::stats::Counters;
 use crate::storage::Storage;
 use rialto_model::Seq;
@@ -24,6 +26,7 @@ pub(crate) struct Venue {
     pub(crate) recorder: Signal,
     pub(crate) follower: Signal,
     pub(crate) preparer: Signal,
+    pub(crate) watcher: Signal,
     /// Batches handed to the journal that it has not finished.
     pub(crate) in_flight: AtomicUsize,
     /// The sequence through which somebody wants the journal synced, whatever the level.
@@ -34,6 +37,8 @@ pub(crate) struct Venue {
     pub(crate) stats: Counters,
     pub(crate) switch: Switch,
     pub(crate) storage: Arc<Storage>,
+    pub(crate) clock: StampClock,
+    pub(crate) io: IoWatch,
     /// Who is told how far the event log has come.
     pub(crate) on_recorded: OnceLock<Box<dyn Fn(Seq) + Send + Sync>>,
     fault: Mutex<Option<Arc<Fault>>>,
@@ -46,6 +51,8 @@ impl Venue {
         events: EventRing,
         snapshots: SnapshotDesk,
         switch: Switch,
+        clock: StampClock,
+        io: IoWatch,
     ) -> Self {
         Self {
             progression,
@@ -55,6 +62,7 @@ impl Venue {
             recorder: Signal::default(),
             follower: Signal::default(),
             preparer: Signal::default(),
+            watcher: Signal::default(),
             in_flight: AtomicUsize::new(0),
             sync_wanted: AtomicU64::new(0),
             lanes: LaneTable::new(),
@@ -63,6 +71,8 @@ impl Venue {
             stats: Counters::new(),
             switch,
             storage: Arc::default(),
+            clock,
+            io,
             on_recorded: OnceLock::new(),
             fault: Mutex::new(None),
         }
@@ -86,9 +96,14 @@ impl Venue {
     }
 
     fn wake_everyone(&self) {
-        for signal in
-            [&self.sequencer, &self.journal, &self.recorder, &self.follower, &self.preparer]
-        {
+        for signal in [
+            &self.sequencer,
+            &self.journal,
+            &self.recorder,
+            &self.follower,
+            &self.preparer,
+            &self.watcher,
+        ] {
             signal.notify();
         }
         self.lanes.wake_all();
@@ -96,7 +111,36 @@ impl Venue {
         self.snapshots.wake();
     }
 
+    /// Looks whether the disk hangs; ends the engine if it does for too long.
+    pub(crate) fn watch_io(&self) -> Option<Stall> {
+        let (stall, changed) = self.io.look(self.clock.passed());
+        match &stall {
+            Some(stall) if changed => {
+                tracing::error!("{stall}; commands are answered `busy` until it goes on");
+            }
+            None if changed => {
+                tracing::warn!("the disk goes on; commands are taken again");
+                self.sequencer.notify();
+            }
+            _ => {}
+        }
+        if let Some(stall) = &stall
+            && stall.lasting >= self.io.failed_after
+            && self.progression.phase() < Phase::Stopped
+        {
+            self.fail(Fault::Hung(stall.clone()));
+        }
+        stall
+    }
+
     pub(crate) fn health(&self) -> Health {
+        let is_over = self.progression.phase() >= Phase::Stopped;
+        if !is_over
+            && let Some(stall) = self.watch_io()
+            && self.progression.phase() < Phase::Stopped
+        {
+            return Health::Stalled(stall);
+        }
         match self.progression.phase() {
             Phase::Running => Health::Running,
             Phase::Draining => Health::Draining,

@@ -7,6 +7,9 @@ mod stage;
 use rialto_engine::{Health, Level, OutcomeUnknown, Progress, Step, SubmitError};
 use rialto_model::{Command, Outcome, Seq, Side, Timestamp};
 use stage::{Bench, finish, flow, limit, setting, settle, until};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
 fn each_level_releases_at_its_mark() {
@@ -47,6 +50,34 @@ fn a_buffered_venue_that_is_never_idle_syncs_in_time() {
     let marks = write(start + flush_every);
     assert_eq!((marks.written, marks.synced), (Seq(3), Seq(3)));
     assert_eq!(write(start + flush_every + 1).synced, Seq(3), "its own time begins anew");
+}
+
+#[test]
+fn a_buffered_group_is_not_released_past_what_waits_for_its_flush() {
+    let bench = Bench::new(12, Level::Buffered);
+    let flush_every = bench.config.flush_every.as_nanos() as u64;
+    let (engine, mut stepped, _) = bench.start();
+    let mut producer = engine.producer();
+    producer.submit(1, &Command::Tick, None).unwrap();
+    stepped.step(Step::Sequencer);
+    stepped.step(Step::Journal);
+    assert_eq!(engine.marks().written, Seq(1));
+    // The next write takes so long that the first group has waited for its flush too long.
+    producer.submit(2, &Command::Tick, None).unwrap();
+    stepped.step(Step::Sequencer);
+    let engine = Arc::new(engine);
+    let (seen, watch) = (Arc::new(AtomicU64::new(0)), Arc::clone(&engine));
+    let released = Arc::clone(&seen);
+    let journal = Path::new("/venue/journal");
+    // The sync is the operation after that write.
+    let (disk, clock) = (bench.disk.clone(), Arc::clone(&bench.clock));
+    bench.disk.hang(journal, 1, move || {
+        clock.advance(flush_every);
+        disk.hang(journal, 1, move || released.store(watch.released().0, Ordering::Relaxed));
+    });
+    stepped.step(Step::Journal);
+    assert_eq!(seen.load(Ordering::Relaxed), 1, "the second group was released before the sync");
+    assert_eq!((engine.marks().written, engine.marks().synced), (Seq(2), Seq(2)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod state;
 pub use faults::Faults;
 
 use crate::{Access, DirLock, Disk, DiskError, File, IoMode, Operation};
-use state::{EntryChange, State};
+use state::{EntryChange, Hang, State};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -95,6 +95,28 @@ impl SimDisk {
     /// making anything durable.
     pub fn lie_at_sync(&self, nth: u64) {
         self.state().lie_at_sync = Some(nth);
+    }
+
+    /// Makes the `nth` write or sync of a file under `dir` from now hang: it does not begin before
+    /// `until` returns. Where threads wait for the disk, `until` blocks; where one thread does
+    /// everything, it lets time pass.
+    pub fn hang(&self, dir: &Path, nth: u64, until: impl FnOnce() + Send + 'static) {
+        self.state().hang =
+            Some(Hang { dir: dir.to_owned(), nth: Some(nth), until: Box::new(until) });
+    }
+
+    /// Calls off what [`SimDisk::hang`] planned.
+    pub fn hang_never(&self) {
+        self.state().hang = None;
+    }
+
+    /// Hangs, if it is time to. The disk answers others meanwhile.
+    fn hang_if_due(&self, path: &Path) {
+        // The lock is let go of before the wait.
+        let hang = self.state().hang_now(path);
+        if let Some(hang) = hang {
+            (hang.until)();
+        }
     }
 
     /// How many syncs, synchronous writes included, have reported success without being it.
@@ -282,6 +304,7 @@ impl SimFile {
 
 impl File for SimFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<usize, DiskError> {
+        self.disk.hang_if_due(&self.path);
         let mut state = self.disk.state();
         self.check_alive(&state, Operation::Write)?;
         if !self.writable {
@@ -322,6 +345,7 @@ impl File for SimFile {
     }
 
     fn sync_data(&self) -> Result<(), DiskError> {
+        self.disk.hang_if_due(&self.path);
         let mut state = self.disk.state();
         self.check_alive(&state, Operation::Sync)?;
         state.begin_change(Operation::Sync, &self.path)??;

@@ -87,6 +87,7 @@ pub(super) struct State {
     pub(super) fail_read: Option<u64>,
     pub(super) lie_at_sync: Option<u64>,
     pub(super) lies_told: u64,
+    pub(super) hang: Option<Hang>,
     pub(super) inodes: BTreeMap<u64, Inode>,
     next_inode: u64,
     pub(super) current: BTreeMap<PathBuf, u64>,
@@ -96,6 +97,13 @@ pub(super) struct State {
     pub(super) locks: BTreeSet<PathBuf>,
     /// What removed files held: the bytes that recycled blocks may show.
     pub(super) stale: Vec<Vec<u8>>,
+}
+
+/// An operation that is to hang.
+pub(super) struct Hang {
+    pub(super) dir: PathBuf,
+    pub(super) nth: Option<u64>,
+    pub(super) until: Box<dyn FnOnce() + Send>,
 }
 
 /// Counts a one-shot fault down and says whether it strikes now.
@@ -134,6 +142,7 @@ impl State {
             fail_read: None,
             lie_at_sync: None,
             lies_told: 0,
+            hang: None,
             inodes: BTreeMap::new(),
             next_inode: 1,
             current: BTreeMap::new(),
@@ -143,6 +152,12 @@ impl State {
             locks: BTreeSet::new(),
             stale: Vec::new(),
         }
+    }
+
+    /// Counts an operation that may hang.
+    pub(super) fn hang_now(&mut self, path: &Path) -> Option<Hang> {
+        let hang = self.hang.as_mut().filter(|hang| path.starts_with(&hang.dir))?;
+        if strikes(&mut hang.nth) { self.hang.take() } else { None }
     }
 
     pub(super) fn is_crashed(&self) -> bool {

@@ -4,6 +4,7 @@ use super::{Chain, GroupNote};
 use crate::Level;
 use crate::batch::Batch;
 use crate::health::Fault;
+use crate::io_watch::Watched;
 use crate::marks::Phase;
 use crate::prepare::Supplied;
 use crate::signal::Progress;
@@ -68,7 +69,9 @@ impl EventWriter {
         self.chain.extend(records, events.body());
         let note = GroupNote { chain: self.chain.value(), level: self.level };
         events.set_caller(note.encode());
+        let io = self.venue.io.begin(Watched::EventLog, self.venue.clock.passed());
         let written = log.write(events, Commit::Written)?;
+        drop(io);
         self.venue.stats.count_event_group(written);
         let last = Seq(events.last_seq());
         self.venue.progression.advance_recorded(last);
@@ -85,7 +88,9 @@ impl EventWriter {
 
     fn close(&mut self) -> Result<(), WriteError> {
         if let Some(log) = self.log.take() {
+            let io = self.venue.io.begin(Watched::EventLog, self.venue.clock.passed());
             log.writer.close()?;
+            drop(io);
         }
         self.venue.enter(Phase::Stopped);
         Ok(())

@@ -23,8 +23,12 @@ pub struct Submission {
 /// Why nothing was submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
-    /// As many submissions as the producer's capacity have not been answered; take replies first.
-    #[error("the producer has as many commands in flight as it may; take replies and try again")]
+    /// As many submissions as the producer's capacity have not been answered; take replies first. Or
+    /// the disk hangs, and the engine is [stalled](crate::Health::Stalled).
+    #[error(
+        "the producer has as many commands in flight as it may, or the disk hangs; take replies and \
+         try again"
+    )]
     Busy,
     /// The engine is stopping or has stopped.
     #[error("the engine takes no more commands")]
@@ -116,6 +120,10 @@ impl Submitter {
     fn room(&mut self) -> Result<u64, SubmitError> {
         if self.venue.progression.phase() != Phase::Running {
             return Err(SubmitError::Stopped);
+        }
+        if self.venue.io.is_stalled() {
+            self.venue.stats.count_busy();
+            return Err(SubmitError::Busy);
         }
         if self.submitted - self.taken >= self.capacity {
             self.taken = self.shared.taken.0.load(Ordering::Acquire);

@@ -5,8 +5,10 @@ use crate::replay::ReplayError;
 use crate::snapshot::SnapshotFileError;
 use rialto_disk::DiskError;
 use rialto_log::{OpenError, ReadError, WriteError};
-use rialto_model::{EngineId, Seq};
+use rialto_model::{EngineId, Seq, Timestamp};
 use std::path::PathBuf;
+
+const DAY_NS: u64 = 86_400 * Timestamp::SECOND;
 
 /// Why an engine did not start. What was acknowledged is never cut or overwritten.
 #[derive(Debug, thiserror::Error)]
@@ -105,6 +107,22 @@ pub enum StartError {
         dir: PathBuf,
         /// The journal's first sequence.
         first: Seq,
+    },
+    /// The wall clock is too far from the last time in the journal.
+    #[error(
+        "the wall clock shows {now} ({} days {} the last time in the journal of {}, {journaled}): \
+         set the clock right, or if it is right, start once with --accept-clock",
+        now.0.abs_diff(journaled.0) / DAY_NS,
+        if now < journaled { "before" } else { "after" },
+        dir.display()
+    )]
+    ClockGap {
+        /// The data directory.
+        dir: PathBuf,
+        /// The last time in the journal.
+        journaled: Timestamp,
+        /// The wall clock.
+        now: Timestamp,
     },
     /// A thread could not be started.
     #[error("a thread could not be started")]

@@ -12,10 +12,10 @@ use crate::snapshot::SnapshotStore;
 use rialto_core::{Core, CoreConfig, RULES_VERSIONS};
 use rialto_disk::{DirLock, Disk};
 use rialto_log::{Commit, Cut, Group, Options, Position, Reader, Segments, Writer};
-use rialto_model::{Command, Seq};
+use rialto_model::{Command, Seq, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A venue brought back to where it was.
 pub(crate) struct Recovered {
@@ -106,6 +106,8 @@ pub(crate) fn recover(
         }
     }
 
+    check_clock(config, sources, last_time(&journal_segments, &core, report.last)?)?;
+
     // Everything that can be checked has been; from here on the directory changes.
     let (journal, _) = journal.start().map_err(StartError::Journal)?;
     let (mut events, _) = events.start().map_err(StartError::EventLog)?;
@@ -136,6 +138,34 @@ pub(crate) fn recover(
     report.took = began.elapsed();
     report.epoch = journal.epoch();
     Ok(Recovered { lock, core, journal, events, chain, store, newest_snapshot, report })
+}
+
+/// The time of the last command in the journal. `core` has been replayed to it, or nearly so.
+fn last_time(journal: &Segments, core: &Core, last: Seq) -> Result<Timestamp, StartError> {
+    let mut time = core.time();
+    if core.seq() < last {
+        let mut reader = Reader::open(journal, last.0).map_err(ReplayError::from)?;
+        while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
+            for (seq, record) in group {
+                time = crate::replay::decode(Seq(seq), record)?.0;
+            }
+        }
+    }
+    Ok(time)
+}
+
+/// A venue that was never used has no time that the clock could be compared with.
+fn check_clock(
+    config: &EngineConfig,
+    sources: &Sources,
+    journaled: Timestamp,
+) -> Result<(), StartError> {
+    let now = sources.clock.now();
+    let gap = Duration::from_nanos(now.0.abs_diff(journaled.0));
+    if config.accept_clock || journaled == Timestamp::ZERO || gap <= EngineConfig::CLOCK_GAP_MAX {
+        return Ok(());
+    }
+    Err(StartError::ClockGap { dir: config.data_dir.clone(), journaled, now })
 }
 
 /// The epoch of the journal at a sequence; zero before its beginning.

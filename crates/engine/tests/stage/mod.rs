@@ -1,6 +1,11 @@
 //! A small venue for the tests: one instrument, a few members with money.
 #![allow(dead_code, clippy::unwrap_used)] // Each test binary uses its part of the stage.
 
+mod lines;
+
+#[allow(unused_imports, reason = "each test binary uses its part of the stage")]
+pub(crate) use lines::Lines;
+
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{
     Clock, Engine, EngineConfig, Health, Level, ManualClock, Producer, RecoveryReport, Reply,
