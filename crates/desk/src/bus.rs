@@ -7,11 +7,11 @@ use crate::query::{
     ListAccounts, ListFills, ListInstruments, ListOrders,
 };
 use crate::{
-    AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
-    HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
-    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
-    Subscribe, TakeBackup, TakeSnapshot, ToEngine,
+    AcceptClock, AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker,
+    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
+    Durations, HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused,
+    ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
+    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
 };
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
@@ -49,7 +49,7 @@ bus! {
                 boxed FindInstrument, boxed FindCurrency,
                 boxed GetTime, boxed GetTold, boxed GetStatus, boxed GetReport,
                 boxed Subscribe, boxed Resume;
-            caretaker: Caretaker => boxed TakeSnapshot, boxed TakeBackup;
+            caretaker: Caretaker => boxed TakeSnapshot, boxed TakeBackup, boxed AcceptClock;
         }
     }
 }

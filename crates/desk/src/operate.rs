@@ -1,9 +1,9 @@
-//! What operators have done while the venue runs: snapshots and backups.
+//! What operators have done while the venue runs: snapshots, backups, the clock.
 
 use crate::{AtField, Grant, Needs, Scope};
 use rialto_bus::{Command, Context, Error, ErrorKind, Handler, Request, Result};
 use rialto_engine::{BackupError, Engine};
-use rialto_model::Seq;
+use rialto_model::{Seq, Timestamp};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +54,33 @@ impl Request for TakeBackup {
 impl Command for TakeBackup {}
 
 impl Needs for TakeBackup {
+    fn check(&self, grant: &Grant) -> Result<()> {
+        Ok(grant.require(Scope::Admin)?)
+    }
+}
+
+/// Has the venue follow the wall clock again, which stepped by more than it follows by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptClock;
+
+/// What an [`AcceptClock`] is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptedClock {
+    /// By how many nanoseconds the wall clock was ahead of the venue's time; zero if it was followed
+    /// already.
+    pub step_ns: i64,
+    /// The venue's time now.
+    pub time: Timestamp,
+}
+
+impl Request for AcceptClock {
+    type Response = AcceptedClock;
+    const NAME: &'static str = "accept_clock";
+}
+
+impl Command for AcceptClock {}
+
+impl Needs for AcceptClock {
     fn check(&self, grant: &Grant) -> Result<()> {
         Ok(grant.require(Scope::Admin)?)
     }
@@ -116,5 +143,14 @@ impl Handler<TakeBackup> for Caretaker {
         })?;
         cx.note("seq", &seq);
         Ok(Backup { directory, seq })
+    }
+}
+
+impl Handler<AcceptClock> for Caretaker {
+    async fn handle(&self, _: AcceptClock, cx: &Context<'_>) -> Result<AcceptedClock> {
+        let step_ns = self.engine.clock().unfollowed_ns.unwrap_or(0);
+        let time = self.engine.accept_clock().time;
+        cx.note("step_ns", &step_ns);
+        Ok(AcceptedClock { step_ns, time })
     }
 }

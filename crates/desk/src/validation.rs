@@ -5,11 +5,12 @@
 //! the same one.
 
 use crate::{
-    AmendOrder, Ask, AtField, CancelOrder, CancelOrders, CreateAccount, CreateCurrency,
-    CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency, FindInstrument, GetReport,
-    GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut, PlaceOrder, PrivateChannel,
-    Question, ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot,
+    AcceptClock, AmendOrder, Ask, AtField, CancelOrder, CancelOrders, CreateAccount,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Disconnect, FindCurrency,
+    FindInstrument, GetReport, GetStatus, GetTime, GetTold, HoldWithdrawal, IdentifyOrder, PayOut,
+    PlaceOrder, PrivateChannel, Question, ReleaseWithdrawal, Resume, SetDeadMan,
+    SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch, Subscribe,
+    TakeBackup, TakeSnapshot,
 };
 use rialto_bus::Result;
 use rialto_bus::behaviour::Validate;
@@ -32,7 +33,7 @@ decided_later! {
     PlaceOrder, CancelOrder, AmendOrder, CancelOrders, SetDeadMan, Disconnect, Deposit,
     PayOut, HoldWithdrawal, SettleWithdrawal, ReleaseWithdrawal, CreateMember, CreateAccount,
     CreateCurrency, CreateInstrument, SetRules, SetInstrumentState, SetRulesVersion, IdentifyOrder, FindInstrument,
-    FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot,
+    FindCurrency, GetTime, GetTold, GetStatus, GetReport, Subscribe, TakeSnapshot, AcceptClock,
 }
 
 impl<Q: Question> Validate for Ask<Q> {

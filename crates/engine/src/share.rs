@@ -82,17 +82,17 @@ mod tests {
     #[test]
     fn a_clock_that_stands_holds_nothing_up() {
         let mut share = Share::new(20);
-        share.commands_took(0);
+        share.commands_took(Duration::ZERO);
         assert!(share.is_due());
-        share.background_took(0);
+        share.background_took(Duration::ZERO);
         assert!(share.is_due());
     }
 
     #[test]
     fn what_was_long_ago_does_not_count_for_ever() {
         let mut share = Share::new(20);
-        share.background_took(u64::MAX);
-        share.commands_took(u64::MAX);
+        share.background_took(Duration::MAX);
+        share.commands_took(Duration::MAX);
         assert!(share.is_due());
     }
 }

@@ -83,6 +83,7 @@ routes! {
     AdminSnapshot "POST /v1/admin/snapshot",
     AdminRulesVersion "POST /v1/admin/rules-version",
     AdminBackup "POST /v1/admin/backup",
+    AdminClockAccept "POST /v1/admin/clock/accept",
     None "none",
 }
 

@@ -6,7 +6,7 @@ mod house;
 use house::{House, config, key_of, limit};
 use rialto_desk::VenueParts;
 use rialto_disk::RealDisk;
-use rialto_engine::{Engine, EngineConfig};
+use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, SystemClock};
 use rialto_gateway::Gateway;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -183,6 +183,30 @@ fn a_backup_is_not_written_through_a_symbolic_link() {
     std::os::unix::fs::symlink(&elsewhere, backups.join("monday")).unwrap();
     refused("monday");
     house.operate("POST", "/v1/admin/backup", json!({"name": "tuesday"})).expect(201);
+}
+
+#[test]
+fn a_step_of_the_clock_is_told_and_followed_when_the_operator_accepts_it() {
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
+    let house = House::with_clock(config(), EngineConfig::default(), Arc::clone(&clock) as _);
+    house.furnish();
+    let alice = house.member("alice");
+    let metric = |name: &str| {
+        let page = house.get("/metrics").expect(200);
+        let line = page.as_str().unwrap().lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().trim().parse::<f64>().unwrap()
+    };
+    let accept = || house.operate("POST", "/v1/admin/clock/accept", Value::Null).expect(200);
+    assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
+    assert_eq!(accept()["step_us"], "0");
+
+    clock.step(-3_600_000_000_000);
+    assert_eq!(metric("rialto_clock_unfollowed_seconds"), -3_600.0);
+    assert_eq!(metric("rialto_clock_steps_total"), 1.0);
+    house.place(&alice, limit("buy", "1", "100")).expect(201);
+    house.ask(&alice, "POST", "/v1/admin/clock/accept", Value::Null).refuses(403, "forbidden");
+    assert_eq!(accept()["step_us"], "-3600000000");
+    assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
 }
 
 #[test]

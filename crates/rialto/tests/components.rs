@@ -6,9 +6,10 @@ use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_desk::{Listener, News, Subscription};
 use rialto_disk::{RealDisk, SimDisk};
+use rialto_engine::SubmitError;
 use rialto_model::{AccountId, Command, MemberId, Seq};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// Long enough for any machine; a test that waits this long has failed.
@@ -96,6 +97,46 @@ fn an_engine_that_cannot_write_is_given_up_and_the_process_is_not_alive() {
     assert_eq!(told.exit_code(), 4);
     assert!(told.to_string().contains("engine failed and was given up"), "{told}");
     assert_eq!(venue.close(LONG).unwrap_err().exit_code(), 4);
+}
+
+#[test]
+fn a_disk_that_hangs_stalls_the_venue_and_is_given_up_in_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = SimDisk::new(2);
+    let mut config = config(&dir);
+    config.engine.io_stalled_after = Duration::from_millis(20);
+    let (venue, _) = Venue::open(&config, Arc::new(disk.clone())).unwrap();
+    let journal = config.engine.data_dir.join("journal");
+    let hang = |venue: &Venue| {
+        let (go_on, gate) = mpsc::channel::<()>();
+        disk.hang(&journal, 0, move || _ = gate.recv());
+        venue.engine().producer().submit(0, &Command::Tick, None).unwrap();
+        go_on
+    };
+    let go_on = hang(&venue);
+    let health = until(&venue, "/v1/health", |status, health| {
+        status == 200 && component(health, "journal")["state"] == "not_ready"
+    });
+    assert_eq!(health["engine"], "stalled");
+    let reason = component(&health, "journal")["reason"].as_str().unwrap();
+    assert!(reason.contains(journal.to_str().unwrap()), "{reason}");
+    until(&venue, "/v1/ready", |status, body| status == 503 && body["ready"] == false);
+    let refused = venue.engine().producer().submit(0, &Command::Tick, None);
+    assert_eq!(refused, Err(SubmitError::Busy));
+    drop(go_on);
+    until(&venue, "/v1/ready", |status, body| status == 200 && body["engine"] == "running");
+    venue.close(LONG).unwrap();
+
+    config.engine.io_failed_after = Duration::from_millis(50);
+    let (venue, _) = Venue::open(&config, Arc::new(disk.clone())).unwrap();
+    let go_on = hang(&venue);
+    until(&venue, "/v1/live", |status, body| status == 503 && body["alive"] == false);
+    let told = venue.check().unwrap_err();
+    assert_eq!(told.exit_code(), 4);
+    assert!(told.to_string().contains("did not return from the disk"), "{told}");
+    // The process ends though a thread of it still waits for the disk.
+    assert_eq!(venue.close(Duration::from_millis(200)).unwrap_err().exit_code(), 4);
+    drop(go_on);
 }
 
 /// Ends the folding thread with the first it hears, as a defect would.

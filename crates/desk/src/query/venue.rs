@@ -3,7 +3,7 @@
 use super::{Known, Unanswered};
 use crate::{FoldCounts, Grant, Listing, LiveError, Needs, Took};
 use rialto_bus::{Context, Handler, Query, Request, Result};
-use rialto_engine::{Health, Level, Marks, Stats};
+use rialto_engine::{ClockReport, Health, Level, Marks, Stats};
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -76,6 +76,8 @@ pub struct Report {
     pub marks: Marks,
     /// What the engine has measured.
     pub stats: Stats,
+    /// What the engine makes of the machine's clocks.
+    pub clock: ClockReport,
     /// Where the last snapshot stands.
     pub last_snapshot: Seq,
     /// How many released commands the feed has yet to fold.
@@ -162,6 +164,7 @@ impl Handler<GetReport> for Known {
             level: engine.config().level,
             marks: engine.marks(),
             stats: engine.stats(),
+            clock: engine.clock(),
             last_snapshot: engine.last_snapshot(),
             lag: live.lag(),
             counts: live.counts().clone(),

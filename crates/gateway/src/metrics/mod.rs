@@ -9,7 +9,7 @@ use crate::limits::JournalQuota;
 use axum::extract::Request;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use rialto_desk::{Durations, GetReport, Report, Scope, Stats, Storage};
+use rialto_desk::{Durations, GetReport, Health, Report, Scope, Stats, Storage};
 use rialto_model::RejectReason;
 use rialto_payments::{Office, State};
 use std::fmt::{Display, Write};
@@ -177,6 +177,13 @@ fn engine(page: &mut Page, report: &Report) {
     snapshots.with(&[("result", &"failed")], stats.snapshots_failed);
     let since = marks.applied.0.saturating_sub(report.last_snapshot.0);
     page.gauge("rialto_commands_since_snapshot", "Commands that a restart would replay.", since);
+    let unfollowed = report.clock.unfollowed_ns.unwrap_or(0) as f64 / NANOSECONDS;
+    let help = "By how much the wall clock is ahead of the venue's time, if it is not followed.";
+    page.metric("rialto_clock_unfollowed_seconds", Kind::Gauge, help).value(unfollowed);
+    let help = "Steps of the wall clock that were not followed.";
+    page.counter("rialto_clock_steps_total", help, report.clock.steps);
+    let is_stalled = matches!(report.status.engine, Health::Stalled(_));
+    page.gauge("rialto_stalled", "Whether the disk hangs.", is_stalled.into());
     let mut mark = page.metric("rialto_mark_seq", Kind::Gauge, "How far the engine has come.");
     for (name, seq) in [
         ("applied", marks.applied),

@@ -137,6 +137,7 @@ async fn venue(gate: &Gate, request: Request) -> Result<rialto_desk::Status, Api
 fn engine_state(venue: &rialto_desk::Status) -> &'static str {
     match venue.engine {
         Health::Running => "running",
+        Health::Stalled(_) => "stalled",
         Health::Draining => "draining",
         Health::Stopped => "stopped",
         Health::Failed(_) => "failed",

@@ -202,6 +202,7 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/admin/snapshot", post(on!(AdminSnapshot, operations::snapshot)))
         .route("/v1/admin/rules-version", post(on!(AdminRulesVersion, operations::rules_version)))
         .route("/v1/admin/backup", post(on!(AdminBackup, operations::backup)))
+        .route("/v1/admin/clock/accept", post(on!(AdminClockAccept, operations::accept_clock)))
         .fallback(on!(None, no_route))
         .method_not_allowed_fallback(on!(None, wrong_method))
         // The gateway reads bodies itself, within its own limit.

@@ -6,7 +6,7 @@ use crate::gate::Gate;
 use crate::json::{JsonOut, Str};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_desk::{GetTime, SetRulesVersion, TakeBackup, TakeSnapshot};
+use rialto_desk::{AcceptClock, GetTime, SetRulesVersion, TakeBackup, TakeSnapshot};
 use serde::Deserialize;
 
 /// `GET /v1/time`
@@ -50,6 +50,19 @@ pub(super) async fn rules_version(gate: &Gate, request: Request) -> Handled {
     out.open_object();
     out.key("version").number(body.version);
     out.key("seq").quoted(answer.seq.0);
+    out.close_object();
+    Ok(respond(StatusCode::OK, out))
+}
+
+/// `POST /v1/admin/clock/accept`
+pub(super) async fn accept_clock(gate: &Gate, request: Request) -> Handled {
+    let call = Call::read_bare(gate, request).await?;
+    call.query()?.finish()?;
+    let accepted = gate.send(&call.cx(), AcceptClock).await?;
+    let mut out = JsonOut::with_capacity(96);
+    out.open_object();
+    out.key("step_us").text(&(accepted.step_ns / 1_000).to_string());
+    out.key("time").quoted(accepted.time.0);
     out.close_object();
     Ok(respond(StatusCode::OK, out))
 }

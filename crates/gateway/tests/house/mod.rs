@@ -5,7 +5,7 @@
 
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
-use rialto_engine::{Engine, EngineConfig};
+use rialto_engine::{Clock, Engine, EngineConfig, Sources};
 use rialto_flow::Options;
 use rialto_flow::store::MemoryStore;
 use rialto_gateway::{
@@ -241,12 +241,21 @@ impl House {
         House::with_engine(config, EngineConfig::default())
     }
 
-    pub fn with_engine(mut config: GatewayConfig, engine: EngineConfig) -> House {
+    pub fn with_engine(config: GatewayConfig, engine: EngineConfig) -> House {
+        House::with_clock(config, engine, Sources::system().clock)
+    }
+
+    pub fn with_clock(
+        mut config: GatewayConfig,
+        engine: EngineConfig,
+        clock: Arc<dyn Clock>,
+    ) -> House {
         let dir = tempfile::tempdir().unwrap();
         let engine =
             EngineConfig { data_dir: dir.path().join("data"), segment_bytes: 4 << 20, ..engine };
         config.backup_dir = Some(dir.path().join("backups"));
-        let (engine, _) = Engine::start(engine, Arc::new(RealDisk::new())).unwrap();
+        let sources = Sources { clock, ..Sources::system() };
+        let (engine, _) = Engine::start_with(engine, Arc::new(RealDisk::new()), sources).unwrap();
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default()).unwrap();
         let auth = dir.path().join("data/auth");

@@ -103,6 +103,17 @@ enum Action {
         /// The name of the new directory in gateway.backup_dir.
         name: String,
     },
+    /// The wall clock.
+    Clock {
+        #[command(subcommand)]
+        action: ClockAction,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ClockAction {
+    /// Have the venue follow the wall clock again, after a step that it did not follow by itself.
+    Accept,
 }
 
 #[derive(Debug, clap::Args)]
@@ -266,6 +277,9 @@ impl Action {
             Action::Snapshot => ("POST", "/v1/admin/snapshot".to_string(), None),
             Action::RulesVersion { number } => post("rules-version", json!({ "version": number })),
             Action::Backup { name } => post("backup", json!({ "name": name })),
+            Action::Clock { action: ClockAction::Accept } => {
+                ("POST", "/v1/admin/clock/accept".to_string(), None)
+            }
         }
     }
 

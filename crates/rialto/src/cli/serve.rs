@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// The durability level (memory, buffered or synced), whatever the file says.
     #[arg(long)]
     level: Option<Level>,
+    /// Start although the wall clock is more than a week from the last time in the journal.
+    #[arg(long)]
+    accept_clock: bool,
     #[command(flatten)]
     keys: KeyArgs,
 }
@@ -50,6 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if let Some(level) = args.level {
         config.engine.level = level;
     }
+    config.engine.accept_clock = args.accept_clock;
     config.engine.keys = args.keys.ring_or(config.keys_file.as_deref())?;
     if let (Some(cipher), None) = (config.engine.sealing.encryption, config.engine.keys.current()) {
         return Err(Error::Usage(format!(

@@ -127,6 +127,17 @@ pub const SETTINGS: &[Setting] = &[
         "The most that is written to the journal or the event log at once."),
     millis!("engine", "flush_every_ms", 1, 60_000, engine.flush_every,
         "Under buffered, how much time a power failure can take away."),
+    millis!("engine", "io_stalled_after_ms", 10, 600_000, engine.io_stalled_after,
+        "How long the disk may take for one write or sync of the journal or the event log before \
+         the venue is stalled: it is not ready, commands are answered `busy`, and nothing is \
+         released until the disk goes on."),
+    millis!("engine", "io_failed_after_ms", 10, 3_600_000, engine.io_failed_after,
+        "How long it may take before the engine is given up and the process ends with exit code 4; \
+         not less than io_stalled_after_ms."),
+    millis!("engine", "clock_step_max_ms", 1, 86_400_000, engine.clock_step_max,
+        "How far the wall clock may step, in either direction, and be followed. Commands are \
+         stamped with the monotonic clock from its last agreement with the wall clock; a greater \
+         step is told and not followed until `rialto admin clock accept`."),
     number!("engine", "segment_bytes", 4_194_304, 1_073_741_824, "bytes",
         engine.segment_bytes as u64,
         "The length of the files of the journal and the event log. Each is written full of zeros \

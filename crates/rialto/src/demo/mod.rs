@@ -66,6 +66,8 @@ impl Args {
         let mut config = Config::default();
         config.engine.data_dir.clone_from(&self.data);
         config.engine.level = self.level;
+        // A demo may rest for as long as it likes.
+        config.engine.accept_clock = true;
         config.engine.segment_bytes = SEGMENT_BYTES;
         config.gateway.listen = self.listen;
         // What a start does is said on the standard output already.

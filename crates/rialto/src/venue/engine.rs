@@ -59,6 +59,7 @@ impl Component for Part {
     fn health(&mut self) -> Health {
         match self.made.get().map(|engine| engine.health()) {
             Ok(EngineHealth::Running) => Health::Up,
+            Ok(EngineHealth::Stalled(stall)) => Health::NotReady(stall.to_string()),
             Ok(EngineHealth::Draining) => Health::NotReady("it takes no more commands".to_string()),
             Ok(EngineHealth::Stopped) => Health::Failed("it was stopped".to_string()),
             Ok(EngineHealth::Failed(fault)) => Health::Failed(tell_all(&*fault)),
