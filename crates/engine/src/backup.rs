@@ -130,6 +130,9 @@ impl Engine {
             reader.set_end(through.0);
             let mut copy = Group::new(rialto_log::GROUP_BYTES_MAX);
             while let Some(group) = reader.next_group()? {
+                if let Some(version) = from.rules_version_of(group.first_seq()) {
+                    writer.set_rules_version(version);
+                }
                 copy.begin(group.first_seq());
                 for (_, record) in group {
                     copy.append(record).expect("a group's records fit the greatest group");

@@ -19,6 +19,10 @@ pub(crate) struct Batch {
     pub(crate) events: Group,
     /// Producers with a reply in this batch that waits for the journal.
     pub(crate) lanes: LaneSet,
+    /// The version of the rules that decided the commands of this batch.
+    pub(crate) rules_version: u32,
+    /// Whether its last command changed them: then it takes no more.
+    pub(crate) is_closed: bool,
     /// Whether a reply in this batch needs a higher level than the venue's.
     pub(crate) sync: bool,
     /// When chunks of the batch were taken from the producers, and how many commands they held.
@@ -32,13 +36,16 @@ impl Batch {
             journal: Group::new(group_bytes),
             events: Group::new(group_bytes),
             lanes: LaneSet::default(),
+            rules_version: 0,
+            is_closed: false,
             sync: false,
             stamps: Vec::with_capacity(STAMPS_MAX),
         }
     }
 
-    /// Empties the batch; its first command will be `first`.
-    pub(crate) fn begin(&mut self, first: Seq) {
+    /// Empties the batch; its first command will be `first`, decided by these rules.
+    pub(crate) fn begin(&mut self, first: Seq, rules_version: u32) {
+        (self.rules_version, self.is_closed) = (rules_version, false);
         self.journal.begin(first.0);
         self.events.begin(first.0);
         self.lanes.clear();
@@ -61,7 +68,8 @@ impl Batch {
     /// Whether any one more command fits, whatever it causes.
     #[inline]
     pub(crate) fn has_room(&mut self) -> bool {
-        self.journal.reserve(COMMAND_BYTES_MAX).is_ok()
+        !self.is_closed
+            && self.journal.reserve(COMMAND_BYTES_MAX).is_ok()
             && self.events.reserve(EVENT_RECORD_BYTES_MAX).is_ok()
     }
 

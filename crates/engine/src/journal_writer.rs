@@ -95,7 +95,15 @@ impl JournalWriter {
             self.venue.events.publish(first, records, batch.events.body());
         }
         let io = venue.io.begin(Watched::Journal, before);
-        let written = log.write(&mut batch.journal, commit)?;
+        if !venue.switch.is(Sabotage::MislabelSegments) {
+            log.writer.set_rules_version(batch.rules_version);
+        }
+        let written = log.write(&mut batch.journal, commit);
+        if written.is_err() && self.venue.switch.is(Sabotage::ReleaseAfterFailure) {
+            marks.advance(Level::Buffered, batch.last());
+            marks.advance(Level::Synced, batch.last());
+        }
+        let written = written?;
         let mut after = venue.clock.passed();
         // Nothing is released past what has waited for its flush too long: however slow the disk, a
         // power failure takes no more than the acknowledgements of `flush_every`.

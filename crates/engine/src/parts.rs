@@ -10,6 +10,7 @@ use crate::marks::Progression;
 use crate::prepare::{Preparer, Shelf, Supplied};
 use crate::recovery::{self, RecoveryReport, StartError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
+use crate::sabotage::Sabotage;
 use crate::scribe::Scribe;
 use crate::sequencer::Sequencer;
 use crate::share::Share;
@@ -21,6 +22,7 @@ use crate::watcher::Watcher;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many batches go round between the steps: one being filled, one being journaled, and some that
 /// the event log may fall behind by.
@@ -152,7 +154,14 @@ pub(crate) fn assemble(
         EventRing::new(config.event_ring_blocks),
         SnapshotDesk::new(config.snapshot_every, recovered.newest_snapshot),
         config.switch(),
-        StampClock::new(Arc::clone(&sources.clock), config.clock_step_max, recovered.core.time()),
+        StampClock::new(
+            Arc::clone(&sources.clock),
+            match config.switch().is(Sabotage::FollowEveryStep) {
+                true => Duration::MAX,
+                false => config.clock_step_max,
+            },
+            recovered.core.time(),
+        ),
         IoWatch::new(
             config.io_stalled_after,
             config.io_failed_after,

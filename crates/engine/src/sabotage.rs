@@ -9,6 +9,20 @@ pub enum Sabotage {
     ReleaseBeforeWrite,
     /// Groups are only written where they should be synced.
     SkipSync,
+    /// The marks move though the journal could not be written.
+    ReleaseAfterFailure,
+    /// Recovery cuts the tails of logs without asking whether what it cuts was acknowledged.
+    CutWithoutProof,
+    /// Submissions that were not sequenced when the engine ended are forgotten.
+    LeaveUnanswered,
+    /// Stamped time follows the wall clock wherever it goes.
+    FollowEveryStep,
+    /// Segments of the journal say nothing of a change of the rules.
+    MislabelSegments,
+    /// The rules change without a snapshot of what was before.
+    ChangeRulesWithoutSnapshot,
+    /// Commands are taken while the disk hangs.
+    IgnoreStall,
     /// Recovery takes the last command for a tick.
     DropRecordAtRecovery,
     /// Recovery does not compare the chained hash.

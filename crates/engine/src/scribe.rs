@@ -87,7 +87,7 @@ impl Scribe {
         if self.open.is_none() {
             self.open = self.free.pop().ok();
             if let Some(batch) = &mut self.open {
-                batch.begin(self.seq.next());
+                batch.begin(self.seq.next(), self.core.rules_version());
             }
         }
         self.open.is_some()
@@ -137,6 +137,8 @@ impl Scribe {
         let outcome = self.core.apply(seq, time, command, &mut events);
         let len = events.finish();
         batch.events.commit(len);
+        // A segment says by which rules its commands were decided, so that a group holds no others.
+        batch.is_closed = batch.rules_version != self.core.rules_version();
         self.seq = seq;
         self.time = time;
         (seq, outcome)

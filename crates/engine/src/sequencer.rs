@@ -101,7 +101,7 @@ impl Sequencer {
         // A tick may have been stamped with the time that it was due at.
         let now = reading.time.max(scribe.time());
         scribe.set_taken_at(reading.passed);
-        let is_stalled = self.venue.io.is_stalled();
+        let is_stalled = self.venue.is_stalled();
         let mut taken = LaneSet::default();
         if !is_stalled {
             taken = self.take_turns(now);
@@ -221,6 +221,7 @@ impl Sequencer {
                 Answer { token: submission.token, seq: Seq::ZERO, time: now, outcome: None, gate };
             if let Command::SetRulesVersion { version } = submission.command
                 && (scribe.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
+                && !self.venue.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
             {
                 let through = scribe.seq();
                 match self.barrier.take() {
@@ -291,6 +292,9 @@ impl Sequencer {
     }
 
     fn abandon_lanes(&mut self) {
+        if self.venue.switch.is(Sabotage::LeaveUnanswered) {
+            return self.lanes.clear();
+        }
         self.venue.lanes.abandon_arrivals();
         self.lanes.drain(..).for_each(Lane::abandon);
     }

@@ -5,7 +5,7 @@ use crate::health::{Fault, Health, Stall, tell_all};
 use crate::ingress::LaneTable;
 use crate::io_watch::IoWatch;
 use crate::marks::{Phase, Progression};
-use crate::sabotage::Switch;
+use crate::sabotage::{Sabotage, Switch};
 use crate::signal::{Signal, Wait};
 use crate::snapshot::SnapshotDesk;
 use crate::stamp::StampClock;
@@ -109,6 +109,12 @@ impl Venue {
         self.lanes.wake_all();
         self.events.wake();
         self.snapshots.wake();
+    }
+
+    /// Whether the disk hung when somebody looked last: nothing is taken then.
+    #[inline]
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.io.is_stalled() && !self.switch.is(Sabotage::IgnoreStall)
     }
 
     /// Looks whether the disk hangs; ends the engine if it does for too long.

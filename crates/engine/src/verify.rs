@@ -120,7 +120,7 @@ pub fn verify(
             }
             let compare = end <= events_last;
             replay
-                .run(&mut core, end, |group| {
+                .run(&mut core, end, |group, _| {
                     let (first, last_made) = (Seq(group.first_seq()), Seq(group.last_seq()));
                     progress(last_made, last);
                     if compare { check.compare(first, last_made, group.body()) } else { Ok(()) }

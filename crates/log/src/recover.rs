@@ -66,8 +66,8 @@ pub struct Options {
     /// The keys to write with and to read what is encrypted.
     pub keys: KeyRing,
     /// Cuts without asking whether what is cut was acknowledged.
-    #[cfg(test)]
-    pub(crate) trusting: bool,
+    #[cfg(any(test, feature = "sabotage"))]
+    pub trusting: bool,
 }
 
 impl Options {
@@ -85,15 +85,15 @@ impl Options {
             verify: Verify::Newest,
             sealing: Sealing::NONE,
             keys: KeyRing::empty(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "sabotage"))]
             trusting: false,
         }
     }
 
     fn trusting(&self) -> bool {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "sabotage"))]
         return self.trusting;
-        #[cfg(not(test))]
+        #[cfg(not(any(test, feature = "sabotage")))]
         false
     }
 
@@ -488,6 +488,12 @@ impl Recovered {
         }
         self.segments.finish_all_but_newest();
         Ok((self.segments, self.report))
+    }
+
+    /// What the segment that is begun says in place of [`Options::rules_version`]: the caller may know
+    /// it only when it has read what is there.
+    pub fn set_rules_version(&mut self, version: u32) {
+        self.options.rules_version = version;
     }
 
     /// Begins a new segment in a new epoch and hands out the writer.

@@ -62,6 +62,8 @@ pub struct Writer {
     confirmation: Group,
     /// Nothing when groups are stored as they are.
     sealer: Option<Sealer>,
+    /// What the segment of the next group says.
+    rules_version: u32,
     volume: Volume,
     /// Whether HEAD says that nothing stands behind the last group, and the file may end with it.
     is_at_rest: bool,
@@ -95,6 +97,7 @@ impl Writer {
             unconfirmed: false,
             confirmation: Group::new(BLOCK_BYTES),
             sealer,
+            rules_version: header.rules_version,
             volume: Volume::default(),
             is_at_rest: false,
             poison: None,
@@ -142,6 +145,13 @@ impl Writer {
         self.volume
     }
 
+    /// Has all groups from the next one on stand in segments that say this; see
+    /// [`Options::rules_version`](crate::Options::rules_version). If the current one says something
+    /// else and holds records, the next group begins a new one.
+    pub fn set_rules_version(&mut self, version: u32) {
+        self.rules_version = version;
+    }
+
     /// Stores a group, which must begin with [`Writer::next_seq`], and returns the position of its
     /// last record. An empty group is not stored, but under [`Commit::Synced`] everything written
     /// before is synced.
@@ -164,7 +174,7 @@ impl Writer {
         if bytes > segment_bytes - BLOCK {
             return Err(WriteError::GroupTooLarge { bytes, segment_bytes });
         }
-        let rolls = self.offset + bytes > segment_bytes;
+        let rolls = self.offset + bytes > segment_bytes || self.is_of_other_rules();
         let stored = match (rolls, self.is_at_rest) {
             (true, _) => self.roll(),
             (false, true) => self.take_room(),
@@ -448,6 +458,13 @@ impl Writer {
         self.write_head().inspect_err(|_| self.is_at_rest = true)
     }
 
+    /// Whether the current segment holds records, and says that other rules decided them than those of
+    /// the next group.
+    fn is_of_other_rules(&self) -> bool {
+        let header = &self.active.segment.header;
+        header.rules_version != self.rules_version && header.name.first_seq < self.chain.next_seq
+    }
+
     /// Goes on in a new segment. The old one is synced first: its end is proven by the new one's
     /// beginning, so it must not be lost.
     fn roll(&mut self) -> Result<(), DiskError> {
@@ -460,6 +477,7 @@ impl Writer {
             first_group: self.chain.next_group,
             superseded_through: self.chain.next_seq - 1,
             key: self.sealer.as_ref().map_or(0, Sealer::key),
+            rules_version: self.rules_version,
             ..old.header.clone()
         };
         let active = self.preparer().install(self.prepared.take(), header)?;

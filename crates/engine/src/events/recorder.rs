@@ -70,6 +70,7 @@ impl EventWriter {
         let note = GroupNote { chain: self.chain.value(), level: self.level };
         events.set_caller(note.encode());
         let io = self.venue.io.begin(Watched::EventLog, self.venue.clock.passed());
+        log.writer.set_rules_version(batch.rules_version);
         let written = log.write(events, Commit::Written)?;
         drop(io);
         self.venue.stats.count_event_group(written);

@@ -121,7 +121,7 @@ impl Submitter {
         if self.venue.progression.phase() != Phase::Running {
             return Err(SubmitError::Stopped);
         }
-        if self.venue.io.is_stalled() {
+        if self.venue.is_stalled() {
             self.venue.stats.count_busy();
             return Err(SubmitError::Busy);
         }

@@ -45,6 +45,8 @@ pub(crate) fn recover(
     let headers = good_headers(&store, config, &mut report)?;
 
     let options = |acknowledged| Options {
+        #[cfg(feature = "sabotage")]
+        trusting: config.switch().is(Sabotage::CutWithoutProof),
         segment_bytes: config.segment_bytes,
         rules_version: config.rules_version,
         acknowledged,
@@ -55,7 +57,7 @@ pub(crate) fn recover(
     };
     let acknowledged = headers.iter().copied().max_by_key(|position| position.seq);
     let journal_dir = dir.join(JOURNAL_DIR);
-    let journal = rialto_log::recover(Arc::clone(disk), &journal_dir, options(acknowledged))
+    let mut journal = rialto_log::recover(Arc::clone(disk), &journal_dir, options(acknowledged))
         .map_err(StartError::Journal)?;
     let journal_segments = journal.segments();
     report.last = Seq(journal.report().last_seq);
@@ -83,7 +85,7 @@ pub(crate) fn recover(
     let mut chain = chain_after(&event_segments, from).map_err(StartError::ReadEvents)?;
     if from < events_end {
         let start = chain.clone();
-        replay.run(&mut core, events_end, |group| {
+        replay.run(&mut core, events_end, |group, _| {
             chain.extend(u64::from(group.records()), group.body());
             Ok(())
         })?;
@@ -99,7 +101,7 @@ pub(crate) fn recover(
             };
             let mut check = EventCheck::new(&event_segments, &events_dir, start)
                 .map_err(StartError::ReadEvents)?;
-            replay.run(&mut core, events_end, |group| {
+            replay.run(&mut core, events_end, |group, _| {
                 check.compare(Seq(group.first_seq()), Seq(group.last_seq()), group.body())
             })?;
             return Err(check.broken_at(events_end));
@@ -108,20 +110,24 @@ pub(crate) fn recover(
 
     check_clock(config, sources, last_time(&journal_segments, &core, report.last)?)?;
 
-    // Everything that can be checked has been; from here on the directory changes.
-    let (journal, _) = journal.start().map_err(StartError::Journal)?;
+    // Everything that can be checked has been; from here on the directory changes. Segments begin
+    // with the rules that are in force where they begin.
+    events.set_rules_version(core.rules_version());
     let (mut events, _) = events.start().map_err(StartError::EventLog)?;
     if events_end < report.last {
         report.events_appended = report.last.0 - events_end.0;
-        replay.run(&mut core, report.last, |group| {
+        replay.run(&mut core, report.last, |group, rules_version| {
             chain.extend(u64::from(group.records()), group.body());
             let note = GroupNote { chain: chain.value(), level: config.level };
             group.set_caller(note.encode());
+            events.set_rules_version(rules_version);
             events.write(group, Commit::Written).map_err(StartError::WriteEvents)?;
             Ok(())
         })?;
         events.sync().map_err(StartError::WriteEvents)?;
     }
+    journal.set_rules_version(core.rules_version());
+    let (journal, _) = journal.start().map_err(StartError::Journal)?;
     report.created = headers.is_empty() && report.last == Seq::ZERO;
     // The first snapshot can always be made again, and with it a verification from the beginning.
     // It is small, and one that is there may never have reached the device if a sync failed.
@@ -289,26 +295,30 @@ impl Replay {
         Self { journal, group_bytes, switch: Switch::default() }
     }
 
-    /// Brings the core to `end` and hands out its events in groups.
+    /// Brings the core to `end` and hands out its events in groups, each with the version of the rules
+    /// that decided them.
     pub(crate) fn run(
         &self,
         core: &mut Core,
         end: Seq,
-        mut made: impl FnMut(&mut Group) -> Result<(), StartError>,
+        mut made: impl FnMut(&mut Group, u32) -> Result<(), StartError>,
     ) -> Result<(), StartError> {
         let mut reader =
             Reader::open(&self.journal, core.seq().0 + 1).map_err(ReplayError::from)?;
         reader.set_end(end.0);
         let mut events = Group::new(self.group_bytes);
         events.begin(core.seq().0 + 1);
+        let mut rules_version = core.rules_version();
         while let Some(group) = reader.next_group().map_err(ReplayError::from)? {
             let mut commands = Commands::of(group);
             while let Some((seq, time, command)) = commands.next(core)? {
                 let drop = seq == end && self.switch.is(Sabotage::DropRecordAtRecovery);
                 let command = if drop { &Command::Tick } else { command };
-                if events.reserve(EVENT_RECORD_BYTES_MAX).is_err() {
-                    made(&mut events)?;
+                let is_changed = core.rules_version() != rules_version;
+                if is_changed || events.reserve(EVENT_RECORD_BYTES_MAX).is_err() {
+                    made(&mut events, rules_version)?;
                     events.begin(seq.0);
+                    rules_version = core.rules_version();
                 }
                 let room = events
                     .reserve(EVENT_RECORD_BYTES_MAX)
@@ -319,6 +329,6 @@ impl Replay {
                 events.commit(len);
             }
         }
-        if events.is_empty() { Ok(()) } else { made(&mut events) }
+        if events.is_empty() { Ok(()) } else { made(&mut events, rules_version) }
     }
 }
