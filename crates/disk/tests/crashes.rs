@@ -246,3 +246,47 @@ fn the_same_seed_gives_the_same_crash() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn a_misdirected_write_reports_success_and_lands_elsewhere() {
+    let disk = with_file(1);
+    let file = disk.open(&path("a"), Access::Direct).unwrap();
+    let mut wrong = 0;
+    for round in 2..20 {
+        disk.misdirect_write(2);
+        file.write_all_at(0, &filled(round, 1)).unwrap();
+        file.write_all_at(0, &filled(round + 100, 1)).unwrap();
+        let bytes = disk.bytes_of(&path("a")).unwrap();
+        let landed = bytes.iter().position(|byte| *byte == round + 100).unwrap();
+        assert!([0, BLOCK_BYTES].contains(&landed));
+        wrong += u64::from(landed != 0);
+    }
+    assert!(wrong > 0 && disk.misdirected() == wrong, "{wrong}");
+}
+
+#[test]
+fn a_stale_read_sees_the_file_before_the_last_write_once() {
+    let disk = with_file(1);
+    let file = disk.open(&path("a"), Access::Direct).unwrap();
+    file.write_all_at(BLOCK_BYTES as u64, &filled(2, 1)).unwrap();
+    let mut read = filled(0, 2);
+    disk.stale_read(1);
+    file.read_full_at(0, &mut read).unwrap();
+    assert_eq!((read[0], read[BLOCK_BYTES]), (1, 1));
+    file.read_full_at(0, &mut read).unwrap();
+    assert_eq!((read[0], read[BLOCK_BYTES]), (1, 2));
+    assert_eq!(disk.stale_reads(), 1);
+}
+
+#[test]
+fn an_operation_that_hangs_waits_and_others_do_not() {
+    let disk = with_file(1);
+    let others = disk.clone();
+    let file = disk.open(&path("a"), Access::Direct).unwrap();
+    disk.hang(&path("a"), 2, move || {
+        assert_eq!(others.bytes_of(&path("a")).unwrap()[0], 2, "the second write has not begun");
+    });
+    file.write_all_at(0, &filled(2, 1)).unwrap();
+    file.write_all_at(0, &filled(3, 1)).unwrap();
+    assert_eq!(disk.bytes_of(&path("a")).unwrap()[0], 3);
+}

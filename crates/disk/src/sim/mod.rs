@@ -119,6 +119,26 @@ impl SimDisk {
         }
     }
 
+    /// Sends the `nth` write from now to another place of its file and reports success.
+    pub fn misdirect_write(&self, nth: u64) {
+        self.state().misdirect_write = Some(nth);
+    }
+
+    /// How many writes went to another place.
+    pub fn misdirected(&self) -> u64 {
+        self.state().misdirected
+    }
+
+    /// Makes the `nth` read from now see its file as it was before the last write.
+    pub fn stale_read(&self, nth: u64) {
+        self.state().stale_read = Some(nth);
+    }
+
+    /// How many reads returned what was no longer so.
+    pub fn stale_reads(&self) -> u64 {
+        self.state().stale_reads
+    }
+
     /// How many syncs, synchronous writes included, have reported success without being it.
     pub fn lies_told(&self) -> u64 {
         self.state().lies_told
@@ -324,6 +344,7 @@ impl File for SimFile {
             accepted = (accepted - accepted % block).max(block.min(bytes.len()));
         }
         let bytes = &bytes[..accepted];
+        let offset = state.direct(self.inode, offset, bytes.len());
         state.write(self.inode, offset, bytes);
         if self.mode == IoMode::DirectSync {
             let inode = self.inode;

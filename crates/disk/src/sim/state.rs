@@ -34,6 +34,8 @@ pub(super) enum Change {
 #[derive(Default)]
 pub(super) struct Inode {
     pub(super) current: Vec<u8>,
+    /// What the last write went over: where, and what was there before.
+    overwritten: (usize, Vec<u8>),
     pub(super) durable: Vec<u8>,
     pub(super) pending: Vec<Pending>,
 }
@@ -88,6 +90,10 @@ pub(super) struct State {
     pub(super) lie_at_sync: Option<u64>,
     pub(super) lies_told: u64,
     pub(super) hang: Option<Hang>,
+    pub(super) misdirect_write: Option<u64>,
+    pub(super) misdirected: u64,
+    pub(super) stale_read: Option<u64>,
+    pub(super) stale_reads: u64,
     pub(super) inodes: BTreeMap<u64, Inode>,
     next_inode: u64,
     pub(super) current: BTreeMap<PathBuf, u64>,
@@ -143,6 +149,10 @@ impl State {
             lie_at_sync: None,
             lies_told: 0,
             hang: None,
+            misdirect_write: None,
+            misdirected: 0,
+            stale_read: None,
+            stale_reads: 0,
             inodes: BTreeMap::new(),
             next_inode: 1,
             current: BTreeMap::new(),
@@ -299,10 +309,26 @@ impl State {
         Ok(bytes.len())
     }
 
+    /// Where a write goes: to the wrong place of the file, if it is time for that and there is one.
+    pub(super) fn direct(&mut self, inode: u64, offset: u64, bytes: usize) -> u64 {
+        let block = crate::BLOCK_BYTES as u64;
+        let places = (self.len_of(inode).saturating_sub(bytes as u64)) / block + 1;
+        if places < 2 || !strikes(&mut self.misdirect_write) {
+            return offset;
+        }
+        let elsewhere = self.random.below(places) * block;
+        self.misdirected += u64::from(elsewhere != offset);
+        elsewhere
+    }
+
     pub(super) fn write(&mut self, inode: u64, offset: u64, bytes: &[u8]) {
         let at = self.operations;
         let inode = self.inode(inode);
         let offset = offset as usize;
+        let known = inode.current.len().min(offset + bytes.len());
+        let mut before = inode.current.get(offset..known).unwrap_or_default().to_vec();
+        before.resize(bytes.len(), 0);
+        inode.overwritten = (offset, before);
         store(&mut inode.current, offset, bytes);
         let change = Change::Write { offset, bytes: bytes.to_vec() };
         inode.pending.push(Pending { at, orphaned: false, change });
@@ -374,6 +400,17 @@ impl State {
         let from = (offset as usize).min(current.len());
         let read = bytes.len().min(current.len() - from);
         bytes[..read].copy_from_slice(&current[from..from + read]);
+        if strikes(&mut self.stale_read) {
+            let (start, before) = &self.inode(inode).overwritten;
+            let (begin, end) = (from.max(*start), (from + read).min(start + before.len()));
+            if begin < end {
+                let stale = &before[begin - start..end - start];
+                let target = &mut bytes[begin - from..end - from];
+                let differs = target != stale;
+                target.copy_from_slice(stale);
+                self.stale_reads += u64::from(differs);
+            }
+        }
         Ok(read)
     }
 
@@ -422,7 +459,7 @@ impl State {
         };
         self.current.insert(path.to_owned(), inode);
         self.durable.insert(path.to_owned(), inode);
-        *self.inode(inode) = Inode { current: bytes.clone(), durable: bytes, pending: Vec::new() };
+        *self.inode(inode) = Inode { current: bytes.clone(), durable: bytes, ..Inode::default() };
     }
 }
 

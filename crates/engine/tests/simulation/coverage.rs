@@ -15,6 +15,15 @@ pub(crate) struct Coverage {
     pub(crate) failures: u64,
     pub(crate) shutdowns: u64,
     pub(crate) lies: u64,
+    pub(crate) flips: u64,
+    pub(crate) flips_while_running: u64,
+    pub(crate) misdirected: u64,
+    pub(crate) stale_reads: u64,
+    pub(crate) hangs: u64,
+    pub(crate) steps_of_the_clock: u64,
+    pub(crate) two_faults: u64,
+    /// Something damaged was noticed only in that less was found than acknowledged.
+    pub(crate) unproven_lost: u64,
     longest: u64,
 }
 
@@ -41,6 +50,14 @@ impl Coverage {
             ("an engine failed", self.failures),
             ("an engine was shut down", self.shutdowns),
             ("a sync lied", self.lies),
+            ("a bit was flipped", self.flips),
+            ("a bit was flipped while the engine ran", self.flips_while_running),
+            ("a write was misdirected", self.misdirected),
+            ("a read was stale", self.stale_reads),
+            ("the disk hung", self.hangs),
+            ("the wall clock stepped", self.steps_of_the_clock),
+            ("two faults came together", self.two_faults),
+            ("a damaged group was lost that nothing proved", self.unproven_lost),
             ("a span of the chain was completed", self.longest / 4_096),
         ];
         met.into_iter().filter(|(_, count)| *count == 0).map(|(name, _)| name).collect()

@@ -5,37 +5,22 @@ use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::shadow::Shadow;
 use crate::stage::{self, Bench};
+use crate::trouble::{Damage, NEVER, Trouble};
 use crate::{invariants, traffic};
-use rialto_disk::{Disk, Faults};
+use rialto_core::RULES_VERSIONS;
+use rialto_disk::Faults;
 use rialto_engine::{
-    Cipher, Compression, Engine, EngineConfig, EventReader, Health, KeyRing, Level, Producer,
-    RecoveryReport, Sabotage, Sealing, Step, Stepped, verify,
+    Cipher, Clock, Compression, Engine, EngineConfig, EventReader, Health, KeyRing, Level,
+    Producer, RecoveryReport, Sabotage, Sealing, Step, Stepped, verify,
 };
-use rialto_model::{Command, Seq};
+use rialto_model::{Command, Outcome, Seq, Timestamp};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const SEGMENT_BYTES: u64 = 512 << 10;
 /// The most starts that may fail in a row before the history is said to be stuck.
 const STARTS_MAX: usize = 20;
-
-/// More operations than any history has.
-const NEVER: u64 = 1 << 60;
-
-/// How the disk treats a life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
-    None,
-    /// The power goes after so many operations of the disk.
-    PowerLoss(u64),
-    FailedWrite(u64),
-    FailedSync(u64),
-    FailedRead(u64),
-    FullDisk,
-    DirectRefused,
-    ShortWrites,
-    LyingSync(u64),
-}
 
 /// How a life ends when the disk does not end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +35,21 @@ struct Client {
     sent: HashMap<u64, (Command, Option<Level>)>,
 }
 
-struct History<'a> {
-    coverage: &'a mut Coverage,
-    random: Random,
-    bench: Bench,
+pub(crate) struct History<'a> {
+    pub(crate) coverage: &'a mut Coverage,
+    pub(crate) random: Random,
+    pub(crate) bench: Bench,
     shadow: Shadow,
     next_token: u64,
     set: usize,
     /// A history of thousands of commands, so that whole spans of the chain come and go.
     long: bool,
-    /// A bit was flipped in this file before the next start.
-    flipped: Option<PathBuf>,
+    /// The venue's time and the monotonic clock when this life began.
+    began: (Timestamp, Duration),
+    /// Something that was stored is not what it was, or was read so.
+    pub(crate) damage: Option<Damage>,
+    /// What was seen while the disk hung, and should not have been.
+    pub(crate) violation: Arc<Mutex<Option<String>>>,
 }
 
 /// Every second history is sealed: what is promised does not depend on it.
@@ -97,18 +86,21 @@ pub(crate) fn live(
         event_ring_blocks: 2 + random.below(3) as usize,
         sealing: random.pick(&SEALINGS),
         keys: keys(),
+        rules_version: random.pick(&[1, *RULES_VERSIONS.end()]),
         sabotage,
         ..bench.config
     };
     let mut history = History {
         coverage,
         shadow: Shadow::new(level),
-        long: seed % 100 == 7,
+        long: seed % 50 == 7,
         random,
         bench,
         next_token: 0,
         set: 0,
-        flipped: None,
+        began: (Timestamp::ZERO, Duration::ZERO),
+        damage: None,
+        violation: Arc::default(),
     };
     for _ in 0..2 + history.random.below(3) {
         if !history.one_life()? {
@@ -121,71 +113,32 @@ pub(crate) fn live(
 impl History<'_> {
     /// False: the history cannot go on, for a reason that is in order.
     fn one_life(&mut self) -> Result<bool, String> {
-        let trouble = self.trouble();
-        self.afflict(trouble);
+        let troubles = self.troubles();
+        self.afflict(&troubles);
         let lies_before = self.bench.disk.lies_told();
-        let Some((engine, mut stepped)) = self.begin(trouble)? else { return Ok(false) };
+        let Some((engine, mut stepped)) = self.begin(&troubles)? else { return Ok(false) };
+        let engine = Arc::new(engine);
+        self.began = (engine.clock().time, self.bench.clock.monotonic());
         let mut clients: Vec<Client> = (0..1 + self.random.below(3))
             .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
             .collect();
         let mut reader = engine.events(Seq(1 + self.random.below(30)));
         for _ in 0..20 + self.random.below(if self.long { 600 } else { 120 }) {
-            self.act(&engine, &mut stepped, &mut clients, &mut reader)?;
+            self.act(&troubles, &engine, &mut stepped, &mut clients, &mut reader)?;
             if matches!(engine.health(), Health::Failed(_)) {
                 break;
             }
         }
-        self.end(trouble, engine, stepped, clients, reader)?;
+        self.end(&troubles, engine, stepped, clients, reader)?;
+        self.notice_damage();
         if self.bench.disk.lies_told() > lies_before {
             return self.after_a_lie();
         }
         Ok(true)
     }
 
-    fn trouble(&mut self) -> Trouble {
-        let nth = self.random.below(60);
-        match self.random.below(100) {
-            0..35 => Trouble::None,
-            35..65 => Trouble::PowerLoss(nth),
-            65..72 => Trouble::FailedWrite(nth),
-            72..79 => Trouble::FailedSync(nth / 2),
-            79..82 => Trouble::FailedRead(nth / 4),
-            82..86 => Trouble::FullDisk,
-            86..90 => Trouble::DirectRefused,
-            90..94 => Trouble::ShortWrites,
-            94..97 => Trouble::LyingSync(nth / 2),
-            _ => {
-                self.flip_a_bit();
-                Trouble::None
-            }
-        }
-    }
-
-    fn afflict(&mut self, trouble: Trouble) {
-        let disk = &self.bench.disk;
-        // What was planned for an earlier life and did not come to pass is called off.
-        disk.crash_after(NEVER);
-        disk.fail_write(NEVER);
-        disk.fail_sync(NEVER);
-        disk.fail_read(NEVER);
-        disk.lie_at_sync(NEVER);
-        let mut faults = Faults { stale_bytes: self.random.percent(50), ..Faults::default() };
-        match trouble {
-            Trouble::None => {}
-            Trouble::PowerLoss(after) => disk.crash_after(after),
-            Trouble::FailedWrite(nth) => disk.fail_write(nth),
-            Trouble::FailedSync(nth) => disk.fail_sync(nth),
-            Trouble::FailedRead(nth) => disk.fail_read(nth),
-            Trouble::FullDisk => faults.capacity_bytes = Some(self.random.below(4 << 20)),
-            Trouble::DirectRefused => faults.direct_refused = true,
-            Trouble::ShortWrites => faults.short_write_per_mille = 100,
-            Trouble::LyingSync(nth) => disk.lie_at_sync(nth),
-        }
-        disk.set_faults(faults);
-    }
-
     /// Starts, through whatever the disk does meanwhile, and checks what was found.
-    fn begin(&mut self, trouble: Trouble) -> Result<Option<(Engine, Stepped)>, String> {
+    fn begin(&mut self, troubles: &[Trouble]) -> Result<Option<(Engine, Stepped)>, String> {
         let mut required = self.shadow.survives_kill;
         let mut last = String::new();
         for _ in 0..STARTS_MAX {
@@ -194,10 +147,11 @@ impl History<'_> {
                 Err(error) => {
                     let told = stage::told(&error);
                     self.coverage.refusals += 1;
-                    if self.flipped.is_some() {
+                    self.notice_damage();
+                    if self.damage.is_some() {
                         return named(&told).map(|()| None);
                     }
-                    if trouble == Trouble::None {
+                    if troubles.is_empty() {
                         return Err(format!("refused without a reason: {told}"));
                     }
                     named(&told)?;
@@ -218,16 +172,22 @@ impl History<'_> {
             self.coverage.started(&report);
             // The oracle reads undisturbed.
             self.bench.disk.fail_read(NEVER);
+            self.bench.disk.stale_read(NEVER);
+            self.notice_damage();
             if !self.check(&engine, &stepped, &report, required)? {
                 return Ok(None);
             }
-            if let Trouble::FailedRead(nth) = trouble {
-                self.bench.disk.fail_read(nth);
+            for trouble in troubles {
+                match *trouble {
+                    Trouble::FailedRead(nth) => self.bench.disk.fail_read(nth),
+                    Trouble::StaleRead(nth) => self.bench.disk.stale_read(nth),
+                    _ => {}
+                }
             }
             self.shadow.recovered(report.last);
             return Ok(Some((engine, stepped)));
         }
-        Err(format!("with {trouble:?} the engine does not start any more: {last}"))
+        Err(format!("with {troubles:?} the engine does not start any more: {last}"))
     }
 
     /// Checks everything that must hold after a start; false if a flipped bit ends the history.
@@ -238,16 +198,29 @@ impl History<'_> {
         report: &RecoveryReport,
         required: Seq,
     ) -> Result<bool, String> {
-        // A flipped bit in the very last group looks like a write that never finished. It is cut,
-        // and that is told.
-        let excused = self.flipped.is_some() && report.journal_cut.is_some();
-        if !excused {
-            invariants::nothing_promised_is_lost(required, report)?;
+        // What nothing proves to have been synced looks, when it is damaged, like a write that never
+        // finished. No more than that may be missing, and where bytes are given up it is told.
+        let excused = match self.damage {
+            Some(Damage::Flipped) => report.journal_cut.is_some(),
+            Some(Damage::Missing) => true,
+            None => false,
+        };
+        let required = if excused { required.min(self.shadow.proven) } else { required };
+        invariants::nothing_promised_is_lost(required, report)?;
+        let lost = excused && report.last < self.shadow.survives_power;
+        self.coverage.unproven_lost += u64::from(lost);
+        if self.damage.is_none() && self.bench.disk.lies_told() == 0 {
+            invariants::little_time_is_lost(&self.shadow, &self.bench.config, report)?;
         }
         let journal = self.bench.config.data_dir.join("journal");
-        let oracle = match Oracle::of_journal(&self.bench.shared_disk(), &journal, &keys()) {
+        let oracle = match Oracle::of_journal(
+            &self.bench.shared_disk(),
+            &journal,
+            &keys(),
+            self.bench.config.rules_version,
+        ) {
             Ok(oracle) => oracle,
-            Err(told) if self.flipped.is_some() => return named(&told).map(|()| false),
+            Err(told) if self.damage.is_some() => return named(&told).map(|()| false),
             Err(_) if self.bench.disk.is_down() => return Ok(true),
             Err(told) => return Err(format!("the journal cannot be read: {told}")),
         };
@@ -260,16 +233,17 @@ impl History<'_> {
         invariants::ledger_balances(&oracle)?;
         match invariants::event_log_is_the_oracles(engine, &oracle) {
             // An old event that decayed is noticed by whoever reads it, by file and offset.
-            Err(told) if self.flipped.is_some() => return named(&told).map(|()| false),
+            Err(told) if self.damage.is_some() => return named(&told).map(|()| false),
             result => result?,
         }
-        Ok(self.flipped.is_none())
+        Ok(self.damage.is_none())
     }
 
     /// One thing happens.
     fn act(
         &mut self,
-        engine: &Engine,
+        troubles: &[Trouble],
+        engine: &Arc<Engine>,
         stepped: &mut Stepped,
         clients: &mut [Client],
         reader: &mut EventReader,
@@ -280,7 +254,7 @@ impl History<'_> {
                 let burst =
                     if self.long { 1 + self.random.below(60) } else { 1 + self.random.below(4) };
                 for _ in 0..burst {
-                    let now = rialto_engine::Clock::now(&*self.bench.clock);
+                    let now = Timestamp(self.bench.clock.monotonic().as_nanos() as u64);
                     // The setting comes first, whoever sends it.
                     let command = match setting.get(self.set) {
                         Some(command) => *command,
@@ -300,7 +274,7 @@ impl History<'_> {
                     }
                 }
             }
-            40..88 => {
+            40..86 => {
                 let step = self.random.pick(&[
                     Step::Sequencer,
                     Step::Sequencer,
@@ -310,7 +284,26 @@ impl History<'_> {
                     Step::Follower,
                     Step::Preparer,
                 ]);
+                let hangs = troubles.contains(&Trouble::Hangs) && self.random.percent(20);
+                if hangs && matches!(step, Step::Journal | Step::Events) {
+                    self.hang(engine);
+                }
                 stepped.step(step);
+                self.bench.disk.hang_never();
+                self.shadow.marks(engine.marks(), self.bench.clock.monotonic());
+                if let Some(violation) = self.violation.lock().unwrap().take() {
+                    return Err(violation);
+                }
+            }
+            86..87 if troubles.contains(&Trouble::FlipWhileRunning) => {
+                self.flip_a_bit();
+                self.coverage.flips_while_running += u64::from(self.damage.is_some());
+            }
+            87..88 => {
+                // More than is followed, in either direction.
+                let hours = self.random.pick(&[-2, -1, 1, 2]);
+                self.bench.clock.step(hours * 3_600_000_000_000);
+                self.coverage.steps_of_the_clock += 1;
             }
             88..93 => self.bench.clock.advance(self.random.below(2_000)),
             93..94 => self.bench.clock.advance(2_000_000_000),
@@ -335,6 +328,13 @@ impl History<'_> {
                 let (command, level) =
                     client.sent.remove(&reply.token).ok_or("a reply to nothing")?;
                 self.shadow.reply(&reply, command, level);
+                if let (Command::SetRulesVersion { .. }, Ok(Outcome::Done)) =
+                    (command, reply.result)
+                    && engine.last_snapshot().next() < reply.seq
+                {
+                    return Err(format!("the rules changed at {} without a snapshot", reply.seq));
+                }
+                invariants::time_is_the_monotonic_clocks(&reply, self.began, &self.bench)?;
             }
         }
         let down = self.bench.disk.is_down();
@@ -346,24 +346,28 @@ impl History<'_> {
                     }
                 }
                 Ok(None) => break,
-                // A disk that is down, or that was told to fail a read, fails readers too.
+                // A disk that is down, or that was told to fail a read, fails readers too; and what is
+                // damaged is named by whoever reads it.
                 Err(error) => {
                     let told = stage::told(&error);
-                    if !down && !told.contains("cannot read") && !told.contains("crashed") {
+                    self.notice_damage();
+                    if self.damage.is_some() {
+                        named(&told)?;
+                    } else if !down && !told.contains("cannot read") && !told.contains("crashed") {
                         return Err(told);
                     }
                     break;
                 }
             }
         }
-        self.shadow.marks(engine.marks());
+        self.shadow.marks(engine.marks(), self.bench.clock.monotonic());
         Ok(())
     }
 
     fn end(
         &mut self,
-        trouble: Trouble,
-        engine: Engine,
+        troubles: &[Trouble],
+        engine: Arc<Engine>,
         mut stepped: Stepped,
         mut clients: Vec<Client>,
         mut reader: EventReader,
@@ -374,14 +378,14 @@ impl History<'_> {
             stepped.run_until_idle();
             match engine.health() {
                 Health::Stopped => {}
-                Health::Failed(_) if trouble != Trouble::None => {}
+                Health::Failed(_) if !troubles.is_empty() => {}
                 health => return Err(format!("a shutdown ended {health}")),
             }
         }
         let failed = matches!(engine.health(), Health::Failed(_));
         self.coverage.failures += u64::from(failed);
         self.coverage.shutdowns += u64::from(matches!(engine.health(), Health::Stopped));
-        if failed && trouble == Trouble::None {
+        if failed && troubles.is_empty() {
             return Err(format!("without trouble: {}", engine.health()));
         }
         self.listen(&engine, &mut clients, &mut reader)?;
@@ -408,6 +412,7 @@ impl History<'_> {
     /// name; a history ends there.
     fn after_a_lie(&mut self) -> Result<bool, String> {
         self.coverage.lies += 1;
+        self.damage = Some(Damage::Missing);
         self.bench.disk.set_faults(Faults::default());
         self.bench.disk.restart();
         match self.bench.try_start() {
@@ -420,33 +425,11 @@ impl History<'_> {
         Ok(false)
     }
 
-    fn flip_a_bit(&mut self) {
-        let dir =
-            self.bench.config.data_dir.join(self.random.pick(&["journal", "events", "snapshots"]));
-        let Ok(names) = self.bench.disk.list(&dir) else { return };
-        let names: Vec<String> = names.into_iter().filter(|name| name != "LOCK").collect();
-        if names.is_empty() {
-            return;
-        }
-        let file = dir.join(&names[self.random.below(names.len() as u64) as usize]);
-        let Some(bytes) = self.bench.disk.bytes_of(&file) else { return };
-        // Mostly where something was written.
-        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-        if used > 0 {
-            self.bench.disk.flip_bit(
-                &file,
-                self.random.below(used as u64),
-                self.random.below(8) as u8,
-            );
-            self.flipped = Some(file);
-        }
-    }
-
     /// The end of a history: a quiet start, a shutdown, and a verification of every byte.
     fn last_words(mut self) -> Result<(), String> {
-        self.afflict(Trouble::None);
+        self.afflict(&[]);
         self.bench.disk.set_faults(Faults::default());
-        let Some((engine, mut stepped)) = self.begin(Trouble::None)? else { return Ok(()) };
+        let Some((engine, mut stepped)) = self.begin(&[])? else { return Ok(()) };
         engine.close_intake();
         stepped.run_until_idle();
         let last = engine.marks().applied;

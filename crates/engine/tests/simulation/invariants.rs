@@ -5,8 +5,10 @@
 
 use crate::oracle::Oracle;
 use crate::shadow::Shadow;
-use rialto_engine::{Engine, RecoveryReport, Stepped};
-use rialto_model::Seq;
+use crate::stage::Bench;
+use rialto_engine::{Clock, Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
+use rialto_model::{Seq, Timestamp};
+use std::time::Duration;
 
 /// Everything that was promised is there.
 pub(crate) fn nothing_promised_is_lost(
@@ -15,6 +17,33 @@ pub(crate) fn nothing_promised_is_lost(
 ) -> Result<(), String> {
     if report.last < required {
         return Err(format!("{required} was promised to survive, and {} is the last", report.last));
+    }
+    Ok(())
+}
+
+/// Under buffered, a loss of power takes less than the time between two flushes.
+pub(crate) fn little_time_is_lost(
+    shadow: &Shadow,
+    config: &EngineConfig,
+    report: &RecoveryReport,
+) -> Result<(), String> {
+    let lost = shadow.time_lost(report.last);
+    if config.level == Level::Buffered && lost >= config.flush_every {
+        return Err(format!("{lost:?} of acknowledgements after {} are lost", report.last));
+    }
+    Ok(())
+}
+
+/// No step of the wall clock that is greater than it may be moves the venue's time.
+pub(crate) fn time_is_the_monotonic_clocks(
+    reply: &Reply,
+    began: (Timestamp, Duration),
+    bench: &Bench,
+) -> Result<(), String> {
+    let passed = bench.clock.monotonic().saturating_sub(began.1);
+    let latest = began.0.0 + (passed + bench.config.clock_step_max).as_nanos() as u64;
+    if reply.result.is_ok() && reply.time.0 > latest {
+        return Err(format!("{} was stamped with {}, after {latest}", reply.seq, reply.time));
     }
     Ok(())
 }

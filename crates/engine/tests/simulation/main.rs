@@ -13,6 +13,7 @@ mod shadow;
 #[path = "../stage/mod.rs"]
 mod stage;
 mod traffic;
+mod trouble;
 
 use coverage::Coverage;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -40,14 +40,24 @@ impl Oracle {
         disk: &Arc<dyn Disk>,
         dir: &Path,
         keys: &KeyRing,
+        begun_with: u32,
     ) -> Result<Oracle, String> {
         let (segments, _) = rialto_log::inspect(Arc::clone(disk), dir, Verify::Whole, keys)
             .map_err(|error| error.to_string())?;
         let mut reader = Reader::open(&segments, 1).map_err(|error| error.to_string())?;
-        let core = Core::new(CoreConfig { hash_key: 99, ..CoreConfig::new(EngineId(1)) });
+        let newest = CoreConfig::new(EngineId(1));
+        let rules_version = segments.rules_version_of(1).unwrap_or(begun_with);
+        let core = Core::new(CoreConfig { hash_key: 99, rules_version, ..newest });
         let mut oracle = Oracle { core, decided: Vec::new() };
         while let Some(group) = reader.next_group().map_err(|error| error.to_string())? {
+            let rules_version = segments.rules_version_of(group.first_seq());
             for (seq, record) in group {
+                // A segment says by which rules its commands are decided.
+                if rules_version != Some(oracle.core.rules_version()) {
+                    return Err(format!(
+                        "the segment of {seq} names other rules: {rules_version:?}"
+                    ));
+                }
                 let (time, command) = decode_command(record).map_err(|error| error.to_string())?;
                 oracle.decide(Seq(seq), time, command);
             }

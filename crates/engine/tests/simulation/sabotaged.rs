@@ -7,6 +7,33 @@ use rialto_engine::Sabotage;
 /// Histories until one is caught; none of these takes more than this.
 const SEEDS: std::ops::Range<u64> = 0..600;
 
+/// A test for each way to break a promise, so that they run side by side.
+macro_rules! caught {
+    ($($test:ident: $sabotage:ident,)*) => { $(
+        #[test]
+        fn $test() {
+            is_caught(Sabotage::$sabotage);
+        }
+    )* };
+}
+
+caught! {
+    releasing_before_writing_is_caught: ReleaseBeforeWrite,
+    skipping_the_sync_is_caught: SkipSync,
+    releasing_past_a_flush_that_is_due_is_caught: ReleaseBeforeFlush,
+    releasing_what_could_not_be_written_is_caught: ReleaseAfterFailure,
+    dropping_a_record_at_recovery_is_caught: DropRecordAtRecovery,
+    cutting_what_was_acknowledged_is_caught: CutWithoutProof,
+    applying_without_the_journal_is_caught: ApplyWithoutJournal,
+    publishing_before_release_is_caught: PublishBeforeRelease,
+    answering_something_else_is_caught: AnswerSomethingElse,
+    leaving_submissions_without_an_answer_is_caught: LeaveUnanswered,
+    following_every_step_of_the_clock_is_caught: FollowEveryStep,
+    changing_the_rules_without_a_snapshot_is_caught: ChangeRulesWithoutSnapshot,
+    segments_that_name_other_rules_are_caught: MislabelSegments,
+    taking_commands_while_the_disk_hangs_is_caught: IgnoreStall,
+}
+
 fn is_caught(sabotage: Sabotage) {
     let caught = SEEDS
         .into_iter()
@@ -17,34 +44,4 @@ fn is_caught(sabotage: Sabotage) {
         Ok(()),
         "seed {seed} fails without it, too"
     );
-}
-
-#[test]
-fn releasing_before_writing_is_caught() {
-    is_caught(Sabotage::ReleaseBeforeWrite);
-}
-
-#[test]
-fn skipping_the_sync_is_caught() {
-    is_caught(Sabotage::SkipSync);
-}
-
-#[test]
-fn dropping_a_record_at_recovery_is_caught() {
-    is_caught(Sabotage::DropRecordAtRecovery);
-}
-
-#[test]
-fn applying_without_the_journal_is_caught() {
-    is_caught(Sabotage::ApplyWithoutJournal);
-}
-
-#[test]
-fn publishing_before_release_is_caught() {
-    is_caught(Sabotage::PublishBeforeRelease);
-}
-
-#[test]
-fn answering_something_else_is_caught() {
-    is_caught(Sabotage::AnswerSomethingElse);
 }

@@ -3,6 +3,7 @@
 use rialto_engine::{Level, Marks, Reply};
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// An answer that a client has got.
 pub(crate) struct Told {
@@ -21,6 +22,12 @@ pub(crate) struct Shadow {
     pub(crate) survives_kill: Seq,
     /// What must survive the loss of power.
     pub(crate) survives_power: Seq,
+    /// What must survive, or be missed loudly, also when something stored is damaged: what was synced
+    /// before something else was synced that says so.
+    pub(crate) proven: Seq,
+    seen: Marks,
+    /// When sequences were released, oldest first: the last of a release, and the monotonic clock.
+    releases: Vec<(Seq, Duration)>,
 }
 
 impl Shadow {
@@ -31,6 +38,9 @@ impl Shadow {
             events: BTreeMap::new(),
             survives_kill: Seq::ZERO,
             survives_power: Seq::ZERO,
+            proven: Seq::ZERO,
+            seen: Marks::default(),
+            releases: Vec::new(),
         }
     }
 
@@ -53,7 +63,15 @@ impl Shadow {
         }
     }
 
-    pub(crate) fn marks(&mut self, marks: Marks) {
+    pub(crate) fn marks(&mut self, marks: Marks, now: Duration) {
+        // What was written after this and is synced carries the mark.
+        if marks.synced > self.seen.written {
+            self.proven = self.proven.max(self.seen.synced);
+        }
+        if marks.released > self.seen.released {
+            self.releases.push((marks.released, now));
+        }
+        self.seen = marks;
         self.promise(marks.written, Level::Buffered);
         self.promise(marks.synced, Level::Synced);
     }
@@ -73,5 +91,16 @@ impl Shadow {
         self.events.retain(|seq, _| *seq <= last);
         self.survives_kill = last;
         self.survives_power = last;
+        self.proven = last;
+        self.seen =
+            Marks { applied: last, written: last, synced: last, released: last, recorded: last };
+        self.releases.clear();
+    }
+
+    /// How much time of acknowledgements was lost, if the journal ends with `last`.
+    pub(crate) fn time_lost(&self, last: Seq) -> Duration {
+        let lost = self.releases.iter().filter(|(seq, _)| *seq > last).map(|(_, at)| *at);
+        let (first, newest) = (lost.clone().min(), lost.max());
+        first.zip(newest).map_or(Duration::ZERO, |(first, newest)| newest - first)
     }
 }

@@ -44,7 +44,8 @@ pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
             amount: Amount(i128::from(quantity)),
             reference: format!("r{}", counter % 30).parse().expect("a short reference"),
         }),
-        97..99 => Command::Tick,
+        97 => Command::Tick,
+        98 => Command::SetRulesVersion { version: *rialto_core::RULES_VERSIONS.end() },
         _ => Command::SetInstrumentState {
             instrument: InstrumentId(1),
             state: random.pick(&[
