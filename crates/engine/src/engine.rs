@@ -2,7 +2,7 @@
 
 use crate::config::EngineConfig;
 use crate::events::EventReader;
-use crate::health::Health;
+use crate::health::{Fault, Health};
 use crate::ingress::Producer;
 use crate::marks::{Marks, Phase};
 use crate::parts::{Parts, Sources, assemble};
@@ -210,6 +210,11 @@ impl Engine {
         }
     }
 
+    /// Whether it was given up because the disk did not answer.
+    fn hangs(&self) -> bool {
+        matches!(self.health(), Health::Failed(fault) if matches!(&*fault, Fault::Hung(_)))
+    }
+
     fn threads(&self) -> MutexGuard<'_, Option<Threads>> {
         // Nothing is done under the lock but to put them in or take them out.
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
@@ -221,7 +226,18 @@ impl Drop for Engine {
         let threads = self.threads().take();
         if let Some(threads) = threads {
             self.close_intake();
-            drop(threads.join());
+            while !threads.are_finished() && !self.hangs() {
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
+            if threads.are_finished() {
+                drop(threads.join());
+            }
+        }
+        if self.hangs() {
+            // A thread waits for a disk that may never answer: nobody waits for that thread. It may
+            // still write what it was about to, so that the directory is not given back.
+            let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+            std::mem::forget(lock);
         }
     }
 }

@@ -177,6 +177,26 @@ fn threads_that_hang_keep_nobody_waiting() {
     assert_eq!((reply.token, reply.result), (1, Err(OutcomeUnknown)));
     let report = engine.shutdown(Duration::from_millis(50));
     assert!(!report.finished, "the thread still waits for the disk");
+    drop(engine);
+    assert!(disk.lock(Path::new("/venue")).is_err(), "that thread may still write");
+    drop(go_on);
+}
+
+#[test]
+fn an_engine_that_hangs_can_be_dropped() {
+    let disk = SimDisk::new(9);
+    let config = EngineConfig {
+        io_stalled_after: Duration::from_millis(10),
+        io_failed_after: Duration::from_millis(100),
+        ..stage::config(Path::new("/venue"), Level::Synced)
+    };
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let (engine, _) = stage::start(&config, &shared);
+    let (go_on, gate) = mpsc::channel::<()>();
+    disk.hang(Path::new("/venue/journal"), 0, move || _ = gate.recv());
+    engine.producer().submit(1, &Command::Tick, None).unwrap();
+    // It ends though a thread of it still waits for the disk.
+    drop(engine);
     drop(go_on);
 }
 

@@ -1,0 +1,40 @@
+//! A start far from the last time in the journal has to be told to.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+#[allow(dead_code, reason = "each test binary uses its part")]
+mod running;
+
+use rialto_disk::RealDisk;
+use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, Sources, SystemClock};
+use rialto_model::{Command, Timestamp};
+use running::{rialto, text};
+use std::sync::Arc;
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(60);
+const DAY: u64 = 86_400 * Timestamp::SECOND;
+
+#[test]
+fn a_venue_that_rested_for_a_month_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().join("data"),
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let then = ManualClock::new(Timestamp(SystemClock.now().0 - 30 * DAY));
+    let sources = Sources { clock: Arc::new(then), ..Sources::system() };
+    let (engine, _) = Engine::start_with(config, Arc::new(RealDisk::new()), sources).unwrap();
+    let mut producer = engine.producer();
+    producer.submit(1, &Command::Tick, None).unwrap();
+    assert!(producer.reply_timeout(LONG).unwrap().result.is_ok());
+    assert!(engine.shutdown(LONG).finished);
+
+    running::configure(dir.path(), "");
+    let file = dir.path().join("rialto.toml");
+    let refused = rialto(&["serve", "--config", file.to_str().unwrap()]);
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{told}");
+    assert!(told.contains("30 days after") && told.contains("--accept-clock"), "{told}");
+}
