@@ -1,6 +1,7 @@
 //! A request that has been read whole and whose sender is known.
 
 use crate::auth::{Caller, HEADER_DURABILITY, Standing};
+use crate::connections::Open;
 use crate::gate::Gate;
 use crate::limits::{Held, NoRoom, Owner};
 use crate::query::{Query, unescape};
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 /// Names the trace that a request belongs to: W3C Recommendation "Trace Context", section 3.2.
@@ -28,16 +30,20 @@ static HEADER_TRACE: HeaderName = HeaderName::from_static("traceparent");
 static DURABILITY: HeaderName = HeaderName::from_static(HEADER_DURABILITY);
 
 /// Where a request comes from and what it is called, put on each by the server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub(crate) struct Arrival {
+    /// The address of its sender as limits count it: the /64 of an IPv6 address, and the client's
+    /// behind a trusted proxy.
     pub(crate) peer: IpAddr,
     /// None if the clock was so far off that there was no id to be had.
     pub(crate) request_id: Option<Id>,
+    /// The connection that it came on.
+    pub(crate) connection: Arc<Open>,
 }
 
 impl Arrival {
-    pub(crate) fn of(extensions: &Extensions) -> Arrival {
-        *extensions.get::<Arrival>().expect("the server puts it on every request")
+    pub(crate) fn of(extensions: &Extensions) -> &Arrival {
+        extensions.get::<Arrival>().expect("the server puts it on every request")
     }
 }
 
@@ -72,7 +78,11 @@ impl Visit {
     /// Lets a request pass if its caller has an allowance.
     pub(crate) fn admit(gate: &Gate, request: Request) -> Result<Visit, ApiError> {
         let (head, _) = request.into_parts();
-        let caller = gate.gatekeeper.check_public(&head, peer(&head))?;
+        let arrival = Arrival::of(&head.extensions);
+        let caller = gate.gatekeeper.check_public(&head, arrival.peer)?;
+        if let Some(caller) = &caller {
+            arrival.connection.signed_by(caller.id())?;
+        }
         Ok(Visit { head, caller })
     }
 
@@ -120,6 +130,7 @@ impl Call {
         Notes::step(&head.extensions, "authenticate");
         let standing = gate.gatekeeper.check_head(&head, !body.is_end_stream(), peer)?;
         if let Standing::Proved(caller, _) = &standing {
+            Arrival::of(&head.extensions).connection.signed_by(caller.id())?;
             may(caller, &head)?;
         }
         Notes::step(&head.extensions, "read");
@@ -136,6 +147,7 @@ impl Call {
         Notes::body(&head.extensions, body.len());
         let caller = gate.gatekeeper.check_body(&head, standing, &body, peer)?;
         if !was_proved {
+            Arrival::of(&head.extensions).connection.signed_by(caller.id())?;
             may(&caller, &head)?;
             if let (Some(held), Owner::Key(share)) = (&mut held, gate.gatekeeper.owner_of(&caller))
             {

@@ -1,6 +1,7 @@
 //! The settings of a gateway: every limit that it states and enforces.
 
-use crate::StreamConfig;
+use crate::connections::TURNED_AWAY_MAX;
+use crate::{Network, StreamConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,14 +15,36 @@ pub struct GatewayConfig {
     /// Whether an address other than the loopback is allowed. There is no TLS yet: what is said
     /// can then be read, though not altered or repeated, by whoever sits on the way.
     pub allow_remote: bool,
-    /// Threads that serve connections.
+    /// Where probes and operators are answered, whatever happens on the address above: health,
+    /// metrics, and everything under `/v1/admin`. It has a thread and connections of its own.
+    pub operations_listen: Option<SocketAddr>,
+    /// Connections at a time on that address.
+    pub operations_connections_max: usize,
+    /// Threads that orders are entered and cancelled on, and that operators are answered on.
     pub worker_threads: usize,
+    /// Threads of everything else: streams, queues and queries.
+    pub shared_threads: usize,
+    /// By how much the priority of those is lower, on Linux: 0 (not at all) to 19.
+    pub shared_nice: u8,
     /// Ways into the engine; each has its own bound on commands in flight.
     pub lanes: usize,
     /// Tells the ids of this gateway's requests from those of other gateways: 0 to 1,023.
     pub worker: u16,
-    /// Connections at a time; one more is told `too_many_connections` (503) and closed.
+    /// Connections at a time, streams included; one more is told `too_many_connections` (503) and
+    /// closed.
     pub connections_max: usize,
+    /// Connections of one address (the /64 of an IPv6 address) on which no request has been signed
+    /// yet; one more is told `too_many_connections`.
+    pub address_connections_max: usize,
+    /// Connections of one key: a connection belongs to the key of its first signed request. A
+    /// request that would be the first on one more is `too_many_connections`.
+    pub key_connections_max: usize,
+    /// Proxies that may say whose a connection or a request is, with the PROXY protocol or the
+    /// header `Forwarded`.
+    pub trusted_proxies: Vec<Network>,
+    /// The first descriptor that is reserved for the engine: a connection that would have it or a
+    /// higher one is closed. None reserves nothing.
+    pub descriptors_end: Option<u32>,
     /// The longest request body, in bytes; a longer one is `body_too_large` (413).
     pub body_bytes_max: usize,
     /// The longest body of messages that are published on a topic, in bytes.
@@ -79,6 +102,17 @@ pub struct GatewayConfig {
 impl GatewayConfig {
     /// The widest that [`GatewayConfig::signature_window`] may be.
     pub const SIGNATURE_WINDOW_MAX: Duration = Duration::from_secs(60);
+
+    /// The most connections that can be open at a time, those included that are told that there are
+    /// too many: as many descriptors are in use for them.
+    #[must_use]
+    pub fn descriptors_max(&self) -> usize {
+        let operations = match self.operations_listen {
+            Some(_) => self.operations_connections_max + TURNED_AWAY_MAX,
+            None => 0,
+        };
+        self.connections_max + TURNED_AWAY_MAX + operations
+    }
 }
 
 impl Default for GatewayConfig {
@@ -86,10 +120,18 @@ impl Default for GatewayConfig {
         GatewayConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             allow_remote: false,
+            operations_listen: None,
+            operations_connections_max: 64,
             worker_threads: 2,
+            shared_threads: 2,
+            shared_nice: 5,
             lanes: 2,
             worker: 0,
-            connections_max: 1_024,
+            connections_max: 4_096,
+            address_connections_max: 128,
+            key_connections_max: 256,
+            trusted_proxies: Vec::new(),
+            descriptors_end: None,
             body_bytes_max: 64 << 10,
             queue_body_bytes_max: 2 << 20,
             bodies_bytes_max: 128 << 20,

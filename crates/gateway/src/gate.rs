@@ -2,6 +2,7 @@
 
 use crate::auth::{Caller, Gatekeeper, KeyBus};
 use crate::call::Call;
+use crate::connections::Connections;
 use crate::intake::Intake;
 use crate::limits::{Bodies, JournalQuota};
 use crate::queues::QueueBus;
@@ -36,7 +37,9 @@ pub(crate) struct Gate {
     pub(crate) journal: JournalQuota,
     pub(crate) refusals: Refusals,
     pub(crate) intake: Intake,
-    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) traffic: Traffic,
+    /// Those of the public listener.
+    pub(crate) connections: Arc<Connections>,
     pub(crate) recorded: Recorded,
     pub(crate) streams: Streams,
 }

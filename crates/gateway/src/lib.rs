@@ -10,6 +10,7 @@ mod auth;
 mod body;
 mod call;
 mod config;
+mod connections;
 mod decimal;
 mod dto;
 mod error;
@@ -35,6 +36,7 @@ pub use auth::{
     MasterKey, OpenedKeys, Secret, SignRequest, now_us,
 };
 pub use config::GatewayConfig;
+pub use connections::{InvalidNetwork, Network};
 pub use dto::topic_json;
 pub use error::{ApiError, status_of};
 pub use queues::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};

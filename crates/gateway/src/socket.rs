@@ -1,8 +1,10 @@
 //! A client's connection, as answers are written to it.
 
+use crate::connections::{Open, Pool};
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -18,7 +20,14 @@ const TAKEN_BYTES_MIN: usize = 64 << 10;
 
 /// A connection that is closed when its client does not take what it asked for.
 pub(crate) struct Socket {
-    stream: TcpStream,
+    /// None after it could not follow its connection to other threads.
+    stream: Option<TcpStream>,
+    /// What was read of it before it was made, and how much of that has been taken.
+    ahead: Vec<u8>,
+    ahead_taken: usize,
+    open: Arc<Open>,
+    /// The threads that the system tells when it can be read or written.
+    pool: Pool,
     /// How long the client may take for [`TAKEN_BYTES_MIN`], or for what is left.
     patience: Duration,
     /// Made when the client first keeps an answer waiting.
@@ -30,8 +39,36 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Socket {
-        Socket { stream, patience, timer: None, taken_bytes: None, together: Vec::new() }
+    pub(crate) fn new(
+        stream: TcpStream,
+        ahead: Vec<u8>,
+        open: Arc<Open>,
+        patience: Duration,
+    ) -> Socket {
+        Socket {
+            stream: Some(stream),
+            ahead,
+            ahead_taken: 0,
+            pool: open.pool(),
+            open,
+            patience,
+            timer: None,
+            taken_bytes: None,
+            together: Vec::new(),
+        }
+    }
+
+    /// The stream. Where its connection has moved to other threads, they are told of it from now
+    /// on: the others would otherwise be woken by all that comes on it.
+    fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
+        let pool = self.open.pool();
+        if pool != self.pool
+            && let Some(stream) = self.stream.take()
+        {
+            self.stream = Some(TcpStream::from_std(stream.into_std()?)?);
+            self.pool = pool;
+        }
+        self.stream.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     /// What a write came to, unless the client has kept it waiting for too long.
@@ -69,7 +106,19 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        if self.ahead_taken < self.ahead.len() {
+            let rest = &self.ahead[self.ahead_taken..];
+            let bytes = rest.len().min(buffer.remaining());
+            buffer.put_slice(&rest[..bytes]);
+            self.ahead_taken += bytes;
+            return Poll::Ready(Ok(()));
+        }
+        let before = buffer.filled().len();
+        let read = self.stream()?.poll_read(cx, buffer);
+        if !self.open.count_read(buffer.filled().len() - before) {
+            return Poll::Ready(Err(io::Error::other("the message is too long")));
+        }
+        read
     }
 }
 
@@ -79,7 +128,7 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        let written = self.stream()?.poll_write(cx, bytes);
         self.timed(cx, written)
     }
 
@@ -88,15 +137,16 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let Socket { stream, together, .. } = &mut *self;
-        let stream = Pin::new(stream);
         let bytes: usize = parts.iter().map(|part| part.len()).sum();
         let written = if bytes > TOGETHER_BYTES_MAX {
-            stream.poll_write_vectored(cx, parts)
+            self.stream()?.poll_write_vectored(cx, parts)
         } else {
+            let mut together = std::mem::take(&mut self.together);
             together.clear();
             parts.iter().for_each(|part| together.extend_from_slice(part));
-            stream.poll_write(cx, together)
+            let written = self.stream()?.poll_write(cx, &together);
+            self.together = together;
+            written
         };
         self.timed(cx, written)
     }
@@ -108,10 +158,10 @@ impl AsyncWrite for Socket {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // Whoever flushes has nothing left to write.
         self.taken_bytes = None;
-        Pin::new(&mut self.stream).poll_flush(cx)
+        self.stream()?.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        self.stream()?.poll_shutdown(cx)
     }
 }

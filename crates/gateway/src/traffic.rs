@@ -1,4 +1,4 @@
-//! Counts requests by route and status, and connections.
+//! Counts requests by route and status.
 
 use axum::http::StatusCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,27 +94,12 @@ const STATUSES: [u16; 19] =
 /// What the gateway counts about itself.
 pub(crate) struct Traffic {
     requests: Box<[[AtomicU64; STATUSES.len()]]>,
-    connections: AtomicU64,
-    refused: AtomicU64,
-}
-
-/// A connection that is counted as long as this lives.
-pub(crate) struct Connected(std::sync::Arc<Traffic>);
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl Traffic {
     pub(crate) fn new() -> Traffic {
         let row = || std::array::from_fn(|_| AtomicU64::new(0));
-        Traffic {
-            requests: Route::ALL.iter().map(|_| row()).collect(),
-            connections: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-        }
+        Traffic { requests: Route::ALL.iter().map(|_| row()).collect() }
     }
 
     /// Counts a request that was answered.
@@ -131,26 +116,5 @@ impl Traffic {
             row.map(move |(count, status)| (route.name(), status, count.load(Ordering::Relaxed)))
                 .filter(|(_, _, count)| *count > 0)
         })
-    }
-
-    /// Counts a connection in, unless there are `max` already.
-    pub(crate) fn connect(self: &std::sync::Arc<Self>, max: usize) -> Option<Connected> {
-        let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        let connected = Connected(std::sync::Arc::clone(self));
-        if before < max as u64 {
-            return Some(connected);
-        }
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        None
-    }
-
-    /// Connections at this moment.
-    pub(crate) fn connections(&self) -> u64 {
-        self.connections.load(Ordering::Relaxed)
-    }
-
-    /// Connections turned away since the start.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
     }
 }

@@ -319,9 +319,10 @@ fn gateway(page: &mut Page, gate: &Gate) {
     for (route, status, count) in traffic.requests() {
         requests.with(&[("route", &route), ("status", &status)], count);
     }
-    page.gauge("rialto_connections", "HTTP connections open.", traffic.connections());
-    let refused = traffic.refused();
-    page.counter("rialto_connections_refused_total", "HTTP connections turned away.", refused);
+    let connections = &gate.connections;
+    page.gauge("rialto_connections", "Connections open, streams included.", connections.count());
+    let refused = connections.refused();
+    page.counter("rialto_connections_refused_total", "Connections turned away.", refused);
     let limited = gate.gatekeeper.rate_limited();
     page.counter("rialto_rate_limited_total", "Requests refused for their number.", limited);
     let held = gate.bodies.held_bytes() as u64;

@@ -4,6 +4,7 @@ use super::said::{Op, Said};
 use super::{Form, told};
 use crate::ApiError;
 use crate::auth::Caller;
+use crate::connections::Open;
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
 use crate::queues::{LeaseTexts, queue_error};
@@ -70,6 +71,8 @@ struct Confirming {
 pub(super) struct Connection {
     gate: Arc<Gate>,
     caller: Caller,
+    /// Counted for its key as long as the stream lives.
+    open: Arc<Open>,
     leases: LeaseTexts,
     socket: WebSocket,
     subscription: Subscription,
@@ -87,6 +90,7 @@ impl Connection {
     pub(super) fn new(
         gate: Arc<Gate>,
         caller: Caller,
+        open: Arc<Open>,
         leases: LeaseTexts,
         socket: WebSocket,
         (subscription, form): (Subscription, Form),
@@ -94,6 +98,7 @@ impl Connection {
         let now = Instant::now();
         Connection {
             caller,
+            open,
             leases,
             socket,
             subscription,
@@ -177,6 +182,7 @@ impl Connection {
     /// Takes what the client said.
     async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), Closing> {
         self.heard = Instant::now();
+        self.open.message_has_come();
         let rate = Rate::new(self.gate.config.key_rate, self.gate.config.key_burst);
         if !self.allowance.take(rate, self.began.elapsed()) {
             return Err(Closing::TooOften);

@@ -8,7 +8,8 @@ mod said;
 mod told;
 
 use crate::ApiError;
-use crate::call::Call;
+use crate::call::{Arrival, Call};
+use crate::connections::STREAM_READ_BYTES;
 use crate::gate::Gate;
 use crate::queues::SubscribeMessages;
 use crate::routes::{queue_bus, queue_names};
@@ -53,13 +54,22 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
     let upgrade = WebSocketUpgrade::from_request_parts(&mut call.head, &()).await;
     let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
     let entered = gate.streams.enter(gate.config.stream.connections_max)?;
+    // The connection is counted for its key as long as the stream lives.
+    let Arrival { peer, connection, .. } = Arrival::of(&call.head.extensions).clone();
+    connection.belongs_to(peer)?;
+    connection.signed_by(call.caller.id())?;
     // What a client says is what it would say in a request.
     let bytes_max = gate.config.body_bytes_max;
     let (gate, caller) = (Arc::clone(gate), call.caller);
-    let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
+    connection.limit_messages(bytes_max);
+    let upgrade = upgrade
+        .read_buffer_size(STREAM_READ_BYTES)
+        .max_message_size(bytes_max)
+        .max_frame_size(bytes_max);
     Ok(upgrade
         .on_upgrade(move |socket| async move {
-            Connection::new(gate, caller, leases, socket, (subscription, form)).serve().await;
+            let messages = (subscription, form);
+            Connection::new(gate, caller, connection, leases, socket, messages).serve().await;
             drop(entered);
         })
         .into_response())

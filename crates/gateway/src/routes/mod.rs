@@ -19,6 +19,7 @@ pub use queues::{HEADER_CONFLATED, HEADER_NEXT};
 
 use crate::ApiError;
 use crate::call::Arrival;
+use crate::connections::Pool;
 use crate::gate::Gate;
 use crate::json::JsonOut;
 use crate::traffic::Route;
@@ -89,8 +90,37 @@ pub(crate) async fn place(gate: &Gate, mut request: Request) -> Response {
     answer!(gate, request, Place, orders::place)
 }
 
+/// The threads that a request belongs on: orders, and what operators do, have threads of their own.
+pub(crate) fn pool_of(request: &Request) -> Pool {
+    let (path, method) = (request.uri().path(), request.method());
+    let is_entry = path.starts_with("/v1/orders") && method != Method::GET;
+    match is_entry || path == "/v1/dead-man" || path.starts_with("/v1/admin/") {
+        true => Pool::Orders,
+        false => Pool::Shared,
+    }
+}
+
 /// All routes.
 pub(crate) fn router(gate: Arc<Gate>) -> Router {
+    finish(operator_routes().merge(caller_routes()), gate)
+}
+
+/// The routes of probes and operators.
+pub(crate) fn operations_router(gate: Arc<Gate>) -> Router {
+    finish(operator_routes(), gate)
+}
+
+fn finish(routes: Router<Arc<Gate>>, gate: Arc<Gate>) -> Router {
+    routes
+        .fallback(on!(None, no_route))
+        .method_not_allowed_fallback(on!(None, wrong_method))
+        // The gateway reads bodies itself, within its own limit.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(gate)
+}
+
+/// What callers ask for.
+fn caller_routes() -> Router<Arc<Gate>> {
     Router::new()
         .route(
             "/v1/orders",
@@ -166,11 +196,16 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/trades/{symbol}", get(on!(Trades, market::trades)))
         .route("/v1/ticker/{symbol}", get(on!(Ticker, market::ticker)))
         .route("/v1/time", get(on!(Time, operations::time)))
+        .route("/v1/stream", get(on!(Stream, crate::stream::upgrade)))
+}
+
+/// What probes and operators ask for.
+fn operator_routes() -> Router<Arc<Gate>> {
+    Router::new()
         .route("/v1/health", get(on!(Health, health::health)))
         .route("/v1/ready", get(on!(Ready, health::ready)))
         .route("/v1/live", get(on!(Alive, health::alive)))
         .route("/metrics", get(on!(Metrics, crate::metrics::export)))
-        .route("/v1/stream", get(on!(Stream, crate::stream::upgrade)))
         .route("/v1/admin/members", post(on!(AdminMembers, venue::member)))
         .route("/v1/admin/accounts", post(on!(AdminAccounts, venue::account)))
         .route("/v1/admin/currencies", post(on!(AdminCurrencies, venue::currency)))
@@ -203,11 +238,6 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/admin/rules-version", post(on!(AdminRulesVersion, operations::rules_version)))
         .route("/v1/admin/backup", post(on!(AdminBackup, operations::backup)))
         .route("/v1/admin/clock/accept", post(on!(AdminClockAccept, operations::accept_clock)))
-        .fallback(on!(None, no_route))
-        .method_not_allowed_fallback(on!(None, wrong_method))
-        // The gateway reads bodies itself, within its own limit.
-        .layer(DefaultBodyLimit::disable())
-        .with_state(gate)
 }
 
 async fn no_route(gate: &Gate, request: Request) -> Handled {

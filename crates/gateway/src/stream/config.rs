@@ -9,6 +9,9 @@ pub struct StreamConfig {
     pub connections_max: usize,
     /// Subscriptions of one connection; one more is `too_many_subscriptions`.
     pub subscriptions_max: usize,
+    /// Subscriptions of one address on all its streams that nobody has authenticated on; one more is
+    /// `too_many_subscriptions`.
+    pub address_subscriptions_max: usize,
     /// The longest message from a client, in bytes; a longer one closes the connection (1009).
     pub message_bytes_max: usize,
     /// Messages per second from one client; above it the connection is closed (4029).
@@ -42,6 +45,7 @@ impl Default for StreamConfig {
         StreamConfig {
             connections_max: 512,
             subscriptions_max: 100,
+            address_subscriptions_max: 400,
             message_bytes_max: 16 << 10,
             message_rate: 50,
             message_burst: 200,

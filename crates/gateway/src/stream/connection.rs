@@ -117,7 +117,7 @@ type Replaying = (Subscription, JoinHandle<Replayed>);
 type Replayed = Result<Option<Subscribed>, ReadEventsError>;
 
 /// What goes along with requests of a connection.
-fn context(arrival: Arrival, caller: Option<&Caller>) -> Context<'_> {
+fn context<'a>(arrival: &Arrival, caller: Option<&'a Caller>) -> Context<'a> {
     let grant = caller.map_or(Grant::nobody(), Caller::grant);
     let mut cx = Context::new().with_principal(grant);
     cx.request_id = arrival.request_id.map_or(0, Id::get);
@@ -153,7 +153,7 @@ impl Connection {
             }
             Next::Delta(delta) => Some(message::delta(&delta, &self.gate.desk.names())),
             Next::Whole(subscription) => {
-                let cx = context(self.arrival, self.caller.as_ref());
+                let cx = context(&self.arrival, self.caller.as_ref());
                 let whole = self.reading.whole(&self.gate, &cx, subscription).await;
                 let Ok((text, seq)) = whole else { return Err(Closing::Failed) };
                 self.outbox.was_read(subscription, seq);
@@ -197,6 +197,7 @@ impl Connection {
     /// Takes what the client sent.
     async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), Closing> {
         self.heard = Instant::now();
+        self.arrival.connection.message_has_come();
         let limits = &self.gate.config.stream;
         let text = match message {
             Some(Ok(Message::Text(text))) => Some(text),
@@ -255,6 +256,9 @@ impl Connection {
         }
         if cancel_on_disconnect {
             caller.require(Scope::Trade)?;
+        }
+        self.arrival.connection.signed_by(caller.id())?;
+        if cancel_on_disconnect {
             self.cancels.extend(caller.accounts());
         }
         self.cancels_all = cancel_on_disconnect;
@@ -265,12 +269,12 @@ impl Connection {
 
     /// The last sequence of which everything stands in the outbox.
     async fn told(&mut self) -> Result<Seq, ApiError> {
-        let cx = context(self.arrival, self.caller.as_ref());
+        let cx = context(&self.arrival, self.caller.as_ref());
         self.gate.query(&cx, GetTold).await
     }
 
     async fn subscription(&mut self, topic: &Topic) -> Result<Subscription, ApiError> {
-        let (gate, cx) = (&self.gate, context(self.arrival, self.caller.as_ref()));
+        let (gate, cx) = (&self.gate, context(&self.arrival, self.caller.as_ref()));
         let listing = async |symbol: &str| gate.listing(&cx, symbol).await;
         Ok(match topic {
             Topic::Book { instrument, depth: None } => {
@@ -325,10 +329,12 @@ impl Connection {
             }
             _ => None,
         };
+        self.arrival.connection.subscribe()?;
         // It is told that it has joined, and more, before the subscription is there.
         self.outbox.prepare(subscription);
         let begun = self.begin(subscription, from_seq).await.inspect_err(|_| {
             self.outbox.forget(subscription);
+            self.arrival.connection.unsubscribe();
         })?;
         self.cancels.extend(cancels);
         self.subscriptions.insert(subscription, begun);
@@ -343,7 +349,7 @@ impl Connection {
         subscription: Subscription,
         from_seq: Option<Seq>,
     ) -> Result<Option<Subscribed>, ApiError> {
-        let cx = context(self.arrival, self.caller.as_ref());
+        let cx = context(&self.arrival, self.caller.as_ref());
         let (Subscription::Own(channel, account), Some(after)) = (subscription, from_seq) else {
             let listener = Arc::clone(&self.outbox) as _;
             let subscribe = Subscribe { subscription, listener };
@@ -363,6 +369,7 @@ impl Connection {
             return Err(ApiError::new(StatusCode::CONFLICT, "not_subscribed", message));
         };
         self.gate.streams.counts.subscriptions.fetch_sub(1, Ordering::Relaxed);
+        self.arrival.connection.unsubscribe();
         self.to_replay.retain(|replay| replay.subscription() != subscription);
         self.outbox.forget(subscription);
         drop(begun);
@@ -453,7 +460,7 @@ impl Connection {
         for account in std::mem::take(&mut self.cancels) {
             self.gate.streams.counts.disconnects.fetch_add(1, Ordering::Relaxed);
             let command = Disconnect { account, level: None };
-            let cx = context(self.arrival, self.caller.as_ref());
+            let cx = context(&self.arrival, self.caller.as_ref());
             while let Err(error) = self.gate.desk.send(command, &cx).await {
                 // Whatever else it is, trying again would not help.
                 if error.kind() != ErrorKind::Busy || !error.is_retryable() {

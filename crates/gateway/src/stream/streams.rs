@@ -3,6 +3,7 @@
 use super::{StreamConfig, connection};
 use crate::ApiError;
 use crate::call::Arrival;
+use crate::connections::STREAM_READ_BYTES;
 use crate::gate::Gate;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
@@ -85,15 +86,22 @@ impl Streams {
 /// `GET /v1/stream`
 pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
     let (mut head, _) = request.into_parts();
-    let arrival = Arrival::of(&head.extensions);
-    gate.gatekeeper.check_public(&head, arrival.peer)?;
+    let arrival = Arrival::of(&head.extensions).clone();
+    let caller = gate.gatekeeper.check_public(&head, arrival.peer)?;
+    arrival.connection.belongs_to(arrival.peer)?;
+    if let Some(caller) = caller {
+        arrival.connection.signed_by(caller.id())?;
+    }
     let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
     let upgrade = upgrade.map_err(|_| ApiError::websocket_required())?;
     let config = &gate.config.stream;
     let entered = gate.streams.enter(config.connections_max)?;
     let gate = Arc::clone(gate);
-    let upgrade =
-        upgrade.max_message_size(config.message_bytes_max).max_frame_size(config.message_bytes_max);
+    arrival.connection.limit_messages(config.message_bytes_max);
+    let upgrade = upgrade
+        .read_buffer_size(STREAM_READ_BYTES)
+        .max_message_size(config.message_bytes_max)
+        .max_frame_size(config.message_bytes_max);
     Ok(upgrade
         .on_upgrade(move |socket| async move {
             connection::serve(gate, socket, arrival).await;

@@ -80,6 +80,20 @@ impl Client {
         Client { stream, left: Vec::new() }
     }
 
+    /// Connects from an address of 127.0.0.0/8, all of which are this machine's.
+    pub fn connect_from(source: [u8; 4], address: SocketAddr) -> Client {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        let stream = runtime.block_on(async {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            socket.bind((source, 0).into()).unwrap();
+            socket.connect(address).await.unwrap().into_std().unwrap()
+        });
+        stream.set_nonblocking(false).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Client { stream, left: Vec::new() }
+    }
+
     /// Sends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.stream.write_all(bytes)
@@ -332,6 +346,11 @@ impl House {
 
     pub fn client(&self) -> Client {
         Client::connect(self.address)
+    }
+
+    /// A connection to the address of probes and operators.
+    pub fn operator(&self) -> Client {
+        Client::connect(self.gateway.as_ref().unwrap().operations_addr().unwrap())
     }
 
     /// A request with the admin key.

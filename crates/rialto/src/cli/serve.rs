@@ -100,6 +100,9 @@ pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
             venue.local_addr()
         );
     }
+    if let Some(address) = venue.operations_addr() {
+        say(format_args!("probes and operators on http://{address}"));
+    }
     say(format_args!(
         "listening on http://{}, level {}, data in {}",
         venue.local_addr(),

@@ -150,6 +150,25 @@ fn apply(
             let wrong = |_| format!("{} must be {}, {example}", setting.key, setting.range());
             set(config, address.map_err(wrong)?);
         }
+        Kind::OptionalAddress { set, .. } => {
+            let address = match text()? {
+                "" => None,
+                address => Some(
+                    address
+                        .parse()
+                        .map_err(|_| format!("{} must be {}", setting.key, setting.range()))?,
+                ),
+            };
+            set(config, address);
+        }
+        Kind::Networks { set, .. } => {
+            let DeValue::Array(list) = value else { return Err(wrong()) };
+            let network = |item: &Spanned<DeValue<'_>>| {
+                let text = item.get_ref().as_str().ok_or_else(wrong)?;
+                text.parse().map_err(|why| format!("{}: {why}", setting.key))
+            };
+            set(config, list.iter().map(network).collect::<Result<_, _>>()?);
+        }
         Kind::Path { set, .. } => match text()? {
             "" => return Err(format!("{} must not be empty", setting.key)),
             path => set(config, PathBuf::from(path)),
@@ -165,12 +184,17 @@ fn apply(
 /// What no single setting shows.
 fn check_together(config: &Config) -> Result<(), ConfigError> {
     let gateway = &config.gateway;
-    if !gateway.listen.ip().is_loopback() && !gateway.allow_remote {
+    let addresses =
+        [("listen", Some(gateway.listen)), ("operations_listen", gateway.operations_listen)];
+    for (key, address) in addresses {
+        let Some(address) = address else { continue };
+        if address.ip().is_loopback() || gateway.allow_remote {
+            continue;
+        }
         let message = format!(
-            "gateway.listen = {} is not a loopback address, and there is no TLS: set \
+            "gateway.{key} = {address} is not a loopback address, and there is no TLS: set \
              gateway.allow_remote = true if what is said there may be read on the way, or put a \
-             TLS proxy in front and listen on 127.0.0.1",
-            gateway.listen
+             TLS proxy in front and listen on 127.0.0.1"
         );
         return Err(ConfigError::Together { file: None, message });
     }

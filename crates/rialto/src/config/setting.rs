@@ -2,6 +2,7 @@
 
 use super::Config;
 use rialto_engine::Level;
+use rialto_gateway::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -63,6 +64,20 @@ pub enum Kind {
         /// Changes it.
         set: fn(&mut Config, SocketAddr),
     },
+    /// An address with a port, or an empty text for "none".
+    OptionalAddress {
+        /// Reads it.
+        get: fn(&Config) -> Option<SocketAddr>,
+        /// Changes it.
+        set: fn(&mut Config, Option<SocketAddr>),
+    },
+    /// Networks of addresses, as a list of texts.
+    Networks {
+        /// Reads it.
+        get: fn(&Config) -> Vec<Network>,
+        /// Changes it.
+        set: fn(&mut Config, Vec<Network>),
+    },
     /// A path; relative ones start at the current directory.
     Path {
         /// Reads it.
@@ -94,6 +109,12 @@ impl Setting {
             }
             Kind::Word { words, .. } => (*words).to_string(),
             Kind::Address { .. } => "an IP address and a port".to_string(),
+            Kind::OptionalAddress { .. } => {
+                "an IP address and a port, or \"\" for none".to_string()
+            }
+            Kind::Networks { .. } => {
+                "a list of IP addresses and networks, such as [\"10.1.0.0/16\"]".to_string()
+            }
             Kind::Path { .. } => "a path".to_string(),
             Kind::OptionalPath { .. } => "a path, or \"\" for none".to_string(),
         }
@@ -110,6 +131,13 @@ impl Setting {
             Kind::Level { get, .. } => quoted(get(config).to_string()),
             Kind::Word { get, .. } => quoted(get(config)),
             Kind::Address { get, .. } => quoted(get(config).to_string()),
+            Kind::OptionalAddress { get, .. } => {
+                quoted(get(config).map(|address| address.to_string()).unwrap_or_default())
+            }
+            Kind::Networks { get, .. } => {
+                let each = get(config).into_iter().map(|network| quoted(network.to_string()));
+                format!("[{}]", each.collect::<Vec<_>>().join(", "))
+            }
             Kind::Path { get, .. } => path(get(config)),
             Kind::OptionalPath { get, .. } => path(get(config).unwrap_or_default()),
         }

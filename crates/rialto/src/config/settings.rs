@@ -264,14 +264,40 @@ pub const SETTINGS: &[Setting] = &[
     other!("gateway", "allow_remote", Switch, gateway.allow_remote,
         "Whether an address other than the loopback is allowed. There is no TLS yet: what is said \
          could be read, though neither altered nor repeated, on its way."),
+    other!("gateway", "operations_listen", OptionalAddress, gateway.operations_listen,
+        "Where probes and operators are answered (/v1/live, /v1/ready, /v1/health, /metrics and \
+         /v1/admin), whatever happens on the address above: with a thread and connections of their \
+         own. They are answered on the address above as well."),
+    number!("gateway", "operations_connections_max", 1, 10_000, "",
+        gateway.operations_connections_max as usize,
+        "Connections at a time on that address; one more is told `too_many_connections`."),
     number!("gateway", "worker_threads", 1, 1_024, "", gateway.worker_threads as usize,
-        "Threads that serve connections."),
+        "Threads that orders are entered, changed and cancelled on, and that operators are \
+         answered on."),
+    number!("gateway", "shared_threads", 1, 1_024, "", gateway.shared_threads as usize,
+        "Threads of everything else: streams, queues and queries."),
+    number!("gateway", "shared_nice", 0, 19, "", gateway.shared_nice as u8,
+        "By how much the priority of those is lower, on Linux, so that orders come first when the \
+         processors are busy."),
     number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
         "Ways into the engine; each has its own bound on commands in flight."),
     number!("gateway", "worker", 0, 1_023, "", gateway.worker as u16,
         "Tells the ids of this venue's requests (`x-request-id`) from those of other venues."),
     number!("gateway", "connections_max", 1, 1_000_000, "", gateway.connections_max as usize,
-        "Connections at a time; one more is told `too_many_connections` and closed."),
+        "Connections at a time, streams included; one more is told `too_many_connections` and \
+         closed. Each needs a descriptor, and the start is refused if there are too few."),
+    number!("gateway", "address_connections_max", 1, 1_000_000, "",
+        gateway.address_connections_max as usize,
+        "Connections of one address (the /64 of an IPv6 address) on which no request has been \
+         signed yet; one more is told `too_many_connections`."),
+    number!("gateway", "key_connections_max", 1, 1_000_000, "",
+        gateway.key_connections_max as usize,
+        "Connections of one key: a connection belongs to the key of its first signed request. A \
+         request that would be the first on one more is `too_many_connections`."),
+    other!("gateway", "trusted_proxies", Networks, gateway.trusted_proxies,
+        "Proxies whose word is taken for whose a connection or a request is: with the PROXY \
+         protocol (version 1 or 2), or the header Forwarded (RFC 7239), to which they must append \
+         the client. Their own connections are bounded by connections_max alone."),
     number!("gateway", "body_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.body_bytes_max as usize,
         "The longest request body; a longer one is `body_too_large`."),
@@ -371,6 +397,10 @@ pub const SETTINGS: &[Setting] = &[
         "Streams at a time; one more is told `too_many_streams`."),
     number!("stream", "subscriptions_max", 1, 10_000, "", gateway.stream.subscriptions_max as usize,
         "Subscriptions of one connection; one more is `too_many_subscriptions`."),
+    number!("stream", "address_subscriptions_max", 1, 1_000_000, "",
+        gateway.stream.address_subscriptions_max as usize,
+        "Subscriptions of one address on all its streams that nobody has authenticated on; one \
+         more is `too_many_subscriptions`."),
     number!("stream", "message_bytes_max", 1_024, 16_777_216, "bytes",
         gateway.stream.message_bytes_max as usize,
         "The longest message from a client; a longer one closes the connection."),

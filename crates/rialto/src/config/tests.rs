@@ -15,6 +15,10 @@ fn another(setting: &Setting, config: &mut Config) {
             set(config, second).unwrap_or_else(|why| panic!("{}: {why}", setting.key));
         }
         Kind::Address { set, .. } => set(config, ([127, 0, 0, 2], 9).into()),
+        Kind::OptionalAddress { set, .. } => set(config, Some(([127, 0, 0, 2], 9).into())),
+        Kind::Networks { set, .. } => {
+            set(config, ["10.1.0.0/16", "::1/128"].map(|text| text.parse().unwrap()).to_vec());
+        }
         Kind::Path { set, .. } => set(config, "else/where \"quoted\"".into()),
         Kind::OptionalPath { set, .. } => set(config, Some("back/ups".into())),
     }
@@ -107,6 +111,9 @@ fn what_is_malformed_or_of_the_wrong_type_is_refused_with_its_line() {
         ("[engine]\nspins = 1.5\n", "2:9: spins must be"),
         ("[engine]\nspins = 1\nspins = 2\n", "3:"),
         ("[gateway]\nlisten = \"localhost\"\n", "2:10: listen must be an IP address"),
+        ("[gateway]\noperations_listen = \"here\"\n", "2:21: operations_listen must be"),
+        ("[gateway]\ntrusted_proxies = \"::1\"\n", "2:19: trusted_proxies must be a list"),
+        ("[gateway]\ntrusted_proxies = [\"x\"]\n", "2:19: trusted_proxies: \"x\" is not"),
         ("[gateway]\nallow_remote = 1\n", "2:16: allow_remote must be true or false"),
         ("[venue]\ndata_dir = \"\"\n", "2:12: data_dir must not be empty"),
         ("[venue\n", "1:"),
@@ -121,6 +128,8 @@ fn what_is_malformed_or_of_the_wrong_type_is_refused_with_its_line() {
 fn listening_on_the_network_has_to_be_allowed() {
     let error = refused("[gateway]\nlisten = \"0.0.0.0:80\"\n");
     assert!(error.contains("gateway.allow_remote = true"), "{error}");
+    let error = refused("[gateway]\noperations_listen = \"0.0.0.0:81\"\n");
+    assert!(error.contains("gateway.operations_listen = 0.0.0.0:81"), "{error}");
     assert!(parse("[gateway]\nlisten = \"0.0.0.0:80\"\nallow_remote = true\n").is_ok());
 }
 

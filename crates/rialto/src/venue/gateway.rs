@@ -16,6 +16,7 @@ use std::sync::{Arc, Weak};
 /// What the gateway has when it is open.
 pub(super) struct Door {
     pub(super) local_addr: SocketAddr,
+    pub(super) operations_addr: Option<SocketAddr>,
     pub(super) keys: Arc<KeyStore>,
 }
 
@@ -51,8 +52,8 @@ impl Component for Part {
         let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
         let gateway =
             Gateway::start_in(process, recorder, config, venue, keys_too, payments, queue)?;
-        let local_addr = gateway.local_addr();
-        self.made.put(Door { local_addr, keys });
+        let (local_addr, operations_addr) = (gateway.local_addr(), gateway.operations_addr());
+        self.made.put(Door { local_addr, operations_addr, keys });
         self.running = Some(gateway);
         Ok(())
     }

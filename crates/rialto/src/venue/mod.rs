@@ -66,6 +66,7 @@ pub struct Venue {
     live: Arc<Live>,
     keys: Arc<KeyStore>,
     local_addr: SocketAddr,
+    operations_addr: Option<SocketAddr>,
 }
 
 /// What a start has to tell.
@@ -208,6 +209,7 @@ impl Venue {
             live: live.get().map_err(started)?,
             keys: Arc::clone(&door.keys),
             local_addr: door.local_addr,
+            operations_addr: door.operations_addr,
         };
         let recovery = recovery.get().map_err(started)?;
         let opening = Opening {
@@ -239,6 +241,12 @@ impl Venue {
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// The address that probes and operators are answered on, if they have one of their own.
+    #[must_use]
+    pub fn operations_addr(&self) -> Option<SocketAddr> {
+        self.operations_addr
     }
 
     /// Waits until queries know of `seq`.

@@ -1,0 +1,16 @@
+//! Connections: who holds them, which threads serve them, and whose they are behind a proxy.
+
+mod accept;
+mod message_bytes;
+mod networks;
+mod open;
+mod pools;
+mod proxy;
+mod serve;
+
+pub(crate) use accept::{Door, TURNED_AWAY_MAX, operations_limits, public_limits};
+pub(crate) use message_bytes::STREAM_READ_BYTES;
+pub use networks::{InvalidNetwork, Network};
+pub(crate) use open::{Connections, Open};
+pub(crate) use pools::{Pool, Pools, lower_priority};
+pub(crate) use serve::Router;

@@ -1,0 +1,175 @@
+//! Serves one connection: reads requests, has them answered where they belong, and ends it in
+//! order at the stop.
+
+use super::accept::told_to_stop;
+use super::proxy::client_of;
+use super::{Open, Pool};
+use crate::body::{Arriving, Unread};
+use crate::call::Arrival;
+use crate::gate::Gate;
+use crate::limits::source_of;
+use crate::routes;
+use crate::socket::Socket;
+use axum::body::Body;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderName, HeaderValue};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tower_service::Service;
+
+/// How long nothing comes on a connection until it is closed at the stop.
+const QUIET: Duration = Duration::from_millis(25);
+/// How long a client that goes on sending is answered at the stop.
+const LINGER_MAX: Duration = Duration::from_secs(1);
+
+/// Names the request that an answer answers.
+const HEADER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The most that is buffered of a connection, and so the longest head of a request.
+const HEAD_BYTES_MAX: usize = 128 << 10;
+
+/// What is answered on a listener.
+#[derive(Clone)]
+pub(crate) enum Router {
+    /// Everything.
+    Public(axum::Router),
+    /// What probes and operators ask for.
+    Operations(axum::Router),
+}
+
+/// A connection, and what its requests need.
+pub(super) struct Connection<'a> {
+    pub(super) gate: &'a Gate,
+    pub(super) router: &'a Router,
+    pub(super) stopped: watch::Receiver<bool>,
+    /// The other end, or whom a proxy's connection is for.
+    pub(super) peer: IpAddr,
+    /// Whether that is a trusted proxy, so that each request says whose it is.
+    pub(super) is_proxy: bool,
+    pub(super) open: Arc<Open>,
+}
+
+impl Connection<'_> {
+    /// Serves it to its end; `ahead` was read of it already.
+    pub(super) async fn serve(mut self, stream: TcpStream, ahead: Vec<u8>) {
+        let (begun, answered) = (&AtomicU64::new(0), &AtomicU64::new(0));
+        let mut stopped = self.stopped.clone();
+        let socket =
+            Socket::new(stream, ahead, Arc::clone(&self.open), self.gate.config.answer_timeout);
+        let (open, gate) = (Arc::clone(&self.open), self.gate);
+        self.peer = counted_peer(self.is_proxy, self.peer);
+        let (connection, unread) = (&self, &Unread::default());
+        let service = hyper::service::service_fn(|request: hyper::Request<Incoming>| async move {
+            begun.fetch_add(1, Ordering::Relaxed);
+            let request = request.map(|body| Body::new(Arriving::new(body, unread)));
+            let mut response = connection.answer(request).await?;
+            if unread.is_set() {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            answered.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, Infallible>(response)
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(gate.config.head_timeout)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(socket), service)
+            .with_upgrades();
+        let mut connection = pin!(connection);
+        // A connection that breaks off or does not speak HTTP concerns nobody but its other end.
+        let has_ended = {
+            // What wakes the connection rarely is the stop, and asking for that in full each time
+            // costs more than looking whether there is anything new.
+            let news = stopped.clone();
+            let mut stop = pin!(told_to_stop(&mut stopped));
+            // Where it waits for the stop: a connection that has moved has to be woken elsewhere.
+            let mut waits_in = None;
+            poll_fn(|cx| {
+                if connection.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(true);
+                }
+                let pool = open.pool();
+                if waits_in == Some(pool) && matches!(news.has_changed(), Ok(false)) {
+                    return Poll::Pending;
+                }
+                waits_in = Some(pool);
+                stop.as_mut().poll(cx).map(|()| false)
+            })
+            .await
+        };
+        if has_ended {
+            return;
+        }
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            () = fall_quiet(begun, answered) => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+            }
+        }
+    }
+
+    async fn answer(
+        &self,
+        mut request: axum::extract::Request,
+    ) -> Result<axum::response::Response, Infallible> {
+        let request_id = self.gate.ids.next().ok();
+        let peer = match self.is_proxy {
+            true => {
+                let trusted = &self.gate.config.trusted_proxies;
+                source_of(client_of(request.headers(), trusted, self.peer))
+            }
+            false => self.peer,
+        };
+        let arrival = Arrival { peer, request_id, connection: Arc::clone(&self.open) };
+        request.extensions_mut().insert(arrival);
+        let mut response = match self.router {
+            Router::Public(_) if routes::is_order(&request) => {
+                self.open.enter(Pool::Orders).await;
+                routes::place(self.gate, request).await
+            }
+            Router::Public(router) => {
+                self.open.enter(routes::pool_of(&request)).await;
+                router.clone().call(request).await?
+            }
+            Router::Operations(router) => router.clone().call(request).await?,
+        };
+        if let Some(id) = request_id {
+            let id = HeaderValue::from_str(id.base32().as_str());
+            let id = id.expect("capital letters and digits may stand in a header");
+            response.headers_mut().insert(HEADER_REQUEST_ID, id);
+        }
+        Ok(response)
+    }
+}
+
+/// The address of a client as it is counted. That of a proxy is compared with addresses first.
+fn counted_peer(is_proxy: bool, peer: IpAddr) -> IpAddr {
+    if is_proxy { peer } else { source_of(peer) }
+}
+
+/// Waits until no request has begun for [`QUIET`] and all are answered, but no longer than
+/// [`LINGER_MAX`]: what a client sent before it could know of the stop gets an answer, even if it
+/// sent several requests at once.
+async fn fall_quiet(begun: &AtomicU64, answered: &AtomicU64) {
+    let end = Instant::now() + LINGER_MAX;
+    let mut before = None;
+    loop {
+        let now = (begun.load(Ordering::Relaxed), answered.load(Ordering::Relaxed));
+        if (now.0 == now.1 && before == Some(now)) || Instant::now() >= end {
+            return;
+        }
+        before = Some(now);
+        tokio::time::sleep(QUIET).await;
+    }
+}

@@ -1,0 +1,237 @@
+//! Whose connections are whose, how many each may have, and who is answered whatever happens.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+mod wire;
+
+use house::{Client, House, Key, config, limit, signed};
+use rialto_gateway::GatewayConfig;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use wire::Wire;
+
+const HERE: [u8; 4] = [127, 0, 0, 1];
+const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
+
+/// Asks something that needs a key, on a connection that stays open.
+fn balances(client: &mut Client, key: &Key) -> house::Reply {
+    client.send("GET", "/v1/balances", &signed(key, "GET", "/v1/balances", b""), b"")
+}
+
+/// Until the gateway, which sees the end of connections on its own time, has room again.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}");
+    }
+}
+
+fn is_answered(house: &House, source: [u8; 4]) -> bool {
+    let mut client = Client::connect_from(source, house.address);
+    let _ = client.raw(b"GET /v1/time HTTP/1.1\r\nhost: x\r\n\r\n");
+    client.read().is_ok_and(|reply| reply.status == 200)
+}
+
+#[test]
+fn an_address_has_few_connections_until_a_request_on_them_is_signed() {
+    let few = GatewayConfig { address_connections_max: 3, ..config() };
+    let (house, alice, _) = House::furnished(few);
+    until("room", || is_answered(&house, HERE));
+    let mut silent: Vec<Client> = Vec::new();
+    // Those of before end on the gateway's own time.
+    until("three are taken", || {
+        let mut client = house.client();
+        let is_taken = client.send("GET", "/v1/time", &[], b"").status == 200;
+        if is_taken {
+            silent.push(client);
+        }
+        silent.len() == 3
+    });
+    let reply = house.client().read().unwrap().refuses(503, "too_many_connections");
+    assert!(reply.head.contains("connection: close"));
+    assert!(reply.body.to_string().contains("This address"), "{}", reply.body);
+    assert!(is_answered(&house, ELSEWHERE), "nobody else pays for it");
+    // One that is signed is the key's from then on.
+    balances(&mut silent[0], &alice).expect(200);
+    let mut fourth = house.client();
+    fourth.send("GET", "/v1/time", &[], b"").expect(200);
+    house.client().read().unwrap().refuses(503, "too_many_connections");
+}
+
+#[test]
+fn a_key_has_few_connections() {
+    let few = GatewayConfig { key_connections_max: 16, ..config() };
+    let (house, alice, bob) = House::furnished(few);
+    let mut clients: Vec<Client> = (0..18).map(|_| house.client()).collect();
+    for client in &mut clients[..16] {
+        balances(client, &alice).expect(200);
+        // As often as it likes.
+        balances(client, &alice).expect(200);
+    }
+    let reply = balances(&mut clients[16], &alice).refuses(503, "too_many_connections");
+    assert!(reply.body.to_string().contains("This key"), "{}", reply.body);
+    balances(&mut clients[17], &bob).expect(200);
+    // The stream counts as well.
+    let mut wire = Wire::connect(&house);
+    wire.say(wire::auth(&alice));
+    wire.refused("too_many_connections");
+    clients.remove(0);
+    until("room came back", || balances(&mut clients[15], &alice).status == 200);
+}
+
+#[test]
+fn streams_hold_their_connections() {
+    let few = GatewayConfig { address_connections_max: 2, ..config() };
+    let house = House::empty(few);
+    let _streams = [Wire::connect(&house), Wire::connect(&house)];
+    house.client().read().unwrap().refuses(503, "too_many_connections");
+}
+
+#[test]
+fn an_address_has_few_subscriptions_until_somebody_authenticates() {
+    let mut few = config();
+    few.stream.address_subscriptions_max = 3;
+    let (house, alice, _) = House::furnished(few);
+    let on = |channel: &str| json!({"channel": channel, "instrument": "BTC-USD"});
+    let (mut first, mut second) = (Wire::connect(&house), Wire::connect(&house));
+    for channel in ["trades", "book"] {
+        first.subscribe(on(channel));
+    }
+    first.hear_of("book");
+    second.subscribe(on("trades"));
+    second.say(house::with(json!({"op": "subscribe"}), on("ticker")));
+    second.refused("too_many_subscriptions");
+    // One that ended makes room, and so does whoever says who they are.
+    first.say(house::with(json!({"op": "unsubscribe"}), on("book")));
+    first.hear_of("unsubscribed");
+    second.subscribe(on("ticker"));
+    second.hear_of("ticker");
+    first.say(house::with(json!({"op": "subscribe"}), on("book")));
+    first.refused("too_many_subscriptions");
+    first.auth(&alice);
+    first.subscribe(on("book"));
+}
+
+#[test]
+fn probes_and_operators_are_answered_when_nobody_else_is() {
+    let full = GatewayConfig {
+        operations_listen: Some(SocketAddr::from((HERE, 0))),
+        operations_connections_max: 2,
+        connections_max: 1,
+        ..config()
+    };
+    let house = House::empty(full);
+    let mut only = house.client();
+    only.send("GET", "/v1/time", &[], b"").expect(200);
+    house.client().read().unwrap().refuses(503, "too_many_connections");
+
+    let mut operator = house.operator();
+    for path in ["/v1/live", "/v1/ready", "/v1/health", "/metrics"] {
+        operator.send("GET", path, &[], b"").expect(200);
+    }
+    let headers = [
+        ("Authorization", format!("Bearer {}", house.admin.reveal())),
+        ("Content-Type", "application/json".to_owned()),
+    ];
+    let body = json!({"name": "alice"}).to_string();
+    operator.send("POST", "/v1/admin/members", &headers, body.as_bytes()).expect(201);
+    // Callers are not answered there.
+    for path in ["/v1/time", "/v1/orders", "/v1/stream", "/v1/queues"] {
+        operator.send("GET", path, &[], b"").refuses(404, "unknown_route");
+    }
+    let mut second = house.operator();
+    second.send("GET", "/v1/live", &[], b"").expect(200);
+    house.operator().read().unwrap().refuses(503, "too_many_connections");
+}
+
+/// A gateway that trusts 127.0.0.1 as a proxy, with one request for each address.
+fn behind_a_proxy() -> House {
+    House::empty(GatewayConfig {
+        trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
+        address_connections_max: 1,
+        address_rate: 1,
+        address_burst: 1,
+        ..config()
+    })
+}
+
+#[test]
+fn a_trusted_proxy_says_whose_a_connection_is() {
+    let house = behind_a_proxy();
+    let from = |client: &str| {
+        let mut connection = house.client();
+        let line = format!("PROXY TCP4 {client} 127.0.0.1 4711 80\r\n");
+        connection.raw(line.as_bytes()).unwrap();
+        connection
+    };
+    let mut first = from("192.0.2.1");
+    first.send("GET", "/v1/time", &[], b"").expect(200);
+    first.send("GET", "/v1/time", &[], b"").refuses(429, "rate_limited");
+    from("192.0.2.1").read().unwrap().refuses(503, "too_many_connections");
+    from("192.0.2.2").send("GET", "/v1/time", &[], b"").expect(200);
+    // Version 2, in one go with the request.
+    let mut third = house.client();
+    let head = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x03\x7f\0\0\x01\0\x01\0\x50";
+    third.raw(&[&head[..], b"GET /v1/time HTTP/1.1\r\nhost: x\r\n\r\n"].concat()).unwrap();
+    third.read().unwrap().expect(200);
+    // One that is malformed is closed.
+    let mut bad = house.client();
+    bad.raw(b"PROXY TCP4 nobody\r\n").unwrap();
+    assert!(bad.read().is_err());
+}
+
+#[test]
+fn a_trusted_proxy_says_whose_each_request_is_and_nobody_else_does() {
+    let house = behind_a_proxy();
+    let ask = |connection: &mut Client, client: &str| {
+        connection.send("GET", "/v1/time", &[("Forwarded", format!("for={client}"))], b"")
+    };
+    // One connection with requests of many, and more connections than an address may have.
+    let mut proxy = house.client();
+    let mut other = house.client();
+    ask(&mut proxy, "192.0.2.1").expect(200);
+    ask(&mut other, "192.0.2.1").refuses(429, "rate_limited");
+    ask(&mut proxy, "192.0.2.2").expect(200);
+    ask(&mut proxy, "\"[2001:db8::1]:80\"").expect(200);
+    // The same /64.
+    ask(&mut proxy, "\"[2001:db8::2]\"").refuses(429, "rate_limited");
+    let mut stranger = Client::connect_from(ELSEWHERE, house.address);
+    ask(&mut stranger, "192.0.2.3").expect(200);
+    ask(&mut stranger, "192.0.2.4").refuses(429, "rate_limited");
+    let mut announced = Client::connect_from([127, 0, 0, 3], house.address);
+    announced.raw(b"PROXY TCP4 192.0.2.5 127.0.0.1 1 2\r\n\r\n").unwrap();
+    assert_eq!(announced.read().unwrap().status, 400);
+}
+
+#[test]
+fn a_connection_is_served_on_both_kinds_of_threads_in_turn() {
+    let (mut house, alice, _) = House::furnished(config());
+    let mut client = house.client();
+    for round in 1..=20 {
+        let body = limit("buy", "1", &format!("{round}")).to_string();
+        let headers = signed(&alice, "POST", "/v1/orders", body.as_bytes());
+        let placed = client.send("POST", "/v1/orders", &headers, body.as_bytes()).expect(201);
+        let path = format!("/v1/orders?min_seq={}", placed["seq"].as_str().unwrap());
+        let orders = client.send("GET", &path, &signed(&alice, "GET", &path, b""), b"");
+        assert_eq!(orders.expect(200)["orders"].as_array().unwrap().len(), round);
+    }
+    // One that has moved hears of the stop as well.
+    let gateway = house.gateway.take().unwrap();
+    let stopping = std::thread::spawn(move || gateway.shutdown(Duration::from_secs(10)));
+    assert!(client.read().is_err(), "an idle connection is closed");
+    assert!(stopping.join().unwrap(), "all was finished in time");
+}
+
+#[test]
+fn a_connection_that_would_have_a_reserved_descriptor_is_closed() {
+    let house = House::empty(GatewayConfig {
+        operations_listen: Some(SocketAddr::from((HERE, 0))),
+        // The first three are the standard streams.
+        descriptors_end: Some(3),
+        ..config()
+    });
+    assert!(house.client().read().is_err(), "it is closed without a word");
+    let page = house.operator().send("GET", "/metrics", &[], b"").expect(200);
+    assert!(page.as_str().unwrap().contains("rialto_connections_refused_total 1\n"));
+}
