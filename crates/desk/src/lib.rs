@@ -80,4 +80,4 @@ pub use rialto_engine::{
     Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Storage, StorageLevel,
     Submission, UnknownLevel,
 };
-pub use subscribe::{Past, Resume, Subscribe, Subscribed};
+pub use subscribe::{Past, Resume, Stopped, Subscribe, Subscribed};

@@ -125,6 +125,19 @@ pub struct Past {
     reached: Seq,
 }
 
+/// Why no more of a past is told for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// All of it was told.
+    Through,
+    /// It was asked to pause, and goes on where it is.
+    Paused,
+    /// The subscriber did not take what it was told last, and will be told it again.
+    NotTaken,
+    /// Events that should be there did not come.
+    Missing,
+}
+
 impl Past {
     /// What of whom it is.
     #[must_use]
@@ -145,8 +158,8 @@ impl Past {
     }
 
     /// Tells the events that are the account's own of each command that has any, through `last`,
-    /// which must have been told already. `false` if `tell` said that nobody wants more of it, or
-    /// if no events came for as long as `patience`. For a thread that may wait.
+    /// which must have been told already, and says why it stopped. `pauses` is asked now and then,
+    /// with the number of commands read. For a thread that may wait.
     ///
     /// # Errors
     /// The event log cannot be read.
@@ -154,14 +167,19 @@ impl Past {
         &mut self,
         last: Seq,
         patience: Duration,
+        mut pauses: impl FnMut(u64) -> bool,
         mut tell: impl FnMut(Seq, Timestamp, &[Event], &Names) -> bool,
-    ) -> std::result::Result<bool, ReadEventsError> {
+    ) -> std::result::Result<Stopped, ReadEventsError> {
         let names = self.live.names();
-        let mut reader = self.live.events(self.reached.next());
+        let began = self.reached;
+        let mut reader = self.live.events(began.next());
         let mut own = Vec::new();
         while reader.next_seq() <= last {
+            if pauses(self.reached.0 - began.0) {
+                return Ok(Stopped::Paused);
+            }
             // It was told, so that it is there: in memory or, a moment later, in the event log.
-            let Some(batch) = reader.next_timeout(patience)? else { return Ok(false) };
+            let Some(batch) = reader.next_timeout(patience)? else { return Ok(Stopped::Missing) };
             for record in batch.iter().take_while(|record| record.seq <= last) {
                 // The folding thread has decoded it before, so that it decodes again.
                 let Ok((time, events)) = record.decode() else { continue };
@@ -169,12 +187,13 @@ impl Past {
                 own.clear();
                 own.extend(events.filter_map(std::result::Result::ok).filter(is_own));
                 if !own.is_empty() && !tell(record.seq, time, &own, &names) {
-                    return Ok(false);
+                    return Ok(Stopped::NotTaken);
                 }
+                self.reached = record.seq;
             }
         }
         self.reached = last.max(self.reached);
-        Ok(true)
+        Ok(Stopped::Through)
     }
 
     /// Has a listener told what happens from now on; it learns from which sequence on that is.

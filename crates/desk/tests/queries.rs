@@ -6,7 +6,7 @@ use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
     Ask, FindInstrument, FindOrder, Forbidden, Fresh, GetBalances, GetBook, GetStatus, GetTold,
     Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel, Resume, Scope,
-    Subscribe, Subscription, TakeBackup, Unanswered,
+    Stopped, Subscribe, Subscription, TakeBackup, Unanswered,
 };
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, Outcome, RejectReason, Seq,
@@ -183,13 +183,23 @@ async fn a_past_is_opened_to_its_owner_and_read_as_far_as_it_was_told() {
     let mut past = stage.bus.query(resume(ALICE), &cx).await.expect("her own");
     let mut seqs = Vec::new();
     let told = past.told();
-    let read = past.read_through(told, stage::LONG, |seq, _, _, _| {
-        seqs.push(seq);
-        true
-    });
-    assert!(read.expect("the events are there"));
-    assert_eq!(seqs, [first]);
+    // Not taken the first time, it is told again.
+    for (is_taken, stopped) in [(false, Stopped::NotTaken), (true, Stopped::Through)] {
+        let read = past.read_through(
+            told,
+            stage::LONG,
+            |_| false,
+            |seq, _, _, _| {
+                seqs.push(seq);
+                is_taken
+            },
+        );
+        assert_eq!(read.expect("the events are there"), stopped);
+    }
+    assert_eq!(seqs, [first, first]);
     assert_eq!(past.reached(), told);
+    let paused = past.read_through(told.next(), stage::LONG, |_| true, |_, _, _, _| true);
+    assert_eq!(paused.expect("nothing was read"), Stopped::Paused);
 }
 
 #[tokio::test]

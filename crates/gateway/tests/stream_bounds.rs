@@ -212,3 +212,84 @@ fn streams_and_subscriptions_are_bounded() {
         assert!(began.elapsed() < Duration::from_secs(10));
     }
 }
+
+/// Frames of a server: the code of the first close frame.
+fn closing_code(bytes: &[u8]) -> Option<u16> {
+    let mut rest = bytes;
+    loop {
+        let [first, length, behind @ ..] = rest else { return None };
+        let (length, behind) = match *length {
+            126 => {
+                let (length, behind) = behind.split_first_chunk::<2>()?;
+                (usize::from(u16::from_be_bytes(*length)), behind)
+            }
+            length => (usize::from(length), behind),
+        };
+        let payload = behind.get(..length)?;
+        if first & 0xf == 8 {
+            return Some(u16::from_be_bytes(*payload.first_chunk::<2>()?));
+        }
+        rest = &behind[length..];
+    }
+}
+
+#[test]
+fn a_message_that_never_ends_is_cut_off_though_its_frames_are_empty() {
+    use std::io::{Read, Write};
+    let house = House::empty(config());
+    let mut stream = std::net::TcpStream::connect(house.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let head = "GET /v1/stream HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut said = Vec::new();
+    while !said.windows(4).any(|four| four == b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        said.push(byte[0]);
+    }
+    assert!(said.starts_with(b"HTTP/1.1 101 "));
+    // A text that goes on, and then nothing of it, masked with zeros, again and again.
+    stream.write_all(&[0x01, 0x81, 0, 0, 0, 0, b'{']).unwrap();
+    let nothing = [0x00, 0x80, 0, 0, 0, 0].repeat(1_000);
+    let mut frames = 0;
+    while stream.write_all(&nothing).is_ok() {
+        frames += 1_000;
+        assert!(frames < 20_000_000, "it is taken for ever");
+    }
+    // What it said before it closed is still there to be read.
+    said.clear();
+    let mut buffer = [0; 4_096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer) {
+        said.extend_from_slice(&buffer[..read]);
+    }
+    assert_eq!(closing_code(&said), Some(1009), "{said:?}");
+}
+
+#[test]
+fn a_member_who_resumes_much_keeps_nobody_else_waiting() {
+    let mut settings = config();
+    settings.stream.replays_max = 1;
+    settings.stream.queue_messages = 64;
+    // Whoever does not read is in no hurry.
+    settings.stream.send_timeout = Duration::from_secs(300);
+    let (house, alice, bob) = House::furnished(settings);
+    let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
+    let from = json!({"channel": "orders", "from_seq": begin.to_string()});
+    for _ in 0..120 {
+        churn(&house, &alice);
+    }
+    house.place(&bob, house::limit("buy", "1", "77")).expect(201);
+    let _silent: Vec<Wire> = (0..8)
+        .map(|_| {
+            let mut wire = Wire::narrow(&house);
+            wire.auth(&alice);
+            wire.subscribe(from.clone());
+            wire
+        })
+        .collect();
+    let mut other = Wire::connect(&house);
+    other.auth(&bob);
+    other.subscribe(from);
+    other.hear_of("orders");
+}

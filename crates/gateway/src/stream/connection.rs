@@ -356,9 +356,15 @@ impl Connection {
             return self.gate.query(&cx, subscribe).await.map(Some);
         };
         let past = self.gate.query(&cx, Resume { channel, account, after }).await?;
-        let outbox = Arc::clone(&self.outbox);
-        let patience = self.gate.config.stream.send_timeout;
-        self.to_replay.push_back(Replay { past, channel, account, outbox, patience });
+        self.to_replay.push_back(Replay {
+            past,
+            channel,
+            account,
+            outbox: Arc::clone(&self.outbox),
+            turns: Arc::clone(&self.gate.streams.replays),
+            key: self.caller()?.id().into(),
+            patience: self.gate.config.stream.send_timeout,
+        });
         Ok(None)
     }
 
@@ -390,13 +396,7 @@ impl Connection {
         let subscription = replay.subscription();
         self.outbox.resume(subscription, replay.past.reached());
         self.gate.streams.counts.resumed.fetch_add(1, Ordering::Relaxed);
-        let replays = Arc::clone(&self.gate.streams.replays);
-        let task = tokio::spawn(async move {
-            let _turn = replays.acquire().await;
-            // A task that is broken off by the end of the runtime has nobody left to tell.
-            tokio::task::spawn_blocking(|| replay.run()).await.unwrap_or(Ok(None))
-        });
-        self.replaying = Some((subscription, task));
+        self.replaying = Some((subscription, tokio::spawn(replay.run())));
     }
 
     fn replayed(

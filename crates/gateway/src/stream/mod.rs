@@ -11,6 +11,7 @@ mod reading;
 mod replay;
 mod request;
 mod streams;
+mod turns;
 
 pub use config::StreamConfig;
 pub(crate) use streams::{Streams, upgrade};

@@ -1,5 +1,6 @@
 //! What all streams share: their limits, their counts, and the way in.
 
+use super::turns::Turns;
 use super::{StreamConfig, connection};
 use crate::ApiError;
 use crate::call::Arrival;
@@ -11,12 +12,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
 /// What all streams share.
 pub(crate) struct Streams {
     pub(crate) counts: Arc<StreamCounts>,
-    pub(super) replays: Arc<Semaphore>,
+    pub(super) replays: Arc<Turns>,
     pub(super) stopped: watch::Receiver<bool>,
     /// Held by each stream until it has ended in an orderly way.
     working: mpsc::WeakSender<()>,
@@ -56,7 +57,7 @@ impl Streams {
     ) -> Streams {
         Streams {
             counts: Arc::default(),
-            replays: Arc::new(Semaphore::new(config.replays_max.max(1))),
+            replays: Turns::new(config.replays_max),
             stopped,
             working: working.downgrade(),
         }

@@ -17,7 +17,7 @@ impl Listener for Outbox {
             && resuming.subscription == subscription
         {
             resuming.joined = Some(seq);
-            self.room.notify_all();
+            self.room.notify_one();
             return;
         }
         if matches!(subscription, Subscription::Own(..)) {
@@ -67,6 +67,7 @@ impl Outbox {
                 let (subscription, text) = (Some(subscription), text.clone());
                 let len = text.len();
                 resuming.live.push(Item::Text { subscription, seq, text });
+                resuming.live_bytes += len;
                 state.texts += 1;
                 state.bytes += len;
             }

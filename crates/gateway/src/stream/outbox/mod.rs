@@ -9,13 +9,14 @@ mod resuming;
 mod slots;
 
 use axum::extract::ws::Utf8Bytes;
+pub(crate) use resuming::Queued;
 use resuming::Resuming;
 use rialto_desk::Subscription;
 use rialto_feed::BookDelta;
 use rialto_model::Seq;
 use slots::{BookSlot, Taken};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// How much may wait.
@@ -62,8 +63,8 @@ pub(crate) struct Outbox {
     ready: Notify,
     /// Rung when nothing more is to be sent.
     over: Notify,
-    /// Rung when there is room again.
-    room: Condvar,
+    /// Rung when there is room again, or a resumed subscription has joined; one task waits for it.
+    room: Notify,
     limits: OutboxLimits,
 }
 
@@ -125,7 +126,7 @@ impl Outbox {
             state: Mutex::default(),
             ready: Notify::new(),
             over: Notify::new(),
-            room: Condvar::new(),
+            room: Notify::new(),
             limits,
         }
     }
@@ -158,8 +159,9 @@ impl Outbox {
         if state.subscriptions.remove(&subscription).is_none() {
             return false;
         }
-        if state.resuming.as_ref().is_some_and(|resuming| resuming.subscription == subscription) {
-            state.resuming = None;
+        if let Some(resuming) = state.resuming.take_if(|it| it.subscription == subscription) {
+            state.texts -= resuming.live.len();
+            state.bytes -= resuming.live_bytes;
         }
         let State { queue, texts, bytes, .. } = &mut *state;
         queue.retain(|item| match item {
@@ -171,7 +173,7 @@ impl Outbox {
             Item::Joined(of, _) | Item::Whole(of) | Item::Slot(of) => *of != subscription,
             Item::Text { .. } => true,
         });
-        self.room.notify_all();
+        self.room.notify_one();
         true
     }
 
@@ -229,14 +231,19 @@ impl Outbox {
         state.subscriptions.clear();
         state.resuming = None;
         self.ready.notify_one();
-        self.over.notify_one();
-        self.room.notify_all();
+        self.over.notify_waiters();
+        self.room.notify_one();
     }
 
     /// Returns when nothing more is to be sent, however much is still on its way.
     pub(crate) async fn ended(&self) {
-        while self.lock().end.is_none() {
-            self.over.notified().await;
+        loop {
+            // Made first, so that an end after the look is not missed.
+            let over = self.over.notified();
+            if self.lock().end.is_some() {
+                return;
+            }
+            over.await;
         }
     }
 
@@ -263,7 +270,7 @@ impl Outbox {
                 Item::Text { subscription, seq, text } => {
                     state.texts -= 1;
                     state.bytes -= text.len();
-                    self.room.notify_all();
+                    self.room.notify_one();
                     if matches!(subscription, Some(Subscription::Own(..))) {
                         state.in_hand = Some(seq);
                     }

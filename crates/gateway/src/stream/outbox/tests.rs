@@ -5,7 +5,6 @@ use rialto_desk::{Listener, PrivateChannel};
 use rialto_feed::PriceLevel;
 use rialto_model::{AccountId, InstrumentId, Price, Quantity, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
 
 const BOOK: Subscription = Subscription::Book(InstrumentId(1));
 const ORDERS: Subscription = Subscription::Own(PrivateChannel::Orders, AccountId(7));
@@ -106,11 +105,12 @@ fn what_comes_live_waits_for_the_past() {
     let outbox = outbox(100);
     assert!(outbox.prepare(ORDERS));
     outbox.resume(ORDERS, Seq(10));
-    let past =
-        |seq: u64| outbox.past(ORDERS, Seq(seq), seq.to_string().into(), Duration::from_secs(1));
+    let past = |seq: u64| outbox.past(ORDERS, Seq(seq), seq.to_string().into()) == Queued::Yes;
     assert!(past(11));
     outbox.joined(ORDERS, Seq(12));
-    assert_eq!(outbox.joined_after(), Some(Seq(12)));
+    let joined = std::pin::pin!(outbox.joined_after());
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(joined.poll(&mut cx), std::task::Poll::Ready(Some(Seq(12))));
     event(&outbox, 13);
     assert!(past(12));
     outbox.caught_up();
