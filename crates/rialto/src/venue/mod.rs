@@ -5,6 +5,7 @@
 //! engine finishes what it has taken, confirms the journal and makes a snapshot.
 
 mod closing;
+mod descriptors;
 mod engine;
 mod feed;
 mod gateway;
@@ -84,6 +85,8 @@ impl Venue {
     /// # Errors
     /// Something refuses to start; the error says what, and what to do.
     pub fn open(config: &Config, disk: Arc<dyn Disk>) -> Result<(Venue, Opening), Error> {
+        let config = &mut config.clone();
+        descriptors::reserve(config)?;
         let (keys, new_admin_key) = keys::made_first(&*disk, config.data_dir())?;
         let mut lifecycle = Lifecycle::new();
         let process = lifecycle.overview();

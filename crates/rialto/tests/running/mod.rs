@@ -66,12 +66,17 @@ pub(crate) fn configure(dir: &Path, more: &str) {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Running {
-        Running::start_through(&[], arguments)
+        Running::spawn(command(arguments))
     }
 
     /// Starts the binary by another program, such as one that sets limits.
     pub(crate) fn start_through(program: &[&str], arguments: &[&str]) -> Running {
-        let mut child = command_through(program, arguments)
+        Running::spawn(command_through(program, arguments))
+    }
+
+    /// Runs a command that becomes the binary.
+    pub(crate) fn spawn(mut command: Command) -> Running {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

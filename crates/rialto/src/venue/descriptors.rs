@@ -1,0 +1,129 @@
+//! Descriptors: every socket and every open file is one, and a process has a limited number.
+//!
+//! A venue that runs out of them cannot open the next file of its journal and ends. So their limit
+//! is raised as far as the system allows, a configuration that does not fit below it is refused,
+//! and connections leave those alone that the engine may need.
+
+use crate::config::{Config, ConfigError};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fmt::Write;
+
+/// Files of journal, event log, snapshots, withdrawals and the recorder, those that a backup or a
+/// look back opens meanwhile, and what the threads wait on.
+const ENGINE: u64 = 256;
+/// Segments that the resumption of one private stream has open.
+const EACH_REPLAY: u64 = 2;
+/// Files of topics.
+const QUEUE: u64 = 1_024;
+
+/// What a configuration needs, by what for.
+struct Need {
+    /// For connections.
+    connections: u64,
+    /// For everything else: what for, and how many.
+    others: Vec<(&'static str, u64)>,
+}
+
+impl Need {
+    fn of(config: &Config, open_already: u64) -> Need {
+        let gateway = &config.gateway;
+        let mut others = vec![
+            ("open at the start", open_already),
+            ("engine, withdrawals and recorder", ENGINE),
+            ("stream.replays_max, 2 each", EACH_REPLAY * gateway.stream.replays_max as u64),
+        ];
+        if config.queue_enabled {
+            others.push(("topics", QUEUE));
+        }
+        Need { connections: gateway.descriptors_max() as u64, others }
+    }
+
+    fn reserved(&self) -> u64 {
+        self.others.iter().map(|(_, count)| count).sum()
+    }
+
+    fn all(&self) -> u64 {
+        self.connections + self.reserved()
+    }
+
+    /// The sum, written out.
+    fn told(&self, config: &Config) -> String {
+        let gateway = &config.gateway;
+        let mut told = format!("{} for connections (", self.connections);
+        let _ = write!(told, "gateway.connections_max = {}", gateway.connections_max);
+        if gateway.operations_listen.is_some() {
+            let max = gateway.operations_connections_max;
+            let _ = write!(told, ", gateway.operations_connections_max = {max}");
+        }
+        told.push_str(", the rest being turned away)");
+        for (what, count) in &self.others {
+            let _ = write!(told, " + {count} ({what})");
+        }
+        told
+    }
+}
+
+/// Raises the limit of descriptors as far as the system allows, and has the gateway leave those
+/// alone that the rest of the venue may need.
+///
+/// # Errors
+/// The configuration needs more than there may be.
+pub(super) fn reserve(config: &mut Config) -> Result<(), ConfigError> {
+    let need = Need::of(config, open_already());
+    let Some(limit) = raised_limit(need.all()) else { return Ok(()) };
+    config.gateway.descriptors_end = Some(fit(config, &need, limit)?);
+    Ok(())
+}
+
+/// The first descriptor that connections must leave alone.
+fn fit(config: &Config, need: &Need, limit: u64) -> Result<u32, ConfigError> {
+    if need.all() > limit {
+        let message = format!(
+            "the configuration needs {} descriptors and the system allows {limit}: {}. Raise the \
+             hard limit (ulimit -Hn, LimitNOFILE= of systemd) or lower gateway.connections_max",
+            need.all(),
+            need.told(config),
+        );
+        return Err(ConfigError::Together { file: None, message });
+    }
+    Ok(u32::try_from(limit - need.reserved()).unwrap_or(u32::MAX))
+}
+
+/// The limit of descriptors, after it was raised; none if there is none.
+fn raised_limit(needed: u64) -> Option<u64> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let soft = current?;
+    let wanted = maximum.unwrap_or(needed.max(soft));
+    if wanted > soft
+        && setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum }).is_ok()
+    {
+        return Some(wanted);
+    }
+    Some(soft)
+}
+
+/// Descriptors that are open now: those of a terminal, and whatever was inherited.
+fn open_already() -> u64 {
+    // The directory is one of them while it is read, and closed after it.
+    std::fs::read_dir("/proc/self/fd").map_or(3, |open| open.count().saturating_sub(1) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_that_needs_more_than_there_are_is_refused_with_the_sum() {
+        let mut config = Config::default();
+        config.gateway.connections_max = 500;
+        config.queue_enabled = true;
+        let need = Need::of(&config, 5);
+        // 500 and 64 being turned away; 5 open, the engine's, 4 replays, the topics'.
+        assert_eq!((need.connections, need.reserved()), (564, 5 + 256 + 8 + 1_024));
+        assert_eq!(fit(&config, &need, need.all()).ok(), Some(564));
+        let refused = fit(&config, &need, need.all() - 1).expect_err("one is missing").to_string();
+        for part in ["1857 descriptors", "allows 1856", "564 for connections", "+ 1024 (topics)"] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+    }
+}
