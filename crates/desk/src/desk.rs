@@ -52,7 +52,7 @@ impl From<SubmitError> for DeskError {
 /// It holds a few producers of the engine ("lanes"). Each lane has a task that takes replies and
 /// hands them to whoever waits. An answer always comes: from the engine, or because it ended.
 ///
-/// It must be opened, and used, within one Tokio runtime.
+/// It must be opened within a Tokio runtime, whose threads its tasks run on; others may use it too.
 pub struct Desk {
     lanes: Box<[Arc<Lane>]>,
     next: AtomicUsize,

@@ -235,3 +235,29 @@ fn a_connection_that_would_have_a_reserved_descriptor_is_closed() {
     let page = house.operator().send("GET", "/metrics", &[], b"").expect(200);
     assert!(page.as_str().unwrap().contains("rialto_connections_refused_total 1\n"));
 }
+
+/// Name and nice level of each thread of this process.
+#[cfg(target_os = "linux")]
+fn threads() -> Vec<(String, i64)> {
+    let each = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+        let path = task.ok()?.path();
+        let name = std::fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
+        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        // Behind the name in parentheses, which may hold anything, the nice level is the 17th.
+        let nice = stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()?;
+        Some((name, nice))
+    });
+    each.collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_not_an_order_has_threads_of_a_lower_priority() {
+    let house = House::empty(GatewayConfig { shared_nice: 7, ..config() });
+    house.get("/v1/time").expect(200);
+    until("the threads are there", || {
+        let threads = threads();
+        threads.contains(&("gateway-shared".to_owned(), 7))
+            && threads.iter().any(|(name, nice)| name == "gateway" && *nice <= 0)
+    });
+}

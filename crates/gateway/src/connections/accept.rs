@@ -58,12 +58,20 @@ impl Door {
                     return;
                 }
             }
-            let Ok((stream, peer)) = accepted else {
-                // Out of descriptors, most likely: trying at once would only burn the processor.
-                tokio::time::sleep(PAUSE).await;
-                continue;
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection cannot be taken");
+                    // Out of descriptors, most likely: trying at once would only burn the
+                    // processor.
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
             };
             if door.is_reserved(&stream) {
+                tracing::warn!(
+                    "a connection is closed: all descriptors but those of the engine are in use"
+                );
                 door.connections.refuse();
                 continue;
             }
@@ -71,6 +79,7 @@ impl Door {
             // that refuses is gone already, and serving it ends at once.
             let _ = stream.set_nodelay(true);
             if let Err((stream, too_many)) = door.take(stream, peer) {
+                tracing::info!(peer = %peer.ip(), ?too_many, "a connection is turned away");
                 // Nobody waits for those who cannot even be told.
                 if let Ok(place) = Arc::clone(&turning_away).try_acquire_owned() {
                     tokio::spawn(async move {

@@ -282,3 +282,39 @@ fn open_with_seq(at: Moment, capacity: usize) -> JsonOut {
     out.key("time").quoted(at.time.0);
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    #[test]
+    fn orders_and_operators_have_threads_of_their_own() {
+        let pool = |method: &str, path: &str| {
+            let request = Request::builder().method(method).uri(path).body(Body::empty());
+            pool_of(&request.unwrap())
+        };
+        for (method, path) in [
+            ("POST", "/v1/orders"),
+            ("POST", "/v1/orders/batch"),
+            ("DELETE", "/v1/orders"),
+            ("DELETE", "/v1/orders/7?account=1"),
+            ("PATCH", "/v1/orders/7"),
+            ("PUT", "/v1/dead-man"),
+            ("POST", "/v1/admin/halt"),
+        ] {
+            assert_eq!(pool(method, path), Pool::Orders, "{method} {path}");
+        }
+        for (method, path) in [
+            ("GET", "/v1/orders"),
+            ("GET", "/v1/orders/7"),
+            ("GET", "/v1/stream"),
+            ("POST", "/v1/queues/t/messages"),
+            ("POST", "/v1/withdrawals"),
+            ("GET", "/v1/health"),
+            ("GET", "/nowhere"),
+        ] {
+            assert_eq!(pool(method, path), Pool::Shared, "{method} {path}");
+        }
+    }
+}
