@@ -134,6 +134,19 @@ pub trait Disk: Send + Sync {
     /// The names of the files in a directory, sorted.
     fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError>;
 
+    /// The names of the directories in a directory, sorted. A disk that tells of none has none that
+    /// anybody looks for.
+    fn list_dirs(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        let _ = dir;
+        Ok(Vec::new())
+    }
+
+    /// Removes an empty directory; durably before long.
+    fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        let _ = dir;
+        Ok(())
+    }
+
     /// Creates a directory and the directories above it, durably.
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError>;
 

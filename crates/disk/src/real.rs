@@ -143,6 +143,23 @@ impl File for RealFile {
     }
 }
 
+/// The names of what is of a kind in a directory, sorted.
+fn names(
+    dir: &Path,
+    is_wanted: impl Fn(&std::fs::FileType) -> bool,
+) -> Result<Vec<String>, DiskError> {
+    let failed = |source| DiskError::io(Operation::List, dir, source);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if is_wanted(&entry.file_type().map_err(failed)?) {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
 impl Disk for RealDisk {
     fn create(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError> {
         // A file that a refusing file system created before saying no must not be mistaken for one
@@ -168,16 +185,15 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
-        let failed = |source| DiskError::io(Operation::List, dir, source);
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(dir).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if entry.file_type().map_err(failed)?.is_file() {
-                names.push(entry.file_name().to_string_lossy().into_owned());
-            }
-        }
-        names.sort();
-        Ok(names)
+        names(dir, std::fs::FileType::is_file)
+    }
+
+    fn list_dirs(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        names(dir, std::fs::FileType::is_dir)
+    }
+
+    fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        rustix::fs::rmdir(dir).map_err(|errno| DiskError::io(Operation::Remove, dir, errno))
     }
 
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {

@@ -231,6 +231,29 @@ impl Disk for SimDisk {
             .collect())
     }
 
+    fn list_dirs(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
+        let state = self.state();
+        state.check_running(Operation::List, dir)?;
+        state.check_dir(Operation::List, dir)?;
+        let names = state.dirs.iter().filter(|path| path.parent() == Some(dir));
+        let names = names.filter_map(|path| path.file_name());
+        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
+    }
+
+    fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
+        let mut state = self.state();
+        let survives = state.begin_change(Operation::Remove, dir)?;
+        let is_empty = !state.current.keys().chain(&state.dirs).any(|it| it.parent() == Some(dir));
+        if !is_empty {
+            let error = rustix::io::Errno::NOTEMPTY;
+            return Err(state::failed(Operation::Remove, dir, error));
+        }
+        if survives.is_ok() {
+            state.dirs.remove(dir);
+        }
+        survives
+    }
+
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
         let mut state = self.state();
         let survives = state.begin_change(Operation::CreateDir, dir)?;
