@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::events::{Chain, GroupNote};
+use crate::lineage::{self, LineageError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
 use crate::snapshot::{SnapshotFailed, SnapshotFileError, SnapshotStore};
 use rialto_disk::{Access, DiskError};
@@ -45,6 +46,9 @@ pub enum BackupError {
     /// A log could not be written.
     #[error("a log could not be written in the backup")]
     Write(#[from] WriteError),
+    /// Where the journal comes from could not be read.
+    #[error(transparent)]
+    Lineage(#[from] LineageError),
     /// The engine ended first.
     #[error("the engine ended before its events were recorded")]
     Stopped,
@@ -67,6 +71,9 @@ impl Engine {
         }
         let _lock = disk.lock(dir)?;
         self.copy_log(&self.journal, &dir.join(JOURNAL_DIR), through, |_| {})?;
+        // Whoever follows the venue by the epochs of its journal can follow the copy.
+        let lineage = lineage::of(&self.journal, &self.ancestors()?, through.0);
+        lineage::write(&**disk, dir, &lineage)?;
         let mut chain = Chain::start();
         let level = self.config.level;
         self.copy_log(&self.events, &dir.join(EVENTS_DIR), through, |group| {

@@ -4,6 +4,7 @@ use crate::config::EngineConfig;
 use crate::events::EventReader;
 use crate::health::{Fault, Health};
 use crate::ingress::Producer;
+use crate::lineage::{self, Ancestor, LineageError};
 use crate::marks::{Marks, Phase};
 use crate::parts::{Parts, Sources, assemble};
 use crate::recovery::{RecoveryReport, StartError};
@@ -110,6 +111,14 @@ impl Engine {
     #[must_use]
     pub fn journal(&self) -> &Segments {
         &self.journal
+    }
+
+    /// The epochs of the journals that this venue's is a copy of, if it comes from a backup.
+    ///
+    /// # Errors
+    /// The file that names them cannot be read.
+    pub fn ancestors(&self) -> Result<Vec<Ancestor>, LineageError> {
+        lineage::read(&*self.disk, &self.config.data_dir)
     }
 
     /// Has somebody told the last sequence of the event log: now, and each time that a group was

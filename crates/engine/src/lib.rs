@@ -85,6 +85,7 @@ mod health;
 mod ingress;
 mod io_watch;
 mod journal_writer;
+mod lineage;
 mod marks;
 mod parts;
 mod past;
@@ -116,6 +117,7 @@ pub use health::{Fault, Health, Stall};
 pub use ingress::{
     OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
 };
+pub use lineage::{Ancestor, LineageError};
 pub use marks::Marks;
 pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
