@@ -82,7 +82,8 @@ pub struct Preparation {
 /// A file whose space was written or reserved, ready to become a segment.
 pub struct PreparedSegment {
     directory: Arc<Directory>,
-    file: Box<dyn File>,
+    /// Nothing while its log is at rest.
+    file: Option<Box<dyn File>>,
     path: PathBuf,
     ground: Ground,
 }
@@ -177,7 +178,7 @@ impl SegmentPreparer {
         };
         tracing::warn!("the disk is full: the log goes on in the reserved file {}", path.display());
         let file = self.directory.disk.open(&path, Access::Direct)?;
-        let (directory, ground) = (self.directory.clone(), Ground::Reserved);
+        let (directory, file, ground) = (self.directory.clone(), Some(file), Ground::Reserved);
         PreparedSegment { directory, file, path, ground }.install(header)
     }
 }
@@ -203,7 +204,7 @@ impl Preparation {
             return Err(self.failed(error));
         }
         let Self { directory, file, path, ground, .. } = self;
-        Ok(Ok(PreparedSegment { directory, file, path, ground }))
+        Ok(Ok(PreparedSegment { directory, file: Some(file), path, ground }))
     }
 
     /// How much of the segment is made.
@@ -274,8 +275,12 @@ impl PreparedSegment {
         let block =
             buf.first_chunk_mut::<BLOCK_BYTES>().expect("the buffer was made one block long");
         let checksum = header.encode(block);
-        self.file.write_all_at(0, &buf)?;
-        self.file.sync_data()?;
+        let file = match self.file {
+            Some(file) => file,
+            None => disk.open(&self.path, Access::Direct)?,
+        };
+        file.write_all_at(0, &buf)?;
+        file.sync_data()?;
         let path = dir.join(header.name.to_string());
         disk.rename(&self.path, &path)?;
         disk.sync_dir(dir)?;
@@ -291,6 +296,11 @@ impl PreparedSegment {
             mode: synced.mode(),
             files: Some(SegmentFiles { direct, synced }),
         })
+    }
+
+    /// Closes the file until it gets its name.
+    pub(crate) fn release(&mut self) {
+        self.file = None;
     }
 
     /// Removes a segment that will not be needed, unless somebody else has.

@@ -479,7 +479,7 @@ impl Recovered {
         if let (Some(loaded), Some((_, newest))) = (&self.head, self.segments.oldest_and_newest()) {
             let file = disk.open(&newest.path, Access::Buffered)?;
             let Ending { last_seq, offset, last_group, .. } = self.ending;
-            if file.len()? > offset {
+            if !loaded.slot.at_rest || file.len()? > offset {
                 // Everything up to the end was made durable, so that HEAD may vouch for it.
                 let end = LeastEnd { seq: last_seq, group: last_group, offset };
                 Head::open(&**disk, dir, loaded)?.write(&self.segments, end, true)?;
@@ -487,6 +487,11 @@ impl Recovered {
             }
         }
         self.segments.finish_all_but_newest();
+        if let (Some(_), Some((_, newest))) = (&self.ending.trim, self.segments.oldest_and_newest())
+        {
+            // It is proven whole and has its last length, and a writer begins another.
+            newest.finish();
+        }
         Ok((self.segments, self.report))
     }
 
@@ -547,7 +552,10 @@ impl Recovered {
         }
         if let Some((path, bytes)) = &self.ending.trim {
             // Only zeros and what was cut lie behind; a new segment has begun, so nobody looks there.
-            disk.open(path, Access::Buffered)?.set_len(*bytes)?;
+            let file = disk.open(path, Access::Buffered)?;
+            if file.len()? != *bytes {
+                file.set_len(*bytes)?;
+            }
         }
         self.segments.finish_all_but_newest();
         let writer = Writer::new(

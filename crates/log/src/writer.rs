@@ -208,6 +208,7 @@ impl Writer {
         self.sync()?;
         self.active.release();
         self.head.release();
+        self.prepared.iter_mut().for_each(PreparedSegment::release);
         Ok(())
     }
 

@@ -69,6 +69,8 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
         DeadLetter::Own => own_topic(core, topic)?,
     };
     dead_topic.check_own()?;
+    // One that cannot be written would keep the letter in the control log.
+    dead_topic.check_open()?;
     let record = letter(&message, topic, group, death);
     match &core.control {
         Some(control) if topic.level() != Level::Memory => {

@@ -66,8 +66,16 @@ impl Consumer {
         Subscription::new(self, prefetch)
     }
 
+    /// Whether what the consumer says now can be kept. Nothing is handed out while it cannot, and nobody
+    /// is told that it was.
+    #[inline]
+    fn check_kept(&self) -> Result<(), QueueError> {
+        if self.group.topic.level() == Level::Memory { Ok(()) } else { self.core.check_kept() }
+    }
+
     /// What there is now. If it is delivered at most once, that is not confirmed yet.
     pub(crate) fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
+        self.check_kept()?;
         let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
         burial::bury(&self.core, &self.group);
         if self.group.has_changes() {
@@ -89,6 +97,7 @@ impl Consumer {
 
     /// Is given this message, unless somebody has it or the group is done with it.
     pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
+        self.check_kept()?;
         let claimed = self.group.claim(self.id, message)?;
         self.core.mark(&self.group);
         Ok(claimed)
@@ -166,14 +175,16 @@ impl Consumer {
     /// [`Consumer::confirm`] waits for it.
     #[inline]
     pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
-        let result = self.group.ack(message.id(), message.lease, self.id);
-        self.core.mark(&self.group);
-        result
+        self.ack_lease(message.id(), message.lease)
     }
 
-    /// As [`Consumer::ack`] for several, at once. Says which were no longer this consumer's.
+    /// As [`Consumer::ack`] for several, at once. Says which were not acknowledged: those that were no
+    /// longer this consumer's, or all if that cannot be kept, which [`Consumer::confirm`] says.
     pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
         let leases = messages.into_iter().map(|message| (message.id(), message.lease));
+        if self.check_kept().is_err() {
+            return leases.map(|(id, _)| id).collect();
+        }
         let lost = self.group.ack_all(leases, self.id);
         self.core.mark(&self.group);
         lost
@@ -181,21 +192,29 @@ impl Consumer {
 
     /// As [`Consumer::ack_all`], by what was kept of the messages.
     pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
+        if self.check_kept().is_err() {
+            return leases.iter().map(|(id, _)| *id).collect();
+        }
         let lost = self.group.ack_all(leases.iter().copied(), self.id);
         self.core.mark(&self.group);
         lost
     }
 
     /// As [`Consumer::ack`] for everything that this consumer has of the message's lane, up to the
-    /// message. Returns how many messages that were.
+    /// message. Returns how many messages that were: none if that cannot be kept.
     pub fn ack_through(&self, message: &Delivered) -> u64 {
+        if self.check_kept().is_err() {
+            return 0;
+        }
         let done = self.group.ack_through(message.id(), self.id);
         self.core.mark(&self.group);
         done
     }
 
     /// As [`Consumer::ack`], by what was kept of the message.
+    #[inline]
     pub fn ack_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
+        self.check_kept()?;
         let result = self.group.ack(id, lease, self.id);
         self.core.mark(&self.group);
         result
@@ -242,6 +261,7 @@ impl Consumer {
     }
 
     fn give_back(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
+        self.check_kept()?;
         let result = self.group.nack(id, lease, self.id, nack);
         burial::bury(&self.core, &self.group);
         self.core.mark(&self.group);

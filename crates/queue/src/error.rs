@@ -103,6 +103,20 @@ pub enum QueueError {
         /// The number of this message.
         got: u64,
     },
+    /// A producer cannot have this id or give this number.
+    #[error(
+        "producer {producer} cannot send number {number}: ids and numbers of producers are less than \
+         2^64 - 1"
+    )]
+    ProducerNumber {
+        /// The producer's id.
+        producer: u64,
+        /// The number of the message.
+        number: u64,
+    },
+    /// No group can have these options.
+    #[error("no group can have these options: {0}")]
+    GroupOptions(#[source] InvalidOptions),
     /// The message is no longer the caller's: its deadline passed, or it was taken back.
     #[error("the message {0} is no longer leased to this consumer")]
     LeaseLost(crate::MessageId),
@@ -151,8 +165,9 @@ pub enum QueueError {
         /// What the disk said.
         reason: String,
     },
-    /// The control log can no longer be written: the disk failed. Open the queue again.
-    #[error("the control log cannot be written any more: {0}")]
+    /// The control log cannot be written: the disk failed. Whether what was asked for happened is not
+    /// known. The queue tries every second to begin the log anew; try again.
+    #[error("the control log cannot be written now: {0}")]
     ControlFailed(String),
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]

@@ -1,16 +1,20 @@
 //! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
 
+use crate::awake::Awake;
 use crate::blocking::block_on;
 use crate::core::Core;
 use crate::error::QueueError;
+use crate::queue::QueueOptions;
+use crate::sabotage::Switch;
 use crate::spares::Spares;
 use crate::topic::{Making, Topic};
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
-use rialto_log::{Group, KeyRing, Maps, Options, Sealing, Space, SpareFiles, Writer};
+use rialto_log::{Group, KeyRing, Maps, OpenReport, Options, Position, Sealing, Segments, Space};
+use rialto_log::{SpareFiles, Writer};
 use std::collections::VecDeque;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -47,6 +51,35 @@ struct Agenda {
     is_closed: bool,
 }
 
+/// Where a log is, and how it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct LogPlace {
+    pub(crate) dir: PathBuf,
+    pub(crate) segment_bytes: u64,
+    pub(crate) sealing: Sealing,
+    pub(crate) space: Space,
+    /// Whether the lock of the control log keeps other processes away.
+    pub(crate) is_guarded: bool,
+}
+
+/// How far a log is known to be written.
+pub(crate) struct Reached {
+    /// As readers have it.
+    pub(crate) segments: Segments,
+    pub(crate) written: u64,
+    /// The last record that no loss of power can take, if there is one.
+    pub(crate) durable: Option<Position>,
+}
+
+impl Reached {
+    /// What a writer has done, which may have failed.
+    pub(crate) fn by(writer: &Writer) -> Self {
+        let segments = writer.segments();
+        let durable = segments.position_of(writer.durable_seq());
+        Self { segments, written: writer.position().seq, durable }
+    }
+}
+
 /// What all topics of a queue share.
 pub(crate) struct House {
     pub(crate) disk: Option<Arc<dyn Disk>>,
@@ -56,6 +89,9 @@ pub(crate) struct House {
     pub(crate) maps: Option<Maps>,
     /// What logs make their next files of.
     spare_files: SpareFiles,
+    pub(crate) sabotage: Switch,
+    /// Which logs and readers hold descriptors.
+    pub(crate) awake: Awake,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
     agenda: Mutex<Agenda>,
@@ -68,29 +104,32 @@ pub(crate) struct House {
 }
 
 impl House {
-    pub(crate) fn new(
-        disk: Option<Arc<dyn Disk>>,
-        clock: Arc<dyn Clock>,
-        keys: KeyRing,
-        salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
-        spares: Arc<Spares>,
-        maps: Option<Maps>,
-        spare_files: SpareFiles,
-    ) -> Self {
+    pub(crate) fn new(options: QueueOptions) -> Self {
+        let QueueOptions { mapped_segments_max, clock, keys, salt, .. } = options;
         Self {
-            disk,
+            sabotage: Switch {
+                #[cfg(feature = "sabotage")]
+                thrown: options.sabotage,
+            },
+            disk: options.dir.is_some().then_some(options.disk),
             clock,
             keys,
             salt,
-            maps,
-            spare_files,
-            spares,
+            maps: (mapped_segments_max > 0).then(|| Maps::keeping(mapped_segments_max)),
+            spare_files: SpareFiles::up_to(options.spare_bytes_max),
+            spares: Spares::new(options.buffers_bytes),
+            awake: Awake::up_to(options.descriptors_max),
             agenda: Mutex::default(),
             bell: Condvar::new(),
             closed: Condvar::new(),
             driven: OnceLock::new(),
             refuses_new: AtomicBool::new(false),
         }
+    }
+
+    /// The log of a lane has taken descriptors. To be called without a lock of the lane.
+    pub(crate) fn woke(&self, topic: &Arc<Topic>, nth: usize) {
+        self.awake.woke(topic, nth);
     }
 
     /// From here on, new messages, topics and groups are refused, or are not any more.
@@ -115,21 +154,45 @@ impl House {
         self.clock.now()
     }
 
-    /// Opens or creates a log.
-    pub(crate) fn open_log(
-        &self,
-        dir: &Path,
-        segment_bytes: u64,
-        sealing: Sealing,
-        space: Space,
-    ) -> Result<Writer, QueueError> {
-        let disk = self.disk.clone().expect("only a queue with a disk opens logs");
-        disk.create_dir_all(dir)?;
+    /// How the log in a place is opened.
+    fn log_options(&self, place: &LogPlace) -> Options {
+        let LogPlace { segment_bytes, sealing, space, is_guarded, .. } = *place;
         let keys = self.keys.clone();
         let spares = self.spare_files.clone();
-        let options =
-            Options { segment_bytes, space, spares, sealing, keys, ..Options::new((self.salt)()) };
-        let (writer, _) = rialto_log::open(disk, dir, options)?;
+        let salt = (self.salt)();
+        Options { segment_bytes, space, spares, sealing, keys, is_guarded, ..Options::new(salt) }
+    }
+
+    fn log_disk(&self) -> Arc<dyn Disk> {
+        self.disk.clone().expect("only a queue with a disk opens logs")
+    }
+
+    /// Opens or creates a log.
+    pub(crate) fn open_log(&self, place: &LogPlace) -> Result<Writer, QueueError> {
+        let options = self.log_options(place);
+        let (writer, _) = rialto_log::open(self.log_disk(), &place.dir, options)?;
+        Ok(writer)
+    }
+
+    /// Looks at a log that is there, and leaves it at rest until it is written.
+    pub(crate) fn find_log(&self, place: &LogPlace) -> Result<(Segments, OpenReport), QueueError> {
+        let options = self.log_options(place);
+        Ok(rialto_log::recover(self.log_disk(), &place.dir, options)?.rest()?)
+    }
+
+    /// Opens a log again that was open before in this process, or was found at rest. What is behind
+    /// `reached` is cut: nobody was told that it was written.
+    pub(crate) fn resume_log(
+        &self,
+        place: &LogPlace,
+        reached: &Reached,
+    ) -> Result<Writer, QueueError> {
+        let options = Options { acknowledged: reached.durable, ..self.log_options(place) };
+        let mut recovered = rialto_log::recover(self.log_disk(), &place.dir, options)?;
+        if recovered.report().last_seq > reached.written {
+            recovered.truncate_after(reached.written)?;
+        }
+        let (writer, _) = recovered.resume(&reached.segments).start()?;
         Ok(writer)
     }
 

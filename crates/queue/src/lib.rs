@@ -1,5 +1,6 @@
 //! Topics on a durable log.
 
+mod awake;
 mod batch;
 mod batcher;
 mod blocking;
@@ -23,12 +24,15 @@ mod queue;
 mod rate;
 mod reader;
 mod recovery;
+mod sabotage;
 mod spares;
 mod subscription;
+mod survey;
 mod topic;
 mod transaction;
 mod waiting;
 
+pub use awake::DESCRIPTORS_MIN;
 pub use batcher::{BatchOptions, Batcher};
 pub use burial::{DEAD_SUFFIX, dead_header, dead_topic_of};
 pub use conflation::CONFLATED_KEYS_MAX;
@@ -41,8 +45,8 @@ pub use format::{
     MESSAGE_BYTES_MAX,
 };
 pub use group::{
-    DeadLetter, DeathReason, Delivered, Delivery, Fetched, Filter, GroupCounts, GroupOptions,
-    GroupStats, InvalidFilter, Order, Sharing, Start,
+    DeadLetter, DeathReason, Delivered, Delivery, FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Fetched,
+    Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter, Order, Sharing, Start,
 };
 pub use letters::{REDRIVE_GROUP, Redriven};
 pub use message::{InvalidMessageId, Message, MessageId};
@@ -56,7 +60,10 @@ pub use reader::{Read, Reader};
 pub use recovery::{OpenReport, Rewound};
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use rialto_log::{Cipher, Compression, KeyRing, Level};
+#[cfg(feature = "sabotage")]
+pub use sabotage::Sabotage;
 pub use subscription::{Settler, Subscription};
+pub use survey::topic_dirs;
 pub use topic::{
     Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, PRODUCERS_MAX, TopicOptions, WhenFull,
 };

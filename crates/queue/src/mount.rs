@@ -22,6 +22,9 @@ pub struct MountedLog {
     /// The log that it is made of, if it can be made again from another: the epochs of that one
     /// decide which records are still those that groups have seen. Nothing if it stands for itself.
     pub made_of: Option<Segments>,
+    /// The epochs of the logs that [`made_of`](MountedLog::made_of), or else this log, is a copy of: each
+    /// with its salt, and the last record up to which the copy has the same history.
+    pub copied_from: Vec<((u64, [u8; 16]), u64)>,
     /// How safe what groups say is; at least [`Level::Buffered`], since the log is on a disk.
     pub level: Level,
     /// How it is compressed and encrypted; the dead letters of its groups are, likewise.
@@ -44,10 +47,11 @@ impl MountedLog {
     fn last_of(&self, known: &[Epoch]) -> u64 {
         let now = self.truth().epochs();
         let common = known.iter().filter(|epoch| now.contains(epoch)).map(|(number, _)| *number);
-        match common.max() {
-            Some(epoch) => self.truth().end_of_epoch(epoch).unwrap_or(u64::MAX - 1),
-            None => 0,
+        if let Some(epoch) = common.max() {
+            return self.truth().end_of_epoch(epoch).unwrap_or(u64::MAX - 1);
         }
+        let copied = self.copied_from.iter().filter(|(epoch, _)| known.contains(epoch));
+        copied.map(|(_, end)| *end).max().unwrap_or(0)
     }
 
     /// The last epochs.

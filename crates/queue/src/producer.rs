@@ -34,6 +34,11 @@ pub struct Receipt {
     mark: Option<MessageId>,
 }
 
+/// The numbers from this one on. Behind the greatest comes nothing but itself, which is refused.
+fn numbers_from(first: u64) -> impl Iterator<Item = u64> {
+    (0..).map(move |nth| first.saturating_add(nth))
+}
+
 impl Producer {
     pub(crate) fn new(topic: Arc<Topic>, core: Arc<Core>) -> Self {
         Self { topic, _core: core }
@@ -60,8 +65,8 @@ impl Producer {
     }
 
     /// As [`Producer::send`], and a message that was accepted with this number of this producer is
-    /// not published again. Numbers go up, gaps are allowed; the producer's id is not 0 and less
-    /// than 2^64 - 1.
+    /// not published again. Numbers go up, gaps are allowed; the producer's id is not 0, and both
+    /// are less than 2^64 - 1.
     pub fn send_numbered(
         &self,
         message: &Publish<'_>,
@@ -89,7 +94,7 @@ impl Producer {
     ) -> Result<BatchReceipt, QueueError> {
         let incoming: Vec<_> = messages
             .iter()
-            .zip(first..)
+            .zip(numbers_from(first))
             .map(|(publish, number)| Incoming { publish, producer: (producer, number) })
             .collect();
         let mut receipt = BatchReceipt {
@@ -175,7 +180,7 @@ impl Producer {
         };
         loop {
             let done = receipt.ids.len() + receipt.duplicates;
-            let rest = messages[done..].iter().zip(first.saturating_add(done as u64)..);
+            let rest = messages[done..].iter().zip(numbers_from(first).skip(done));
             let incoming =
                 rest.map(|(publish, number)| Incoming { publish, producer: (producer, number) });
             let result = self.topic.publish(incoming, |accepted| match accepted {

@@ -1,6 +1,7 @@
 //! A queue, and the threads that work for it.
 
 use crate::consumer::Consumer;
+use crate::control::Control;
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{GroupOptions, GroupStats, Start};
@@ -11,12 +12,11 @@ use crate::producer::Producer;
 use crate::rate::Rate;
 use crate::reader::Reader;
 use crate::recovery::{self, OpenReport};
-use crate::spares::Spares;
 use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
 use rialto_disk::{Disk, RealDisk};
-use rialto_log::{KeyRing, Maps, SpareFiles, fresh_salt};
+use rialto_log::{KeyRing, fresh_salt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -43,6 +43,12 @@ pub struct QueueOptions {
     /// next files of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be written full
     /// of zeros first. They go when the disk is full. None are kept if it is 0.
     pub spare_bytes_max: u64,
+    /// About how many descriptors are kept open, of all topics together; at least
+    /// [`DESCRIPTORS_MIN`](crate::DESCRIPTORS_MIN). Half of them are for logs that are written: when
+    /// more topics are, some close their files in turn, which costs each about a millisecond when it
+    /// is written again. A quarter is for readers and groups that are behind; others open their
+    /// file for every stretch that they read.
+    pub descriptors_max: usize,
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// The clock.
@@ -58,6 +64,9 @@ pub struct QueueOptions {
     /// much, or must take bursts at full speed. Used in whole MiB. Otherwise, and beyond it, memory
     /// is taken as needed, and 32 MiB are kept for another use.
     pub buffers_bytes: usize,
+    /// The promise that is broken on purpose.
+    #[cfg(feature = "sabotage")]
+    pub sabotage: Option<crate::Sabotage>,
 }
 
 impl QueueOptions {
@@ -76,11 +85,14 @@ impl QueueOptions {
             control_segment_bytes: 4 << 20,
             mapped_segments_max: 64,
             spare_bytes_max: 256 << 20,
+            descriptors_max: 512,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
             keys: KeyRing::empty(),
             salt: Arc::new(fresh_salt),
             buffers_bytes: 0,
+            #[cfg(feature = "sabotage")]
+            sabotage: None,
         }
     }
 }
@@ -132,29 +144,8 @@ impl Queue {
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
-        let QueueOptions {
-            dir,
-            control_segment_bytes,
-            mapped_segments_max,
-            spare_bytes_max,
-            disk,
-            clock,
-            keys,
-            salt,
-            buffers_bytes,
-        } = options;
-        let spares = Spares::new(buffers_bytes);
-        let maps = (mapped_segments_max > 0).then(|| Maps::keeping(mapped_segments_max));
-        let disk = dir.is_some().then_some(disk);
-        let house = Arc::new(House::new(
-            disk,
-            clock,
-            keys,
-            salt,
-            spares,
-            maps,
-            SpareFiles::up_to(spare_bytes_max),
-        ));
+        let (dir, control_segment_bytes) = (options.dir.clone(), options.control_segment_bytes);
+        let house = Arc::new(House::new(options));
         let (core, report) = match dir {
             Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
             None => (Core::new(house, None, None, 1), OpenReport::default()),
@@ -180,6 +171,14 @@ impl Queue {
     /// and keeps what is left of it for others.
     pub fn set_refusing(&self, refuse: bool) {
         self.inner.core.house.set_refusing(refuse);
+    }
+
+    /// Why nothing can be created, fetched, acknowledged or committed now, if the disk failed the control
+    /// log. Topics of memory go on. The queue tries every second to begin the log anew, and keeps
+    /// what it was told until it can.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.inner.core.control.as_ref().and_then(Control::failure)
     }
 
     /// Whether [`Queue::set_refusing`] has everything new refused.
@@ -270,9 +269,22 @@ impl Queue {
         Transaction::new(self.inner.core.clone())
     }
 
+    /// The bytes that the messages of some topics take together, those that are put off included; to
+    /// a stretch of 256 KiB for each priority.
+    pub fn held_bytes(&self, is_meant: impl Fn(&Name) -> bool) -> u64 {
+        let topics = self.inner.core.topics();
+        topics.iter().filter(|topic| is_meant(&topic.name)).map(|topic| topic.held_bytes()).sum()
+    }
+
     /// How a topic is doing.
     pub fn stats(&self, topic: &str) -> Result<TopicStats, QueueError> {
-        Ok(self.inner.core.topic(topic)?.stats())
+        let core = &self.inner.core;
+        let topic = core.topic(topic)?;
+        let mut stats = topic.stats();
+        if stats.failed.is_none() && core.keeps(&topic) {
+            stats.failed = self.failure();
+        }
+        Ok(stats)
     }
 
     /// Drops all messages of a topic, whoever still wants them, but those that are put off. Returns
@@ -358,7 +370,7 @@ pub struct TopicStats {
     pub recent_bytes: u64,
     /// Its groups.
     pub groups: Vec<GroupStats>,
-    /// Why nothing can be published on it any more.
+    /// Why nothing can be published on it any more, or acknowledged now ([`Queue::failure`]).
     pub failed: Option<String>,
 }
 

@@ -3,11 +3,12 @@
 use crate::control::{Control, ControlState, GroupRecord, TopicRecord};
 use crate::core::{Core, topic_dir};
 use crate::error::QueueError;
-use crate::group::{Group, GroupState};
+use crate::group::{Group, GroupState, Progress};
 use crate::house::House;
 use crate::mount::Mounting;
 use crate::name::Name;
-use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, TopicOptions, lane_dir, space};
+use crate::sabotage::Sabotage;
+use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
 use rialto_log::Level;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +57,7 @@ pub(crate) fn open(
     for id in deleted {
         crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
     }
+    crate::core::remove_orphans(disk.as_ref(), dir, next_id, |id| core.topic_of(id).is_some());
     for (producer, number) in numbers {
         core.transaction_numbers().remember(&producer, number, true);
     }
@@ -65,10 +67,14 @@ pub(crate) fn open(
         transaction.messages.retain(|moved| {
             core.topic_of(moved.topic).is_some_and(|topic| topic.level() != Level::Memory)
         });
-        core.deliver(transaction)?;
+        if !house.sabotage.is(Sabotage::ForgetTransactions) {
+            core.deliver(transaction)?;
+        }
     }
     // What was clamped must be known before numbers that were lost are given anew.
-    core.checkpoint()?;
+    if !house.sabotage.is(Sabotage::SkipOpeningCheckpoint) {
+        core.checkpoint()?;
+    }
     Ok((core, report))
 }
 
@@ -99,16 +105,14 @@ fn open_topic(
         for (nth, lane) in topic.lanes.iter().enumerate() {
             let dir = lane_dir(dir, lane.number);
             if disk.list(&dir).is_ok_and(|files| !files.is_empty()) {
-                let TopicOptions { segment_bytes, level, .. } = topic.options;
-                let sealing = topic.options.sealing();
-                let writer = house.open_log(&dir, segment_bytes, sealing, space(level))?;
-                topic.adopt(nth, writer)?;
+                topic.adopt(nth)?;
             }
         }
         for (nth, producer, number) in last {
             topic.restore_producer(nth, producer, number);
         }
-        for nth in 0..topic.lanes.len() {
+        let is_read = !house.sabotage.is(Sabotage::ForgetProducers);
+        for nth in (0..topic.lanes.len()).filter(|_| is_read) {
             read_producers(&topic, nth, upto.get(nth).copied().unwrap_or(1))?;
         }
         topic.numbers_told(&upto);
@@ -128,6 +132,8 @@ fn open_topic(
     topic.retain()?;
     let nth = topic.lanes.len() - 1;
     let lane = &topic.lanes[nth];
+    let delayed =
+        if house.sabotage.is(Sabotage::MoveTwice) { Progress::default() } else { delayed };
     topic.delayed().restore(&delayed, lane.first(), lane.visible() + 1);
     Ok(())
 }
@@ -184,6 +190,7 @@ pub(crate) fn restore_group(
         let nth = usize::from(lane);
         let end = end.map(|end| end.min(topic.lanes[nth].visible() + 1));
         if let Some(end) = end
+            && !core.house.sabotage.is(Sabotage::KeepLostProgress)
             && progress.forget_from(lane, end)
         {
             let (topic, group) = (topic.name.clone(), name.clone());

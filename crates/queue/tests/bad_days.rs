@@ -159,6 +159,6 @@ fn users_of_what_is_gone_are_told() {
     // What is still in memory may be read to its end.
     while let Ok(Some(_)) = reader.try_next() {}
     assert!(matches!(reader.try_next(), Err(QueueError::TopicDeleted(_))));
-    let files = stage.disk.list(Path::new(LANE)).unwrap();
-    assert!(files.is_empty(), "{files:?}");
+    let files = stage.disk.list(Path::new(LANE));
+    assert!(files.as_ref().is_err_and(rialto_disk::DiskError::is_not_found), "{files:?}");
 }

@@ -219,3 +219,20 @@ fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
     assert_eq!(overtake(Overtaken::Newest), ["missed 4", "e"]);
     assert_eq!(overtake(Overtaken::CutOff), ["cut off after 2"]);
 }
+
+#[test]
+fn what_is_put_off_has_a_bound_of_its_own() {
+    for kind in [Kind::Stream, Kind::WorkQueue] {
+        let stage = Stage::new();
+        let options = TopicOptions { kind, ..stream() };
+        stage.queue().create_topic("t", options.bytes_max(1_000)).unwrap();
+        let producer = stage.queue().producer("t").unwrap();
+        let payload = [7; 400];
+        let delayed = Publish::new(&payload).delay(SECOND);
+        let send = || producer.try_send(&delayed).map(drop);
+        send().unwrap();
+        send().unwrap();
+        assert!(matches!(send(), Err(QueueError::Full { messages: 2, .. })), "{kind:?}");
+        producer.try_send(&Publish::new(&payload)).map(drop).unwrap();
+    }
+}

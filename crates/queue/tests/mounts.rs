@@ -118,6 +118,7 @@ impl Owner {
         MountedLog {
             segments: self.made(),
             made_of: Some(self.truth.segments()),
+            copied_from: Vec::new(),
             level: Level::Synced,
             sealing: Sealing::NONE,
             visible: self.last(),
@@ -460,5 +461,37 @@ fn times_are_found() {
     {
         let reader = stage.queue().reader(TOPIC, Start::At(Timestamp(time))).unwrap();
         assert_eq!(reader.positions(), [first], "{time}");
+    }
+}
+
+#[test]
+fn groups_go_on_with_a_copy_of_the_log_as_far_as_it_goes() {
+    for (acked, expected_next) in [(4, 5), (10, 7)] {
+        let (mut stage, mut owner) = stage();
+        owner.write("fact", 10, Commit::Synced);
+        let mount = owner.mount(&stage);
+        let consumer = stage.consumer(TOPIC, "g");
+        ack(&consumer, &consumer.try_fetch(acked).unwrap().messages);
+        let known = owner.truth.segments().epochs();
+        drop((consumer, mount));
+        stage.reopen();
+
+        // A copy of the first six records is a log of its own, with a salt of its own.
+        delete_made(&stage.disk);
+        drop(owner);
+        for file in stage.disk.list(Path::new(TRUTH)).unwrap() {
+            stage.disk.remove(&Path::new(TRUTH).join(file)).unwrap();
+        }
+        let mut copy = Owner::open(&stage.disk, 100);
+        copy.write("fact", 6, Commit::Synced);
+        let copied_from = known.into_iter().map(|epoch| (epoch, 6)).collect();
+        let mount = stage.queue().mount(TOPIC, MountedLog { copied_from, ..copy.log() }).unwrap();
+        assert_eq!(mount.rewound().len(), usize::from(acked > 6), "{acked} were acknowledged");
+        copy.write("other", 2, Commit::Synced);
+        mount.advance(copy.last());
+        let consumer = stage.queue().consumer(TOPIC, "g").unwrap();
+        let mut next = expected("fact", expected_next..=6);
+        next.extend(expected("other", 7..=8));
+        assert_eq!(words(&consumer.try_fetch(100).unwrap().messages), next);
     }
 }

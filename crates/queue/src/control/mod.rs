@@ -2,21 +2,26 @@
 //! nothing else.
 
 mod record;
+mod revival;
 mod state;
+mod trouble;
 
 pub(crate) use record::{FORMAT_VERSION, Finished, Moved, Record};
 pub(crate) use state::{ControlState, GroupRecord, PastTransaction, TopicRecord};
 
 use crate::error::QueueError;
 use crate::group::Group;
-use crate::house::{House, Work};
+use crate::house::{House, LogPlace, Reached, Work};
+use crate::sabotage::Sabotage;
 use crate::waiting::Waiters;
+use rialto_clock::Timestamp;
 use rialto_log::{AppendError, Commit, GROUP_BYTES_MAX, Group as LogGroup, RECORD_BYTES_MAX};
-use rialto_log::{Cipher, Reader, Sealing, Space, Writer};
+use rialto_log::{Cipher, Reader, Sealing, Segments, Space, Writer};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use trouble::Trouble;
 
 /// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
 /// small messages, which has its own bound.
@@ -43,22 +48,40 @@ struct Pending {
 }
 
 struct Store {
-    /// Nothing once it is closed.
+    /// Nothing once it is closed, and while it cannot be opened again after a failure.
     writer: Option<Writer>,
     bytes_since_checkpoint: u64,
     has_unsynced: bool,
+    /// How far the log was written when it failed.
+    reached: Option<Reached>,
+    /// When it may be begun anew, after it failed.
+    next_try: Timestamp,
+}
+
+/// What the core does for the control log while that is written.
+pub(crate) trait Told {
+    /// Puts the messages of a transaction that is written into their topics.
+    fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError>;
+    /// Tells everything anew, and returns the next id.
+    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32;
+    /// Tells transactions anew whose messages wait for a topic that cannot be written; what tells one
+    /// returns the number of its record.
+    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64);
+    /// The record of the oldest transaction whose messages a loss of power could still take.
+    fn safe_below(&self) -> Option<u64>;
 }
 
 /// The control log.
 pub(crate) struct Control {
     house: Arc<House>,
+    place: LogPlace,
     pending: Mutex<Pending>,
     store: Mutex<Store>,
     /// Rounds that have been written, and rounds that have been synced.
     written: AtomicU64,
     synced: AtomicU64,
     rounds: Waiters,
-    failed: OnceLock<String>,
+    trouble: Trouble,
     /// Held to read while a record is noted and what it tells of becomes true, and to write while a
     /// checkpoint repeats everything: an image from in between would undo what the record said. It is
     /// taken before any other lock of a topic or a group, and never waited for to write where a reader
@@ -68,6 +91,24 @@ pub(crate) struct Control {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a control log says.
+pub(crate) fn read_state(segments: &Segments, dir: &Path) -> Result<ControlState, QueueError> {
+    let mut state = ControlState::new();
+    let mut epoch = 0;
+    let mut reader = Reader::open(segments, segments.first_seq())?;
+    while let Some(view) = reader.next_group()? {
+        if std::mem::replace(&mut epoch, view.epoch()) != view.epoch() {
+            state.begin_epoch();
+        }
+        for (seq, bytes) in view {
+            let wrong = |why| QueueError::Control { dir: dir.to_owned(), seq, why };
+            let record = postcard::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
+            state.apply(seq, record).map_err(wrong)?;
+        }
+    }
+    Ok(state)
 }
 
 impl Control {
@@ -80,21 +121,15 @@ impl Control {
         // Transactions carry messages, some of which may be of topics that are encrypted.
         let encryption = house.keys.current().map(|_| Cipher::Aes256Gcm);
         let sealing = Sealing { encryption, ..Sealing::NONE };
-        let writer = house.open_log(dir, segment_bytes, sealing, Space::Zeroed)?;
-        let mut state = ControlState::new();
-        let mut epoch = 0;
-        let mut reader = Reader::open(&writer.segments(), writer.segments().first_seq())?;
-        while let Some(view) = reader.next_group()? {
-            if std::mem::replace(&mut epoch, view.epoch()) != view.epoch() {
-                state.begin_epoch();
-            }
-            for (seq, bytes) in view {
-                let wrong = |why| QueueError::Control { dir: dir.to_owned(), seq, why };
-                let record =
-                    postcard::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
-                state.apply(seq, record).map_err(wrong)?;
-            }
-        }
+        let place = LogPlace {
+            dir: dir.to_owned(),
+            segment_bytes,
+            sealing,
+            space: Space::Zeroed,
+            is_guarded: false,
+        };
+        let writer = house.open_log(&place)?;
+        let state = read_state(&writer.segments(), dir)?;
         let mut open = LogGroup::new(GROUP_BYTES_MAX);
         open.begin(writer.next_seq());
         let pending = Pending {
@@ -109,26 +144,32 @@ impl Control {
         };
         let control = Self {
             house: house.clone(),
+            place,
             pending: Mutex::new(pending),
             store: Mutex::new(Store {
                 writer: Some(writer),
                 bytes_since_checkpoint: 0,
                 has_unsynced: false,
+                reached: None,
+                next_try: Timestamp::default(),
             }),
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             rounds: Waiters::default(),
-            failed: OnceLock::new(),
+            trouble: Trouble::default(),
             gate: RwLock::new(()),
         };
         Ok((control, state))
     }
 
+    #[inline]
     pub(crate) fn check(&self) -> Result<(), QueueError> {
-        match self.failed.get() {
-            None => Ok(()),
-            Some(reason) => Err(QueueError::ControlFailed(reason.clone())),
-        }
+        self.trouble.check()
+    }
+
+    /// Why nothing can be written now, if the disk failed.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.trouble.failure()
     }
 
     /// To be held while something is noted or committed, and until it is true in memory, too.
@@ -215,6 +256,9 @@ impl Control {
         let mark = if synced { &self.synced } else { &self.written };
         std::future::poll_fn(|context| {
             let reached = || {
+                if self.house.sabotage.is(Sabotage::ConfirmWhileFailed) && self.check().is_err() {
+                    return Ok(true);
+                }
                 self.check()?;
                 Ok(mark.load(Ordering::Acquire) >= round)
             };
@@ -233,15 +277,9 @@ impl Control {
         .await
     }
 
-    /// Writes what is pending. Transactions that are written are handed to `deliver`, in order;
-    /// `images` tells everything anew when a checkpoint is due, and `safe_below` up to which record
-    /// all transactions are safely in their topics.
-    pub(crate) fn step(
-        &self,
-        mut deliver: impl FnMut(PastTransaction) -> Result<(), QueueError>,
-        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
-        safe_below: impl FnOnce() -> Option<u64>,
-    ) {
+    /// Writes what is pending, and a checkpoint if one is due. If the disk had failed, begins the log
+    /// anew instead, unless that was tried a moment ago.
+    pub(crate) fn step(&self, told: &impl Told) {
         let mut store = lock(&self.store);
         // Taken together: who asks for a sync from here on means a later round, and must find it asked
         // for when that begins.
@@ -251,31 +289,29 @@ impl Control {
             pending.rounds_begun += 1;
             (pending.rounds_begun, std::mem::take(&mut pending.sync_wanted))
         };
-        let stepped = self.write_round(&mut store, sync_wanted, &mut deliver).and_then(|synced| {
-            self.advance_checkpoint(&mut store, images, safe_below)?;
-            Ok(synced)
-        });
+        let stepped = if self.failure().is_some() {
+            self.revive_in_time(&mut store, told)
+        } else {
+            self.write_round(&mut store, sync_wanted, told).and_then(|synced| {
+                self.advance_checkpoint(&mut store, told)?;
+                Ok(Some(synced))
+            })
+        };
         match stepped {
-            Ok(synced) => {
+            Ok(None) => {}
+            Ok(Some(synced)) => {
                 self.written.store(round, Ordering::Release);
                 if synced {
                     self.synced.store(round, Ordering::Release);
                 }
             }
-            Err(error) => self.fail(&error),
+            Err(error) => self.fail(&mut store, &error),
         }
         drop(store);
         self.rounds.wake_through(round);
-        if self.failed.get().is_some() {
+        if self.check().is_err() {
             self.rounds.wake_all();
         }
-    }
-
-    fn fail(&self, error: &QueueError) {
-        if self.failed.set(error.to_string()).is_ok() {
-            tracing::error!("the queue can no longer record what groups did: {error}");
-        }
-        self.rounds.wake_all();
     }
 
     /// What is pending now, written. Returns whether it is synced as well.
@@ -283,11 +319,13 @@ impl Control {
         &self,
         store: &mut Store,
         sync_wanted: bool,
-        deliver: &mut impl FnMut(PastTransaction) -> Result<(), QueueError>,
+        told: &impl Told,
     ) -> Result<bool, QueueError> {
         let dirty = std::mem::take(&mut lock(&self.pending).dirty);
         for group in dirty {
-            if let Some(progress) = group.take_changes() {
+            if let Some(progress) = group.take_changes()
+                && !self.house.sabotage.is(Sabotage::ForgetAcks)
+            {
                 let (topic, group) = (group.topic.id, group.id);
                 let mut pending = lock(&self.pending);
                 for progress in progress.pieces() {
@@ -303,7 +341,9 @@ impl Control {
             let sync = sync_wanted || !pending.transactions.is_empty();
             (std::mem::take(&mut pending.full), sync)
         };
-        let commit = if sync { Commit::Synced } else { Commit::Written };
+        // Where the messages come first, their record is synced behind them.
+        let is_late = self.house.sabotage.is(Sabotage::DeliverBeforeSync);
+        let commit = if sync && !is_late { Commit::Synced } else { Commit::Written };
         let last = groups.len();
         let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
         for (nth, mut group) in groups.into_iter().enumerate() {
@@ -312,11 +352,20 @@ impl Control {
             store.bytes_since_checkpoint += group.stored_bytes() as u64;
             store.has_unsynced = true;
         }
+        let written = writer.next_seq();
+        if self.house.sabotage.is(Sabotage::DeliverBeforeSync) {
+            self.deliver_below(written, told)?;
+        }
         if sync {
             writer.sync()?;
             store.has_unsynced = false;
         }
-        let written = writer.next_seq();
+        self.deliver_below(written, told)?;
+        Ok(!store.has_unsynced)
+    }
+
+    /// Has the transactions delivered whose records stand below this number.
+    fn deliver_below(&self, written: u64, told: &impl Told) -> Result<(), QueueError> {
         loop {
             let next = {
                 let mut pending = lock(&self.pending);
@@ -324,41 +373,37 @@ impl Control {
                 if is_written { pending.transactions.pop_front() } else { None }
             };
             match next {
-                Some(transaction) => deliver(transaction)?,
-                None => return Ok(!store.has_unsynced),
+                Some(transaction) => told.deliver(transaction)?,
+                None => return Ok(()),
             }
         }
     }
 
-    fn advance_checkpoint(
-        &self,
-        store: &mut Store,
-        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
-        safe_below: impl FnOnce() -> Option<u64>,
-    ) -> Result<(), QueueError> {
+    fn advance_checkpoint(&self, store: &mut Store, told: &impl Told) -> Result<(), QueueError> {
         if store.bytes_since_checkpoint < CHECKPOINT_BYTES {
             return Ok(());
         }
         // Another round will come.
         let Ok(_gate) = self.gate.try_write() else { return Ok(()) };
-        self.write_checkpoint(store, images, safe_below)
+        self.write_checkpoint(store, told)
     }
 
-    fn write_checkpoint(
-        &self,
-        store: &mut Store,
-        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
-        safe_below: impl FnOnce() -> Option<u64>,
-    ) -> Result<(), QueueError> {
+    fn write_checkpoint(&self, store: &mut Store, told: &impl Told) -> Result<(), QueueError> {
         let floor = lock(&self.pending).open.next_seq();
-        lock(&self.pending).append(&Record::CheckpointBegin { version: FORMAT_VERSION });
-        let next_id = images(&mut |record| {
-            lock(&self.pending).append(record);
-        });
+        self.append_checkpoint(told, |_| ());
+        self.write_all(store)?;
+        // Neither what is on its way into topics may go, nor what has yet to be.
+        let waiting = lock(&self.pending).transactions.front().map(|it| it.seq);
+        let keep_from = [told.safe_below(), waiting].into_iter().flatten().fold(floor, u64::min);
+        let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
+        writer.retain_from(keep_from)?;
+        Ok(())
+    }
+
+    /// Writes and syncs what is pending, a checkpoint at its end.
+    fn write_all(&self, store: &mut Store) -> Result<(), QueueError> {
         let groups = {
             let mut pending = lock(&self.pending);
-            let next_transaction = pending.next_transaction;
-            pending.append(&Record::CheckpointEnd { next_id, next_transaction });
             pending.rotate();
             std::mem::take(&mut pending.full)
         };
@@ -369,29 +414,37 @@ impl Control {
         writer.sync()?;
         store.has_unsynced = false;
         store.bytes_since_checkpoint = 0;
-        // Neither what is on its way into topics may go, nor what has yet to be.
-        let waiting = lock(&self.pending).transactions.front().map(|it| it.seq);
-        let keep_from = [safe_below(), waiting].into_iter().flatten().fold(floor, u64::min);
-        writer.retain_from(keep_from)?;
         Ok(())
     }
 
-    /// Writes a checkpoint now.
-    pub(crate) fn checkpoint(
-        &self,
-        images: impl FnOnce(&mut dyn FnMut(&Record<'_>)) -> u32,
-        safe_below: impl FnOnce() -> Option<u64>,
-    ) -> Result<(), QueueError> {
+    /// Says everything anew, and what `more` has to say, behind what is pending.
+    fn append_checkpoint(&self, told: &impl Told, more: impl FnOnce(&mut Pending)) {
+        lock(&self.pending).append(&Record::CheckpointBegin { version: FORMAT_VERSION });
+        let next_id = told.images(&mut |record| {
+            lock(&self.pending).append(record);
+        });
+        told.carry(&mut |record| lock(&self.pending).append(record));
+        let mut pending = lock(&self.pending);
+        more(&mut pending);
+        let next_transaction = pending.next_transaction;
+        pending.append(&Record::CheckpointEnd { next_id, next_transaction });
+    }
+
+    /// Writes a checkpoint now, of a log that is begun anew if it had failed.
+    pub(crate) fn checkpoint(&self, told: &impl Told) -> Result<(), QueueError> {
         // Whoever holds the gate to read may wait for the store.
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         let mut store = lock(&self.store);
-        self.write_checkpoint(&mut store, images, safe_below)
+        match self.failure() {
+            Some(_) => self.revive(&mut store, told),
+            None => self.write_checkpoint(&mut store, told),
+        }
     }
 
     /// Makes everything durable, leaves a proof of the end, and lets go of the log.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         let writer = lock(&self.store).writer.take();
-        let _ = self.failed.set("it was closed".to_owned());
+        self.trouble.closed();
         self.rounds.wake_all();
         match writer {
             Some(writer) => Ok(writer.close().map(drop)?),

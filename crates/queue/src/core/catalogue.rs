@@ -8,7 +8,7 @@ use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
 use crate::mount::Mounting;
 use crate::name::Name;
 use crate::topic::{
-    DELAYED_LANE, End, Kind, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions,
+    DELAYED_LANE, End, Kind, Lane, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions,
 };
 use rialto_log::Level;
 use std::sync::Arc;
@@ -73,10 +73,10 @@ impl Core {
         for group in topic.forget_groups() {
             group.delete();
         }
-        for lane in &topic.lanes {
-            lane.close()?;
-        }
-        self.remove_files(topic.id)
+        // The files go whatever their last write comes to. Those that cannot be removed now go with the
+        // next opening.
+        let closed = topic.lanes.iter().map(Lane::close).fold(Ok(()), Result::and);
+        self.remove_files(topic.id).and(closed)
     }
 
     /// Removes the files of a topic that was deleted.
@@ -95,6 +95,9 @@ impl Core {
         options: Option<GroupOptions>,
     ) -> Result<Arc<Group>, QueueError> {
         // Dead letters are not given up a second time, unless it was said where they go.
+        if let Some(options) = &options {
+            options.check().map_err(QueueError::GroupOptions)?;
+        }
         let options = options.map(|mut options| {
             if burial::is_dead(&topic.name) && options.dead_letter == DeadLetter::Own {
                 options.attempts_max = 0;
@@ -170,7 +173,7 @@ impl Core {
     }
 
     /// Drops all messages of a topic, durably.
-    pub(crate) fn purge(&self, topic: &Topic) -> Result<u64, QueueError> {
+    pub(crate) fn purge(&self, topic: &Arc<Topic>) -> Result<u64, QueueError> {
         let _changing = lock(&self.changing);
         topic.check_own()?;
         topic.check_open()?;
@@ -212,20 +215,41 @@ impl Core {
     }
 }
 
-/// Removes the files of a topic that is gone.
+/// Removes what is left of topics that the control log does not know any more, because it could not be
+/// removed when they were deleted. Ids from `next_id` on were never given away: whoever put an older
+/// control log in place finds the topics of the newer one untouched.
+pub(crate) fn remove_orphans(
+    disk: &dyn rialto_disk::Disk,
+    dir: &std::path::Path,
+    next_id: u32,
+    is_known: impl Fn(u32) -> bool,
+) {
+    let Ok(names) = disk.list_dirs(&dir.join("topics")) else { return };
+    let ids = names.iter().filter_map(|name| name.parse::<u32>().ok());
+    for id in ids.filter(|id| *id < next_id && !is_known(*id)) {
+        // What cannot be removed now is looked for again by the next opening.
+        let _ = remove_topic_dir(disk, &topic_dir(dir, id));
+    }
+}
+
+/// Removes the files of a topic that is gone, and their directories.
 pub(crate) fn remove_topic_dir(
     disk: &dyn rialto_disk::Disk,
     dir: &std::path::Path,
 ) -> Result<(), QueueError> {
+    let mut removed = Ok(());
     for lane in (0..PRIORITIES_MAX).chain([DELAYED_LANE]) {
         let dir = crate::topic::lane_dir(dir, lane);
         let Ok(files) = disk.list(&dir) else { continue };
         for file in files {
             match disk.remove(&dir.join(file)) {
-                Err(error) if !error.is_not_found() => return Err(error.into()),
+                Err(error) if !error.is_not_found() => removed = Err(error.into()),
                 _ => {}
             }
         }
+        // One that is not empty, or stays, does no harm.
+        let _ = disk.remove_dir(&dir);
     }
-    Ok(())
+    let _ = disk.remove_dir(dir);
+    removed
 }

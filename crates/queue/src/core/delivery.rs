@@ -1,16 +1,45 @@
 //! Transactions on their way into topics, and what the control log must remember of them.
 
-use super::{Core, Delivering, lock};
-use crate::control::{PastTransaction, Record};
+use super::{Core, lock};
+use crate::control::{Moved, PastTransaction, Record, Told};
 use crate::error::QueueError;
 use crate::group::Progress;
 use crate::topic::{Accepted, DELAYED_LANE, Topic};
 use rialto_log::Level;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How many producers of transactions one record tells of, so that it has room for any.
 const TOLD_PRODUCERS: usize = 1_024;
+
+/// The id of no topic: they count from 1.
+const NO_TOPIC: u32 = 0;
+
+/// The messages of a transaction that have been put into topics, and that a loss of power could take.
+pub(super) struct Delivering {
+    id: u64,
+    /// The number of the transaction's record.
+    seq: u64,
+    messages: Vec<Undelivered>,
+}
+
+/// A message of a transaction that is not safe in its topic yet.
+struct Undelivered {
+    topic: Arc<Topic>,
+    /// Its place in the transaction.
+    place: u64,
+    /// Its number in its lane; none that can be reached if the topic could not take it.
+    seq: u64,
+    message: Moved<'static>,
+}
+
+impl Undelivered {
+    fn is_safe(&self) -> bool {
+        let lane = &self.topic.lanes[usize::from(self.message.nth)];
+        self.topic.is_deleted() || lane.mark(Level::Synced) >= self.seq
+    }
+}
 
 impl Core {
     /// Puts the messages of a committed transaction into their topics, as far as they are not there.
@@ -25,34 +54,61 @@ impl Core {
             }
             let nth = usize::from(moved.nth);
             let number = transaction_number(id, place);
-            match topic.take_record(nth, &moved.record, number, is_new) {
-                Ok(Accepted::At(message)) => delivered.push((topic, nth, message.seq)),
-                Ok(Accepted::Duplicate(_)) | Err(QueueError::TopicDeleted(_)) => {}
-                // The record stays until the queue is opened again and finds the topic well.
-                Err(QueueError::Failed { .. }) => delivered.push((topic, nth, u64::MAX)),
+            let seq = match topic.take_record(nth, &moved.record, number, is_new) {
+                Ok(Accepted::At(message)) => message.seq,
+                Ok(Accepted::Duplicate(_)) | Err(QueueError::TopicDeleted(_)) => continue,
+                // The message waits until the queue is opened again and finds the topic well.
+                Err(QueueError::Failed { .. }) => u64::MAX,
                 Err(error) => return Err(error),
+            };
+            if topic.level() != Level::Memory {
+                delivered.push(Undelivered { topic, place, seq, message: moved });
             }
         }
-        lock(&self.delivering).push_back(Delivering { seq, messages: delivered });
+        if delivered.is_empty() {
+            return Ok(());
+        }
+        lock(&self.delivering).push_back(Delivering { id, seq, messages: delivered });
         Ok(())
     }
 
     /// The record of the oldest transaction whose messages a loss of power could still take.
-    pub(super) fn safe_below(&self) -> Option<u64> {
+    fn safe_below(&self) -> Option<u64> {
         let mut delivering = lock(&self.delivering);
-        let is_safe = |(topic, nth, seq): &(Arc<Topic>, usize, u64)| {
-            topic.level() == Level::Memory
-                || topic.is_deleted()
-                || topic.lanes[*nth].mark(Level::Synced) >= *seq
-        };
-        while delivering.front().is_some_and(|it| it.messages.iter().all(is_safe)) {
-            delivering.pop_front();
+        delivering.retain_mut(|it| {
+            it.messages.retain(|message| !message.is_safe());
+            !it.messages.is_empty()
+        });
+        delivering.iter().map(|it| it.seq).min()
+    }
+
+    /// Tells transactions anew of which only messages for topics that cannot be written are not safe:
+    /// such a topic may stay as it is until the queue is opened again, and the control log must not
+    /// grow until then.
+    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
+        for transaction in &mut *lock(&self.delivering) {
+            transaction.messages.retain(|message| !message.is_safe());
+            let waits = |message: &Undelivered| message.topic.is_failed();
+            if transaction.messages.is_empty() || !transaction.messages.iter().all(waits) {
+                continue;
+            }
+            // Topics know a message by its place in its transaction. Where there is none any more,
+            // there is one for no topic.
+            let last = transaction.messages.last().map_or(0, |message| message.place);
+            let nothing = || Moved { topic: NO_TOPIC, nth: 0, record: Cow::Borrowed(&[]) };
+            let mut messages: Vec<_> =
+                std::iter::repeat_with(nothing).take(last as usize + 1).collect();
+            for Undelivered { place, message, .. } in &transaction.messages {
+                let Moved { topic, nth, ref record } = *message;
+                messages[*place as usize] = Moved { topic, nth, record: Cow::Borrowed(record) };
+            }
+            let id = transaction.id;
+            transaction.seq = tell(&Record::Transaction { id, messages, finished: Vec::new() });
         }
-        delivering.front().map(|it| it.seq)
     }
 
     /// Tells everything anew.
-    pub(super) fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
+    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
         for topic in self.topics() {
             let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
             match &topic.mounting {
@@ -134,9 +190,27 @@ impl Core {
     /// Has everything written anew and drops what stood before.
     pub(crate) fn checkpoint(&self) -> Result<(), QueueError> {
         match &self.control {
-            Some(control) => control.checkpoint(|tell| self.images(tell), || self.safe_below()),
+            Some(control) => control.checkpoint(self),
             None => Ok(()),
         }
+    }
+}
+
+impl Told for Core {
+    fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
+        Core::deliver(self, transaction)
+    }
+
+    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
+        Core::images(self, tell)
+    }
+
+    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
+        Core::carry(self, tell);
+    }
+
+    fn safe_below(&self) -> Option<u64> {
+        Core::safe_below(self)
     }
 }
 

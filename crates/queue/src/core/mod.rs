@@ -4,7 +4,8 @@ mod catalogue;
 mod delivery;
 mod numbers;
 
-pub(crate) use catalogue::remove_topic_dir;
+pub(crate) use catalogue::{remove_orphans, remove_topic_dir};
+use delivery::Delivering;
 pub use numbers::TRANSACTION_PRODUCERS_MAX;
 pub(crate) use numbers::TransactionNumbers;
 
@@ -34,13 +35,6 @@ pub const GROUPS_MAX: usize = 10_000;
 
 /// How often retention is looked after.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
-
-/// The messages of a transaction that have been put into topics, and where.
-struct Delivering {
-    /// The number of the transaction's record.
-    seq: u64,
-    messages: Vec<(Arc<Topic>, usize, u64)>,
-}
 
 /// A queue, as its handles and threads share it.
 pub(crate) struct Core {
@@ -141,6 +135,12 @@ impl Core {
         }
     }
 
+    /// Whether what is done now can be written.
+    #[inline]
+    pub(crate) fn check_kept(&self) -> Result<(), QueueError> {
+        self.control.as_ref().map_or(Ok(()), Control::check)
+    }
+
     /// Does everything that can be done now, on this thread.
     pub(crate) fn step(&self) {
         self.tick();
@@ -169,11 +169,7 @@ impl Core {
     /// Writes what the control log has to be told.
     pub(crate) fn control_step(&self) {
         let Some(control) = &self.control else { return };
-        control.step(
-            |transaction| self.deliver(transaction),
-            |tell| self.images(tell),
-            || self.safe_below(),
-        );
+        control.step(self);
     }
 
     /// Does what time brings with it. To be called every few milliseconds.
@@ -198,14 +194,22 @@ impl Core {
             } else {
                 Ok(())
             };
-            if let Err(error) = moved.and(kept) {
-                topic.end(End::Failed(error.to_string()));
+            match moved.and(kept) {
+                // The topic is well, and goes on when the control log does.
+                Ok(()) | Err(QueueError::ControlFailed(_) | QueueError::Closed) => {}
+                Err(error) => topic.end(End::Failed(error.to_string())),
             }
             if topic.level() == Level::Buffered && topic.is_flush_due(now) {
                 topic.want_sync();
             }
         }
         if let Some(control) = &self.control {
+            if control.failure().is_some() {
+                if control.is_revival_due() {
+                    control.hurry(true);
+                }
+                return;
+            }
             let synced = self.is_time(&self.last_flushed, now, Duration::from_millis(50));
             if control.has_pending() || (synced && control.has_unsynced()) {
                 control.hurry(synced);
@@ -229,6 +233,13 @@ impl Core {
 
     /// Moves messages that were put off to where they are delivered.
     fn move_due(&self, topic: &Arc<Topic>, now: Timestamp) -> Result<(), QueueError> {
+        if self.keeps(topic) {
+            self.check_kept()?;
+        }
+        // Of a topic that cannot be written, messages would have to wait elsewhere.
+        if topic.is_failed() {
+            return Ok(());
+        }
         let _changing = self.control.as_ref().map(Control::changing);
         let mut delayed = topic.delayed();
         loop {

@@ -21,6 +21,12 @@ pub enum Filter {
     Any(Vec<Filter>),
 }
 
+/// The most bytes of all names and values of a filter.
+pub const FILTER_BYTES_MAX: usize = 16 << 10;
+
+/// The most conditions of a filter, those that join others included.
+pub const FILTER_CONDITIONS_MAX: usize = 256;
+
 /// A text that is no filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -30,6 +36,27 @@ pub enum Filter {
 pub struct InvalidFilter(pub String);
 
 impl Filter {
+    /// Whether it is within the bounds of filters.
+    pub(super) fn is_bounded(&self) -> bool {
+        let (mut bytes, mut conditions) = (0, 0);
+        let mut rest = vec![self];
+        while let Some(filter) = rest.pop() {
+            conditions += 1;
+            match filter {
+                Self::Has(name) => bytes += name.len(),
+                Self::Equals(name, value) | Self::StartsWith(name, value) => {
+                    bytes += name.len() + value.len();
+                }
+                Self::Not(filter) => rest.push(filter),
+                Self::All(filters) | Self::Any(filters) => rest.extend(filters),
+            }
+            if bytes > FILTER_BYTES_MAX || conditions + rest.len() > FILTER_CONDITIONS_MAX {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Whether it holds for a message.
     #[must_use]
     pub fn holds(&self, message: &Message) -> bool {

@@ -8,6 +8,7 @@ use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;
 use crate::rate::{Meter, Rate};
+use crate::sabotage::Sabotage;
 use crate::topic::{LaneCursor, Step, Topic};
 use rialto_clock::Timestamp;
 use std::collections::HashMap;
@@ -148,7 +149,8 @@ impl Group {
         self.check(&guard)?;
         let mut fetched = Fetched::default();
         let inner = &mut *guard;
-        inner.state.advance(now);
+        let is_forgetful = self.topic.house.sabotage.is(Sabotage::ForgetLeases);
+        inner.state.advance(if is_forgetful { Timestamp(u64::MAX) } else { now });
         let mut taken = Ok(());
         if inner.state.may_take(consumer) {
             let mut taking = Taking {
@@ -523,9 +525,12 @@ impl Taking<'_> {
             state.skip(id);
         } else if message.is_expired(self.now) {
             state.expire_unseen(id);
-        } else if let Offer::Leased(lease) = state.offer(id, message.key(), self.consumer, self.now)
-        {
-            self.give(message, lease);
+        } else {
+            let is_blind = self.topic.house.sabotage.is(Sabotage::IgnoreKeys);
+            let key = if is_blind { &[] } else { message.key() };
+            if let Offer::Leased(lease) = state.offer(id, key, self.consumer, self.now) {
+                self.give(message, lease);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ mod terms;
 mod window;
 
 pub(crate) use changes::Progress;
-pub use filter::{Filter, InvalidFilter};
+pub use filter::{FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Filter, InvalidFilter};
 pub(crate) use looking::Looking;
 pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};

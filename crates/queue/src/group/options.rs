@@ -2,6 +2,7 @@
 
 use super::filter::Filter;
 use crate::name::Name;
+use crate::topic::InvalidOptions;
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -107,5 +108,17 @@ impl Default for GroupOptions {
             outstanding_max: 65_536,
             filter: None,
         }
+    }
+}
+
+impl GroupOptions {
+    /// Whether a group can have these.
+    pub fn check(&self) -> Result<(), InvalidOptions> {
+        if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {
+            return Err(InvalidOptions(
+                "a filter has at most 256 conditions, and 16,384 bytes of names and values",
+            ));
+        }
+        Ok(())
     }
 }

@@ -3,11 +3,11 @@
 use super::making::{self, Making, Next};
 use crate::batch::Batch;
 use crate::error::QueueError;
-use crate::house::House;
+use crate::house::{House, LogPlace, Reached};
+use crate::sabotage::Sabotage;
 use crate::waiting::Waiters;
-use rialto_log::{Commit, Group, Level, Maps, Reader, Sealing, Segments, Writer};
+use rialto_log::{Commit, Group, Level, Maps, Reader, Segments, Writer};
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -41,18 +41,25 @@ struct Store {
     next: Next,
     /// What had been written when it was last looked whether the lane is idle.
     written_before: u64,
+    /// How often it was found idle since it was written.
+    idle_looks: u32,
     /// Up to which message a proof of the end was left.
     confirmed: u64,
+    /// Whether the log holds descriptors.
+    is_awake: bool,
+    /// Whether it was written since somebody wanted its descriptors.
+    was_used: bool,
 }
+
+/// How often a lane is found idle, a second apart, before it gives back what it does not need.
+const IDLE_LOOKS: u32 = 10;
 
 /// A sequence of messages. What is written here, readers may take from the moment that the topic's
 /// level allows.
 pub(crate) struct Lane {
     pub(crate) number: u8,
     level: Level,
-    dir: Option<PathBuf>,
-    segment_bytes: u64,
-    sealing: Sealing,
+    pub(super) place: Option<LogPlace>,
     shelf_bytes_max: usize,
     shelf: Mutex<Shelf>,
     store: Mutex<Store>,
@@ -82,6 +89,8 @@ pub(crate) struct Written {
     pub(crate) making: Option<Making>,
     /// Whether a file is full, so that there may be one to drop.
     pub(crate) has_rolled: bool,
+    /// Whether the log took descriptors for it.
+    pub(crate) has_woken: bool,
 }
 
 /// What a lane is made with.
@@ -89,9 +98,7 @@ pub(crate) struct LaneOptions {
     pub(crate) number: u8,
     pub(crate) level: Level,
     /// Where its log is; nothing at [`Level::Memory`].
-    pub(crate) dir: Option<PathBuf>,
-    pub(crate) segment_bytes: u64,
-    pub(crate) sealing: Sealing,
+    pub(crate) place: Option<LogPlace>,
     pub(crate) shelf_bytes_max: usize,
 }
 
@@ -104,13 +111,11 @@ impl AsRef<Waiters> for Lane {
 impl Lane {
     /// A lane that has no log yet, or never will.
     pub(crate) fn new(options: LaneOptions) -> Self {
-        let LaneOptions { number, level, dir, segment_bytes, sealing, shelf_bytes_max } = options;
+        let LaneOptions { number, level, place, shelf_bytes_max } = options;
         Self {
             number,
             level,
-            dir,
-            segment_bytes,
-            sealing,
+            place,
             shelf_bytes_max,
             shelf: Mutex::default(),
             store: Mutex::default(),
@@ -127,16 +132,19 @@ impl Lane {
         }
     }
 
-    /// Takes the log that was found on disk. To be called once, before anything is written.
-    pub(crate) fn adopt(&self, writer: Writer) {
-        let segments = writer.segments();
-        let (first, last) = (segments.first_seq(), writer.next_seq() - 1);
+    /// Takes the log that was found on disk, at rest. To be called once, before anything is written.
+    pub(crate) fn adopt(&self, segments: Segments, last: u64) {
+        let first = segments.first_seq();
         self.first.store(first, Ordering::Release);
         for mark in [&self.written, &self.durable, &self.visible] {
             mark.store(last, Ordering::Release);
         }
         let _ = self.segments.set(segments);
-        lock(&self.store).writer = Some(writer);
+    }
+
+    /// The size of the files of its log.
+    fn segment_bytes(&self) -> u64 {
+        self.place.as_ref().map_or(0, |place| place.segment_bytes)
     }
 
     /// Reads the log of somebody else, up to `visible`. To be called once.
@@ -236,7 +244,9 @@ impl Lane {
         house: &House,
         groups: impl IntoIterator<Item = Group>,
     ) -> Result<Written, QueueError> {
-        let commit = if self.level == Level::Synced { Commit::Synced } else { Commit::Written };
+        let is_lazy = house.sabotage.is(Sabotage::SkipSync);
+        let is_synced = self.level == Level::Synced && !is_lazy;
+        let commit = if is_synced { Commit::Synced } else { Commit::Written };
         let mut guard = lock(&self.store);
         let store = &mut *guard;
         let mut written = Written::default();
@@ -245,8 +255,10 @@ impl Lane {
                 return Err(QueueError::Closed);
             }
             let writer = self.writer(house, &mut store.writer)?;
+            written.has_woken |= !std::mem::replace(&mut store.is_awake, true);
+            store.was_used = true;
             let last = writer.write(&mut group, commit)?.seq;
-            let durable = writer.durable_seq();
+            let durable = if is_lazy { last } else { writer.durable_seq() };
             store.has_unsynced |= durable < last;
             let volume = writer.volume();
             self.plain_bytes.store(volume.plain_bytes, Ordering::Relaxed);
@@ -260,7 +272,7 @@ impl Lane {
                 }
             }
             if writer.wants_segment() {
-                let due = store.next.take_due(filled, self.segment_bytes, || writer.preparer());
+                let due = store.next.take_due(filled, self.segment_bytes(), || writer.preparer());
                 written.making = written.making.or(due);
             }
             self.shelve(Batch::of_group(group, &house.spares));
@@ -274,7 +286,8 @@ impl Lane {
         Ok(written)
     }
 
-    /// The writer, for which the log is made when the first message comes.
+    /// The writer. The log is made when the first message comes, and one that was found at rest is opened
+    /// when the next one does.
     fn writer<'a>(
         &self,
         house: &House,
@@ -283,13 +296,16 @@ impl Lane {
         match writer {
             Some(writer) => Ok(writer),
             none => {
-                let dir = self.dir.as_deref().expect("only a lane with a directory is written");
-                let opened = house.open_log(
-                    dir,
-                    self.segment_bytes,
-                    self.sealing,
-                    making::space(self.level),
-                )?;
+                let place = self.place.as_ref().expect("only a lane with a log is written");
+                let opened = match self.segments.get() {
+                    None => house.open_log(place)?,
+                    Some(segments) => {
+                        let (segments, durable) = (segments.clone(), self.mark(Level::Synced));
+                        let durable = segments.position_of(durable);
+                        let written = self.mark(Level::Buffered);
+                        house.resume_log(place, &Reached { segments, written, durable })?
+                    }
+                };
                 let _ = self.segments.set(opened.segments());
                 Ok(none.insert(opened))
             }
@@ -299,7 +315,7 @@ impl Lane {
     /// Goes on with the next segment.
     pub(crate) fn make(&self, making: Making) {
         let filled = || self.filled.load(Ordering::Relaxed);
-        let made = making::go_on(making, self.segment_bytes, filled);
+        let made = making::go_on(making, self.segment_bytes(), filled);
         let mut store = lock(&self.store);
         store.next = match made {
             Ok(prepared) => {
@@ -334,21 +350,58 @@ impl Lane {
     }
 
     /// Leaves a proof of the end if nothing was written since this was last asked, as a log that
-    /// falls idle should.
-    pub(crate) fn confirm_if_idle(&self) -> Result<(), QueueError> {
-        let mut store = lock(&self.store);
+    /// falls idle should, and has the log rest when it has been idle for long. To be called once a
+    /// second.
+    pub(crate) fn rest_if_idle(&self) -> Result<(), QueueError> {
+        let mut guard = lock(&self.store);
+        let store = &mut *guard;
         let written = self.written.load(Ordering::Acquire);
         let was = std::mem::replace(&mut store.written_before, written);
-        if was != written || store.confirmed == written {
+        if was != written {
+            store.idle_looks = 0;
             return Ok(());
         }
+        store.idle_looks = store.idle_looks.saturating_add(1);
         let Some(writer) = &mut store.writer else { return Ok(()) };
-        writer.confirm()?;
+        if store.idle_looks == IDLE_LOOKS {
+            store.next.give_up();
+            writer.rest()?;
+            store.is_awake = false;
+        } else if store.confirmed != written {
+            writer.confirm()?;
+            if !store.is_awake {
+                // It had made way for others.
+                writer.release()?;
+            }
+        } else {
+            return Ok(());
+        }
         (store.confirmed, store.has_unsynced) = (written, false);
-        drop(store);
+        drop(guard);
+        self.became_durable(written);
+        Ok(())
+    }
+
+    fn became_durable(&self, written: u64) {
         self.durable.fetch_max(written, Ordering::AcqRel);
         self.confirmations.wake_through(written);
-        Ok(())
+    }
+
+    /// Syncs what was written and closes the files of the log until it is written again. False if
+    /// somebody is busy with it, or it was written since this was last asked.
+    pub(crate) fn release(&self) -> Result<bool, QueueError> {
+        let Ok(mut store) = self.store.try_lock() else { return Ok(false) };
+        let store = &mut *store;
+        if std::mem::take(&mut store.was_used) {
+            return Ok(false);
+        }
+        store.is_awake = false;
+        let Some(writer) = &mut store.writer else { return Ok(true) };
+        store.next.give_up();
+        writer.release()?;
+        store.has_unsynced = false;
+        self.became_durable(writer.durable_seq());
+        Ok(true)
     }
 
     /// Drops everything below `first`, as far as whole batches and segments allow.
@@ -372,12 +425,20 @@ impl Lane {
         beginnings.iter().skip(1).map(|(begin, _)| *begin).take_while(|it| *it <= first).last()
     }
 
-    /// Deletes the files that hold nothing but what was dropped, and nothing from `below` on.
-    pub(crate) fn reclaim(&self, below: u64) -> Result<(), QueueError> {
-        match &mut lock(&self.store).writer {
-            Some(writer) => Ok(writer.retain_from(self.first().min(below)).map(drop)?),
-            None => Ok(()),
+    /// Deletes the files that hold nothing but what was dropped, and nothing from `below` on. Says whether
+    /// the log took descriptors for it.
+    pub(crate) fn reclaim(&self, house: &House, below: u64) -> Result<bool, QueueError> {
+        let below = self.first().min(below);
+        let mut guard = lock(&self.store);
+        let store = &mut *guard;
+        // A log at rest stays so while nothing is to go.
+        if store.is_closed || self.reclaimable().is_none_or(|begin| begin > below) {
+            return Ok(false);
         }
+        let writer = self.writer(house, &mut store.writer)?;
+        let has_woken = !std::mem::replace(&mut store.is_awake, true);
+        writer.retain_from(below)?;
+        Ok(has_woken)
     }
 
     /// The memory that recent messages take.
@@ -396,12 +457,10 @@ impl Lane {
         self.segments.get().inspect(|segments| segments.unmap());
         let mut store = lock(&self.store);
         store.is_closed = true;
-        if let Next::Resting(begun) = std::mem::take(&mut store.next) {
-            // What is left of it would go with the next opening.
-            let _ = begun.discard();
-        }
+        store.next.give_up();
         match store.writer.take() {
-            Some(writer) => Ok(writer.close().map(drop)?),
+            // What is at rest is opened fast, and takes no more room than it needs meanwhile.
+            Some(mut writer) => Ok(writer.rest()?),
             None => Ok(()),
         }
     }

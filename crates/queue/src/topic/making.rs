@@ -36,6 +36,14 @@ fn wanted_bytes(filled_bytes: u64, segment_bytes: u64) -> u64 {
 }
 
 impl Next {
+    /// Gives up what waits for messages. What cannot be removed goes with the next opening.
+    pub(crate) fn give_up(&mut self) {
+        match std::mem::take(self) {
+            Next::Resting(begun) => drop(begun.discard()),
+            other => *self = other,
+        }
+    }
+
     /// What is to be done now, when the file is filled so far and none is ready.
     pub(crate) fn take_due(
         &mut self,

@@ -14,7 +14,8 @@ mod told;
 
 pub(crate) use filling::End;
 pub(crate) use lane::{Lane, LaneOptions, Place};
-pub(crate) use making::{Making, space};
+pub(crate) use making::Making;
+use making::space as space_of;
 pub use options::{
     Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, TopicOptions, WhenFull,
 };
@@ -25,7 +26,7 @@ pub(crate) use reading::{LaneCursor, Step};
 
 use crate::error::QueueError;
 use crate::group::Group;
-use crate::house::{House, Work};
+use crate::house::{House, LogPlace, Work};
 use crate::message::Form;
 use crate::mount::Mounting;
 use crate::name::Name;
@@ -34,7 +35,7 @@ use crate::waiting::Waiters;
 use extents::Extents;
 use filling::Filling;
 use rialto_clock::Timestamp;
-use rialto_log::{Level, Writer};
+use rialto_log::Level;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,9 +94,13 @@ impl Topic {
                 Lane::new(LaneOptions {
                     number,
                     level: options.level,
-                    dir: dir.map(|dir| lane_dir(dir, number)),
-                    segment_bytes: options.segment_bytes,
-                    sealing: options.sealing(),
+                    place: dir.map(|dir| LogPlace {
+                        dir: lane_dir(dir, number),
+                        segment_bytes: options.segment_bytes,
+                        sealing: options.sealing(),
+                        space: space_of(options.level),
+                        is_guarded: true,
+                    }),
                     shelf_bytes_max: options.recent_bytes_max,
                 })
             })
@@ -169,11 +174,12 @@ impl Topic {
         self.options.level
     }
 
-    /// Takes the log of a lane that was found on disk.
-    pub(crate) fn adopt(&self, nth: usize, writer: Writer) -> Result<(), QueueError> {
-        let next = writer.next_seq();
-        let beginnings = writer.segments().beginnings();
-        self.lanes[nth].adopt(writer);
+    /// Takes the log of a lane that was found on disk, at rest.
+    pub(crate) fn adopt(&self, nth: usize) -> Result<(), QueueError> {
+        let Some(place) = &self.lanes[nth].place else { return Ok(()) };
+        let (segments, found) = self.house.find_log(place)?;
+        let (beginnings, next) = (segments.beginnings(), found.last_seq + 1);
+        self.lanes[nth].adopt(segments, found.last_seq);
         let mut found = Extents::default();
         for (place, (first, path)) in beginnings.iter().enumerate() {
             let end = beginnings.get(place + 1).map_or(next, |(first, _)| *first);
@@ -222,6 +228,11 @@ impl Topic {
 
     pub(crate) fn is_deleted(&self) -> bool {
         self.filling().end == Some(End::Deleted)
+    }
+
+    /// Whether it cannot be written any more.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(self.filling().end, Some(End::Failed(_)))
     }
 
     /// A message of a lane from which on to look for those of a time.
@@ -326,13 +337,16 @@ impl Topic {
             written = written.and_then(|()| {
                 let written = lane.write(&self.house, groups)?;
                 has_rolled |= written.has_rolled;
+                if written.has_woken {
+                    self.house.woke(self, nth);
+                }
                 if let Some(making) = written.making {
                     self.house.ask(Work::Prepare(self.clone(), nth, making));
                 }
                 Ok(())
             });
         }
-        if has_rolled && self.house.recycles(self.options.segment_bytes, space(self.level())) {
+        if has_rolled && self.house.recycles(self.options.segment_bytes, space_of(self.level())) {
             // The file that goes now is there before the next one is begun. Where none is used
             // again, those who wait for this thread need not wait for that.
             written = written.and_then(|()| {
@@ -369,13 +383,13 @@ impl Topic {
     }
 
     /// Drops what retention does not let stay.
-    pub(crate) fn retain(&self) -> Result<(), QueueError> {
+    pub(crate) fn retain(self: &Arc<Self>) -> Result<(), QueueError> {
         if let Some(mounting) = &self.mounting {
             mounting.follow_retention(&self.lanes[0]);
             return Ok(());
         }
         self.drop_unkept();
-        self.lanes.iter().try_for_each(Lane::confirm_if_idle)?;
+        self.lanes.iter().try_for_each(Lane::rest_if_idle)?;
         self.reclaim()
     }
 
@@ -445,7 +459,7 @@ impl Topic {
 
     /// Drops everything below these numbers, as the control log says durably, and returns how many
     /// messages that were.
-    pub(crate) fn purge(&self, ends: &[u64]) -> Result<u64, QueueError> {
+    pub(crate) fn purge(self: &Arc<Self>, ends: &[u64]) -> Result<u64, QueueError> {
         let mut messages = 0;
         for (lane, end) in self.lanes.iter().zip(ends) {
             messages += end.saturating_sub(lane.first());
@@ -495,6 +509,23 @@ impl Topic {
             bytes += filled.extents.bytes();
         }
         (messages, bytes)
+    }
+
+    /// The bytes of all its messages, those that are put off included.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let mut filling = self.filling();
+        let delayed = self.lanes.len() - 1;
+        self.delayed_held(&mut filling);
+        self.held(&mut filling).1 + filling.lanes[delayed].extents.bytes()
+    }
+
+    /// How many messages the lane of what is put off holds, those that were moved and whose files are
+    /// still there included.
+    fn delayed_held(&self, filling: &mut Filling) -> u64 {
+        let nth = self.lanes.len() - 1;
+        let (first, filled) = (self.lanes[nth].first(), &mut filling.lanes[nth]);
+        filled.extents.forget_below(first);
+        filled.next_seq - first.min(filled.next_seq)
     }
 
     /// Closes the logs. Everything was written before.

@@ -2,13 +2,14 @@
 
 use super::filling::{Filling, LaneFilling};
 use super::producers::TRANSACTIONS;
-use super::{Kind, Topic};
+use super::{DELAYED_LANE, Kind, Topic};
 use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::format;
 use crate::house::House;
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
+use crate::sabotage::Sabotage;
 use crate::waiting::Waiting;
 use rialto_clock::Timestamp;
 use rialto_log::{AppendError, Level};
@@ -104,6 +105,10 @@ impl Topic {
         let bytes = publish
             .check(self.options.priorities, self.options.message_bytes_max)
             .map_err(|error| Refusal::Never(error.into()))?;
+        if producer == TRANSACTIONS || (producer != 0 && producer_sequence == u64::MAX) {
+            let number = producer_sequence;
+            return Err(Refusal::Never(QueueError::ProducerNumber { producer, number }));
+        }
         let deliver_at = match publish.due {
             Due::Now => None,
             Due::After(delay) => Some(now.after(delay)),
@@ -111,7 +116,7 @@ impl Topic {
         };
         let is_delayed = deliver_at.is_some_and(|at| at > now);
         let nth = if is_delayed { self.lanes.len() - 1 } else { usize::from(publish.priority) };
-        if producer != 0 {
+        if producer != 0 && !self.house.sabotage.is(Sabotage::TakeDuplicates) {
             // One that was put off when it was sent first may not be any more.
             let delayed = (publish.due != Due::Now).then_some(self.lanes.len() - 1);
             for nth in [Some(nth), delayed].into_iter().flatten() {
@@ -123,7 +128,7 @@ impl Topic {
                 }
             }
         }
-        self.check_room(filling, bytes)?;
+        self.check_room(filling, nth, bytes)?;
         let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
         let published_at = now.max(filled.last_time);
         let stamp = Stamp { published_at, deliver_at, producer, producer_sequence };
@@ -180,7 +185,8 @@ impl Topic {
         if let Some(end) = &filling.end {
             return Err(self.ended(end));
         }
-        let producer = if transaction == 0 { 0 } else { TRANSACTIONS };
+        let is_blind = self.house.sabotage.is(Sabotage::DeliverTwice);
+        let producer = if transaction == 0 || is_blind { 0 } else { TRANSACTIONS };
         let last = filling.producers.last(nth as u8, TRANSACTIONS);
         if producer != 0 && last.is_some_and(|last| transaction <= last) {
             let (lane, seq) = (self.lanes[nth].number, filling.lanes[nth].next_seq - 1);
@@ -208,7 +214,7 @@ impl Topic {
         Ok(Accepted::At(MessageId { lane, seq }))
     }
 
-    fn check_room(&self, filling: &mut Filling, bytes: usize) -> Result<(), Refusal> {
+    fn check_room(&self, filling: &mut Filling, nth: usize, bytes: usize) -> Result<(), Refusal> {
         let later = |error| Err(Refusal::Later(self.room_made.load(Ordering::Acquire), error));
         if filling.pending_bytes + bytes > self.options.pending_bytes_max
             && filling.pending_bytes > 0
@@ -217,6 +223,16 @@ impl Topic {
             return later(QueueError::Busy { topic: self.name.clone(), bytes });
         }
         let bounds = self.options.bounds;
+        if self.lanes[nth].number == DELAYED_LANE
+            && let Some(max) = bounds.bytes
+        {
+            // What waits for its time has a bound of its own, as large as that of what is there.
+            let (messages, held) = (self.delayed_held(filling), filling.lanes[nth].extents.bytes());
+            if held + bytes as u64 > max {
+                let topic = self.name.clone();
+                return later(QueueError::Full { topic, messages, bytes: held });
+            }
+        }
         if self.options.kind == Kind::WorkQueue
             && (bounds.messages.is_some() || bounds.bytes.is_some())
         {

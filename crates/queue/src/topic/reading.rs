@@ -1,6 +1,7 @@
 //! Taking messages out of a lane, one after the other.
 
 use super::{Place, Topic};
+use crate::awake::Seat;
 use crate::batch::{Batch, BatchCursor};
 use crate::error::QueueError;
 use crate::message::Message;
@@ -15,13 +16,19 @@ pub(crate) enum Step {
     Gap(u64, u64),
 }
 
+/// A reader, and the right to keep its file open, if there is one.
+struct Seated {
+    reader: Reader,
+    seat: Option<Seat>,
+}
+
 /// A place in a lane.
 pub(crate) struct LaneCursor {
     nth: usize,
     next: u64,
     at: Option<BatchCursor>,
     /// For what is no longer in memory.
-    reader: Option<Reader>,
+    reader: Option<Seated>,
     /// Whether files are mapped that can be.
     maps: bool,
 }
@@ -92,8 +99,8 @@ impl LaneCursor {
 
     fn read(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
-        if self.reader.as_ref().is_none_or(|reader| reader.next_seq() != self.next) {
-            self.reader =
+        if self.reader.as_ref().is_none_or(|it| it.reader.next_seq() != self.next) {
+            let reader =
                 match lane.read_from(self.next, topic.house.maps.as_ref().filter(|_| self.maps)) {
                     // It was deleted between the look and the read.
                     Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
@@ -102,8 +109,10 @@ impl LaneCursor {
                     }
                     reader => reader?,
                 };
+            self.reader = None;
+            self.reader = reader.map(|reader| Seated { reader, seat: topic.house.awake.seat() });
         }
-        let Some(reader) = &mut self.reader else { return Ok(Some(Step::End)) };
+        let Some(Seated { reader, seat }) = &mut self.reader else { return Ok(Some(Step::End)) };
         reader.set_end(lane.visible());
         let view = match reader.next_group() {
             // The file was deleted meanwhile; the log says what is left.
@@ -116,6 +125,9 @@ impl LaneCursor {
         let Some(view) = view else { return Ok(Some(Step::End)) };
         let batch = Batch::of_view(&view, topic.form(), &topic.house.spares);
         self.at = Some(BatchCursor::new(batch, self.next));
+        if seat.is_none() {
+            self.reader = None;
+        }
         Ok(None)
     }
 }

@@ -6,7 +6,7 @@
 use super::{DELAYED_LANE, Kind, Lane, Topic};
 use crate::error::QueueError;
 use rialto_log::Level;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What the control log knows.
 #[derive(Debug, Default)]
@@ -96,7 +96,7 @@ impl Topic {
     }
 
     /// Deletes the files that nobody needs.
-    pub(super) fn reclaim(&self) -> Result<(), QueueError> {
+    pub(super) fn reclaim(self: &Arc<Self>) -> Result<(), QueueError> {
         let has_numbers = !self.filling().producers.is_empty();
         let is_work_queue = self.options.kind == Kind::WorkQueue;
         for (nth, lane) in self.lanes.iter().enumerate() {
@@ -108,7 +108,9 @@ impl Topic {
                 let done = if has_groups { known(&told.done) } else { u64::MAX };
                 numbered.min(done)
             };
-            lane.reclaim(below)?;
+            if lane.reclaim(&self.house, below)? {
+                self.house.woke(self, nth);
+            }
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 
 use rialto_disk::SimDisk;
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, KeyRing, ManualClock, Publish, Queue, QueueOptions,
-    Timestamp, TopicOptions,
+    Clock, Consumer, Delivered, GroupOptions, KeyRing, ManualClock, Publish, Queue, QueueOptions,
+    Sabotage, Timestamp, TopicOptions,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +18,8 @@ pub(crate) struct Stage {
     pub(crate) clock: ManualClock,
     random: Arc<AtomicU64>,
     pub(crate) keys: KeyRing,
+    control_segment_bytes: u64,
+    sabotage: Option<Sabotage>,
     queue: Option<Queue>,
 }
 
@@ -27,10 +29,22 @@ impl Stage {
     }
 
     pub(crate) fn with_seed(seed: u64) -> Self {
+        Self::made(seed, SEGMENT_BYTES, None)
+    }
+
+    /// For one of thousands of histories, none of which writes much at once; with a promise that is
+    /// broken on purpose.
+    pub(crate) fn sabotaged(seed: u64, sabotage: Option<Sabotage>) -> Self {
+        Self::made(seed, 128 << 10, sabotage)
+    }
+
+    fn made(seed: u64, control_segment_bytes: u64, sabotage: Option<Sabotage>) -> Self {
         let disk = Arc::new(SimDisk::new(seed));
         let clock = ManualClock::new(Timestamp(1_700_000_000_000_000_000));
         let random = Arc::new(AtomicU64::new(1));
-        let mut stage = Self { disk, clock, random, keys: KeyRing::empty(), queue: None };
+        let keys = KeyRing::empty();
+        let mut stage =
+            Self { disk, clock, random, keys, control_segment_bytes, sabotage, queue: None };
         stage.open();
         stage
     }
@@ -41,7 +55,8 @@ impl Stage {
             disk: self.disk.clone(),
             clock: Arc::new(self.clock.clone()),
             keys: self.keys.clone(),
-            control_segment_bytes: SEGMENT_BYTES,
+            sabotage: self.sabotage,
+            control_segment_bytes: self.control_segment_bytes,
             salt: Arc::new(move || {
                 let count = random.fetch_add(1, Ordering::Relaxed);
                 u128::from(count)
@@ -93,6 +108,10 @@ impl Stage {
     pub(crate) fn pass(&self, time: Duration) {
         self.clock.advance(time);
         self.queue().step();
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) fn publish(&self, topic: &str, payload: &[u8]) {

@@ -33,6 +33,7 @@ fn mount_events(queue: &Queue, engine: &Engine) -> Result<(), Failure> {
     let log = MountedLog {
         segments: engine.event_log().clone(),
         made_of: Some(engine.journal().clone()),
+        copied_from: engine.ancestors()?.iter().map(|it| ((it.epoch, it.salt), it.end)).collect(),
         level: engine.config().level,
         sealing: engine.config().sealing,
         visible: engine.marks().recorded.0,

@@ -1,0 +1,24 @@
+//! What a queue that nobody has open consists of.
+
+use crate::control::read_state;
+use crate::core::topic_dir;
+use crate::error::QueueError;
+use rialto_disk::Disk;
+use rialto_log::{KeyRing, Verify, inspect};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The directories of the topics of a queue that nobody has open, as its control log has them; each holds
+/// a log for each priority that was used. Other directories beside them are left over of topics that
+/// were deleted. Nothing is changed.
+pub fn topic_dirs(
+    disk: Arc<dyn Disk>,
+    dir: &Path,
+    keys: &KeyRing,
+) -> Result<Vec<PathBuf>, QueueError> {
+    let control = dir.join("control");
+    let (segments, _) = inspect(disk, &control, Verify::Newest, keys)?;
+    let state = read_state(&segments, &control)?;
+    let own = state.topics.iter().filter(|(_, topic)| topic.mounted.is_none());
+    Ok(own.map(|(id, _)| topic_dir(dir, *id)).collect())
+}
