@@ -1,7 +1,7 @@
 //! The settings of a gateway: every limit that it states and enforces.
 
 use crate::connections::TURNED_AWAY_MAX;
-use crate::{Network, StreamConfig};
+use crate::{Network, QueueLimits, StreamConfig};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -95,6 +95,8 @@ pub struct GatewayConfig {
     pub min_seq_wait: Duration,
     /// Where `POST /v1/admin/backup` may write: each backup becomes a new directory in it.
     pub backup_dir: Option<PathBuf>,
+    /// What callers may use up of the queue.
+    pub queue: QueueLimits,
     /// The limits of `GET /v1/stream`.
     pub stream: StreamConfig,
 }
@@ -154,6 +156,7 @@ impl Default for GatewayConfig {
             addresses_max: 4_096,
             min_seq_wait: Duration::from_secs(1),
             backup_dir: None,
+            queue: QueueLimits::default(),
             stream: StreamConfig::default(),
         }
     }

@@ -39,7 +39,9 @@ pub use config::GatewayConfig;
 pub use connections::{InvalidNetwork, Network};
 pub use dto::topic_json;
 pub use error::{ApiError, status_of};
-pub use queues::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};
+pub use queues::{
+    InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue,
+};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
 pub use routes::{HEADER_CONFLATED, HEADER_NEXT};
 pub use server::{Gateway, GatewayError};

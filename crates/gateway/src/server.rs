@@ -156,7 +156,7 @@ impl Gateway {
         };
         let queues = queue.map(|queue| {
             let _inside = threads.shared.enter();
-            QueueBus::open(queue, stopped.clone(), recorder.clone())
+            QueueBus::open(queue, config.queue, stopped.clone(), recorder.clone())
         });
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);

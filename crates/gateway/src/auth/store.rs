@@ -274,6 +274,8 @@ mod tests {
             accounts: vec![AccountId(2)],
             scopes: [Scope::Read, Scope::Trade].into_iter().collect(),
             queues: vec![QueueGrant {
+                topics_max: None,
+                bytes_max: Some(1 << 30),
                 topics: TopicPattern::new("jobs.*").unwrap(),
                 rights: vec![QueueRight::Produce],
             }],

@@ -62,6 +62,11 @@ const OF_GROUPS: [OfGroup; 7] = [
 pub(super) fn write(page: &mut Page, queue: &Queue, one_by_one: bool) {
     let topics = queue.topics();
     page.gauge("rialto_queue_topics", "Topics, those not told of included.", topics.len() as u64);
+    page.gauge(
+        "rialto_queue_control_failed",
+        "Whether nothing can be fetched or acknowledged.",
+        u64::from(queue.failure().is_some()),
+    );
     if !one_by_one {
         return;
     }

@@ -4,6 +4,7 @@ use super::keeper::QueueKeeper;
 use super::lease::LeaseTexts;
 use super::letters::{ListLetters, PurgeTopic, RedriveLetters};
 use super::policy::QueuePolicy;
+use super::quota::QueueLimits;
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, LeaveGroup, ListTopics, NackMessages, PublishMessages, ReadMessages,
@@ -45,6 +46,7 @@ impl QueueBus {
     /// must be made, and used, within a Tokio runtime that has timers.
     pub(crate) fn open(
         queue: Queue,
+        limits: QueueLimits,
         stopped: watch::Receiver<bool>,
         recorder: Option<Arc<Recorder>>,
     ) -> QueueBus {
@@ -58,7 +60,7 @@ impl QueueBus {
                 Authorisation(QueuePolicy),
                 Validation
             ],
-            keeper: QueueKeeper::open(queue, stopped),
+            keeper: QueueKeeper::open(queue, limits, stopped),
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) fn told(error: QueueError) -> Error {
     match error {
         QueueError::Name(_) => AtField("name").invalid(message),
         QueueError::Options(_) => AtField("body").invalid(message),
+        QueueError::GroupOptions(_) => AtField("filter").invalid(message),
+        QueueError::ProducerNumber { .. } => AtField("first").invalid(message),
         QueueError::Level { .. } => AtField("confirm").invalid(message),
         QueueError::Message(_) => as_kind(ErrorKind::Invalid, "invalid_message"),
         QueueError::NoKey(_) => as_kind(ErrorKind::Conflict, "no_key"),
@@ -52,6 +54,8 @@ pub(crate) fn told(error: QueueError) -> Error {
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
         QueueError::StorageLow => as_kind(ErrorKind::Unavailable, "storage_low"),
         QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),
+        // The queue tries by itself to be written again. Whether this happened is not known.
+        QueueError::ControlFailed(_) => as_kind(ErrorKind::Unavailable, "queue_failed"),
         QueueError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
         _ => as_kind(ErrorKind::Internal, "queue_failed"),
     }

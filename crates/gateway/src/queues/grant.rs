@@ -40,7 +40,7 @@ impl QueueRight {
 }
 
 /// Which topics are meant: one, or with a `*` at the end all that begin so.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TopicPattern(String);
 
@@ -109,6 +109,14 @@ pub struct QueueGrant {
     pub topics: TopicPattern,
     /// What.
     pub rights: Vec<QueueRight>,
+    /// How many topics of these names there may be when the key creates one; the gateway's setting if
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics_max: Option<u32>,
+    /// How many bytes these topics may hold together when the key publishes; the gateway's setting if
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_max: Option<u64>,
 }
 
 impl QueueGrant {

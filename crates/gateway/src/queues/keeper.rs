@@ -3,6 +3,7 @@
 use super::consumers::{Calling, Consumers, FETCH_BYTES_MAX};
 use super::error::{AtMessage, told};
 use super::lease::LeaseTexts;
+use super::quota::{QueueLimits, Quota, Quotas};
 use super::readings::{Readings, Resumed};
 use super::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
@@ -32,12 +33,17 @@ pub(crate) struct QueueKeeper {
     queue: Queue,
     consumers: Arc<Consumers>,
     readings: Arc<Readings>,
+    quotas: Arc<Quotas>,
     stopped: watch::Receiver<bool>,
     leases: LeaseTexts,
 }
 
 impl QueueKeeper {
-    pub(super) fn open(queue: Queue, stopped: watch::Receiver<bool>) -> QueueKeeper {
+    pub(super) fn open(
+        queue: Queue,
+        limits: QueueLimits,
+        stopped: watch::Receiver<bool>,
+    ) -> QueueKeeper {
         let (consumers, readings) = (Arc::new(Consumers::default()), Arc::new(Readings::default()));
         let watched = (Arc::downgrade(&consumers), Arc::downgrade(&readings));
         tokio::spawn(async move {
@@ -51,7 +57,13 @@ impl QueueKeeper {
                 readings.forget_old(Instant::now());
             }
         });
-        QueueKeeper { queue, consumers, readings, stopped, leases: LeaseTexts::new() }
+        let quotas = Arc::new(Quotas::new(limits));
+        QueueKeeper { queue, consumers, readings, quotas, stopped, leases: LeaseTexts::new() }
+    }
+
+    /// Charges a caller for what is to be published.
+    pub(super) fn take_bytes(&self, caller: &Caller, topic: &Name, bytes: u64) -> Result<()> {
+        self.quotas.take_bytes(&self.queue, &Quota::of(caller), topic, bytes)
     }
 
     pub(super) fn leases(&self) -> LeaseTexts {
@@ -125,9 +137,17 @@ pub(super) fn caller<'a>(cx: &Context<'a>) -> Result<&'a Caller> {
 }
 
 impl Handler<CreateTopic> for QueueKeeper {
-    async fn handle(&self, create: CreateTopic, _: &Context<'_>) -> Result<()> {
+    async fn handle(&self, create: CreateTopic, cx: &Context<'_>) -> Result<()> {
         let CreateTopic { topic, options } = create;
-        self.aside(move |queue| queue.create_topic(topic.as_str(), options)).await
+        let (quotas, quota) = (self.quotas.clone(), Quota::of(caller(cx)?));
+        let create = move |queue: &Queue| {
+            let _creating = quotas.creating();
+            Ok(quotas.check_create(queue, &quota, &topic).map(|()| {
+                let options = quotas.bounded(queue, &topic, options);
+                queue.create_topic(topic.as_str(), options).map_err(told)
+            }))
+        };
+        self.aside(create).await??
     }
 }
 
@@ -196,7 +216,7 @@ impl NewMessage {
 }
 
 impl Handler<PublishMessages> for QueueKeeper {
-    async fn handle(&self, publish: PublishMessages, _: &Context<'_>) -> Result<Published> {
+    async fn handle(&self, publish: PublishMessages, cx: &Context<'_>) -> Result<Published> {
         let PublishMessages { topic, messages, numbers, confirm } = publish;
         let options = self.queue.options(topic.as_str()).map_err(told)?;
         // Before anything is published: what cannot be promised is not worth half the work.
@@ -213,6 +233,8 @@ impl Handler<PublishMessages> for QueueKeeper {
                 packed.messages().map(|message| message.to_publish()).collect()
             }
         };
+        let bytes = published.iter().map(Publish::bytes).sum::<usize>() as u64;
+        self.take_bytes(caller(cx)?, &topic, bytes)?;
         let patience = match options.when_full {
             WhenFull::Block(wait) => wait.min(ROOM_WAIT_MAX),
             WhenFull::Reject => ROOM_WAIT_MAX,

@@ -11,6 +11,7 @@ mod keeper;
 mod lease;
 mod letters;
 mod policy;
+mod quota;
 mod readings;
 mod request;
 mod transaction;
@@ -21,6 +22,7 @@ pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPI
 pub(crate) use lease::LeaseTexts;
 pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use policy::{may_produce, may_something};
+pub use quota::QueueLimits;
 pub(crate) use request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, GivenBack, Leased, LeaveGroup, ListTopics, MESSAGES_MAX, NackMessages, NewMessage,

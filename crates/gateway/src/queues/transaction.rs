@@ -91,6 +91,9 @@ impl Handler<CommitTransaction> for QueueKeeper {
             }
         }
         for (nth, (topic, messages)) in commit.publish.iter().enumerate() {
+            let bytes = messages.iter().map(|message| message.as_publish().bytes()).sum::<usize>();
+            self.take_bytes(caller(cx)?, topic, bytes as u64)
+                .map_err(|error| error.with_source(AtPlace(format!("publish[{nth}].topic"))))?;
             for (place, message) in messages.iter().enumerate() {
                 let published = transaction.publish(topic.as_str(), &message.as_publish());
                 published.map_err(|error| {

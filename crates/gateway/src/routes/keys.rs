@@ -152,6 +152,12 @@ fn write_key(out: &mut JsonOut, key: &KeyInfo, secret: Option<&Secret>) {
             out.text(right.name());
         }
         out.close_array();
+        if let Some(topics) = grant.topics_max {
+            out.key("topics_max").number(topics);
+        }
+        if let Some(bytes) = grant.bytes_max {
+            out.key("bytes_max").number(i64::try_from(bytes).unwrap_or(i64::MAX));
+        }
         out.close_object();
     }
     out.close_array();

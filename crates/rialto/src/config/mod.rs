@@ -37,6 +37,8 @@ pub struct Config {
     pub queue_enabled: bool,
     /// Memory for messages that is made ready when the venue starts.
     pub queue_buffers_bytes: usize,
+    /// How many descriptors the queue keeps open.
+    pub queue_descriptors_max: usize,
     /// How many bytes of files that retention has dropped are kept to make the next ones of.
     pub queue_spare_bytes: u64,
     /// How many commands the feed may be behind the engine while the venue is ready.
@@ -92,6 +94,7 @@ impl Default for Config {
             withdrawals: rialto_payments::Settings::default(),
             queue_enabled: false,
             queue_buffers_bytes: 0,
+            queue_descriptors_max: QueueOptions::in_memory().descriptors_max,
             queue_spare_bytes: QueueOptions::in_memory().spare_bytes_max,
             feed_lag_max: 250_000,
             recorder: RecorderConfig::default(),

@@ -368,11 +368,29 @@ pub const SETTINGS: &[Setting] = &[
          most 90 days; the oldest is forgotten. About 1 KB each."),
     other!("queue", "enabled", Switch, queue_enabled,
         "Whether topics are kept, in the directory queue of the data directory. They cost four \
-         threads, and 64 MiB of disk for each priority of a topic to begin with."),
+         threads, and 64 MiB of disk for each priority of a topic that is being written."),
     number!("queue", "buffers_bytes", 0, 1_099_511_627_776, "bytes", queue_buffers_bytes as usize,
         "Memory for messages that is made ready when the venue starts and then kept. Bursts on \
          topics at the level memory are several times as fast as when the system has to hand \
          memory out meanwhile; the start takes up to seconds longer for each gigabyte."),
+    number!("queue", "topic_bytes_max", 0, 1_125_899_906_842_624, "bytes",
+        gateway.queue.topic_bytes_max as u64,
+        "What a topic holds, in each priority, that is created over HTTP without bytes_max: a \
+         stream drops its oldest messages beyond, a work queue is full. 0 for no bound."),
+    number!("queue", "grant_topics_max", 1, 10_000, "topics",
+        gateway.queue.grant_topics_max as u32,
+        "How many topics there may be of the names that a key was granted, when it creates one, \
+         unless the grant says so itself; then grant_topics (503). Operators are not bound."),
+    number!("queue", "grant_bytes_max", 1_048_576, 1_125_899_906_842_624, "bytes",
+        gateway.queue.grant_bytes_max as u64,
+        "How much the topics may hold, all together and with their dead letters, that a key was \
+         granted, when it publishes, unless the grant says so itself; then grant_full (503). \
+         Operators are not bound."),
+    number!("queue", "descriptors_max", 64, 1_048_576, "descriptors",
+        queue_descriptors_max as usize,
+        "How many descriptors the queue keeps open, of all topics together. When more topics are \
+         written or read than that is enough for, some close their files in turn, which costs \
+         each about a millisecond."),
     number!("queue", "spare_bytes", 0, 1_099_511_627_776, "bytes", queue_spare_bytes as u64,
         "How much of the files that retention drops is kept, over all topics at the level synced, \
          to make their next files of: the disk then has half as much to write. The room is taken \

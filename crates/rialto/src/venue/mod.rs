@@ -144,6 +144,7 @@ impl Venue {
                 keys: config.engine.keys.clone(),
                 buffers_bytes: config.queue_buffers_bytes,
                 spare_bytes_max: config.queue_spare_bytes,
+                descriptors_max: config.queue_descriptors_max,
                 ..QueueOptions::at(config.data_dir().join(QUEUE_DIR))
             };
             let queue = queue::Part::new(options, running.clone());
