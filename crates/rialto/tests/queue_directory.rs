@@ -116,3 +116,33 @@ fn files_are_used_again_unless_a_venue_is_configured_to_keep_none() {
     assert!(uses_files_again(""));
     assert!(!uses_files_again("spare_bytes = 0\n"));
 }
+
+#[test]
+fn verify_tells_what_is_no_damage_from_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().join("q");
+    let verify = || {
+        let output = command(&["queue", "verify", "--dir"]).arg(&at).output().unwrap();
+        let told = text(&output.stdout) + &text(&output.stderr);
+        assert!(!told.contains("DAMAGED"), "{told}");
+        (output.status.success(), told)
+    };
+    let (is_well, told) = verify();
+    assert!(!is_well && told.contains("there is no queue in"), "{told}");
+    assert!(!at.exists(), "it changes nothing");
+    let queue = Queue::open(QueueOptions::at(&at)).unwrap();
+    queue.create_topic("t", TopicOptions::default().level(Level::Buffered)).unwrap();
+    let _ = queue.producer("t").unwrap().publish(&Publish::new(b"kept")).unwrap();
+    let (is_well, told) = verify();
+    assert!(!is_well && told.contains("is open"), "{told}");
+    queue.close().unwrap();
+    // As a deletion leaves it that was interrupted, and of which the control log says nothing any more.
+    let left_over = at.join("topics/000000/lane-0");
+    std::fs::create_dir_all(&left_over).unwrap();
+    std::fs::write(left_over.join("00000000000000000001-0000000001.log"), [7; 8192]).unwrap();
+    let (is_well, told) = verify();
+    assert!(is_well && told.contains("000000: left over of a topic that was deleted"), "{told}");
+    assert!(told.contains("lane-0: 1 records"), "{told}");
+    Queue::open(QueueOptions::at(&at)).unwrap().close().unwrap();
+    assert!(!left_over.exists(), "an opening removes it");
+}
