@@ -98,10 +98,8 @@ impl Threads {
     }
 
     fn end(self) {
-        for runtime in [Some(self.shared), Some(self.orders), self.operations] {
-            if let Some(runtime) = runtime {
-                runtime.shutdown_timeout(Duration::from_secs(1));
-            }
+        for runtime in [self.shared, self.orders].into_iter().chain(self.operations) {
+            runtime.shutdown_timeout(Duration::from_secs(1));
         }
     }
 }

@@ -156,11 +156,11 @@ impl SegmentPreparer {
     fn make_now(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         // To write zeros until the disk is full would take what is left from everybody else.
         if self.directory.must_use_reserve() {
-            return self.from_reserve(header);
+            return self.take_from_reserve(header);
         }
         match self.prepare() {
             Err(error) if error.is_out_of_space() && self.directory.reserve.is_ready() => {
-                self.from_reserve(header)
+                self.take_from_reserve(header)
             }
             prepared => {
                 let active = prepared?.install(header)?;
@@ -172,7 +172,7 @@ impl SegmentPreparer {
     }
 
     /// Makes a segment of a file in reserve.
-    fn from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
+    fn take_from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         let Some(path) = self.directory.reserve.take() else {
             return self.prepare()?.install(header);
         };

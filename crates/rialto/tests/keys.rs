@@ -77,9 +77,8 @@ fn a_journal_that_has_lost_its_keys_is_refused() {
     let mut venue = Running::serve(dir.path(), "buffered");
     venue.kill();
     let data = dir.path().join("data");
-    let verified = |data: &str| -> Value {
-        serde_json::from_str(&done(&["verify", data, "--json"])).unwrap()
-    };
+    let verified =
+        |data: &str| -> Value { serde_json::from_str(&done(&["verify", data, "--json"])).unwrap() };
     assert_eq!(verified(word(&data))["keys"], true);
     // What a power cut can do to a directory that was never synced.
     fs::remove_dir_all(data.join("auth")).unwrap();
@@ -116,8 +115,7 @@ fn what_a_venue_makes_is_its_owners_alone() {
     let backup = json!({"name": "copy"});
     admin.call("POST", "/v1/admin/backup", Some(&backup)).unwrap();
     venue.terminate();
-    let made =
-        ["data", "data/auth", "data/journal", "data/snapshots", "backups", "backups/copy"];
+    let made = ["data", "data/auth", "data/journal", "data/snapshots", "backups", "backups/copy"];
     for made in made {
         let mode = fs::metadata(dir.path().join(made)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{made}");

@@ -2,9 +2,9 @@
 
 use super::{damage, output, read_only};
 use crate::keys::KeyArgs;
+use crate::venue::keys_missing;
 use crate::{Error, tell_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use crate::venue::keys_missing;
 use rialto_disk::RealDisk;
 use rialto_engine::{VerifyError, VerifyReport};
 use rialto_model::Seq;

@@ -21,6 +21,7 @@ pub use closing::Closing;
 pub use keys::{KeysMissing, keys_missing};
 
 use crate::config::Config;
+use crate::terminal::note;
 use crate::{Error, tell_all};
 use closing::Deadline;
 use made::Made;
@@ -216,10 +217,7 @@ impl Venue {
             operations_addr: door.operations_addr,
         };
         let recovery = recovery.get().map_err(started)?;
-        let opening = Opening {
-            recovery: RecoveryReport::clone(&recovery),
-            new_admin_key,
-        };
+        let opening = Opening { recovery: RecoveryReport::clone(&recovery), new_admin_key };
         Ok((venue, opening))
     }
 
