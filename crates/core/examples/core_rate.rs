@@ -91,7 +91,7 @@ impl Rig {
             for currency in [CurrencyId(1), CurrencyId(2)] {
                 let reference = format!("fund-{}", currency.0).parse()?;
                 let amount = Amount(1 << 90);
-                rig.apply(&Command::Deposit(Transfer { account, currency, amount, reference }));
+                rig.apply(&Command::deposit(Transfer { account, currency, amount, reference }));
             }
         }
         Ok(rig)

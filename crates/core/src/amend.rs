@@ -1,6 +1,7 @@
 //! Changing an open order: smaller in place, or out of the book and in again.
 
 use crate::book::Slot;
+use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
@@ -45,7 +46,8 @@ impl Core {
         self.reenter(slot, &detail, remaining, &change, sink)
     }
 
-    /// Takes an order out of the book and enters it anew under its id, with the fees in force.
+    /// Takes an order out of the book and enters it anew under its id, with the fee rates in
+    /// force. What it owes of its fee so far stays with it.
     fn reenter<S: EventSink>(
         &mut self,
         slot: Slot,
@@ -65,15 +67,15 @@ impl Core {
             && attributes.post_only != PostOnly::Off
             && let Some(best) = self.would_trade_at(market, side, limit)?
         {
-            limit = market.slide(side, attributes.post_only, best)?;
+            let (mode, checked) = (attributes.post_only, self.rules_since(2));
+            limit = market.slide(side, mode, best, change.quantity, checked)?;
             crosses = market.book.reaches(side, limit);
-            if market.instrument.notional(limit, change.quantity).is_none() {
-                return Err(RejectReason::NotionalTooLarge);
-            }
         }
         let leaving = if limit == detail.price { old_remaining } else { Quantity::ZERO };
         market.check_level(side, limit, remaining, leaving, self.limits.orders_max)?;
-        let reserved = market.reserve(side, limit, remaining, rules.taker_fee_ppm);
+        let residue = detail.fees.residue();
+        let fees = Fees::new(rules.maker_fee_ppm, rules.taker_fee_ppm, residue);
+        let reserved = market.reserve(side, limit, remaining, fees);
         let currency = market.reserved_currency(side);
         let more = Amount(reserved.0 - detail.reserved.0);
         if more != Amount::ZERO {
@@ -98,8 +100,7 @@ impl Core {
             want: Want::Base(remaining),
             filled: change.filled,
             reserved,
-            maker_ppm: rules.maker_fee_ppm,
-            taker_ppm: rules.taker_fee_ppm,
+            fees,
             client: detail.client,
         };
         sink.event(&Event::Amended(Amended {

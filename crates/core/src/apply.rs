@@ -67,8 +67,8 @@ impl Core {
             Command::SetDeadMan { account, timeout_ns } => {
                 self.set_dead_man(*account, *timeout_ns)?
             }
-            Command::Deposit(transfer) => self.transfer(transfer, true)?,
-            Command::Withdraw(transfer) => self.transfer(transfer, false)?,
+            Command::Deposit(deposit) => self.deposit(deposit)?,
+            Command::Withdraw(transfer) => self.withdraw(transfer)?,
             Command::CreateMember { member, name } => self.create_member(*member, *name)?,
             Command::CreateAccount { account, member, name } => {
                 self.create_account(*account, *member, *name)?
@@ -146,6 +146,7 @@ impl Core {
         self.ledger.add_account();
         self.client_ids.add_account();
         self.withdrawals.add_account();
+        self.ended_withdrawals.add_account();
         Ok(account)
     }
 
@@ -220,9 +221,9 @@ fn naming(command: &Command, reason: RejectReason) -> Rejected {
             rejected.command = CommandKind::SetDeadMan;
             rejected.account = *account;
         }
-        Command::Deposit(transfer) => {
+        Command::Deposit(deposit) => {
             rejected.command = CommandKind::Deposit;
-            rejected.account = transfer.account;
+            rejected.account = deposit.transfer.account;
         }
         Command::Withdraw(transfer) => {
             rejected.command = CommandKind::Withdraw;

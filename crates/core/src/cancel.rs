@@ -2,8 +2,9 @@
 
 use crate::background::Scope;
 use crate::book::{Order, Slot};
+use crate::client_ids::End;
 use crate::limits::ORDERS_PER_COMMAND;
-use crate::orders::NIL;
+use crate::orders::{Detail, NIL};
 use crate::work::{CancelMany, Work};
 use crate::{Core, EventSink};
 use rialto_model::{
@@ -79,7 +80,7 @@ impl Core {
         }
         market.book.remove(&mut self.orders, slot);
         let instrument = market.instrument.id;
-        self.retire(slot.at());
+        self.retire(slot.at(), Some(reason), order.remaining);
         sink.event(&Event::Done(Done {
             order: order.id,
             account: self.accounts.get(account).id,
@@ -92,9 +93,10 @@ impl Core {
         }));
     }
 
-    /// Drops what is kept about an order that has left the book for good.
+    /// Drops what is kept about an order that has left the book for good with `remaining`; for no
+    /// `reason` if it was filled.
     #[inline]
-    pub(crate) fn retire(&mut self, slot: u32) {
+    pub(crate) fn retire(&mut self, slot: u32, reason: Option<DoneReason>, remaining: Quantity) {
         let detail = self.open.get(slot);
         let (account, market, client) = (detail.account, detail.market, detail.client);
         if detail.expire_at != Timestamp::MAX {
@@ -102,8 +104,33 @@ impl Core {
         }
         self.delist(slot, account, market);
         if client != 0 {
-            self.client_ids.end(client - 1);
+            let detail = *self.open.get(slot);
+            let filled = Quantity(detail.total.0 - remaining.0);
+            self.end_named(client, &detail, reason, filled, remaining);
         }
+    }
+
+    /// Remembers by its client order id how an order ended.
+    #[inline(never)]
+    pub(crate) fn end_named(
+        &mut self,
+        client: u32,
+        detail: &Detail,
+        reason: Option<DoneReason>,
+        filled: Quantity,
+        remaining: Quantity,
+    ) {
+        let end = self.rules_since(2).then_some(End {
+            seq: self.seq,
+            time: self.time,
+            reason,
+            price: detail.price,
+            self_trade: detail.attributes.self_trade,
+            expire_at: detail.expire_at,
+            filled,
+            remaining,
+        });
+        self.client_ids.end(client - 1, end);
     }
 
     /// Takes an order out of its account's list, the work that goes on, and the counts.

@@ -1,10 +1,16 @@
-//! The memory of client order ids: who entered what under which name, and the first answer to it.
+//! The memory of client order ids: who entered what under which name, the first answer to it, and
+//! how it ended.
 //!
 //! An account's last so many orders entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
 
+use crate::holders::Holders;
+use crate::limits::Limits;
 use crate::table::{Hasher, Table};
-use rialto_model::{ClientOrderId, NewOrder, OrderId, Outcome};
+use rialto_model::{
+    ClientOrderId, DoneReason, NewOrder, OrderId, Outcome, Price, Quantity, SelfTrade, Seq,
+    Timestamp,
+};
 
 const NONE: u32 = u32::MAX;
 /// Entries are allotted in blocks, so that growing never copies what is there.
@@ -23,6 +29,24 @@ pub(crate) struct Remembered {
     in_window: bool,
     /// Whether the order is on the book or on its way there.
     pub(crate) open: bool,
+    /// How the order ended, if that is remembered.
+    pub(crate) end: Option<End>,
+}
+
+/// How an order ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The command that ended it, and its time.
+    pub(crate) seq: Seq,
+    pub(crate) time: Timestamp,
+    /// None if it was filled.
+    pub(crate) reason: Option<DoneReason>,
+    /// The limit, self-trade mode and expiry in force.
+    pub(crate) price: Price,
+    pub(crate) self_trade: SelfTrade,
+    pub(crate) expire_at: Timestamp,
+    pub(crate) filled: Quantity,
+    pub(crate) remaining: Quantity,
 }
 
 impl Remembered {
@@ -39,7 +63,6 @@ impl Remembered {
 struct Window {
     oldest: u32,
     newest: u32,
-    len: u32,
 }
 
 /// The memories of all accounts.
@@ -48,19 +71,31 @@ pub(crate) struct ClientIds {
     free: u32,
     /// By the account's slot.
     windows: Vec<Window>,
+    /// How many entries each window has.
+    holders: Holders,
     table: Table,
     hasher: Hasher,
     window_max: u32,
+    total_max: u32,
 }
 
 impl ClientIds {
-    pub(crate) fn new(hasher: Hasher, window_max: u32) -> ClientIds {
-        let windows = Vec::new();
-        ClientIds { blocks: vec![], free: NONE, windows, table: Table::new(), hasher, window_max }
+    pub(crate) fn new(hasher: Hasher, limits: &Limits) -> ClientIds {
+        ClientIds {
+            blocks: Vec::new(),
+            free: NONE,
+            windows: Vec::new(),
+            holders: Holders::new(),
+            table: Table::new(),
+            hasher,
+            window_max: limits.client_ids_max,
+            total_max: limits.client_ids_total_max,
+        }
     }
 
     pub(crate) fn add_account(&mut self) {
-        self.windows.push(Window { oldest: NONE, newest: NONE, len: 0 });
+        self.windows.push(Window { oldest: NONE, newest: NONE });
+        self.holders.add_account();
     }
 
     #[inline]
@@ -85,7 +120,8 @@ impl ClientIds {
     }
 
     /// Remembers an order that was just entered and its answer, and forgets the oldest one if the
-    /// window is full. The client order id must be new to the account.
+    /// window is full. The client order id must be new to the account. Where all windows together
+    /// hold too much, [`ClientIds::shrink`] is to be called.
     pub(crate) fn remember(
         &mut self,
         account: u32,
@@ -96,20 +132,33 @@ impl ClientIds {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
         *self.get_mut(at) =
-            Remembered { terms: *terms, answer, next: NONE, tag, in_window: true, open };
+            Remembered { terms: *terms, answer, next: NONE, tag, in_window: true, open, end: None };
         self.table.insert(tag, at);
         let window = &mut self.windows[account as usize];
         let newest = std::mem::replace(&mut window.newest, at);
-        window.len += 1;
         if newest == NONE {
             window.oldest = at;
         } else {
             self.get_mut(newest).next = at;
         }
-        if self.windows[account as usize].len > self.window_max {
+        self.holders.add(account);
+        if self.holders.count(account) > self.window_max {
             self.leave_window(account);
         }
         at
+    }
+
+    /// Lets the accounts that have most lose their oldest entries where all windows together hold
+    /// too many. One call makes up for more than one entry.
+    pub(crate) fn shrink(&mut self) {
+        for _ in 0..2 {
+            match self.holders.most() {
+                Some(most) if self.holders.total() > u64::from(self.total_max) => {
+                    self.leave_window(most);
+                }
+                _ => return,
+            }
+        }
     }
 
     fn leave_window(&mut self, account: u32) {
@@ -117,10 +166,10 @@ impl ClientIds {
         let next = self.get(oldest).next;
         let window = &mut self.windows[account as usize];
         window.oldest = next;
-        window.len -= 1;
         if next == NONE {
             window.newest = NONE;
         }
+        self.holders.take(account);
         let entry = self.get_mut(oldest);
         entry.in_window = false;
         if !entry.open {
@@ -133,10 +182,11 @@ impl ClientIds {
         self.get_mut(at).answer = answer;
     }
 
-    /// The order of an entry has ended.
-    pub(crate) fn end(&mut self, at: u32) {
+    /// The order of an entry has ended; `end` is how, if that is to be remembered.
+    pub(crate) fn end(&mut self, at: u32, end: Option<End>) {
         let entry = self.get_mut(at);
         entry.open = false;
+        entry.end = end;
         if !entry.in_window {
             self.forget(at);
         }
@@ -159,6 +209,7 @@ impl ClientIds {
                 tag: 0,
                 in_window: false,
                 open: false,
+                end: None,
             };
             self.blocks.push((first..first + (1 << BLOCK_BITS)).map(entry).collect());
             self.free = first;
@@ -184,10 +235,22 @@ impl ClientIds {
     pub(crate) fn restore_outside_window(&mut self, terms: &NewOrder, answer: Outcome) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
-        *self.get_mut(at) =
-            Remembered { terms: *terms, answer, next: NONE, tag, in_window: false, open: true };
+        *self.get_mut(at) = Remembered {
+            terms: *terms,
+            answer,
+            next: NONE,
+            tag,
+            in_window: false,
+            open: true,
+            end: None,
+        };
         self.table.insert(tag, at);
         at
+    }
+
+    /// Restores how an entry's order ended.
+    pub(crate) fn set_end(&mut self, at: u32, end: End) {
+        self.get_mut(at).end = Some(end);
     }
 
     /// Restores that an entry's order is open.

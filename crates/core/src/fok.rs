@@ -1,10 +1,20 @@
 //! Whether a fill-or-kill order can be filled in full, found out before anything trades.
 
 use crate::Core;
+use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::FOK_DEPTH_MAX;
 use crate::taker::Want;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
+
+/// How far the order has come on its way past the makers.
+struct Walk {
+    want: Want,
+    fees: Fees,
+    /// Whether the base currency held would not have allowed as much, in whole lots, as the amount
+    /// does.
+    short: bool,
+}
 
 impl Core {
     /// Walks the makers that the order would meet. A sell sized in quote currency is refused for
@@ -23,8 +33,8 @@ impl Core {
         if let (Want::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, side, limit, quantity);
         }
-        let mut want = want;
-        let mut short = false;
+        let mut walk = Walk { want, fees: market.fees(), short: false };
+        let by_order = self.rules_since(2);
         let makers = market.book.orders(&self.orders, side.opposite());
         for (looked_at, slot) in (0..).zip(makers) {
             let price = self.open.get(slot.at()).price;
@@ -44,8 +54,8 @@ impl Core {
                 }
                 break;
             }
-            if market.take_notionally(side, price, maker.remaining, &mut want, &mut short) {
-                return if short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
+            if market.take_notionally(side, price, maker.remaining, by_order, &mut walk) {
+                return if walk.short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
             }
         }
         Err(RejectReason::Unfillable)
@@ -93,7 +103,7 @@ impl Market {
         price: Price,
         left: Amount,
         base_left: Quantity,
-        taker_ppm: i32,
+        fees: Fees,
     ) -> Quantity {
         let Some(unit) = self.instrument.notional(price, Quantity(1)) else {
             return Quantity::ZERO;
@@ -101,30 +111,30 @@ impl Market {
         let ppm = rialto_model::PPM;
         let quantity = match side {
             // The amount is at most 2^100, so that a million times as much fits.
-            Side::Buy => left.0 * ppm / ((ppm + i128::from(taker_ppm)) * unit.0),
+            Side::Buy => {
+                let owed = i128::from(fees.residue());
+                (left.0 * ppm - owed) / ((ppm + i128::from(fees.taker_ppm())) * unit.0)
+            }
             Side::Sell => left.0 / unit.0,
         };
         self.floor_lot(quantity.min(i128::from(base_left.0)))
     }
 
-    /// Takes from a want what a maker would give; says whether nothing more is wanted then. Sets
-    /// `short` where the base currency held would not have allowed as much, in whole lots, as the
-    /// amount does.
+    /// Takes from a walk what a maker would give; says whether nothing more is wanted then.
     fn take_notionally(
         &self,
         side: Side,
         price: Price,
         remaining: Quantity,
-        want: &mut Want,
-        short: &mut bool,
+        by_order: bool,
+        walk: &mut Walk,
     ) -> bool {
         let mut remaining = remaining;
         loop {
-            let wanted = match want {
-                Want::Base(quantity) => *quantity,
+            let wanted = match walk.want {
+                Want::Base(quantity) => quantity,
                 Want::Quote { left, .. } => {
-                    let ppm = self.rules().taker_fee_ppm;
-                    self.affordable(side, price, *left, Quantity::MAX, ppm)
+                    self.affordable(side, price, left, Quantity::MAX, walk.fees)
                 }
             };
             let quantity = wanted.min(remaining);
@@ -132,30 +142,32 @@ impl Market {
                 return wanted.0 == 0;
             }
             remaining.0 -= quantity.0;
-            match want {
+            match &mut walk.want {
                 Want::Base(wanted) => wanted.0 -= quantity.0,
                 Want::Quote { left, base_left } => {
-                    left.0 -= self.cost(side, price, quantity, self.rules().taker_fee_ppm).0;
-                    *short |= self.floor_lot(i128::from(base_left.0)) < quantity;
+                    left.0 -= self.cost(side, price, quantity, by_order, &mut walk.fees).0;
+                    walk.short |= self.floor_lot(i128::from(base_left.0)) < quantity;
                     base_left.0 = base_left.0.saturating_sub(quantity.0).max(0);
                 }
             }
         }
     }
 
-    /// What a trade costs an order sized in quote currency: the notional, and the fee of a buy.
+    /// What a trade costs an order sized in quote currency: the notional, and the fee of a buy,
+    /// which is charged to `fees`.
     #[inline]
     pub(crate) fn cost(
         &self,
         side: Side,
         price: Price,
         quantity: Quantity,
-        taker_ppm: i32,
+        by_order: bool,
+        fees: &mut Fees,
     ) -> Amount {
         let notional = self.instrument.notional(price, quantity);
         let notional = notional.expect("what is affordable is at most the amount of the order");
         match side {
-            Side::Buy => Amount(notional.0 + rialto_model::Instrument::fee(notional, taker_ppm).0),
+            Side::Buy => Amount(notional.0 + fees.charge_taker(by_order, notional).0),
             Side::Sell => notional,
         }
     }

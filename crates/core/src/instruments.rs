@@ -2,6 +2,7 @@
 
 use crate::Core;
 use crate::book::Book;
+use crate::fees::Fees;
 use crate::limits::LEVEL_QUANTITY_MAX;
 use rialto_model::{
     Amount, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError, InstrumentId,
@@ -63,17 +64,39 @@ impl Market {
     /// Not further from the reference price than the collar allows.
     #[inline]
     pub(crate) fn check_collar(&self, price: Price) -> Result<(), RejectReason> {
-        let rules = self.rules();
-        let last = self.last_price;
-        let reference = if last == Price::ZERO { rules.reference_price } else { last };
-        if rules.collar_ppm == 0 || reference == Price::ZERO {
-            return Ok(());
-        }
+        let Some(reference) = self.collar_reference() else { return Ok(()) };
         let distance = i128::from(price.0.abs_diff(reference.0));
-        if distance * PPM > i128::from(reference.0) * i128::from(rules.collar_ppm) {
+        if distance * PPM > i128::from(reference.0) * i128::from(self.rules().collar_ppm) {
             return Err(RejectReason::PriceOutsideCollar);
         }
         Ok(())
+    }
+
+    /// The price that the collar is around, where there is a collar.
+    #[inline]
+    fn collar_reference(&self) -> Option<Price> {
+        let rules = self.rules();
+        let last = self.last_price;
+        let reference = if last == Price::ZERO { rules.reference_price } else { last };
+        (rules.collar_ppm != 0 && reference != Price::ZERO).then_some(reference)
+    }
+
+    /// The limit of a market order, no further than the last tick inside the collar.
+    pub(crate) fn clip_to_collar(&self, side: Side, limit: Price) -> Price {
+        let Some(reference) = self.collar_reference() else { return limit };
+        let reference = i128::from(reference.0);
+        let width = reference * i128::from(self.rules().collar_ppm) / PPM;
+        let tick = i128::from(self.rules().tick.0);
+        match side {
+            Side::Buy => {
+                let highest = (reference + width) / tick * tick;
+                i64::try_from(highest).map_or(limit, |highest| limit.min(Price(highest)))
+            }
+            Side::Sell => {
+                let lowest = (reference - width + tick - 1) / tick * tick;
+                i64::try_from(lowest).map_or(Price::MAX, |lowest| limit.max(Price(lowest)))
+            }
+        }
     }
 
     /// Price times quantity can be expressed and reaches the minimum.
@@ -134,6 +157,12 @@ impl Market {
         Quantity((quantity - quantity % lot) as i64)
     }
 
+    /// The fees of an order that is entered now.
+    #[inline]
+    pub(crate) fn fees(&self) -> Fees {
+        Fees::new(self.rules().maker_fee_ppm, self.rules().taker_fee_ppm, 0)
+    }
+
     /// What an order reserves for `quantity` at `limit`: quote currency and the taker fee for a
     /// buy, base currency for a sell, nothing where risk is off.
     #[inline]
@@ -142,7 +171,7 @@ impl Market {
         side: Side,
         limit: Price,
         quantity: Quantity,
-        taker_ppm: i32,
+        fees: Fees,
     ) -> Amount {
         if !self.rules().risk {
             return Amount::ZERO;
@@ -150,7 +179,7 @@ impl Market {
         match side {
             Side::Buy => self
                 .instrument
-                .buy_reserve(limit, quantity, taker_ppm)
+                .buy_reserve(limit, quantity, fees.taker_ppm(), fees.residue())
                 .expect("the notional of an order was checked when it came in"),
             Side::Sell => self.instrument.base_amount(quantity),
         }

@@ -175,7 +175,7 @@ impl Core {
                     let detail = self.open.get(slot.at());
                     let resting = self.orders.get(slot);
                     let (price, reserved) = (detail.price, detail.reserved);
-                    let needed = market.reserve(side, price, resting.remaining, detail.taker_ppm);
+                    let needed = market.reserve(side, price, resting.remaining, detail.fees);
                     if needed != reserved {
                         let order = resting.id;
                         return Err(Violation::OrderReserve { order, reserved, needed });

@@ -33,7 +33,9 @@ pub mod book;
 mod cancel;
 mod client_ids;
 mod expiry;
+mod fees;
 mod fok;
+mod holders;
 mod instruments;
 mod invariants;
 mod ledger;
@@ -42,6 +44,7 @@ mod matching;
 mod open_counts;
 mod orders;
 mod place;
+mod references;
 pub mod rules;
 mod self_trade;
 mod sink;
@@ -65,6 +68,7 @@ use crate::instruments::Market;
 use crate::ledger::Ledger;
 use crate::open_counts::OpenCounts;
 use crate::orders::OpenOrders;
+use crate::references::{Deposits, EndedWithdrawals};
 use crate::table::Hasher;
 use crate::taker::Taker;
 use crate::timers::Timers;
@@ -81,9 +85,10 @@ pub use limits::{
     CoreConfig, DEAD_MAN_MAX_NS, EVENTS_BYTES_MAX, EVENTS_PER_COMMAND, FOK_DEPTH_MAX, HELD_MAX,
     LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
 };
+pub use references::DEPOSIT_KNOWN_NS;
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
-pub use view::{AccountView, InstrumentView, OrderView};
+pub use view::{AccountView, EndedOrder, InstrumentView, OrderView};
 pub use withdrawals::HeldWithdrawal;
 
 /// The versions of the rules that this build implements.
@@ -113,6 +118,8 @@ pub struct Core {
     dead_men: Timers,
     client_ids: ClientIds,
     transfers: Transfers,
+    deposits: Deposits,
+    ended_withdrawals: EndedWithdrawals,
     withdrawals: Withdrawals,
     /// An incoming order that has more to match than one command may.
     urgent: Option<Taker>,
@@ -135,6 +142,7 @@ impl Core {
             "this build implements rules versions {RULES_VERSIONS:?}, not {rules_version}"
         );
         let hasher = Hasher::new(hash_key);
+        let limits = limits.under(rules_version);
         Core {
             engine,
             rules_version,
@@ -152,8 +160,10 @@ impl Core {
             open_counts: OpenCounts::new(hasher),
             expiries: Timers::new(),
             dead_men: Timers::new(),
-            client_ids: ClientIds::new(hasher, limits.client_ids_max),
+            client_ids: ClientIds::new(hasher, &limits),
             transfers: Transfers::new(hasher, limits.transfers_max),
+            deposits: Deposits::new(limits.deposits_max),
+            ended_withdrawals: EndedWithdrawals::new(hasher, &limits),
             withdrawals: Withdrawals::new(hasher),
             urgent: None,
             works: Works::new(),

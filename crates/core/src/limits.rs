@@ -39,12 +39,21 @@ pub struct Limits {
     pub instruments_max: u32,
     /// Open orders, over all instruments; at most 2^30.
     pub orders_max: u32,
-    /// Deposits and withdrawals that have ended and are remembered by their references; the oldest
-    /// is forgotten.
+    /// Withdrawals that have ended and are remembered by their references, over all accounts; the
+    /// account that has most loses its oldest. Before rules version 2: deposits and withdrawals,
+    /// and the oldest of all is forgotten.
     pub transfers_max: u32,
+    /// Withdrawals of one account that have ended and are remembered by their references; the
+    /// oldest is forgotten. Since rules version 2.
+    pub account_transfers_max: u32,
+    /// Deposits of the last 30 days that are remembered by their references. Since rules version 2.
+    pub deposits_max: u32,
     /// Orders of one account that are remembered by their client order ids, beside those that
     /// are open; the oldest is forgotten.
     pub client_ids_max: u32,
+    /// The same over all accounts; the account that has most loses its oldest. Since rules
+    /// version 2.
+    pub client_ids_total_max: u32,
     /// Mass cancels that may be going on at once under rules version 1. Since version 2 each account
     /// has room for all of its own.
     pub pending_cancels_max: u32,
@@ -53,6 +62,20 @@ pub struct Limits {
     /// Withdrawals of one account that are held; another is refused as
     /// [`WithdrawalsLimit`](rialto_model::RejectReason::WithdrawalsLimit).
     pub account_withdrawals_max: u32,
+}
+
+impl Limits {
+    /// Limits that a version of the rules does not know, and that its state therefore does not hold,
+    /// have their default until a later version is set.
+    #[must_use]
+    pub(crate) fn under(self, rules_version: u32) -> Limits {
+        if rules_version >= 2 {
+            return self;
+        }
+        let Limits { account_transfers_max, deposits_max, client_ids_total_max, .. } =
+            Limits::default();
+        Limits { account_transfers_max, deposits_max, client_ids_total_max, ..self }
+    }
 }
 
 impl Default for Limits {
@@ -64,7 +87,10 @@ impl Default for Limits {
             instruments_max: 4_095,
             orders_max: 1 << 22,
             transfers_max: 1 << 20,
+            account_transfers_max: 1_024,
+            deposits_max: 1 << 20,
             client_ids_max: 1_024,
+            client_ids_total_max: 1 << 20,
             pending_cancels_max: 1_024,
             withdrawals_max: 1 << 16,
             account_withdrawals_max: 64,

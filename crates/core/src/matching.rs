@@ -6,8 +6,8 @@ use crate::orders::STAND_IN;
 use crate::taker::{Taker, Want};
 use crate::{Core, EventSink};
 use rialto_model::{
-    Amount, Done, DoneReason, Event, Instrument, OrderStatus, Outcome, Quantity, Rested, SelfTrade,
-    Side, Timestamp, Trade, TradeId,
+    Amount, Done, DoneReason, Event, OrderStatus, Outcome, Quantity, Rested, SelfTrade, Side,
+    Timestamp, Trade, TradeId,
 };
 
 /// Why a taker stopped matching.
@@ -63,7 +63,7 @@ impl Core {
             }
             Stop::Exhausted if taker.is_filled() => {
                 debug_assert!(taker.reserved == Amount::ZERO, "a filled order reserves nothing");
-                self.forget_taker(&taker);
+                self.forget_taker(&taker, None, Quantity::ZERO);
                 return taker.outcome(OrderStatus::Filled);
             }
             Stop::Exhausted if taker.rests => {
@@ -111,16 +111,17 @@ impl Core {
             remaining,
             released: taker.reserved,
         }));
-        self.forget_taker(taker);
+        self.forget_taker(taker, Some(reason), remaining);
     }
 
-    /// Drops what is kept about a taker that does not go to the book.
-    fn forget_taker(&mut self, taker: &Taker) {
+    /// Drops what is kept about a taker that does not go to the book, but for how it ended.
+    fn forget_taker(&mut self, taker: &Taker, reason: Option<DoneReason>, remaining: Quantity) {
         if taker.amended {
             self.delist(STAND_IN, taker.account, taker.market);
         }
         if taker.client != 0 {
-            self.client_ids.end(taker.client - 1);
+            let filled = taker.filled;
+            self.end_named(taker.client, &taker.detail(), reason, filled, remaining);
         }
     }
 
@@ -190,8 +191,8 @@ impl Core {
                 Want::Quote { left, base_left } => {
                     let price = self.open.get(slot.at()).price;
                     let base_left = base_left.min(Quantity(i64::MAX - taker.filled.0));
-                    let ppm = taker.taker_ppm;
-                    market.affordable(side, price, left, base_left, ppm).min(maker.remaining)
+                    let fees = taker.fees;
+                    market.affordable(side, price, left, base_left, fees).min(maker.remaining)
                 }
             };
             if quantity == Quantity::ZERO {
@@ -211,6 +212,7 @@ impl Core {
         quantity: Quantity,
         sink: &mut S,
     ) {
+        let by_order = self.rules_since(2);
         let market = &mut self.markets[usize::from(taker.market)];
         let side = taker.attributes.side;
         let maker = self.orders.get(slot);
@@ -218,8 +220,13 @@ impl Core {
         match &mut taker.want {
             Want::Base(remaining) => remaining.0 -= quantity.0,
             Want::Quote { left, base_left } => {
-                left.0 -= market.cost(side, price, quantity, taker.taker_ppm).0;
+                // The fee is charged below, where balances are kept.
+                let mut fees = taker.fees;
+                left.0 -= market.cost(side, price, quantity, by_order, &mut fees).0;
                 base_left.0 -= quantity.0;
+                if !market.rules().risk {
+                    taker.fees = fees;
+                }
             }
         }
         taker.filled.0 += quantity.0;
@@ -234,17 +241,15 @@ impl Core {
             notional = instrument
                 .notional(price, quantity)
                 .expect("the notional of the maker was checked when it came in");
-            maker_fee = Instrument::fee(notional, detail.maker_ppm);
-            taker_fee = Instrument::fee(notional, taker.taker_ppm);
+            taker_fee = taker.fees.charge_taker(by_order, notional);
+            maker_fee = detail.fees.charge_maker(by_order, notional, taker_fee);
             let base_amount = instrument.base_amount(quantity);
             let needed = match (side, taker.want) {
                 (Side::Buy, Want::Quote { left, .. }) => left,
                 (Side::Buy, Want::Base(left)) => {
-                    market.reserve(Side::Buy, taker.limit, left, taker.taker_ppm)
+                    market.reserve(Side::Buy, taker.limit, left, taker.fees)
                 }
-                (Side::Sell, _) => {
-                    market.reserve(Side::Buy, price, maker_remaining, detail.taker_ppm)
-                }
+                (Side::Sell, _) => market.reserve(Side::Buy, price, maker_remaining, detail.fees),
             };
             let (buyer, seller) = match side {
                 Side::Buy => (&mut taker.reserved, &mut detail.reserved),
@@ -283,7 +288,7 @@ impl Core {
                     self.open.touch_neighbours(next.index());
                 }
             }
-            self.retire(slot.at());
+            self.retire(slot.at(), None, Quantity::ZERO);
         }
         self.trade_count += 1;
         sink.event(&Event::Trade(Trade {

@@ -3,6 +3,7 @@
 
 use crate::accounts::Account;
 use crate::book::prefetch;
+use crate::fees::Fees;
 use rialto_model::{Amount, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp};
 
 /// No order in a list.
@@ -32,10 +33,9 @@ pub(crate) struct Detail {
     pub(crate) total: Quantity,
     /// [`Timestamp::MAX`] is never.
     pub(crate) expire_at: Timestamp,
+    pub(crate) fees: Fees,
     /// The account's slot.
     pub(crate) account: u32,
-    pub(crate) maker_ppm: i32,
-    pub(crate) taker_ppm: i32,
     /// The entry of its client order id plus one, or zero.
     pub(crate) client: u32,
     /// The instrument's place in the list of instruments.
@@ -48,9 +48,8 @@ const VACANT: Detail = Detail {
     price: Price::ZERO,
     total: Quantity::ZERO,
     expire_at: Timestamp::MAX,
+    fees: Fees::NONE,
     account: 0,
-    maker_ppm: 0,
-    taker_ppm: 0,
     client: 0,
     market: 0,
     attributes: Attributes {

@@ -71,13 +71,21 @@ impl Core {
                 let at = self.client_ids.remember(account, terms, answer, true);
                 let outcome = self.accept(account, terms, &plan, at + 1, sink);
                 self.client_ids.settle(at, outcome);
+                self.shrink_client_ids();
                 Ok(outcome)
             }
             Err(reason) => {
                 let answer = Outcome::Rejected { reason };
                 self.client_ids.remember(account, terms, answer, false);
+                self.shrink_client_ids();
                 Err(reason)
             }
+        }
+    }
+
+    fn shrink_client_ids(&mut self) {
+        if self.rules_since(2) {
+            self.client_ids.shrink();
         }
     }
 
@@ -142,6 +150,9 @@ impl Core {
             let best = best.ok_or(RejectReason::NoLiquidity)?;
             if !priced {
                 limit = market.protection_price(terms.side, best);
+                if self.rules_since(2) {
+                    limit = market.clip_to_collar(terms.side, limit);
+                }
             }
             if !within(terms.side, limit, best) {
                 return Err(RejectReason::NoLiquidity);
@@ -152,17 +163,14 @@ impl Core {
             OrderSize::Quote(amount) => check_amount(market, amount)?,
         }
         let mut crosses = market.book.reaches(terms.side, limit);
-        let post_only = terms.post_only != PostOnly::Off;
-        if crosses
-            && post_only
-            && let Some(best) = self.would_trade_at(market, terms.side, limit)?
-        {
-            limit = market.slide(terms.side, terms.post_only, best)?;
-            crosses = market.book.reaches(terms.side, limit);
-        }
         if let (true, OrderSize::Base(quantity)) = (rests, terms.size) {
-            if limit != terms.price && market.instrument.notional(limit, quantity).is_none() {
-                return Err(RejectReason::NotionalTooLarge);
+            if crosses
+                && terms.post_only != PostOnly::Off
+                && let Some(best) = self.would_trade_at(market, terms.side, limit)?
+            {
+                let checked = self.rules_since(2);
+                limit = market.slide(terms.side, terms.post_only, best, quantity, checked)?;
+                crosses = market.book.reaches(terms.side, limit);
             }
             let leaving = Quantity::ZERO;
             market.check_level(terms.side, limit, quantity, leaving, self.limits.orders_max)?;
@@ -208,7 +216,7 @@ impl Core {
         let rules = market.rules();
         match (terms.size, terms.side) {
             (OrderSize::Base(quantity), side) => {
-                let reserved = market.reserve(side, limit, quantity, rules.taker_fee_ppm);
+                let reserved = market.reserve(side, limit, quantity, market.fees());
                 (Want::Base(quantity), reserved)
             }
             (OrderSize::Quote(left), Side::Sell) if rules.risk => {
@@ -258,8 +266,7 @@ impl Core {
             want: plan.want,
             filled: Quantity::ZERO,
             reserved: plan.reserved,
-            maker_ppm: rules.maker_fee_ppm,
-            taker_ppm: rules.taker_fee_ppm,
+            fees: market.fees(),
             client,
         };
         if plan.reserved != Amount::ZERO {
@@ -285,22 +292,37 @@ impl Core {
 }
 
 impl Market {
-    /// The price that a post-only order which would trade at `best` is moved to.
+    /// The price that a post-only order of `quantity` which would trade at `best` is moved to: the next tick
+    /// behind the best opposite price, if an order might be entered at that price. Before rules
+    /// version 2 it was not `checked`, and one tick away wherever the best price was.
     pub(crate) fn slide(
         &self,
         side: Side,
         mode: PostOnly,
         best: Price,
+        quantity: Quantity,
+        checked: bool,
     ) -> Result<Price, RejectReason> {
         if mode != PostOnly::Slide {
             return Err(RejectReason::WouldCross);
         }
+        let best = best.0;
         let tick = self.rules().tick.0;
+        // Rules may have changed since the best price was entered, so that it is off the tick.
+        let off = if checked { best % tick } else { 0 };
         let price = match side {
-            Side::Buy => best.0.checked_sub(tick),
-            Side::Sell => best.0.checked_add(tick),
+            Side::Buy if off > 0 => Some(best - off),
+            Side::Buy => best.checked_sub(tick),
+            Side::Sell => best.checked_add(tick - off),
         };
-        price.filter(|&price| price > 0).map(Price).ok_or(RejectReason::WouldCross)
+        let price = price.filter(|&price| price > 0).map(Price).ok_or(RejectReason::WouldCross)?;
+        if checked {
+            self.check_collar(price)?;
+            self.check_notional(price, quantity)?;
+        } else if self.instrument.notional(price, quantity).is_none() {
+            return Err(RejectReason::NotionalTooLarge);
+        }
+        Ok(price)
     }
 
     /// The next end of day strictly after a time.

@@ -16,6 +16,14 @@
 //! | Orders whose time is over | are ended by ticks that come before any other command | are dead, and end when they are met or when their turn comes |
 //! | Cancel or amend of such an order | does not happen | [`OrderExpired`] |
 //! | Events of a command | 1,024 of the longest, where a tick ends ([`EVENTS_BYTES_MAX`]) | at most [`EVENTS_PER_COMMAND`] |
+//! | Fee of a trade | of the trade alone, rounded towards zero | what brings the order's fees to its rate times all that it traded, rounded down |
+//! | Rebate of a trade | by the resting order's rate | at most the fee of the incoming order |
+//! | Price of a post-only order that slides | one tick from the best opposite price, not checked | the next tick behind it; tick, collar and notional are checked |
+//! | Market order without a protection price | may trade outside the collar | its limit is clipped to the collar |
+//! | References of deposits | among the last `transfers_max` transfers of all | for 30 days from the deposit's time; older deposits are refused |
+//! | References of withdrawals | the same | the last `account_transfers_max` of the account |
+//! | Client order ids over all accounts | not bounded | `client_ids_total_max` |
+//! | How an order ended | not remembered | remembered with its client order id |
 //!
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
@@ -30,18 +38,42 @@
 //! - *Place*: account; client order id (repeat, conflict); instrument; its state; combination of
 //!   attributes; quantity or amount; price and tick; expiry; collar; open orders of the account;
 //!   room in the venue; liquidity at an allowed price (market orders); smallest and largest
-//!   notional; post-only; room at the price; fill-or-kill; balance.
+//!   notional; post-only, and collar and notional of the price slid to; room at the price;
+//!   fill-or-kill; balance.
 //! - *Amend*: account; order; state of the instrument; whether anything changes; the new quantity;
 //!   the new price, tick and collar; notional of the new total; what has traded already;
-//!   post-only; room at the price; balance.
-//! - *Deposit, Withdraw*: account; currency; amount; reference given; repeat or conflict; what may
-//!   be held, or balance.
+//!   post-only, and collar and notional of the price slid to; room at the price; balance.
+//! - *Deposit*: account; currency; amount; reference given; repeat or conflict; age; what may be
+//!   held; room for the reference.
+//! - *Withdraw*: account; currency; amount; reference given; repeat or conflict; balance.
 //! - *HoldWithdrawal*: the same up to repeat or conflict; withdrawals of the account; room in the
 //!   venue; balance.
 //! - *SettleWithdrawal, ReleaseWithdrawal*: account; reference given; whether it is held.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
 //!   room; what it refers to (of an instrument); rules. An id of zero asks for the least one that
 //!   is free.
+//!
+//! # Fees
+//! An order owes its rate, of the maker or of the taker as it is in each trade, times the notional.
+//! All its fees together are that sum rounded down; the residue below the smallest unit stays with
+//! the order, also when it is amended and gets other rates. A rebate that exceeds the fee of the
+//! incoming order is cut to it, and what was cut off is not owed later: no trade pays out more than
+//! it brings in. The reserve of a buy covers its residue.
+//!
+//! # Post-only orders that slide
+//! The price is the highest tick below the best opposite price (of a buy; of a sell the lowest above
+//! it). If that is outside the collar or below the least notional the order is refused, because any
+//! other price is either further outside or would trade. Venues that offer this re-price by one
+//! increment against the best opposite price as well; none rests an order where it could not have
+//! been entered.
+//!
+//! # Deposits
+//! A deposit is known by its account and reference until 30 days after its time, and refused as
+//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever
+//! that is. One that names no time is of the time of its command, and is known for 30 days from
+//! then; sent again later it is another deposit. The time is not compared: the same deposit with
+//! another time is a repeat as long as it is known. Where `deposits_max` are known, another is
+//! refused as `VenueFull`.
 //!
 //! # Withdrawals that are held
 //! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
@@ -51,8 +83,16 @@
 //! `Repeated`; so is settling what is settled and releasing what is released. Settling what is
 //! released, or holding it again, is refused as `WithdrawalReleased`; releasing what is settled, or
 //! holding it again, as `WithdrawalSettled`: nobody is told that something is held that is not.
-//! One that is held is never forgotten; of those that have ended, and of other transfers, the last
-//! `transfers_max` are remembered.
+//! One that is held is never forgotten. Of those that have ended, those taken out at once
+//! included, the last `account_transfers_max` of each account are remembered; where they are more
+//! than `transfers_max` in all, the account that has most loses its oldest. What was remembered
+//! under version 1 stays remembered.
+//!
+//! # Client order ids
+//! The last `client_ids_max` orders of an account that were entered with a client order id are
+//! remembered with their first answer and, once they have ended, with how they did; older ones as
+//! long as they are open. Where they are more than `client_ids_total_max` in all, the account that
+//! has most loses its oldest; among equals the one opened first.
 //!
 //! # Room at a price
 //! The quantities resting at one price must add up to something that can be expressed. An order
@@ -60,8 +100,9 @@
 //! `QuantityTooLarge` if the sum at its price would exceed 2^62; smaller ones need no look.
 //!
 //! # Market orders and orders sized in quote currency
-//! An order that finds nothing within its limit in force is refused as `NoLiquidity` before its
-//! notional is looked at. A quote-sized order ends with `Done` always: `QuoteSpent`, and then its
+//! A market order without a protection price has a limit in force from the best price and
+//! `market_protection_ppm`, and never outside the collar. An order that finds nothing within its
+//! limit in force is refused as `NoLiquidity` before its notional is looked at. A quote-sized order ends with `Done` always: `QuoteSpent`, and then its
 //! status is `Filled`, if liquidity within its limit remained that it could not afford a lot of;
 //! with another reason its status is `Cancelled`. Where risk is off, its fee is still counted when
 //! it is sized, though nothing is charged; and a sell is not limited by what the account holds.

@@ -82,7 +82,7 @@ impl Core {
     fn shrink_taker(&mut self, taker: &mut Taker) -> Amount {
         let market = &self.markets[usize::from(taker.market)];
         let side = taker.attributes.side;
-        let needed = market.reserve(side, taker.limit, taker.remaining(), taker.taker_ppm);
+        let needed = market.reserve(side, taker.limit, taker.remaining(), taker.fees);
         let released = Amount(taker.reserved.0 - needed.0);
         taker.reserved = needed;
         if released != Amount::ZERO {
@@ -106,7 +106,7 @@ impl Core {
         let side = detail.attributes.side;
         let remaining = market.book.reduce(&mut self.orders, slot, by);
         debug_assert!(remaining.0 > 0, "an order is reduced by less than all of it");
-        let needed = market.reserve(side, detail.price, remaining, detail.taker_ppm);
+        let needed = market.reserve(side, detail.price, remaining, detail.fees);
         let released = Amount(detail.reserved.0 - needed.0);
         detail.reserved = needed;
         detail.total.0 -= by.0;

@@ -1,6 +1,7 @@
 //! An order on its way through the book.
 
 use crate::Core;
+use crate::fees::Fees;
 use crate::orders::{Attributes, Detail};
 use rialto_model::{Amount, MemberId, OrderId, Price, Quantity, Timestamp};
 
@@ -34,8 +35,7 @@ pub(crate) struct Taker {
     pub(crate) want: Want,
     pub(crate) filled: Quantity,
     pub(crate) reserved: Amount,
-    pub(crate) maker_ppm: i32,
-    pub(crate) taker_ppm: i32,
+    pub(crate) fees: Fees,
     /// As in [`Detail::client`].
     pub(crate) client: u32,
 }
@@ -64,8 +64,7 @@ impl Taker {
             total: Quantity(self.filled.0 + self.remaining().0),
             expire_at: self.expire_at,
             account: self.account,
-            maker_ppm: self.maker_ppm,
-            taker_ppm: self.taker_ppm,
+            fees: self.fees,
             client: self.client,
             market: self.market,
             attributes: self.attributes,

@@ -1,9 +1,12 @@
-//! Deposits and withdrawals at once, and the memory of all transfers by their references.
+//! Deposits and withdrawals at once, and the memory of transfers that all accounts share under
+//! version 1 of the rules.
 
 use crate::Core;
+use crate::references::{KnownDeposit, is_too_old};
 use crate::table::{Hasher, Table};
 use rialto_model::{
-    AccountId, Amount, CurrencyId, Event, OrderId, Outcome, Reference, RejectReason, Transfer,
+    AccountId, Amount, CurrencyId, Deposit, Event, OrderId, Outcome, Reference, RejectReason,
+    Timestamp, Transfer,
 };
 
 /// What came of a transfer. The numbers are those of snapshots.
@@ -80,39 +83,87 @@ impl Transfers {
 }
 
 impl Core {
-    /// Moves value in or out at once.
-    pub(crate) fn transfer(
+    /// Moves value in.
+    pub(crate) fn deposit(&mut self, deposit: &Deposit) -> Result<(Event, Outcome), RejectReason> {
+        let Deposit { transfer, time } = *deposit;
+        let slot = self.check_transfer(&transfer)?;
+        let Transfer { account, currency, amount, reference } = transfer;
+        if self.took_effect(&transfer, Ended::Deposited)? {
+            return Ok(repeated(account, reference));
+        }
+        let time = if time == Timestamp::ZERO { self.time } else { time };
+        let by_age = self.rules_since(2);
+        if by_age && is_too_old(time, self.time) {
+            return Err(RejectReason::ReferenceTooOld);
+        }
+        if !self.ledger.can_deposit(currency, amount) {
+            return Err(RejectReason::AmountTooLarge);
+        }
+        if by_age {
+            if !self.deposits.has_room(self.time) {
+                return Err(RejectReason::VenueFull);
+            }
+            let seq = self.seq;
+            self.deposits.remember(KnownDeposit { transfer, time, seq }, self.time);
+        } else {
+            self.transfers.remember(Remembered { transfer, ended: Ended::Deposited });
+        }
+        self.ledger.deposit(slot, currency, amount);
+        Ok((Event::Deposited { account, currency, amount, reference }, Outcome::Done))
+    }
+
+    /// Moves value out at once.
+    pub(crate) fn withdraw(
         &mut self,
         transfer: &Transfer,
-        incoming: bool,
     ) -> Result<(Event, Outcome), RejectReason> {
         let slot = self.check_transfer(transfer)?;
         let Transfer { account, currency, amount, reference } = *transfer;
-        let ended = if incoming { Ended::Deposited } else { Ended::Withdrawn };
-        if let Some(known) = self.transfers.find(account, &reference) {
-            return match *known == (Remembered { transfer: *transfer, ended }) {
-                true => Ok(repeated(account, reference)),
-                false => Err(RejectReason::ReferenceConflict),
-            };
+        if self.took_effect(transfer, Ended::Withdrawn)? {
+            return Ok(repeated(account, reference));
         }
-        if self.withdrawals.find(account, &reference).is_some() {
-            return Err(RejectReason::ReferenceConflict);
+        if self.ledger.balance(slot, currency).available < amount {
+            return Err(RejectReason::InsufficientBalance);
         }
-        let event = if incoming {
-            if !self.ledger.can_deposit(currency, amount) {
-                return Err(RejectReason::AmountTooLarge);
-            }
-            self.ledger.deposit(slot, currency, amount);
-            Event::Deposited { account, currency, amount, reference }
-        } else {
-            if self.ledger.balance(slot, currency).available < amount {
-                return Err(RejectReason::InsufficientBalance);
-            }
-            self.ledger.deposit(slot, currency, Amount(-amount.0));
-            Event::Withdrawn { account, currency, amount, reference }
+        self.ledger.deposit(slot, currency, Amount(-amount.0));
+        self.remember_withdrawal(slot, Remembered { transfer: *transfer, ended: Ended::Withdrawn });
+        Ok((Event::Withdrawn { account, currency, amount, reference }, Outcome::Done))
+    }
+
+    /// Whether this transfer ended so before. Its reference must not be in use for another.
+    fn took_effect(&self, transfer: &Transfer, ended: Ended) -> Result<bool, RejectReason> {
+        let Transfer { account, reference, .. } = transfer;
+        let held = self.withdrawals.find(*account, reference).is_some();
+        match self.ended_transfer(*account, reference) {
+            Some(known) if known == Remembered { transfer: *transfer, ended } => Ok(true),
+            None if !held => Ok(false),
+            _ => Err(RejectReason::ReferenceConflict),
+        }
+    }
+
+    /// The transfer of this account that has ended under this reference and is remembered.
+    pub(crate) fn ended_transfer(
+        &self,
+        account: AccountId,
+        reference: &Reference,
+    ) -> Option<Remembered> {
+        let deposit = || {
+            let transfer = *self.deposits.find(account, reference, self.time)?;
+            Some(Remembered { transfer, ended: Ended::Deposited })
         };
-        self.transfers.remember(Remembered { transfer: *transfer, ended });
-        Ok((event, Outcome::Done))
+        let withdrawal = || self.ended_withdrawals.find(account, reference).copied();
+        // What was remembered under version 1 of the rules stays so under later ones.
+        let before = self.transfers.find(account, reference).copied();
+        before.or_else(withdrawal).or_else(deposit)
+    }
+
+    /// Remembers a withdrawal that has ended.
+    pub(crate) fn remember_withdrawal(&mut self, account: u32, ended: Remembered) {
+        if self.rules_since(2) {
+            self.ended_withdrawals.remember(account, self.seq, ended);
+        } else {
+            self.transfers.remember(ended);
+        }
     }
 
     /// What every movement of value must name; gives the account's slot.

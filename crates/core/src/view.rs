@@ -2,11 +2,13 @@
 
 use crate::accounts::Member;
 use crate::book::{Book, Orders, Slot};
+use crate::client_ids::End;
 use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, Instrument, InstrumentId, MemberId,
-    Name, OrderId, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, Instrument, InstrumentId,
+    MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
+    TimeInForce, Timestamp,
 };
 
 /// An account.
@@ -33,6 +35,26 @@ pub struct InstrumentView<'a> {
     pub last_price: Price,
     /// Orders open in it.
     pub open_orders: usize,
+}
+
+/// An order that has ended and is remembered by its client order id, since rules version 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedOrder {
+    /// Its id.
+    pub order: OrderId,
+    /// Its terms as they were in force: with its last limit, self-trade mode, expiry and, if it was
+    /// sized in base currency, total quantity.
+    pub terms: NewOrder,
+    /// Why it ended; none if it was filled.
+    pub reason: Option<DoneReason>,
+    /// What it traded.
+    pub filled: Quantity,
+    /// What it ended with; zero for an order sized in quote currency.
+    pub remaining: Quantity,
+    /// The command that ended it.
+    pub seq: Seq,
+    /// When.
+    pub time: Timestamp,
 }
 
 /// An open order.
@@ -70,6 +92,8 @@ pub struct OrderView {
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
     pub taker_fee_ppm: i32,
+    /// What its trades owe that is less than the smallest unit, in millionths of it.
+    pub fee_residue: u32,
     /// The member's own name for it, or empty.
     pub client_order_id: ClientOrderId,
 }
@@ -180,6 +204,27 @@ impl Core {
             .map(|slot| self.order_view(slot))
     }
 
+    /// The orders that have ended and are remembered by their client order ids, by account and in
+    /// order of entry.
+    pub fn ended_orders(&self) -> impl Iterator<Item = EndedOrder> + '_ {
+        let accounts = 0..self.accounts.len();
+        accounts.flat_map(|account| self.client_ids.window(account)).filter_map(|at| {
+            let known = self.client_ids.get(at);
+            let (order, end) = (known.order()?, known.end?);
+            let mut terms = known.terms;
+            terms.price = end.price;
+            terms.self_trade = Some(end.self_trade);
+            if terms.time_in_force == TimeInForce::Day {
+                terms.expire_at = end.expire_at;
+            }
+            if let OrderSize::Base(quantity) = &mut terms.size {
+                quantity.0 = end.filled.0 + end.remaining.0;
+            }
+            let End { reason, filled, remaining, seq, time, .. } = end;
+            Some(EndedOrder { order, terms, reason, filled, remaining, seq, time })
+        })
+    }
+
     pub(crate) fn order_view(&self, slot: Slot) -> OrderView {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
@@ -200,8 +245,9 @@ impl Core {
             post_only: attributes.post_only,
             self_trade: attributes.self_trade,
             cancel_on_disconnect: attributes.cancel_on_disconnect,
-            maker_fee_ppm: detail.maker_ppm,
-            taker_fee_ppm: detail.taker_ppm,
+            maker_fee_ppm: detail.fees.maker_ppm(),
+            taker_fee_ppm: detail.fees.taker_ppm(),
+            fee_residue: detail.fees.residue(),
             client_order_id: client.map_or(ClientOrderId::EMPTY, |terms| terms.client_order_id),
         }
     }

@@ -92,7 +92,7 @@ impl Core {
     ) -> Result<(Event, Outcome), RejectReason> {
         let slot = self.check_transfer(transfer)?;
         let Transfer { account, currency, amount, reference } = *transfer;
-        if let Some(known) = self.transfers.find(account, &reference) {
+        if let Some(known) = self.ended_transfer(account, &reference) {
             return Err(match known.ended {
                 Ended::Settled if known.transfer == *transfer => RejectReason::WithdrawalSettled,
                 Ended::Released if known.transfer == *transfer => RejectReason::WithdrawalReleased,
@@ -131,7 +131,7 @@ impl Core {
             return Err(RejectReason::ReferenceMissing);
         }
         let Some(at) = self.withdrawals.position(account, &reference) else {
-            return match self.transfers.find(account, &reference).map(|known| known.ended) {
+            return match self.ended_transfer(account, &reference).map(|known| known.ended) {
                 Some(ended) if ended == how => Ok(repeated(account, reference)),
                 Some(Ended::Settled) => Err(RejectReason::WithdrawalSettled),
                 Some(Ended::Released) => Err(RejectReason::WithdrawalReleased),
@@ -147,7 +147,7 @@ impl Core {
             self.ledger.reserve(slot, currency, rialto_model::Amount(-amount.0));
             Event::WithdrawalReleased { account, currency, amount, reference }
         };
-        self.transfers.remember(Remembered { transfer, ended: how });
+        self.remember_withdrawal(slot, Remembered { transfer, ended: how });
         Ok((event, Outcome::Done))
     }
 }

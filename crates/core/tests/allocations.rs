@@ -121,7 +121,7 @@ impl Trader {
             for currency in [CurrencyId(1), CurrencyId(2)] {
                 let reference = format!("fund-{}", currency.0).parse().unwrap();
                 let amount = Amount(1 << 100);
-                trader.apply(&Command::Deposit(Transfer { account, currency, amount, reference }));
+                trader.apply(&Command::deposit(Transfer { account, currency, amount, reference }));
             }
         }
         trader

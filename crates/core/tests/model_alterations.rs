@@ -16,8 +16,10 @@ use rialto_model::{Command, EngineId, NewOrder, Price, Quantity, Seq, Side};
 fn caught(alteration: Alteration) -> Failure {
     let shallow = (0..200).map(|seed| Case::new(seed, Profile::General));
     let deep = (0..40).map(|seed| Case::new(seed, Profile::Deep));
+    let tight = (0..200).map(|seed| Case::new(seed, Profile::Tight));
     shallow
         .chain(deep)
+        .chain(tight)
         .find_map(|case| case.altered(alteration).run().err())
         .unwrap_or_else(|| panic!("nothing noticed the alteration {alteration:?}"))
 }
@@ -40,6 +42,12 @@ alterations! {
     trading_at_the_takers_price_is_noticed: TakerPrice;
     fees_rounded_up_are_noticed: FeeRoundedUp;
     a_dropped_fee_posting_is_noticed: FeePostingDropped;
+    a_fee_by_trade_is_noticed: FeeByTrade;
+    a_rebate_above_the_takers_fee_is_noticed: RebateUncapped;
+    a_residue_dropped_by_an_amendment_is_noticed: ResidueForgotten;
+    a_price_slid_off_the_tick_is_noticed: SlidesOffTick;
+    a_price_slid_out_of_the_collar_is_noticed: SlidesOutsideCollar;
+    a_market_order_outside_the_collar_is_noticed: MarketIgnoresCollar;
     a_reserve_that_is_not_released_is_noticed: ReleaseForgotten;
     a_price_improvement_kept_back_is_noticed: ImprovementKept;
     one_maker_too_many_is_noticed: OneMakerTooMany;
@@ -53,6 +61,10 @@ alterations! {
     a_protection_price_rounded_the_other_way_is_noticed: ProtectionWider;
     spending_in_broken_lots_is_noticed: LotIgnored;
     a_deposit_that_counts_twice_is_noticed: DepositRepeats;
+    a_deposit_of_any_age_is_noticed: OldDepositsAccepted;
+    a_reference_kept_too_long_is_noticed: ReferenceKeptLonger;
+    withdrawals_that_displace_those_of_others_are_noticed: WithdrawalsShared;
+    client_ids_without_a_bound_over_all_are_noticed: TotalIgnored;
     a_withdrawal_both_settled_and_released_is_noticed: SettledIsReleased;
     an_order_entered_twice_is_noticed: ClientIdRepeats;
     a_forgotten_reject_is_noticed: RejectForgotten;

@@ -338,7 +338,7 @@ fn a_client_order_id_is_remembered_while_its_order_is_open_or_among_the_last_102
 fn the_venue_holds_at_most_two_to_the_120_of_a_currency() {
     let mut lockstep = world(2);
     let deposit = |amount: i128, name: &str| {
-        Command::Deposit(Transfer {
+        Command::deposit(Transfer {
             account: AccountId(1),
             currency: CurrencyId(1),
             amount: Amount(amount),

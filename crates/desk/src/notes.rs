@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use rialto_bus::Context;
-use rialto_model::{Command, OrderSize, Outcome};
+use rialto_model::{Command, Deposit, OrderSize, Outcome};
 
 /// Whom and what a command is about. Prices and quantities are noted in units of the instrument's
 /// scale, which the desk does not know.
@@ -32,7 +32,7 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
             cx.note("account", &account.0);
             cx.note("reference", &reference.as_str());
         }
-        Command::Deposit(transfer)
+        Command::Deposit(Deposit { transfer, .. })
         | Command::Withdraw(transfer)
         | Command::HoldWithdrawal(transfer) => {
             cx.note("account", &transfer.account.0);

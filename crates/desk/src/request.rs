@@ -148,9 +148,9 @@ requests! {
 
     /// The operator brings value into an account.
     "deposit" Deposit {
-        /// What, and into which account.
-        transfer: Transfer,
-    } needs Admin, tells |it| EngineCommand::Deposit(it.transfer);
+        /// What, into which account, and when it was made.
+        deposit: rialto_model::Deposit,
+    } needs Admin, tells |it| EngineCommand::Deposit(it.deposit);
 
     /// The operator takes value out of an account.
     "pay_out" PayOut {

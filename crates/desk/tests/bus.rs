@@ -82,7 +82,7 @@ async fn a_held_withdrawal_is_settled_once_by_an_operator() {
         amount: Amount(amount),
         reference: reference.parse().expect("a short name"),
     };
-    let deposit = Deposit { transfer: transfer(100, "in"), level: None };
+    let deposit = Deposit { deposit: transfer(100, "in").into(), level: None };
     bus.send(deposit, &by_operator).await.expect("the deposit");
     let hold = HoldWithdrawal { transfer: transfer(100, "out"), level: None };
     bus.send(hold, &by_alice).await.expect("as much as she has");

@@ -4,7 +4,7 @@
 use rialto_desk::{Listener, Live, LiveConfig, News, Subscription};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, SubmitError};
-use rialto_feed::PublicTrade;
+use rialto_feed::{FeedConfig, PublicTrade};
 use rialto_model::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,7 +43,7 @@ fn setting() -> Vec<Command> {
         for currency in [1, 2] {
             let (currency, amount) = (CurrencyId(currency), Amount(1 << 80));
             let reference = format!("d{}", currency.0).parse().unwrap();
-            commands.push(Command::Deposit(Transfer { account, currency, amount, reference }));
+            commands.push(Command::deposit(Transfer { account, currency, amount, reference }));
         }
     }
     commands
@@ -131,6 +131,93 @@ fn a_feed_that_begins_behind_the_end_comes_to_the_same_as_one_from_the_beginning
     drop((short_feed, whole_feed));
     short.stop();
     whole.stop();
+    engine.shutdown(LONG);
+}
+
+/// Orders of account 1 with client order ids that end in all ways: filled at once and as makers,
+/// cancelled after an amendment, with a remainder, sized in quote currency.
+fn named_orders() -> Vec<Command> {
+    let order = |account, name: &str, side, price, quantity| NewOrder {
+        client_order_id: name.parse().unwrap(),
+        ..NewOrder::limit(
+            AccountId(account),
+            InstrumentId(1),
+            side,
+            Quantity(quantity),
+            Price(price),
+        )
+    };
+    let mine = |name, side, price, quantity| order(1, name, side, price, quantity);
+    let theirs = |side, price, quantity| Command::Place(order(2, "", side, price, quantity));
+    let named = |name: &str| OrderRef::Client(name.parse().unwrap());
+    let ioc = TimeInForce::Ioc;
+    let day = TimeInForce::Day;
+    let quote = OrderSize::Quote(Amount(25 * 900 * 100));
+    vec![
+        Command::Place(mine("maker", Side::Buy, 900, 5)),
+        theirs(Side::Sell, 900, 5),
+        Command::Place(NewOrder { time_in_force: day, ..mine("amended", Side::Sell, 910, 5) }),
+        theirs(Side::Buy, 910, 2),
+        Command::Amend(Amend {
+            account: AccountId(1),
+            order: named("amended"),
+            price: Some(Price(920)),
+            quantity: Some(Quantity(9)),
+        }),
+        Command::Cancel { account: AccountId(1), order: named("amended") },
+        theirs(Side::Sell, 905, 3),
+        Command::Place(mine("taker", Side::Buy, 905, 1)),
+        Command::Place(NewOrder { time_in_force: ioc, ..mine("rest", Side::Buy, 906, 9) }),
+        theirs(Side::Sell, 900, 50),
+        Command::Place(NewOrder {
+            kind: OrderKind::Market,
+            time_in_force: ioc,
+            size: quote,
+            ..mine("quote", Side::Buy, 0, 0)
+        }),
+        Command::MassCancel(MassCancel { account: AccountId(2), instrument: None, side: None }),
+    ]
+}
+
+#[test]
+fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().to_owned(),
+        level: Level::Buffered,
+        segment_bytes: 16 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let mut producer = engine.producer();
+    send(&mut producer, setting().into_iter().chain(named_orders()));
+    let theirs = (0..LiveConfig::HISTORY_MIN + 1_000).map(|number| match order(number) {
+        Command::Place(order) => Command::Place(NewOrder { account: AccountId(2), ..order }),
+        other => other,
+    });
+    let last = send(&mut producer, theirs);
+    let feed = FeedConfig { ended_orders: 1_000, ..FeedConfig::default() };
+    let whole = LiveConfig { history: u64::MAX, feed, ..LiveConfig::default() };
+    let whole = Live::start(&engine, whole).unwrap();
+    let restarted =
+        Live::start(&engine, LiveConfig { history: 0, feed, ..LiveConfig::default() }).unwrap();
+    wait(&whole, last);
+    wait(&restarted, last);
+    let statuses = ["maker", "amended", "taker", "rest", "quote"].map(|name| {
+        let name = name.parse().unwrap();
+        let find = |live: &Live| live.read().order_by_client_id(AccountId(1), name).unwrap();
+        let (there, again) = (find(&whole), find(&restarted));
+        // What the window does not hold: what it traded for, and when it was entered.
+        let (filled_notional, accepted) = (again.filled_notional, again.accepted);
+        assert_eq!(again, rialto_feed::OrderView { filled_notional, accepted, ..there });
+        (again.status, again.filled.0, again.remaining.0)
+    });
+    let (filled, cancelled) = (OrderStatus::Filled, OrderStatus::Cancelled);
+    let expected =
+        [(filled, 5, 0), (cancelled, 2, 7), (filled, 1, 0), (cancelled, 2, 7), (filled, 24, 0)];
+    assert_eq!(statuses, expected);
+    whole.stop();
+    restarted.stop();
     engine.shutdown(LONG);
 }
 

@@ -37,7 +37,7 @@
 //!     send(Command::CreateAccount { account, member: id, name: name.parse()? })?;
 //! }
 //! for (account, currency) in [(1, 2), (2, 1)] {
-//!     send(Command::Deposit(Transfer {
+//!     send(Command::deposit(Transfer {
 //!         account: AccountId(account), currency: CurrencyId(currency),
 //!         amount: Amount(10_000_000), reference: "first".parse()?,
 //!     }))?;

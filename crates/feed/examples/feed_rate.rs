@@ -49,7 +49,7 @@ impl Source {
                 let reference = format!("start{}", currency.0).parse()?;
                 let amount = Amount(1 << 90);
                 let transfer = Transfer { account, currency, amount, reference };
-                self.apply(&Command::Deposit(transfer), into);
+                self.apply(&Command::deposit(transfer), into);
             }
         }
         let scale = Scale::new(2).ok_or("2 is a scale")?;

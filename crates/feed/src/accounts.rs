@@ -1,7 +1,8 @@
 //! Members, accounts and balances.
 
+use crate::ended::EndedOrders;
 use crate::fills::FillList;
-use crate::orders::{EndedTrail, OpenList};
+use crate::orders::OpenList;
 use crate::view::{BalanceView, MemberView};
 use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Name, Seq, Timestamp};
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ pub(crate) struct Account {
     /// By currency, as far as it was ever used.
     pub(crate) balances: Vec<Balance>,
     pub(crate) open: OpenList,
-    pub(crate) ended: EndedTrail,
+    pub(crate) ended: EndedOrders,
     pub(crate) fills: FillList,
     pub(crate) dead_man: Timestamp,
     /// Where the last ended order was that has been forgotten.
@@ -44,7 +45,7 @@ impl Account {
             name,
             balances: Vec::new(),
             open: OpenList::EMPTY,
-            ended: EndedTrail::EMPTY,
+            ended: EndedOrders::default(),
             fills: FillList::EMPTY,
             dead_man: Timestamp::MAX,
             forgotten_orders: Seq::ZERO,

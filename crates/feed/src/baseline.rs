@@ -2,13 +2,13 @@
 
 use crate::list::Link;
 use crate::orders::Order;
-use crate::trading::{fills_of, notional_of};
+use crate::trading::{ended_as, fills_of, notional_of};
 use crate::view::{MemberView, Moment, WithdrawalView};
 use crate::{Feed, FeedConfig, FoldError};
 use rialto_model::{
-    AccountId, Amount, Currency, CurrencyId, InstrumentId, InstrumentSpec, InstrumentState,
-    MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus, Price, Quantity, Seq, Timestamp,
-    Trade, Transfer,
+    AccountId, Amount, Currency, CurrencyId, DoneReason, InstrumentId, InstrumentSpec,
+    InstrumentState, MemberId, Name, NewOrder, OrderId, OrderSize, OrderStatus, Price, Quantity,
+    Seq, Timestamp, Trade, Transfer,
 };
 
 /// The state of an engine as of a sequence, as a snapshot of it says.
@@ -30,6 +30,8 @@ pub struct Baseline {
     pub balances: Vec<BaselineBalance>,
     /// All open orders; those of one instrument and side in the order in which they trade.
     pub orders: Vec<BaselineOrder>,
+    /// Orders that have ended and are remembered by their client order ids, in any order.
+    pub ended: Vec<BaselineEnded>,
     /// All withdrawals that are held.
     pub withdrawals: Vec<WithdrawalView>,
 }
@@ -92,10 +94,27 @@ pub struct BaselineOrder {
     pub resting: bool,
 }
 
+/// An order of a [`Baseline`] that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaselineEnded {
+    /// Its id.
+    pub order: OrderId,
+    /// Its last terms; of an order sized in base currency with its last total quantity.
+    pub terms: NewOrder,
+    /// Why it ended; none if it was filled.
+    pub done: Option<DoneReason>,
+    /// What it traded.
+    pub filled: Quantity,
+    /// What it ended with; zero for an order sized in quote currency.
+    pub remaining: Quantity,
+    /// When it ended.
+    pub ended: Moment,
+}
+
 impl Feed {
     /// A feed that begins with `baseline` and goes on with the events after it.
     ///
-    /// It does not know what came before: trades, fills and ended orders. [`Feed::backfill_trade`]
+    /// It does not know what came before: trades, fills and ended orders without a client order id. [`Feed::backfill_trade`]
     /// adds the former two from older events, if they are at hand.
     pub fn from_snapshot(config: FeedConfig, baseline: &Baseline) -> Result<Feed, FoldError> {
         let mut feed = Feed::new(config);
@@ -146,9 +165,54 @@ impl Feed {
             let transfer = Transfer { account, currency, amount, reference };
             feed.enter_withdrawal(held.held, &transfer)?;
         }
+        feed.enter_ended(at, &baseline.ended)?;
         feed.enter(at, &baseline.orders)?;
         feed.settle_in(at);
         Ok(feed)
+    }
+
+    /// Enters the orders that have ended, in the order of their ends.
+    fn enter_ended(&mut self, at: Moment, orders: &[BaselineEnded]) -> Result<(), FoldError> {
+        let mut by_end: Vec<&BaselineEnded> = orders.iter().collect();
+        by_end.sort_unstable_by_key(|ended| (ended.ended.seq, ended.order));
+        for ended in by_end {
+            let account = self.check_new(at, ended.order, &ended.terms)?;
+            let untraded = ended.filled == Quantity::ZERO;
+            let order = Order {
+                order: ended.order,
+                terms: ended.terms,
+                account,
+                status: ended.done.map_or(OrderStatus::Filled, |done| ended_as(done, ended.filled)),
+                done: ended.done,
+                resting: false,
+                changed: false,
+                quantity: match ended.terms.size {
+                    OrderSize::Base(quantity) => quantity,
+                    OrderSize::Quote(_) => Quantity::ZERO,
+                },
+                filled: ended.filled,
+                remaining: ended.remaining,
+                filled_notional: untraded.then_some(Amount::ZERO),
+                reserved: Amount::ZERO,
+                accepted: None,
+                updated: ended.ended,
+                queue: Link::LOOSE,
+                owner: Link::LOOSE,
+            };
+            self.orders.insert_ended(order, &mut self.accounts.slots[account as usize]);
+        }
+        self.orders.forget_beyond(&self.config, &mut self.accounts.slots);
+        Ok(())
+    }
+
+    /// The slot of the account of an order that is not known yet.
+    fn check_new(&self, at: Moment, order: OrderId, terms: &NewOrder) -> Result<u32, FoldError> {
+        if self.orders.slot(order).is_some() {
+            let (what, event, folded) = ("the number of orders", 1, 2);
+            return Err(FoldError::Mismatch { seq: at.seq, order, what, event, folded });
+        }
+        self.market_index(at, terms.instrument)?;
+        self.account_slot(at, terms.account)
     }
 
     /// Enters the open orders: by id, as queries list them, then on the books in their order.
@@ -157,12 +221,7 @@ impl Feed {
         by_id.sort_unstable_by_key(|order| order.order);
         for entered in by_id {
             let (order, mut terms) = (entered.order, entered.terms);
-            if self.orders.slot(order).is_some() {
-                let (what, event, folded) = ("the number of orders", 1, 2);
-                return Err(FoldError::Mismatch { seq: at.seq, order, what, event, folded });
-            }
-            self.market_index(at, terms.instrument)?;
-            let account = self.account_slot(at, terms.account)?;
+            let account = self.check_new(at, order, &terms)?;
             if let OrderSize::Base(quantity) = &mut terms.size {
                 *quantity = entered.quantity;
             }

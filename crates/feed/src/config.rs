@@ -10,8 +10,12 @@ pub struct FeedConfig {
     pub fills_per_account: usize,
     /// Fills kept over all accounts; beyond it the oldest of all is forgotten, whosesoever it is.
     pub fills_total: usize,
-    /// Orders that ended and are still remembered, over all accounts; about 400 bytes each.
+    /// Orders that ended and are still remembered, over all accounts; about 400 bytes each. Beyond
+    /// it the account that has most loses its oldest.
     pub ended_orders: usize,
+    /// Of these, as many of one account as have client order ids are forgotten after all others of
+    /// the account. It should be what the engine remembers of an account by client order id.
+    pub names_per_account: usize,
 }
 
 impl Default for FeedConfig {
@@ -21,6 +25,7 @@ impl Default for FeedConfig {
             fills_per_account: 1_000,
             fills_total: 1_000_000,
             ended_orders: 100_000,
+            names_per_account: 1_024,
         }
     }
 }

@@ -205,7 +205,7 @@ impl Feed {
             emit(Update::Order(&order.view()));
         }
         self.accounts.drain_changed(|balance| emit(Update::Balance(balance)));
-        self.orders.forget_beyond(self.config.ended_orders, &mut self.accounts.slots);
+        self.orders.forget_beyond(&self.config, &mut self.accounts.slots);
         Ok(())
     }
 

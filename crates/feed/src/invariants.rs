@@ -235,6 +235,7 @@ mod tests {
                 held(AccountId::TRANSIT, 2, -100, 0),
             ],
             orders: vec![order(1, Side::Buy, bid), order(2, Side::Sell, ask)],
+            ended: Vec::new(),
             withdrawals: Vec::new(),
         }
     }

@@ -28,6 +28,7 @@ mod accounts;
 mod baseline;
 mod book;
 mod config;
+mod ended;
 mod error;
 mod feed;
 mod fills;
@@ -43,7 +44,9 @@ mod update;
 mod view;
 mod withdrawals;
 
-pub use baseline::{Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder};
+pub use baseline::{
+    Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
+};
 pub use config::FeedConfig;
 pub use error::FoldError;
 pub use feed::Feed;

@@ -87,40 +87,6 @@ impl<const WHICH: usize> List<WHICH> {
     }
 }
 
-/// A list that is only ever walked from its last element to its first, so that forgetting the first
-/// needs no look at any element: what is forgotten is likely to lie far from every cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trail<const WHICH: usize> {
-    last: u32,
-    len: u32,
-}
-
-impl<const WHICH: usize> Trail<WHICH> {
-    /// The trail without elements.
-    pub(crate) const EMPTY: Self = Trail { last: NONE, len: 0 };
-
-    /// Puts `slot` behind all others.
-    pub(crate) fn push_back<T: Linked<WHICH>>(&mut self, slab: &mut [T], slot: u32) {
-        slab[slot as usize].link_mut().previous = self.last;
-        self.last = slot;
-        self.len += 1;
-    }
-
-    /// Lets the first element go, if there is one; its slot may be used for something else.
-    pub(crate) fn forget_first(&mut self) {
-        self.len = self.len.saturating_sub(1);
-    }
-
-    /// The elements from last to first.
-    pub(crate) fn iter_back<'a, T: Linked<WHICH>>(
-        &self,
-        slab: &'a [T],
-    ) -> impl Iterator<Item = &'a T> + use<'a, T, WHICH> {
-        // Behind the first element stands the slot of one that has been forgotten.
-        walk(slab, self.last, |link| link.previous).take(self.len as usize)
-    }
-}
-
 fn walk<const WHICH: usize, T: Linked<WHICH>>(
     slab: &[T],
     start: u32,
@@ -168,25 +134,5 @@ mod tests {
         assert_eq!(values(&list, &slab), (vec![3], vec![3]));
         list.remove(&mut slab, 3);
         assert_eq!((list.first(), list.len()), (None, 0));
-    }
-
-    #[test]
-    fn a_trail_ends_where_it_was_forgotten() {
-        let mut slab: Vec<_> = (0..4).map(|value| Element(value, Link::LOOSE)).collect();
-        let mut trail = Trail::<0>::EMPTY;
-        let values = |trail: &Trail<0>, slab: &[Element]| -> Vec<u32> {
-            trail.iter_back(slab).map(|element| element.0).collect()
-        };
-        for slot in [2, 0, 3] {
-            trail.push_back(&mut slab, slot);
-        }
-        trail.forget_first();
-        assert_eq!(values(&trail, &slab), [3, 0]);
-        trail.push_back(&mut slab, 2);
-        assert_eq!(values(&trail, &slab), [2, 3, 0]);
-        for _ in 0..4 {
-            trail.forget_first();
-        }
-        assert_eq!(values(&trail, &slab), []);
     }
 }

@@ -1,18 +1,20 @@
 //! Orders, open and lately ended: a slab with the lookups and lists that queries need.
 
+use crate::FeedConfig;
 use crate::accounts::Account;
-use crate::list::{Link, Linked, List, Trail};
+use crate::ended::{Ended, Ranks};
+use crate::list::{Link, Linked, List};
 use crate::view::{Moment, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, DoneReason, NewOrder, OrderId, OrderSize, OrderStatus,
-    Quantity, Seq,
+    Quantity,
 };
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// The list of a price level's orders.
 pub(crate) const QUEUE: usize = 0;
-/// The lists of an account's orders.
+/// The list of an account's open orders.
 pub(crate) const OWNER: usize = 1;
 
 /// An order as it was folded.
@@ -115,16 +117,6 @@ impl Hasher for CounterHasher {
     }
 }
 
-/// What must be known of an ended order to forget it, so that it need not be looked at then.
-#[derive(Clone, Copy, Debug)]
-struct Ended {
-    slot: u32,
-    account: u32,
-    order: OrderId,
-    seq: Seq,
-    named: bool,
-}
-
 /// All orders that are open or remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
@@ -132,8 +124,10 @@ pub(crate) struct Orders {
     free: Vec<u32>,
     by_id: HashMap<OrderId, u32, BuildHasherDefault<CounterHasher>>,
     by_client: HashMap<(AccountId, ClientOrderId), u32>,
-    /// Ended orders, oldest end first.
-    ended: VecDeque<Ended>,
+    /// How many ended orders of each account are remembered.
+    ended: Ranks,
+    /// How many have ended.
+    ends: u64,
     /// Orders that changed since the last end of a command.
     pub(crate) changed: Vec<u32>,
 }
@@ -159,6 +153,18 @@ impl Orders {
 
     /// Adds an open order.
     pub(crate) fn insert(&mut self, order: Order, owner: &mut Account) -> u32 {
+        let slot = self.enter(order);
+        owner.open.push_back(&mut self.slab, slot);
+        slot
+    }
+
+    /// Adds an order that has ended; it is remembered for a while.
+    pub(crate) fn insert_ended(&mut self, order: Order, owner: &mut Account) {
+        let slot = self.enter(order);
+        self.remember(slot, owner);
+    }
+
+    fn enter(&mut self, order: Order) -> u32 {
         let (id, terms) = (order.order, order.terms);
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -174,7 +180,6 @@ impl Orders {
         if !terms.client_order_id.is_empty() {
             self.by_client.insert((terms.account, terms.client_order_id), slot);
         }
-        owner.open.push_back(&mut self.slab, slot);
         slot
     }
 
@@ -190,27 +195,31 @@ impl Orders {
 
     /// Ends an order that has left the book; it is remembered for a while.
     pub(crate) fn end(&mut self, slot: u32, status: OrderStatus, owner: &mut Account) {
-        let order = &mut self.slab[slot as usize];
-        order.status = status;
-        self.ended.push_back(Ended {
-            slot,
-            account: order.account,
-            order: order.order,
-            seq: order.updated.seq,
-            named: !order.terms.client_order_id.is_empty(),
-        });
+        self.slab[slot as usize].status = status;
         owner.open.remove(&mut self.slab, slot);
-        owner.ended.push_back(&mut self.slab, slot);
+        self.remember(slot, owner);
     }
 
-    /// Forgets the oldest of the ended orders beyond `keep`.
-    pub(crate) fn forget_beyond(&mut self, keep: usize, accounts: &mut [Account]) {
-        while self.ended.len() > keep
-            && let Some(Ended { slot, account, order, seq, named }) = self.ended.pop_front()
+    fn remember(&mut self, slot: u32, owner: &mut Account) {
+        let order = &self.slab[slot as usize];
+        let named = !order.terms.client_order_id.is_empty();
+        self.ended.add(order.account);
+        self.ends += 1;
+        let (order, seq, number) = (order.order, order.updated.seq, self.ends);
+        owner.ended.push(Ended { slot, order, seq, number }, named);
+    }
+
+    /// Forgets ended orders beyond those that `config` allows: each time one of the account that has
+    /// most, so that no account's traffic displaces the orders of one that has fewer.
+    pub(crate) fn forget_beyond(&mut self, config: &FeedConfig, accounts: &mut [Account]) {
+        while self.ended.total() > config.ended_orders
+            && let Some(account) = self.ended.most()
+            && let owner = &mut accounts[account as usize]
+            && let Some((forgotten, named)) = owner.ended.forget(config.names_per_account)
         {
-            let owner = &mut accounts[account as usize];
-            owner.forgotten_orders = seq;
-            owner.ended.forget_first();
+            let Ended { slot, order, seq, .. } = forgotten;
+            self.ended.take(account);
+            owner.forgotten_orders = owner.forgotten_orders.max(seq);
             self.by_id.remove(&order);
             if named {
                 let terms = &self.slab[slot as usize].terms;
@@ -227,5 +236,3 @@ impl Orders {
 
 /// An account's open orders, by id.
 pub(crate) type OpenList = List<OWNER>;
-/// An account's ended orders, in order of their ends.
-pub(crate) type EndedTrail = Trail<OWNER>;

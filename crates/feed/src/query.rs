@@ -163,8 +163,8 @@ impl Feed {
     /// The account's orders that ended and are remembered, the last to end first.
     pub fn ended_orders(&self, account: AccountId) -> impl Iterator<Item = OrderView> + '_ {
         let account = self.accounts.get(account).into_iter();
-        let orders = account.flat_map(|account| account.ended.iter_back(&self.orders.slab));
-        orders.map(|order| order.view())
+        let orders = account.flat_map(|account| account.ended.newest_first());
+        orders.map(|ended| self.orders.slab[ended.slot as usize].view())
     }
 
     /// The account's fills, newest first, as far as they are remembered.
@@ -206,8 +206,8 @@ impl Feed {
             .filter(|order| order.updated.seq > seq)
             .map(|order| order.view())
             .collect();
-        let ended = account.ended.iter_back(slab).take_while(|order| order.updated.seq > seq);
-        let mut ended: Vec<_> = ended.map(|order| order.view()).collect();
+        let ended = account.ended.newest_first().take_while(|ended| ended.seq > seq);
+        let mut ended: Vec<_> = ended.map(|ended| slab[ended.slot as usize].view()).collect();
         ended.reverse();
         orders.append(&mut ended);
         let fills = self.fills.newest_first(account).take_while(|fill| fill.at.seq > seq);

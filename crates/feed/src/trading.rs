@@ -278,7 +278,8 @@ pub(crate) fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
     ]
 }
 
-fn ended_as(reason: DoneReason, filled: Quantity) -> OrderStatus {
+/// The status of an order that has ended for this reason.
+pub(crate) fn ended_as(reason: DoneReason, filled: Quantity) -> OrderStatus {
     match reason {
         DoneReason::Expired => OrderStatus::Expired,
         DoneReason::QuoteSpent if filled > Quantity::ZERO => OrderStatus::Filled,

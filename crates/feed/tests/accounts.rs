@@ -94,6 +94,48 @@ fn ended_orders_are_forgotten_oldest_first() {
     assert_eq!(found.order, order_id(82));
 }
 
+/// Enters an order that is cancelled at once; under a client order id if there is one.
+fn come_and_go(stage: &mut Stage, number: u64, account: AccountId, name: &str) {
+    let client_order_id = name.parse().unwrap();
+    let terms = NewOrder { client_order_id, ..terms(account, Side::Buy, 100, 50) };
+    let (order, reserved) = (order_id(number), reserve(Side::Buy, 100, 50));
+    stage.step(&[
+        Event::Accepted(Accepted { order, terms, reserved, rests: true }),
+        cancelled(number, account, Side::Buy, 100, 50),
+    ]);
+}
+
+#[test]
+fn the_traffic_of_others_displaces_no_ended_order() {
+    let config = FeedConfig { ended_orders: 10, ..FeedConfig::default() };
+    let mut stage = Stage::with(config, true);
+    for number in 0..4 {
+        come_and_go(&mut stage, 100 + number, BOB, &format!("bob-{number}"));
+    }
+    for number in 0..100 {
+        come_and_go(&mut stage, 200 + number, ALICE, "");
+    }
+    let found = |name: &str| stage.feed.order_by_client_id(BOB, name.parse().unwrap());
+    assert!((0..4).all(|number| found(&format!("bob-{number}")).is_some()));
+    assert_eq!(stage.feed.ended_orders(BOB).count(), 4);
+    let left: Vec<_> = stage.feed.ended_orders(ALICE).map(|order| order.order).collect();
+    assert_eq!(left, (294..300).rev().map(order_id).collect::<Vec<_>>());
+}
+
+#[test]
+fn orders_with_names_outlast_those_without() {
+    let config = FeedConfig { ended_orders: 6, names_per_account: 2, ..FeedConfig::default() };
+    let mut stage = Stage::with(config, true);
+    for number in 0..4 {
+        come_and_go(&mut stage, 100 + number, ALICE, &format!("mine-{number}"));
+    }
+    for number in 0..50 {
+        come_and_go(&mut stage, 200 + number, ALICE, "");
+    }
+    let left: Vec<_> = stage.feed.ended_orders(ALICE).map(|order| order.order).collect();
+    assert_eq!(left, [249, 248, 247, 246, 103, 102].map(order_id));
+}
+
 #[test]
 fn a_stream_goes_on_where_it_broke_off() {
     let mut stage = Stage::new();

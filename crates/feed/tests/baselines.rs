@@ -5,8 +5,8 @@
 mod stage;
 
 use rialto_feed::{
-    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, Feed,
-    FeedConfig, FoldError,
+    Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
+    Feed, FeedConfig, FoldError, Moment,
 };
 use rialto_model::*;
 use stage::*;
@@ -73,6 +73,7 @@ fn baseline_of(feed: &Feed) -> Baseline {
             .collect(),
         balances: balances.collect(),
         orders: orders.collect(),
+        ended: Vec::new(),
         withdrawals: Vec::new(),
     }
 }
@@ -182,6 +183,47 @@ fn an_order_that_is_still_coming_in_is_open_but_not_on_the_book() {
     let order = begun.order(baseline.orders[0].order).unwrap();
     assert!(order.status.is_open() && !order.resting);
     assert_eq!(begun.depth(MARKET, 9).unwrap().bids[0].quantity, Quantity(7));
+}
+
+#[test]
+fn a_baseline_brings_back_the_ended_orders_that_have_names() {
+    let mut baseline = baseline_of(&history().feed);
+    let order = |number: u64, name: &str, done, filled, remaining| BaselineEnded {
+        order: order_id(number),
+        terms: NewOrder {
+            client_order_id: name.parse().unwrap(),
+            ..terms(ALICE, Side::Buy, 100, filled + remaining)
+        },
+        done,
+        filled: Quantity(filled),
+        remaining: Quantity(remaining),
+        ended: Moment { seq: Seq(number), time: Timestamp(number) },
+    };
+    baseline.ended = vec![
+        order(3, "filled", None, 7, 0),
+        order(2, "cancelled", Some(DoneReason::Cancelled), 2, 3),
+        order(1, "expired", Some(DoneReason::Expired), 0, 4),
+    ];
+    let begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();
+    begun.check().unwrap();
+    let found = |name: &str| begun.order_by_client_id(ALICE, name.parse().unwrap()).unwrap();
+    let told = |name: &str| {
+        let view = found(name);
+        (view.status, view.filled.0, view.remaining.0, view.quantity.0, view.filled_notional)
+    };
+    assert_eq!(told("filled"), (OrderStatus::Filled, 7, 0, 7, None));
+    assert_eq!(told("cancelled"), (OrderStatus::Cancelled, 2, 3, 5, None));
+    assert_eq!(told("expired"), (OrderStatus::Expired, 0, 4, 4, Some(Amount::ZERO)));
+    assert_eq!(found("expired").updated.seq, Seq(1));
+    let listed: Vec<_> = begun.ended_orders(ALICE).map(|order| order.order).collect();
+    assert_eq!(listed, [3, 2, 1].map(order_id));
+    assert!(begun.changes_since(ALICE, baseline.seq).unwrap().unwrap().orders.is_empty());
+
+    let two = FeedConfig { ended_orders: 2, ..FeedConfig::default() };
+    let begun = Feed::from_snapshot(two, &baseline).unwrap();
+    assert!(begun.order(order_id(1)).is_none() && begun.order(order_id(2)).is_some());
+    baseline.ended.push(baseline.ended[0].clone());
+    assert!(Feed::from_snapshot(two, &baseline).is_err(), "an order ends once");
 }
 
 #[test]

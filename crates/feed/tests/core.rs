@@ -42,7 +42,7 @@ fn open_for_business(venue: &mut Venue, risk: [bool; 2]) {
             let reference = format!("start{currency}").parse().unwrap();
             let amount = Amount(1_000_000);
             let currency = CurrencyId(currency);
-            send(Command::Deposit(Transfer { account, currency, amount, reference }));
+            send(Command::deposit(Transfer { account, currency, amount, reference }));
         }
     }
     for (index, risk) in risk.into_iter().enumerate() {

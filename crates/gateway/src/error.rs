@@ -301,6 +301,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::HasOpenOrders
         | R::OrderExpired
         | R::RulesVersionOlder
+        | R::ReferenceTooOld
         | R::WithdrawalSettled
         | R::WithdrawalReleased => StatusCode::CONFLICT,
         R::OpenOrdersLimit | R::WithdrawalsLimit => StatusCode::TOO_MANY_REQUESTS,
@@ -341,6 +342,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         R::ExpiryInvalid => Some("expire_at"),
         R::ClientIdConflict => Some("client_order_id"),
         R::ReferenceMissing | R::ReferenceConflict => Some("reference"),
+        R::ReferenceTooOld => Some("time"),
         R::AmountNotPositive | R::AmountTooLarge => Some("amount"),
         R::NameInvalid => Some("name"),
         R::TimerInvalid => Some("timeout_ms"),

@@ -8,6 +8,7 @@ use rialto_desk::VenueParts;
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, SystemClock};
 use rialto_gateway::Gateway;
+use rialto_model::Timestamp;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -110,6 +111,30 @@ fn a_transfer_takes_effect_once() {
     assert_eq!(balances["balances"][1]["available"], "6.000000");
     let body = json!({"account": 1, "currency": "USD", "amount": "7", "reference": "out-2"});
     house.operate("POST", "/v1/admin/withdrawals", body).refuses(422, "insufficient_balance");
+}
+
+#[test]
+fn a_deposit_of_a_known_time_takes_effect_once_whenever_it_is_sent() {
+    let (house, _, bob) = House::furnished(config());
+    let body = json!({"account": 1, "currency": "USD", "amount": "5", "reference": "wire-0"});
+    let first = house.operate("POST", "/v1/admin/deposits", body.clone()).expect(201);
+    let now: u64 = first["time"].as_str().unwrap().parse().unwrap();
+    let days = |count: u64| (now - count * Timestamp::DAY).to_string();
+    let deposit = |time: &str, reference: &str| {
+        let fields = json!({"time": time, "reference": reference});
+        house.operate("POST", "/v1/admin/deposits", house::with(body.clone(), fields))
+    };
+    assert_eq!(deposit(&days(29), "wire-1").expect(201)["repeated"], false);
+    // Members' withdrawals have references of their own, which displace none of these.
+    let out = json!({"currency": "USD", "amount": "0.01", "reference": "wire-1"});
+    house.ask(&bob, "POST", "/v1/withdrawals", out).expect(201);
+    assert_eq!(deposit(&days(29), "wire-1").expect(200)["repeated"], true);
+    assert_eq!(deposit(&days(31), "wire-1").expect(200)["repeated"], true);
+    assert_eq!(deposit(&days(31), "wire-2").refuses(409, "reference_too_old").field(), "time");
+    assert_eq!(deposit("yesterday", "wire-3").refuses(400, "invalid_field").field(), "time");
+    let timed = house::with(body.clone(), json!({"time": days(1), "reference": "out"}));
+    let refused = house.operate("POST", "/v1/admin/withdrawals", timed);
+    assert_eq!(refused.refuses(400, "unknown_field").field(), "time");
 }
 
 #[test]

@@ -4,6 +4,9 @@
 mod house;
 
 use house::{House, config, limit, with};
+use rialto_desk::LiveConfig;
+use rialto_engine::EngineConfig;
+use rialto_feed::FeedConfig;
 use serde_json::{Value, json};
 
 #[test]
@@ -226,4 +229,32 @@ fn a_key_that_has_used_up_its_share_of_the_journal_cancels_and_enters_nothing() 
     assert!(!public.contains(&alice.id), "the ids of keys are for operators");
     let told = house.operate("GET", "/metrics", Value::Null).bytes;
     assert!(String::from_utf8(told).unwrap().contains(&format!("{{key=\"{}\"}}", alice.id)));
+}
+
+#[test]
+fn an_order_that_ended_is_found_by_its_client_order_id_whatever_others_enter() {
+    let feed = FeedConfig { ended_orders: 50, ..FeedConfig::default() };
+    let live = LiveConfig { feed, ..LiveConfig::default() };
+    let house = House::with_live(config(), live);
+    house.furnish();
+    let (alice, bob) = (house.member("alice"), house.member("bob"));
+    let ioc = |id: &str| {
+        let fields = json!({"time_in_force": "ioc", "client_order_id": id});
+        with(limit("buy", "1", "100"), fields)
+    };
+    house.place(&alice, ioc("a/1")).expect(201);
+    let row = json!({"place": with(limit("buy", "1", "100"), json!({"time_in_force": "ioc"}))});
+    let rows = json!({"rows": vec![row; 100]});
+    let mut seq = Value::Null;
+    for _ in 0..3 {
+        let answer = house.ask(&bob, "POST", "/v1/orders/batch", rows.clone()).expect(200);
+        seq = answer["seq"].clone();
+    }
+    let order = house.see(&alice, "/v1/orders/client:a%2F1", &seq);
+    assert_eq!(
+        (&order["status"], &order["done_reason"]),
+        (&json!("cancelled"), &json!("remainder"))
+    );
+    let ended = house.see(&bob, "/v1/orders?status=ended", &seq);
+    assert_eq!(ended["orders"].as_array().map(Vec::len), Some(49));
 }

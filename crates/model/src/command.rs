@@ -4,7 +4,7 @@ use crate::text::{from_text, to_text};
 use crate::{
     AccountId, Amount, CommandKind, CurrencyCode, CurrencyId, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderRef, Price, Quantity, Reference, Scale, Side,
-    TradingRules,
+    Timestamp, TradingRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,26 @@ pub struct Transfer {
     pub reference: Reference,
 }
 
+/// Value that comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deposit {
+    /// What, and into which account.
+    #[serde(flatten)]
+    pub transfer: Transfer,
+    /// When it was made, as the operator says; zero stands for the time of the command. It should
+    /// be the same whenever the same deposit is sent again: its reference is remembered for 30 days
+    /// from then, and an older one is refused.
+    #[serde(default)]
+    pub time: Timestamp,
+}
+
+impl From<Transfer> for Deposit {
+    /// A deposit whose time is that of its command.
+    fn from(transfer: Transfer) -> Deposit {
+        Deposit { transfer, time: Timestamp::ZERO }
+    }
+}
+
 /// Everything that can change the state of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
@@ -81,7 +101,7 @@ pub enum Command {
         timeout_ns: u64,
     },
     /// Value comes in.
-    Deposit(Transfer),
+    Deposit(Deposit),
     /// Value goes out at once.
     Withdraw(Transfer),
     /// Admits a member.
@@ -148,6 +168,12 @@ pub enum Command {
 }
 
 impl Command {
+    /// A deposit whose time is that of the command.
+    #[must_use]
+    pub fn deposit(transfer: Transfer) -> Command {
+        Command::Deposit(transfer.into())
+    }
+
     /// What kind of command it is.
     #[must_use]
     #[inline]

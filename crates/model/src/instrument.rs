@@ -258,7 +258,27 @@ impl Instrument {
         }
     }
 
-    /// What a buy order reserves: its notional and the taker fee on it.
+    /// The fee of one more trade of an order, and the residue that it leaves.
+    ///
+    /// The residue is what the order owes below the smallest unit, in millionths of it: at least
+    /// zero and below a million, zero for a new order. All fees of an order then add up to the sum
+    /// of `notional * ppm / 1,000,000` over its trades, rounded down once. A negative fee is a
+    /// rebate.
+    #[must_use]
+    #[inline]
+    pub fn accrued_fee(notional: Amount, ppm: i32, residue: u32) -> (Amount, u32) {
+        let owed = notional.0 * i128::from(ppm) + i128::from(residue);
+        match i64::try_from(owed) {
+            Ok(small) => {
+                let fee = small.div_euclid(PPM as i64);
+                (Amount(i128::from(fee)), (small - fee * PPM as i64) as u32)
+            }
+            Err(_) => (Amount(owed.div_euclid(PPM)), owed.rem_euclid(PPM) as u32),
+        }
+    }
+
+    /// What a buy order reserves: its notional and the taker fee that it can come to at most, with
+    /// the [residue](Self::accrued_fee) of its fee so far.
     #[must_use]
     #[inline]
     pub fn buy_reserve(
@@ -266,8 +286,10 @@ impl Instrument {
         price: Price,
         quantity: Quantity,
         taker_fee_ppm: i32,
+        residue: u32,
     ) -> Option<Amount> {
         let notional = self.notional(price, quantity)?;
-        Some(Amount(notional.0 + Self::fee(notional, taker_fee_ppm).0))
+        let (fee, _) = Self::accrued_fee(notional, taker_fee_ppm, residue);
+        Some(Amount(notional.0 + fee.0))
     }
 }

@@ -38,7 +38,7 @@ pub use codec::{
     EVENTS_HEADER_BYTES, EventEncoder, EventIter, EventsFull, decode_command, decode_events,
     encode_command, encode_event,
 };
-pub use command::{Amend, Command, MassCancel, Transfer};
+pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, ReduceReason, Reduced,
     Rejected, Rested, Trade,

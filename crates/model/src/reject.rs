@@ -88,6 +88,7 @@ reasons! {
     WithdrawalsLimit = 42, "withdrawals_limit", "The account has too many withdrawals waiting.";
     RulesVersionOlder = 43, "rules_version_older", "The venue decides by a later version of the rules, and does not go back.";
     OrderExpired = 44, "order_expired", "The order's time is over.";
+    ReferenceTooOld = 45, "reference_too_old", "The deposit was made so long ago that its reference may have been forgotten.";
 }
 
 impl fmt::Display for RejectReason {

@@ -70,7 +70,7 @@ fn the_largest_notional_is_the_limit_and_nothing_wraps_beyond() {
     let half = Price(1 << 50);
     assert_eq!(exact.notional(half, Quantity(1 << 50)), Some(Instrument::NOTIONAL_MAX));
     assert_eq!(exact.notional(half, Quantity((1 << 50) + 1)), None);
-    assert_eq!(exact.buy_reserve(half, Quantity((1 << 50) + 1), 0), None);
+    assert_eq!(exact.buy_reserve(half, Quantity((1 << 50) + 1), 0, 0), None);
 }
 
 #[test]
@@ -168,7 +168,7 @@ proptest! {
         quote_places in 10..=18_u8,
     ) {
         let instrument = listed(quote_places);
-        let reserve = |quantity| instrument.buy_reserve(Price(price), Quantity(quantity), ppm);
+        let reserve = |quantity| instrument.buy_reserve(Price(price), Quantity(quantity), ppm, 0);
         let mut remaining: i64 = fills.iter().map(|(quantity, _)| quantity).sum::<i64>() + left;
         for (quantity, fill_price) in fills {
             let before = reserve(remaining).unwrap().0;

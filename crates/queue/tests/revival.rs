@@ -122,7 +122,7 @@ fn a_transaction_whose_answer_was_lost_happens_as_a_whole_and_once() {
             assert!(again.numbered("p", 1).unwrap().is_known());
             assert_eq!(take_payloads(&stage.consumer("t", "g")), ["b", "c"], "crash {crash}");
             stage.queue().create_group("out", "after", GroupOptions::default()).unwrap();
-            let after = stage.queue().consumer("out", &format!("after")).unwrap();
+            let after = stage.queue().consumer("out", "after").unwrap();
             assert_eq!(take_payloads(&after), ["made of a"], "fault {fault}, crash {crash}");
         }
     }

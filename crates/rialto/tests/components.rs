@@ -175,7 +175,7 @@ fn a_feed_that_fails_is_started_again_and_the_venue_goes_on() {
         [
             Command::CreateAccount { account, member, name },
             Command::CreateCurrency { code, scale },
-            Command::Deposit(transfer),
+            Command::deposit(transfer),
         ],
     );
 

@@ -81,7 +81,7 @@ pub fn opening(workload: &Workload) -> Vec<Command> {
             let reference = format!("fund-{}", currency.0);
             let reference = reference.parse().expect("a short plain text is a reference");
             let amount = Amount(1 << 100);
-            commands.push(Command::Deposit(Transfer { account, currency, amount, reference }));
+            commands.push(Command::deposit(Transfer { account, currency, amount, reference }));
         }
     }
     commands

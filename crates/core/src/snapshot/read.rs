@@ -5,17 +5,20 @@ use super::reader::Reader;
 use crate::Core;
 use crate::background::{Claim, Kind, Scope};
 use crate::book::Book;
+use crate::client_ids::End;
+use crate::fees::Fees;
 use crate::instruments::{Market, instrument_on};
 use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, NIL, STAND_IN};
+use crate::references::KnownDeposit;
 use crate::taker::{Taker, Want};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use crate::work::{CancelMany, Work};
 use rialto_model::{
     AccountId, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome,
+    InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PPM,
     PostOnly, Price, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
     Transfer,
 };
@@ -59,6 +62,9 @@ const ENDED: &[Ended] = &[Ended::Withdrawn, Ended::Deposited, Ended::Settled, En
 
 /// The format version that first knew withdrawals which are held.
 const WITH_WITHDRAWALS: u32 = 2;
+/// The format version that first knew the residues of fees, how named orders ended, and what
+/// deposits and withdrawals are remembered by under rules version 2.
+const WITH_RESIDUES: u32 = 3;
 
 /// Reads the canonical content.
 pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> {
@@ -90,6 +96,10 @@ pub(super) fn content(format: u32, bytes: &[u8], hash_key: u64) -> Result<Core> 
     if format >= WITH_WITHDRAWALS {
         withdrawals(&mut core, &mut from)?;
     }
+    if format >= WITH_RESIDUES {
+        deposits(&mut core, &mut from)?;
+        ended_withdrawals(&mut core, &mut from)?;
+    }
     from.refuse_unless(from.at == bytes.len(), "the content goes on behind its end")?;
     Ok(core)
 }
@@ -114,6 +124,11 @@ fn counters(from: &mut Reader<'_>, hash_key: u64) -> Result<Core> {
     if from.format >= WITH_WITHDRAWALS {
         limits.withdrawals_max = from.u32()?;
         limits.account_withdrawals_max = from.u32()?;
+    }
+    if from.format >= WITH_RESIDUES {
+        limits.account_transfers_max = from.u32()?;
+        limits.deposits_max = from.u32()?;
+        limits.client_ids_total_max = from.u32()?;
     }
     let mut core = Core::new(CoreConfig { engine, rules_version, limits, hash_key });
     // Both older formats are of the first rules.
@@ -208,13 +223,18 @@ fn client_ids(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             from.refuse_unless(fits, "an account remembers too many orders")?;
             for _ in 0..count {
                 let (terms, answer) = (terms(from, account)?, answer(from)?);
+                let end = end(from)?;
                 let known = core.client_ids.find(account, &terms.client_order_id).is_some();
                 let fine = !known && !terms.client_order_id.is_empty();
                 from.refuse_unless(fine, "a client order id is remembered twice or empty")?;
-                if in_window {
-                    core.client_ids.remember(slot, &terms, answer, false);
-                } else {
-                    core.client_ids.restore_outside_window(&terms, answer);
+                let at = match in_window {
+                    true => core.client_ids.remember(slot, &terms, answer, false),
+                    false => core.client_ids.restore_outside_window(&terms, answer),
+                };
+                if let Some(end) = end {
+                    let ordered = matches!(answer, Outcome::Order { .. });
+                    from.refuse_unless(ordered && in_window, "an order that is none has ended")?;
+                    core.client_ids.set_end(at, end);
                 }
             }
         }
@@ -263,6 +283,26 @@ fn answer(from: &mut Reader<'_>) -> Result<Outcome> {
     })
 }
 
+/// How an order ended, if that is remembered.
+fn end(from: &mut Reader<'_>) -> Result<Option<End>> {
+    if from.format < WITH_RESIDUES || !from.bool()? {
+        return Ok(None);
+    }
+    let (seq, time) = (Seq(from.u64()?), from.time()?);
+    let reason = match from.u8()? {
+        255 => None,
+        number => {
+            let reason = REASONS.get(usize::from(number)).copied();
+            Some(from.needs(reason, "a reason is unknown")?)
+        }
+    };
+    let (price, self_trade, expire_at) = (from.price()?, from.choice(SELF_TRADE)?, from.time()?);
+    let (filled, remaining) = (from.quantity()?, from.quantity()?);
+    let fine = filled.0 >= 0 && remaining.0 >= 0 && filled.0.checked_add(remaining.0).is_some();
+    from.refuse_unless(fine, "an order ended with more than it was for")?;
+    Ok(Some(End { seq, time, reason, price, self_trade, expire_at, filled, remaining }))
+}
+
 /// An order's id, slot, account and instrument, for the account's list.
 type Listed = (OrderId, u32, u32, u16);
 
@@ -303,7 +343,7 @@ fn order(
     let filled = from.needs(filled, "an order has more open than it is for")?;
     let reserved = from.amount()?;
     let expire_at = from.time()?;
-    let (maker_ppm, taker_ppm) = (from.i32()?, from.i32()?);
+    let fees = fees(from)?;
     let attributes = Attributes {
         side,
         time_in_force: from.choice(TIMES)?,
@@ -326,8 +366,7 @@ fn order(
         want: Want::Base(remaining),
         filled,
         reserved,
-        maker_ppm,
-        taker_ppm,
+        fees,
         client,
     };
     let book = &mut core.markets[usize::from(market)].book;
@@ -339,6 +378,16 @@ fn order(
         core.expiries.insert(slot, expire_at, id.0);
     }
     Ok((id, slot, account, market))
+}
+
+/// An order's fee rates and residue.
+fn fees(from: &mut Reader<'_>) -> Result<Fees> {
+    let (maker_ppm, taker_ppm) = (from.i32()?, from.i32()?);
+    let known = |ppm: i32| (-Fees::PPM_MAX..=Fees::PPM_MAX).contains(&ppm);
+    from.refuse_unless(known(maker_ppm) && known(taker_ppm), "a fee rate is out of range")?;
+    let residue = if from.format >= WITH_RESIDUES { from.u32()? } else { 0 };
+    from.refuse_unless(i128::from(residue) < PPM, "a residue of a fee is a whole unit")?;
+    Ok(Fees::new(maker_ppm, taker_ppm, residue))
 }
 
 fn account_slot(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
@@ -385,8 +434,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         },
         filled: from.quantity()?,
         reserved: from.amount()?,
-        maker_ppm: from.i32()?,
-        taker_ppm: from.i32()?,
+        fees: fees(from)?,
         client: client_entry(core, from, account)?,
     })
 }
@@ -502,17 +550,45 @@ fn transfers(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     Ok(())
 }
 
-fn transfer(core: &Core, from: &mut Reader<'_>) -> Result<Transfer> {
-    let transfer = Transfer {
+fn plain_transfer(from: &mut Reader<'_>) -> Result<Transfer> {
+    Ok(Transfer {
         account: AccountId(from.u32()?),
         currency: CurrencyId(from.u16()?),
         amount: from.amount()?,
         reference: from.text()?,
-    };
+    })
+}
+
+fn transfer(core: &Core, from: &mut Reader<'_>) -> Result<Transfer> {
+    let transfer = plain_transfer(from)?;
     let ended = core.transfers.find(transfer.account, &transfer.reference).is_some();
     let held = core.withdrawals.find(transfer.account, &transfer.reference).is_some();
     from.refuse_unless(!ended && !held, "a reference is remembered twice")?;
     Ok(transfer)
+}
+
+fn deposits(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..from.u32()? {
+        let transfer = plain_transfer(from)?;
+        let deposit = KnownDeposit { transfer, time: from.time()?, seq: Seq(from.u64()?) };
+        let only = core.deposits.restore(deposit);
+        from.refuse_unless(only, "a deposit is remembered twice, or there are too many")?;
+    }
+    Ok(())
+}
+
+fn ended_withdrawals(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
+    for _ in 0..from.u32()? {
+        let ended = from.choice(ENDED)?;
+        let transfer = transfer(core, from)?;
+        let slot = core.accounts.slot(transfer.account).ok();
+        let slot = from.needs(slot, "a withdrawal is of no account")?;
+        let seq = Seq(from.u64()?);
+        let only = core.ended_withdrawals.restore(slot, seq, Remembered { transfer, ended });
+        let fine = only && ended != Ended::Deposited;
+        from.refuse_unless(fine, "a withdrawal is remembered twice, or there are too many")?;
+    }
+    Ok(())
 }
 
 fn withdrawals(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {

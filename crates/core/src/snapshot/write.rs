@@ -10,43 +10,46 @@ use crate::taker::{Taker, Want};
 use crate::work::Work;
 use rialto_model::{
     Amount, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity, Side, Text,
-    Timestamp, TradingRules,
+    Timestamp, TradingRules, Transfer,
 };
 
 /// Bytes in the making: integers little-endian, texts behind their length.
-struct Writer(Vec<u8>);
+struct Writer {
+    format: u32,
+    bytes: Vec<u8>,
+}
 
 impl Writer {
     fn u8(&mut self, value: u8) {
-        self.0.push(value);
+        self.bytes.push(value);
     }
     fn bool(&mut self, value: bool) {
         self.u8(u8::from(value));
     }
     fn u16(&mut self, value: u16) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     fn u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     fn u64(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     fn i32(&mut self, value: i32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.bytes.extend_from_slice(&value.to_le_bytes());
     }
     fn amount(&mut self, value: Amount) {
-        self.0.extend_from_slice(&value.0.to_le_bytes());
+        self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
     fn price(&mut self, value: Price) {
-        self.0.extend_from_slice(&value.0.to_le_bytes());
+        self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
     fn quantity(&mut self, value: Quantity) {
-        self.0.extend_from_slice(&value.0.to_le_bytes());
+        self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
     fn text<const N: usize>(&mut self, text: &Text<N>) {
         self.u8(text.len() as u8);
-        self.0.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
     }
     fn count(&mut self, count: usize) {
         self.u32(u32::try_from(count).expect("everything is bounded far below 2^32"));
@@ -56,7 +59,8 @@ impl Writer {
 impl Core {
     /// The canonical content.
     pub(super) fn content(&self) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(1_024 + self.orders.len() * 112));
+        let bytes = Vec::with_capacity(1_024 + self.orders.len() * 112);
+        let mut out = Writer { format: self.format(), bytes };
         self.write_counters(&mut out);
         self.write_accounts(&mut out);
         out.count(self.markets.len());
@@ -85,22 +89,36 @@ impl Core {
         out.count(transfers.len());
         for remembered in transfers {
             out.u8(remembered.ended as u8);
-            out.u32(remembered.transfer.account.0);
-            out.u16(remembered.transfer.currency.0);
-            out.amount(remembered.transfer.amount);
-            out.text(&remembered.transfer.reference);
+            write_transfer(&remembered.transfer, &mut out);
         }
         let withdrawals = self.withdrawals();
         out.count(withdrawals.len());
         for held in withdrawals {
-            out.u32(held.transfer.account.0);
-            out.u16(held.transfer.currency.0);
-            out.amount(held.transfer.amount);
-            out.text(&held.transfer.reference);
+            write_transfer(&held.transfer, &mut out);
             out.u64(held.seq.0);
             out.u64(held.held_at.0);
         }
-        out.0
+        if out.format >= 3 {
+            self.write_references(&mut out);
+        }
+        out.bytes
+    }
+
+    /// The references that transfers are known by since rules version 2.
+    fn write_references(&self, out: &mut Writer) {
+        let deposits = self.deposits.iter();
+        out.count(deposits.len());
+        for deposit in deposits {
+            write_transfer(&deposit.transfer, out);
+            out.u64(deposit.time.0);
+            out.u64(deposit.seq.0);
+        }
+        out.count(self.ended_withdrawals.len());
+        for (seq, remembered) in self.ended_withdrawals.iter() {
+            out.u8(remembered.ended as u8);
+            write_transfer(&remembered.transfer, out);
+            out.u64(seq.0);
+        }
     }
 
     fn write_counters(&self, out: &mut Writer) {
@@ -121,6 +139,11 @@ impl Core {
         out.u32(limits.pending_cancels_max);
         out.u32(limits.withdrawals_max);
         out.u32(limits.account_withdrawals_max);
+        if out.format >= 3 {
+            out.u32(limits.account_transfers_max);
+            out.u32(limits.deposits_max);
+            out.u32(limits.client_ids_total_max);
+        }
     }
 
     fn write_accounts(&self, out: &mut Writer) {
@@ -200,6 +223,9 @@ impl Core {
         out.u64(order.expire_at.0);
         out.i32(order.maker_fee_ppm);
         out.i32(order.taker_fee_ppm);
+        if out.format >= 3 {
+            out.u32(order.fee_residue);
+        }
         out.u8(order.time_in_force as u8);
         out.u8(order.post_only as u8);
         out.u8(order.self_trade as u8);
@@ -233,8 +259,11 @@ impl Core {
         }
         out.quantity(taker.filled);
         out.amount(taker.reserved);
-        out.i32(taker.maker_ppm);
-        out.i32(taker.taker_ppm);
+        out.i32(taker.fees.maker_ppm());
+        out.i32(taker.fees.taker_ppm());
+        if out.format >= 3 {
+            out.u32(taker.fees.residue());
+        }
         let named = taker.client.checked_sub(1).map(|at| self.client_ids.get(at));
         out.text(&named.map_or(ClientOrderId::EMPTY, |known| known.terms.client_order_id));
     }
@@ -298,6 +327,13 @@ fn write_claim(claim: Claim, out: &mut Writer) {
     }
 }
 
+fn write_transfer(transfer: &Transfer, out: &mut Writer) {
+    out.u32(transfer.account.0);
+    out.u16(transfer.currency.0);
+    out.amount(transfer.amount);
+    out.text(&transfer.reference);
+}
+
 fn write_market(market: &Market, out: &mut Writer) {
     let spec = &market.instrument.spec;
     out.text(&spec.symbol);
@@ -345,6 +381,20 @@ fn write_remembered(remembered: &Remembered, out: &mut Writer) {
             out.quantity(remaining);
         }
         _ => unreachable!("the answer to an order is an order or a refusal"),
+    }
+    if out.format < 3 {
+        return;
+    }
+    out.bool(remembered.end.is_some());
+    if let Some(end) = &remembered.end {
+        out.u64(end.seq.0);
+        out.u64(end.time.0);
+        out.u8(end.reason.map_or(255, |reason| reason as u8));
+        out.price(end.price);
+        out.u8(end.self_trade as u8);
+        out.u64(end.expire_at.0);
+        out.quantity(end.filled);
+        out.quantity(end.remaining);
     }
 }
 

@@ -1,7 +1,8 @@
 use crate::venue::*;
 use rialto_core::CoreConfig;
 use rialto_model::{
-    ClientOrderId, Event, InstrumentState, NewOrder, OrderId, Outcome, RejectReason, Side,
+    ClientOrderId, DoneReason, Event, InstrumentState, NewOrder, OrderId, Outcome, RejectReason,
+    Side, TimeInForce,
 };
 
 fn named(name: &str, order: NewOrder) -> NewOrder {
@@ -98,4 +99,51 @@ fn an_unknown_account_remembers_nothing() {
     venue.apply(rialto_model::Command::CreateAccount { account, member, name });
     assert_eq!(venue.place(order), rejected(RejectReason::InsufficientBalance));
     assert_eq!(venue.queue(Side::Buy), []);
+}
+
+#[test]
+fn the_account_that_has_most_forgets_first() {
+    let mut config = CoreConfig::new(ENGINE);
+    config.limits.client_ids_total_max = 6;
+    let mut venue = Venue::with(config, rules());
+    let ioc = |account, name: &str| NewOrder {
+        time_in_force: TimeInForce::Ioc,
+        ..named(name, buy(account, 100, 5))
+    };
+    let (first, second) = (ioc(BOB, "b1"), ioc(BOB, "b2"));
+    venue.enter(first);
+    venue.enter(second);
+    for number in 0..100 {
+        venue.enter(ioc(ALICE, &format!("a{number}")));
+    }
+    let is_known = |venue: &mut Venue, order| {
+        matches!(venue.place(order), Outcome::Order { repeated: true, .. })
+    };
+    assert!(is_known(&mut venue, first) && is_known(&mut venue, second));
+    let ended: Vec<_> = venue.core.ended_orders().map(|order| order.terms.account).collect();
+    assert_eq!(ended, [ALICE, ALICE, ALICE, ALICE, BOB, BOB]);
+    assert!(is_known(&mut venue, ioc(ALICE, "a96")));
+    assert!(!is_known(&mut venue, ioc(ALICE, "a95")), "it was forgotten and is entered anew");
+}
+
+#[test]
+fn how_an_order_ended_is_remembered_and_restored() {
+    let mut venue = Venue::new();
+    venue.enter(named("filled", sell(BOB, 100, 2)));
+    venue.enter(named("rest", NewOrder { time_in_force: TimeInForce::Ioc, ..buy(ALICE, 100, 5) }));
+    let id = venue.enter(named("amended", buy(ALICE, 90, 5)));
+    venue.amend(ALICE, id, Some(91), Some(8));
+    venue.cancel(ALICE, id);
+    venue.enter(named("open", buy(ALICE, 80, 1)));
+    let restored = rialto_core::Core::restore(&venue.core.snapshot(), 1).unwrap();
+    let ended: Vec<_> = restored.ended_orders().collect();
+    let told = ended.iter().map(|order| {
+        let (price, filled) = (order.terms.price.0, order.filled.0);
+        (order.terms.client_order_id.as_str(), order.reason, price, filled, order.remaining.0)
+    });
+    let (rest, cancelled) = (Some(DoneReason::Remainder), Some(DoneReason::Cancelled));
+    let expected =
+        [("rest", rest, 100, 2, 3), ("amended", cancelled, 91, 0, 8), ("filled", None, 100, 2, 0)];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert!(ended.iter().all(|order| order.seq > rialto_model::Seq::ZERO));
 }

@@ -7,6 +7,7 @@ mod amending;
 mod cancelling;
 mod client_ids;
 mod expiring;
+mod fees;
 mod fill_or_kill;
 mod forged_snapshots;
 mod listing;

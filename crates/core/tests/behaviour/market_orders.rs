@@ -53,6 +53,48 @@ fn a_given_protection_price_is_the_limit() {
 }
 
 #[test]
+fn a_market_order_does_not_leave_the_collar() {
+    let collar = TradingRules {
+        collar_ppm: 50_000,
+        reference_price: Price(15_094),
+        market_protection_ppm: 999_999,
+        ..rules()
+    };
+    let mut venue = Venue::new();
+    venue.enter(sell(ALICE, 27_581, 1));
+    venue.enter(buy(ALICE, 9_000, 1));
+    venue.set_rules(collar);
+    for side in [Side::Buy, Side::Sell] {
+        let outcome = venue.place(market(BOB, side, base(1)));
+        assert_eq!(outcome, rejected(RejectReason::NoLiquidity), "{side:?}");
+    }
+    venue.enter(sell(ALICE, 15_848, 1));
+    let id = venue.enter(market(BOB, Side::Buy, base(2)));
+    assert_eq!(venue.trades(), [(15_848, 1)]);
+    assert_eq!(venue.done(), [(id, DoneReason::Remainder, 1)]);
+}
+
+#[test]
+fn the_collar_of_a_market_order_ends_on_a_tick() {
+    let collar = TradingRules {
+        tick: Price(4),
+        collar_ppm: 50_000,
+        reference_price: Price(1_000),
+        market_protection_ppm: 999_999,
+        ..rules()
+    };
+    let mut venue = Venue::ruled(collar);
+    venue.enter(sell(ALICE, 1_000, 1));
+    venue.enter(buy(ALICE, 960, 1));
+    let limit = |outcome| match outcome {
+        Outcome::Order { price, .. } => price.0,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(limit(venue.place(market(BOB, Side::Buy, base(1)))), 1_048);
+    assert_eq!(limit(venue.place(market(BOB, Side::Sell, base(1)))), 952);
+}
+
+#[test]
 fn a_quote_sized_buy_spends_its_amount_with_the_fee() {
     let mut venue = Venue::new();
     venue.enter(sell(ALICE, 100, 50));

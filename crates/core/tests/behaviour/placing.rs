@@ -220,3 +220,60 @@ fn without_risk_nothing_is_reserved_or_posted() {
     assert_eq!((trade.notional, trade.taker_fee, trade.buyer_unreserved), Default::default());
     assert_eq!(venue.balance(BOB, QUOTE), (FUNDS, 0));
 }
+
+/// Under these rules, with `first` resting since before them, what becomes of a sliding order.
+fn slid(rules: TradingRules, first: NewOrder, order: NewOrder) -> (Outcome, Option<i64>) {
+    let mut venue = Venue::new();
+    venue.enter(first);
+    venue.set_rules(rules);
+    let order = NewOrder { post_only: PostOnly::Slide, ..order };
+    let outcome = venue.place(order);
+    (outcome, venue.queue(order.side).first().map(|(price, _)| *price))
+}
+
+#[test]
+fn a_sliding_order_rests_on_the_tick_though_the_other_side_is_off_it() {
+    let coarse = TradingRules { tick: Price(4), ..rules() };
+    let (_, price) = slid(coarse, sell(ALICE, 105, 1), buy(BOB, 108, 1));
+    assert_eq!(price, Some(104));
+    let (_, price) = slid(coarse, buy(ALICE, 95, 1), sell(BOB, 92, 1));
+    assert_eq!(price, Some(96));
+    let (outcome, _) = slid(coarse, sell(ALICE, 3, 1), buy(BOB, 4, 1));
+    assert_eq!(outcome, rejected(RejectReason::WouldCross));
+}
+
+#[test]
+fn an_order_does_not_slide_out_of_the_collar() {
+    let collar = TradingRules { collar_ppm: 50_000, reference_price: Price(100), ..rules() };
+    let outside = rejected(RejectReason::PriceOutsideCollar);
+    assert_eq!(slid(collar, sell(ALICE, 90, 1), buy(BOB, 100, 1)), (outside, None));
+    assert_eq!(slid(collar, buy(ALICE, 110, 1), sell(BOB, 100, 1)), (outside, None));
+    assert_eq!(slid(collar, sell(ALICE, 96, 1), buy(BOB, 100, 1)).1, Some(95));
+}
+
+#[test]
+fn an_order_does_not_slide_below_the_least_notional() {
+    let least = TradingRules { notional_min: Amount(500), ..rules() };
+    let small = rejected(RejectReason::NotionalTooSmall);
+    assert_eq!(slid(least, sell(ALICE, 100, 5), buy(BOB, 101, 5)), (small, None));
+}
+
+#[test]
+fn an_amended_order_slides_as_a_new_one_does() {
+    let mut venue = Venue::new();
+    venue.enter(sell(ALICE, 105, 1));
+    let order = NewOrder { post_only: PostOnly::Slide, ..buy(BOB, 96, 1) };
+    let id = venue.enter(order);
+    venue.set_rules(TradingRules {
+        tick: Price(4),
+        collar_ppm: 50_000,
+        reference_price: Price(112),
+        ..rules()
+    });
+    // The collar begins at 106.4, above the 104 that it would slide to.
+    let outside = rejected(RejectReason::PriceOutsideCollar);
+    assert_eq!(venue.amend(BOB, id, Some(108), None), outside);
+    venue.set_rules(TradingRules { tick: Price(4), ..rules() });
+    venue.amend(BOB, id, Some(108), None);
+    assert_eq!(venue.queue(Side::Buy), [(104, 1)]);
+}

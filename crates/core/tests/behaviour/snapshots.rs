@@ -27,6 +27,9 @@ fn rich() -> Venue {
         let client_order_id = format!("alice-{number}").parse().unwrap();
         venue.enter(NewOrder { client_order_id, ..buy(ALICE, 50 + number, 7) });
     }
+    let client_order_id = "carol-ended".parse().unwrap();
+    let time_in_force = TimeInForce::Ioc;
+    venue.enter(NewOrder { client_order_id, time_in_force, ..buy(CAROL, 45, 1) });
     let mut late = sell(BOB, 500, 5);
     (late.time_in_force, late.expire_at) = (TimeInForce::Gtd, Timestamp(START + 900_000));
     venue.enter(late);
@@ -109,10 +112,14 @@ const VERSION_1: &[u8] = include_bytes!("../fixtures/snapshot-v1.bin");
 const VERSION_1_HASH: &str = include_str!("../fixtures/snapshot-v1-now.hash");
 const VERSION_2: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 const VERSION_2_HASH: &str = include_str!("../fixtures/snapshot-v2.hash");
+const VERSION_3: &[u8] = include_bytes!("../fixtures/snapshot-v3.bin");
+const VERSION_3_HASH: &str = include_str!("../fixtures/snapshot-v3.hash");
 
 #[test]
 fn snapshots_of_every_version_restore_to_their_known_hashes() {
-    for (bytes, hash) in [(VERSION_1, VERSION_1_HASH), (VERSION_2, VERSION_2_HASH)] {
+    let versions =
+        [(VERSION_1, VERSION_1_HASH), (VERSION_2, VERSION_2_HASH), (VERSION_3, VERSION_3_HASH)];
+    for (bytes, hash) in versions {
         let core = Core::restore(bytes, 0).unwrap();
         core.check().unwrap();
         assert_eq!(core.state_hash().to_string(), hash.trim());

@@ -96,7 +96,7 @@ impl Venue {
             venue.apply(Command::CreateAccount { account, member, name });
             for currency in [BASE, QUOTE] {
                 let reference = format!("fund-{}", currency.0);
-                venue.apply(Command::Deposit(transfer(account, currency, FUNDS, &reference)));
+                venue.apply(Command::deposit(transfer(account, currency, FUNDS, &reference)));
             }
         }
         venue

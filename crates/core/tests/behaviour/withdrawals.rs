@@ -80,7 +80,7 @@ fn a_reference_stands_for_one_movement_of_value() {
     venue.apply(hold(ALICE, 7, "w"));
     assert_eq!(venue.apply(hold(ALICE, 8, "w")), conflict);
     assert_eq!(venue.apply(Command::Withdraw(transfer(ALICE, QUOTE, 7, "w"))), conflict);
-    assert_eq!(venue.apply(Command::Deposit(transfer(ALICE, QUOTE, 7, "w"))), conflict);
+    assert_eq!(venue.apply(Command::deposit(transfer(ALICE, QUOTE, 7, "w"))), conflict);
     assert_eq!(venue.apply(hold(BOB, 7, "w")), Outcome::Done);
     venue.apply(settle(ALICE, "w"));
     assert_eq!(venue.apply(hold(ALICE, 8, "w")), conflict);
@@ -154,7 +154,7 @@ fn what_is_held_is_not_forgotten_when_other_references_are() {
     venue.apply(hold(ALICE, 7, "w"));
     for number in 0..3 {
         let reference = format!("d{number}");
-        venue.apply(Command::Deposit(transfer(ALICE, QUOTE, 1, &reference)));
+        venue.apply(Command::deposit(transfer(ALICE, QUOTE, 1, &reference)));
     }
     assert_eq!(venue.apply(hold(ALICE, 7, "w")), Outcome::Repeated);
     assert_eq!(venue.apply(settle(ALICE, "w")), Outcome::Done);

@@ -37,6 +37,14 @@ pub enum Alteration {
     CollarIgnored,
     /// A repeated deposit counts again.
     DepositRepeats,
+    /// A deposit of any age is accepted.
+    OldDepositsAccepted,
+    /// A deposit is known by its reference a nanosecond longer.
+    ReferenceKeptLonger,
+    /// Where too many withdrawals are remembered, the oldest of all is forgotten.
+    WithdrawalsShared,
+    /// The client order ids of all accounts together are not bounded.
+    TotalIgnored,
     /// A withdrawal that was paid out counts as given back, too.
     SettledIsReleased,
     /// A repeated client order id enters another order.
@@ -49,6 +57,18 @@ pub enum Alteration {
     LotIgnored,
     /// The protection price of a market order is rounded the other way.
     ProtectionWider,
+    /// Each trade is charged alone, under whatever rules.
+    FeeByTrade,
+    /// A rebate may exceed the fee of the incoming order.
+    RebateUncapped,
+    /// An amended order owes nothing of its fee so far.
+    ResidueForgotten,
+    /// A slid price is one tick away, whatever the tick is.
+    SlidesOffTick,
+    /// A slid price may be outside the collar.
+    SlidesOutsideCollar,
+    /// A market order trades outside the collar.
+    MarketIgnoresCollar,
     /// A member's second account is not seen as the same member.
     MembersConfused,
 }

@@ -46,18 +46,22 @@ impl Reference {
         }
 
         let mut order = old;
-        order.price = self.keep_passive(old.instrument, old.side, asked_price, old.post_only)?;
+        order.price =
+            self.keep_passive(old.instrument, old.side, asked_price, old.post_only, total)?;
         order.remaining = Quantity(total.0 - old.filled.0);
-        instrument.notional(order.price, total).ok_or(RejectReason::NotionalTooLarge)?;
         self.check_level(old.instrument, old.side, order.price, order.remaining, old.id)?;
         order.maker_fee_ppm = rules.maker_fee_ppm;
         order.taker_fee_ppm = rules.taker_fee_ppm;
+        if self.gets_wrong(Alteration::ResidueForgotten) {
+            order.fee_owed = 0;
+        }
         order.reserved = Self::reserve_needed(
             &instrument,
             order.side,
             order.price,
             order.remaining,
             order.taker_fee_ppm,
+            order.fee_owed,
         );
         let more = Amount(order.reserved.0 - old.reserved.0);
         self.reserve(order.account, &instrument, order.side, more)?;

@@ -59,7 +59,7 @@ impl Reference {
                         break;
                     }
                     available = Quantity(available.0 - quantity.0);
-                    let spent = Self::spent(&instrument, &left, maker.price, quantity);
+                    let spent = self.spent(&instrument, &mut left, maker.price, quantity);
                     amount.0 -= spent.0;
                     left.quote_left = Some(amount);
                     short |= floor_lot(held, lot) < quantity;

@@ -4,9 +4,10 @@ use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, InstrumentId, InstrumentState,
-    MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price,
-    Quantity, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Deposit, InstrumentId,
+    InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
+    PostOnly, Price, Quantity, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
+    Transfer,
 };
 
 const MICROSECOND: u64 = 1_000;
@@ -44,12 +45,13 @@ pub struct Step {
 /// something sensible wherever it comes, so that a failing sequence can be shortened.
 pub fn step(seed: u64, profile: Profile, now: &Reference, time: Timestamp) -> Step {
     let mut chooser = Chooser { dice: Dice::new(seed), profile, now, time };
-    let passes_ns = match chooser.dice.weighted(&[560, 360, 70, 7, 3]) {
+    let passes_ns = match chooser.dice.weighted(&[560, 360, 70, 7, 3, 2]) {
         0 => 0,
         1 => chooser.dice.below(10 * MICROSECOND),
         2 => chooser.dice.below(1_000 * MICROSECOND),
         3 => chooser.dice.below(Timestamp::DAY / 8),
-        _ => chooser.dice.below(Timestamp::DAY * 2),
+        4 => chooser.dice.below(Timestamp::DAY * 2),
+        _ => chooser.dice.below(Timestamp::DAY * 40),
     };
     chooser.time = time.saturating_add(passes_ns);
     let commands = match (profile, chooser.dice.below(100)) {
@@ -97,7 +99,7 @@ impl Chooser<'_> {
                     _ => 1 + self.dice.below(40 * MICROSECOND),
                 },
             },
-            7 => Command::Deposit(self.transfer()),
+            7 => Command::Deposit(self.deposit()),
             8 => Command::Withdraw(self.transfer()),
             9 => Command::SetRules { instrument: self.instrument(), rules: self.new_rules() },
             10 => self.new_state(),
@@ -290,8 +292,11 @@ impl Chooser<'_> {
 
     fn transfer(&mut self) -> Transfer {
         let account = self.account();
-        let before: Vec<Transfer> =
-            self.now.transfers.iter().map(|before| before.transfer).collect();
+        let ended = self.now.transfers.iter().chain(&self.now.ended_withdrawals);
+        let before: Vec<Transfer> = ended
+            .map(|before| before.transfer)
+            .chain(self.now.deposits.iter().map(|before| before.transfer))
+            .collect();
         if !before.is_empty() && self.dice.chance(20) {
             let mut again = self.dice.pick(&before);
             if self.dice.chance(20) {
@@ -316,10 +321,23 @@ impl Chooser<'_> {
         Transfer { account, currency, amount: Amount(amount), reference }
     }
 
+    fn deposit(&mut self) -> Deposit {
+        let transfer = self.transfer();
+        let again = self.now.deposits.iter().find(|before| before.transfer == transfer);
+        let time = match self.dice.below(10) {
+            0..4 => Timestamp::ZERO,
+            4..7 if again.is_some() => again.map_or(Timestamp::ZERO, |before| before.time),
+            7 => self.time.saturating_add(self.dice.below(Timestamp::DAY)),
+            8 => Timestamp(self.time.0 - 30 * Timestamp::DAY - self.dice.below(2)),
+            _ => Timestamp(self.time.0 - self.dice.below(40 * Timestamp::DAY)),
+        };
+        Deposit { transfer, time }
+    }
+
     /// A withdrawal that is held, or the end of one.
     fn withdrawal(&mut self) -> Command {
         let at_once = |ended| matches!(ended, Ended::Deposited | Ended::Withdrawn);
-        let ended = self.now.transfers.iter();
+        let ended = self.now.ended_transfers();
         let known: Vec<Transfer> = match self.dice.below(10) {
             0..5 => self.now.held.clone(),
             5 => ended.map(|before| before.transfer).collect(),

@@ -2,7 +2,7 @@
 
 use super::{Account, Reference};
 use rialto_model::{
-    AccountId, ClientOrderId, CurrencyId, InstrumentId, OrderId, PostOnly, Price, Quantity,
+    AccountId, ClientOrderId, CurrencyId, Event, InstrumentId, OrderId, PostOnly, Price, Quantity,
     SelfTrade, Side, TimeInForce, Timestamp,
 };
 use std::collections::BTreeMap;
@@ -135,6 +135,18 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
     Ok(())
 }
 
+/// No trade pays out more than it brings in.
+pub fn fees_are_covered(events: &[Event]) -> Result<(), String> {
+    let mut trades = events.iter().filter_map(|event| match event {
+        Event::Trade(trade) => Some(trade),
+        _ => None,
+    });
+    match trades.find(|trade| trade.maker_fee.0 + trade.taker_fee.0 < 0) {
+        Some(trade) => Err(format!("the rebate exceeds the fee: {trade:?}")),
+        None => Ok(()),
+    }
+}
+
 /// Nothing but the clock, the sequence and the memory of client order ids may have changed.
 pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), String> {
     let accounts = |reference: &Reference| -> Vec<Account> {
@@ -150,6 +162,8 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.taking == after.taking
         && before.work == after.work
         && before.transfers == after.transfers
+        && before.deposits == after.deposits
+        && before.ended_withdrawals == after.ended_withdrawals
         && before.held == after.held
         && before.orders_entered == after.orders_entered
         && before.trades_made == after.trades_made

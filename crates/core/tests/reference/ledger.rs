@@ -30,14 +30,19 @@ impl Reference {
         price: Price,
         quantity: Quantity,
         taker_fee_ppm: i32,
+        fee_owed: i128,
     ) -> Amount {
         if !instrument.spec.rules.risk {
             return Amount::ZERO;
         }
         match side {
-            Side::Buy => instrument
-                .buy_reserve(price, quantity, taker_fee_ppm)
-                .expect("the notional of an order was checked when it was entered"),
+            Side::Buy => {
+                let notional = instrument
+                    .notional(price, quantity)
+                    .expect("the notional of an order was checked when it was entered");
+                let owed = notional.0 * i128::from(taker_fee_ppm) + fee_owed;
+                Amount(notional.0 + owed.div_euclid(1_000_000))
+            }
             Side::Sell => instrument.base_amount(quantity),
         }
     }
@@ -82,6 +87,7 @@ impl Reference {
             order.price,
             order.remaining,
             order.taker_fee_ppm,
+            order.fee_owed,
         );
         let released = Amount(order.reserved.0 - needed.0);
         order.reserved = needed;
@@ -90,8 +96,16 @@ impl Reference {
         released
     }
 
-    /// The fee as the rules have it, unless this reference gets it wrong.
-    fn fee(&self, notional: Amount, ppm: i32) -> Amount {
+    /// The fee as the rules have it, unless this reference gets it wrong. What an order owes beyond
+    /// whole units stays in `owed`.
+    pub(super) fn fee(&self, notional: Amount, ppm: i32, owed: &mut i128) -> Amount {
+        if self.rules_version >= 2 && !self.gets_wrong(Alteration::FeeByTrade) {
+            *owed += notional.0 * i128::from(ppm);
+            let fee = owed.div_euclid(1_000_000);
+            *owed -= fee * 1_000_000;
+            let up = self.gets_wrong(Alteration::FeeRoundedUp) && *owed != 0;
+            return Amount(fee + i128::from(up));
+        }
         let fee = Instrument::fee(notional, ppm);
         let product = notional.0 * i128::from(ppm);
         if self.gets_wrong(Alteration::FeeRoundedUp) && product % 1_000_000 != 0 {
@@ -115,8 +129,13 @@ impl Reference {
         let notional = instrument
             .notional(price, quantity)
             .expect("a trade is no larger than the order whose notional was checked");
-        let maker_fee = self.fee(notional, maker.maker_fee_ppm);
-        let taker_fee = self.fee(notional, taker.taker_fee_ppm);
+        let taker_fee = self.fee(notional, taker.taker_fee_ppm, &mut taker.fee_owed);
+        let mut maker_fee = self.fee(notional, maker.maker_fee_ppm, &mut maker.fee_owed);
+        let capped = self.rules_version >= 2 && !self.gets_wrong(Alteration::RebateUncapped);
+        if capped && maker_fee.0 + taker_fee.0 < 0 {
+            maker_fee = Amount(-taker_fee.0);
+            maker.fee_owed = 0;
+        }
         let (buyer, buyer_fee, seller, seller_fee) = match taker.side {
             Side::Buy => (&mut *taker, taker_fee, &mut *maker, maker_fee),
             Side::Sell => (&mut *maker, maker_fee, &mut *taker, taker_fee),
@@ -133,6 +152,7 @@ impl Reference {
                 buyer.price,
                 buyer.remaining,
                 buyer.taker_fee_ppm,
+                buyer.fee_owed,
             ),
         };
         let unreserved = Amount(buyer.reserved.0 - needed.0);

@@ -63,7 +63,8 @@ impl Reference {
         let full = self.accounts.len() >= self.bounds.accounts_max as usize;
         let number = choose(asked.0, used, AccountId::MAX.0, full)?;
         let account = AccountId(number);
-        let opened = Account { member, name, dead_man: None, entered: Vec::new() };
+        let opened = self.accounts.len();
+        let opened = Account { member, name, dead_man: None, opened, entered: Vec::new() };
         self.accounts.insert(account, opened);
         self.events.push(Event::AccountCreated { account, member, name });
         Ok(Outcome::Created { number })

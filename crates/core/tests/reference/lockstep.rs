@@ -258,6 +258,7 @@ impl Lockstep {
         let seq = Seq(self.journal.len() as u64);
         let affordable = self.reference.orders.len() < 200 || seq.0.is_multiple_of(16);
         let before = affordable.then(|| self.reference.clone());
+        let rules_version = self.reference.rules_version;
         let (events, outcome) = self.reference.apply(seq, self.time, command);
         let (core_events, core_outcome) = self.core.apply(seq, self.time, command);
         if core_events != events || core_outcome != outcome {
@@ -283,6 +284,9 @@ impl Lockstep {
         }
         if let (Some(before), true) = (before, outcome.is_rejected()) {
             invariants::nothing_changed(&before, &self.reference)?;
+        }
+        if rules_version >= 2 {
+            invariants::fees_are_covered(&events)?;
         }
         let touched = self.fold.apply(&events);
         if touched > super::ORDERS_PER_COMMAND {
@@ -348,6 +352,11 @@ impl Lockstep {
         invariants::check(&core, &self.reference)?;
         if self.core.withdrawals() != self.reference.held {
             return Err("they disagree on the withdrawals that are held".to_owned());
+        }
+        let ended = self.reference.finished_orders();
+        if self.core.ended_orders() != ended {
+            let told = self.core.ended_orders();
+            return Err(format!("orders that ended: core {told:?}\nreference {ended:?}"));
         }
         if self.fold.balances() != core.balances {
             return Err(format!(

@@ -14,6 +14,7 @@ impl Reference {
         let extra = usize::from(self.gets_wrong(Alteration::OneMakerTooMany));
         loop {
             if taker.quote_left.is_none() && taker.remaining == Quantity::ZERO {
+                self.finish(&taker, None, Quantity::ZERO);
                 return Self::answer(&taker, OrderStatus::Filled, Quantity::ZERO);
             }
             let maker = match self.best(taker.instrument, taker.side.opposite()) {
@@ -96,7 +97,8 @@ impl Reference {
         match taker.side {
             Side::Buy => {
                 let rate = 1_000_000 + i128::from(taker.taker_fee_ppm);
-                floor_lot(left.0 * 1_000_000 / (rate * one.0), lot)
+                let free = (left.0 * 1_000_000 - taker.fee_owed).max(0);
+                floor_lot(free / (rate * one.0), lot)
             }
             Side::Sell => floor_lot(left.0 / one.0, lot),
         }
@@ -104,8 +106,9 @@ impl Reference {
 
     /// What an order sized in quote currency spends on a trade.
     pub(super) fn spent(
+        &self,
         instrument: &Instrument,
-        taker: &Order,
+        taker: &mut Order,
         price: Price,
         quantity: Quantity,
     ) -> Amount {
@@ -113,7 +116,10 @@ impl Reference {
             .notional(price, quantity)
             .expect("what is affordable is no more than the amount");
         match taker.side {
-            Side::Buy => Amount(notional.0 + Instrument::fee(notional, taker.taker_fee_ppm).0),
+            Side::Buy => {
+                let ppm = taker.taker_fee_ppm;
+                Amount(notional.0 + self.fee(notional, ppm, &mut taker.fee_owed).0)
+            }
             Side::Sell => notional,
         }
     }
@@ -127,13 +133,19 @@ impl Reference {
         match taker.quote_left {
             None => taker.remaining = Quantity(taker.remaining.0 - quantity.0),
             Some(left) => {
-                let spent = Self::spent(&instrument, taker, price, quantity);
+                let mut sized = *taker;
+                let spent = self.spent(&instrument, &mut sized, price, quantity);
                 taker.quote_left = Some(Amount(left.0 - spent.0));
+                if !instrument.spec.rules.risk {
+                    // Where balances are kept the fee is charged with the posting.
+                    taker.fee_owed = sized.fee_owed;
+                }
             }
         }
         let posted = self.post_trade(&instrument, &mut maker, taker, price, quantity);
         if maker.remaining == Quantity::ZERO {
             self.remove(maker.id);
+            self.finish(&maker, None, Quantity::ZERO);
         } else {
             *self.open_order_mut(maker.id) = maker;
         }
@@ -195,6 +207,7 @@ impl Reference {
     ) -> Outcome {
         let reason = if self.is_dead(order) { DoneReason::Expired } else { reason };
         let released = self.release_all(order);
+        self.finish(order, Some(reason), remaining);
         self.events.push(Event::Done(Done {
             order: order.id,
             account: order.account,

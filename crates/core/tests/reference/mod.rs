@@ -26,7 +26,10 @@ mod withdrawal;
 pub mod world;
 
 pub use alteration::Alteration;
-pub use state::{Account, Ended, Entered, Listed, Order, Reference, RememberedTransfer, Work};
+pub use state::{
+    Account, Ended, Entered, Finish, KnownDeposit, Listed, Order, Reference, RememberedTransfer,
+    Work,
+};
 
 use rialto_model::{
     AccountId, ClientOrderId, Command, CommandKind, DoneReason, Event, InstrumentId, OrderId,
@@ -49,6 +52,7 @@ impl Reference {
         );
         self.seq = seq;
         self.time = time;
+        let before: usize = self.accounts.values().map(|account| account.entered.len()).sum();
         let answer = match command {
             Command::Tick => Ok(self.tick()),
             Command::Place(new) => self.place(new),
@@ -57,7 +61,7 @@ impl Reference {
             Command::MassCancel(which) => self.mass_cancel(which),
             Command::Disconnect { account } => self.disconnect(*account),
             Command::SetDeadMan { account, timeout_ns } => self.set_dead_man(*account, *timeout_ns),
-            Command::Deposit(transfer) => self.deposit(transfer),
+            Command::Deposit(deposit) => self.deposit(deposit),
             Command::Withdraw(transfer) => self.withdraw(transfer),
             Command::CreateMember { member, name } => self.create_member(*member, *name),
             Command::CreateAccount { account, member, name } => {
@@ -82,7 +86,8 @@ impl Reference {
             self.events.push(Event::Rejected(rejected(command, reason)));
             Outcome::Rejected { reason }
         });
-        self.forget_client_ids();
+        let remembered = self.accounts.values().map(|account| account.entered.len()).sum();
+        self.forget_client_ids(before < remembered);
         (std::mem::take(&mut self.events), outcome)
     }
 
@@ -193,9 +198,9 @@ fn rejected(command: &Command, reason: RejectReason) -> Rejected {
             event.command = CommandKind::SetDeadMan;
             event.account = *account;
         }
-        Command::Deposit(transfer) => {
+        Command::Deposit(deposit) => {
             event.command = CommandKind::Deposit;
-            event.account = transfer.account;
+            event.account = deposit.transfer.account;
         }
         Command::Withdraw(transfer) => {
             event.command = CommandKind::Withdraw;

@@ -103,7 +103,7 @@ impl Reference {
         if named && !(answer.is_err() && self.gets_wrong(Alteration::RejectForgotten)) {
             let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
             let account = self.account_mut(new.account)?;
-            account.entered.push(Entered { body: *new, answer });
+            account.entered.push(Entered { body: *new, answer, in_window: true, finish: None });
         }
         answer
     }
@@ -173,10 +173,8 @@ impl Reference {
                 check_notional_min(&rules, amount)?;
             }
         }
-        limit = self.keep_passive(new.instrument, new.side, limit, new.post_only)?;
         if let (OrderSize::Base(quantity), true) = (new.size, can_rest(new.time_in_force)) {
-            // A slid sell is dearer than it was entered.
-            instrument.notional(limit, quantity).ok_or(RejectReason::NotionalTooLarge)?;
+            limit = self.keep_passive(new.instrument, new.side, limit, new.post_only, quantity)?;
             self.check_level(new.instrument, new.side, limit, quantity, OrderId(0))?;
         }
 
@@ -198,6 +196,7 @@ impl Reference {
             reserved: Amount::ZERO,
             maker_fee_ppm: rules.maker_fee_ppm,
             taker_fee_ppm: rules.taker_fee_ppm,
+            fee_owed: 0,
         };
         match new.size {
             OrderSize::Base(quantity) => order.remaining = quantity,
@@ -298,6 +297,11 @@ impl Reference {
         } else {
             new.price
         };
+        let limit = if self.rules_version >= 2 && new.price == Price::ZERO {
+            self.inside_collar(new.instrument, new.side, limit)?
+        } else {
+            limit
+        };
         if allows(new.side, limit, best) { Ok(limit) } else { Err(RejectReason::NoLiquidity) }
     }
 
@@ -315,6 +319,30 @@ impl Reference {
         Ok(queue.get(dead).copied())
     }
 
+    /// The last price on the tick that a limit may reach without leaving the collar.
+    fn inside_collar(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+        limit: Price,
+    ) -> Result<Price, RejectReason> {
+        let listed = self.listed(instrument)?;
+        let rules = listed.instrument.spec.rules;
+        let reference = i128::from(listed.last_price.unwrap_or(rules.reference_price).0);
+        let off = self.gets_wrong(Alteration::MarketIgnoresCollar)
+            || self.gets_wrong(Alteration::CollarIgnored);
+        if rules.collar_ppm == 0 || reference == 0 || off {
+            return Ok(limit);
+        }
+        let (tick, limit) = (i128::from(rules.tick.0), i128::from(limit.0));
+        let width = reference * i128::from(rules.collar_ppm) / 1_000_000;
+        let clipped = match side {
+            Side::Buy => limit.min((reference + width).div_euclid(tick) * tick),
+            Side::Sell => limit.max((reference - width + tick - 1).div_euclid(tick) * tick),
+        };
+        Ok(Price(i64::try_from(clipped).expect("between a limit and a price that traded")))
+    }
+
     /// Refuses or slides a post-only order that would trade.
     pub(super) fn keep_passive(
         &self,
@@ -322,6 +350,7 @@ impl Reference {
         side: Side,
         limit: Price,
         post_only: PostOnly,
+        quantity: Quantity,
     ) -> Result<Price, RejectReason> {
         let reached = self.best(instrument, side.opposite());
         if reached.is_none_or(|best| !allows(side, limit, best.price)) || post_only == PostOnly::Off
@@ -332,19 +361,35 @@ impl Reference {
             Some(best) if allows(side, limit, best.price) => best.price,
             _ => return Ok(limit),
         };
-        let tick = self.listed(instrument)?.instrument.spec.rules.tick;
+        let listed = self.listed(instrument)?.instrument;
+        let rules = listed.spec.rules;
         match post_only {
-            _ if self.gets_wrong(Alteration::PostOnlyIgnored) => Ok(limit),
-            PostOnly::Off => Ok(limit),
-            PostOnly::Reject => Err(RejectReason::WouldCross),
-            PostOnly::Slide => {
-                let slid = match side {
-                    Side::Buy => best.checked_sub(tick),
-                    Side::Sell => best.checked_add(tick),
-                };
-                slid.filter(|price| price.0 > 0).ok_or(RejectReason::WouldCross)
-            }
+            _ if self.gets_wrong(Alteration::PostOnlyIgnored) => return Ok(limit),
+            PostOnly::Off => return Ok(limit),
+            PostOnly::Reject => return Err(RejectReason::WouldCross),
+            PostOnly::Slide => {}
         }
+        let on_tick = self.rules_version >= 2 && !self.gets_wrong(Alteration::SlidesOffTick);
+        let slid = match side {
+            Side::Buy if on_tick => {
+                Some(Price((best.0 - 1).div_euclid(rules.tick.0) * rules.tick.0))
+            }
+            Side::Sell if on_tick => {
+                let next = best.0.div_euclid(rules.tick.0).checked_add(1);
+                next.and_then(|next| next.checked_mul(rules.tick.0)).map(Price)
+            }
+            Side::Buy => best.checked_sub(rules.tick),
+            Side::Sell => best.checked_add(rules.tick),
+        };
+        let slid = slid.filter(|price| price.0 > 0).ok_or(RejectReason::WouldCross)?;
+        if self.rules_version >= 2 && !self.gets_wrong(Alteration::SlidesOutsideCollar) {
+            self.check_collar(instrument, slid)?;
+        }
+        let notional = listed.notional(slid, quantity).ok_or(RejectReason::NotionalTooLarge)?;
+        if self.rules_version >= 2 {
+            check_notional_min(&rules, notional)?;
+        }
+        Ok(slid)
     }
 
     /// Refuses a large order where the quantities of a level would add up to too much.
@@ -392,6 +437,7 @@ impl Reference {
                 order.price,
                 order.remaining,
                 order.taker_fee_ppm,
+                order.fee_owed,
             ));
         };
         if !instrument.spec.rules.risk {

@@ -8,6 +8,7 @@ use rialto_model::{
     Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly,
     Price, Quantity, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
 };
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// What an account holds of one currency.
@@ -22,6 +23,21 @@ pub struct Balance {
 pub struct Entered {
     pub body: NewOrder,
     pub answer: Outcome,
+    /// Whether it is among the last ones entered.
+    pub in_window: bool,
+    /// How it ended, since rules version 2.
+    pub finish: Option<Finish>,
+}
+
+/// How an order ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finish {
+    pub seq: Seq,
+    pub time: Timestamp,
+    pub reason: Option<DoneReason>,
+    pub price: Price,
+    pub filled: Quantity,
+    pub remaining: Quantity,
 }
 
 /// An account of a member.
@@ -30,6 +46,8 @@ pub struct Account {
     pub member: MemberId,
     pub name: Name,
     pub dead_man: Option<Timestamp>,
+    /// How many were opened before it.
+    pub opened: usize,
     pub entered: Vec<Entered>,
 }
 
@@ -61,6 +79,8 @@ pub struct Order {
     pub reserved: Amount,
     pub maker_fee_ppm: i32,
     pub taker_fee_ppm: i32,
+    /// What its trades owe and was not charged, in millionths of the smallest unit.
+    pub fee_owed: i128,
 }
 
 impl Order {
@@ -89,6 +109,13 @@ pub enum Ended {
 pub struct RememberedTransfer {
     pub ended: Ended,
     pub transfer: Transfer,
+}
+
+/// A deposit under rules version 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownDeposit {
+    pub transfer: Transfer,
+    pub time: Timestamp,
 }
 
 /// Cancelling that is not finished.
@@ -132,17 +159,29 @@ pub struct Reference {
     /// Mass cancels since rules version 2, in the order of their turns.
     pub sweeps: Vec<Sweep>,
     pub turn: Turn,
+    /// What is remembered under rules version 1.
     pub transfers: Vec<RememberedTransfer>,
+    /// Deposits of any age, and the withdrawals that are remembered, under rules version 2.
+    pub deposits: Vec<KnownDeposit>,
+    pub ended_withdrawals: Vec<RememberedTransfer>,
     /// Withdrawals that are held, in the order in which they were.
     pub held: Vec<Transfer>,
     pub orders_entered: u64,
     pub trades_made: u64,
     pub(super) events: Vec<Event>,
+    /// Orders that the present command ended.
+    pub(super) finished: Vec<(OrderId, Finish)>,
 }
 
 impl Reference {
     /// An engine without anything.
-    pub fn new(engine: EngineId, rules_version: u32, bounds: Limits) -> Reference {
+    pub fn new(engine: EngineId, rules_version: u32, mut bounds: Limits) -> Reference {
+        if rules_version < 2 {
+            // The first rules do not know these.
+            bounds.account_transfers_max = 1_024;
+            bounds.deposits_max = 1 << 20;
+            bounds.client_ids_total_max = 1 << 20;
+        }
         Reference {
             altered: None,
             engine,
@@ -161,10 +200,13 @@ impl Reference {
             sweeps: Vec::new(),
             turn: Turn::Cancels,
             transfers: Vec::new(),
+            deposits: Vec::new(),
+            ended_withdrawals: Vec::new(),
             held: Vec::new(),
             orders_entered: 0,
             trades_made: 0,
             events: Vec::new(),
+            finished: Vec::new(),
         }
     }
 
@@ -273,22 +315,94 @@ impl Reference {
     }
 
     /// Forgets the client order ids that are neither among the last ones entered nor of open orders.
-    pub(super) fn forget_client_ids(&mut self) {
+    /// `entered` tells whether the command was an order that is remembered.
+    pub(super) fn forget_client_ids(&mut self, entered: bool) {
+        let finished = std::mem::take(&mut self.finished);
+        for (id, finish) in finished.into_iter().filter(|_| self.rules_version >= 2) {
+            let of_order = |entered: &&mut Entered| matches!(entered.answer, Outcome::Order { order, .. } if order == id);
+            let all = self.accounts.values_mut().flat_map(|account| &mut account.entered);
+            if let Some(entered) = all.into_iter().find(of_order) {
+                entered.finish = Some(finish);
+            }
+        }
+        let most = self.bounds.client_ids_max as usize;
+        for account in self.accounts.values_mut().filter(|account| account.window() > most) {
+            account.leave_window();
+        }
+        if self.rules_version >= 2 && entered && !self.gets_wrong(Alteration::TotalIgnored) {
+            for _ in 0..2 {
+                let total: usize = self.accounts.values().map(Account::window).sum();
+                if total > self.bounds.client_ids_total_max as usize {
+                    let all = self.accounts.values_mut();
+                    let fullest =
+                        all.max_by_key(|account| (account.window(), Reverse(account.opened)));
+                    fullest.expect("an account has entered an order").leave_window();
+                }
+            }
+        }
         let orders = self.orders.iter().chain(&self.taking);
         let open: Vec<OrderId> = orders.map(|order| order.id).collect();
-        let remembered = self.bounds.client_ids_max as usize;
         for account in self.accounts.values_mut() {
-            if account.entered.len() <= remembered {
-                continue;
-            }
-            let old = account.entered.len().saturating_sub(remembered);
-            let mut index = 0;
             account.entered.retain(|entered| {
-                index += 1;
-                let recent = index > old;
-                recent
+                entered.in_window
                     || matches!(entered.answer, Outcome::Order { order, .. } if open.contains(&order))
             });
         }
+    }
+
+    /// Notes how an order ended.
+    pub(super) fn finish(
+        &mut self,
+        order: &Order,
+        reason: Option<DoneReason>,
+        remaining: Quantity,
+    ) {
+        let finish = Finish {
+            seq: self.seq,
+            time: self.time,
+            reason,
+            price: order.price,
+            filled: order.filled,
+            remaining,
+        };
+        self.finished.push((order.id, finish));
+    }
+
+    /// The orders that ended and are remembered by their client order ids.
+    pub fn finished_orders(&self) -> BTreeMap<OrderId, Finish> {
+        let all = self.accounts.values().flat_map(|account| &account.entered);
+        all.filter_map(|entered| match entered.answer {
+            Outcome::Order { order, .. } => Some((order, entered.finish?)),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// All that is remembered of transfers that have ended, in no order.
+    pub fn ended_transfers(&self) -> impl Iterator<Item = RememberedTransfer> + '_ {
+        let live = |deposit: &&KnownDeposit| !self.is_too_old(deposit.time);
+        let deposits = self.deposits.iter().filter(live).map(|deposit| RememberedTransfer {
+            ended: Ended::Deposited,
+            transfer: deposit.transfer,
+        });
+        self.transfers.iter().chain(&self.ended_withdrawals).copied().chain(deposits)
+    }
+
+    /// Whether the reference of a deposit made then is not remembered any more.
+    pub(super) fn is_too_old(&self, time: Timestamp) -> bool {
+        let kept = 30 * Timestamp::DAY;
+        let late = if self.gets_wrong(Alteration::ReferenceKeptLonger) { 1 } else { 0 };
+        time.saturating_add(kept + late) < self.time
+    }
+}
+
+impl Account {
+    fn window(&self) -> usize {
+        self.entered.iter().filter(|entered| entered.in_window).count()
+    }
+
+    fn leave_window(&mut self) {
+        let oldest = self.entered.iter_mut().find(|entered| entered.in_window);
+        oldest.expect("the window is not empty").in_window = false;
     }
 }

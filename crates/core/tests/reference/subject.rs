@@ -1,10 +1,11 @@
 //! The core as the comparison sees it.
 
+use super::Finish;
 use super::invariants::{Holdings, Standing};
-use rialto_core::{Core, CoreConfig, Limits, StateHash};
+use rialto_core::{Core, CoreConfig, EndedOrder, Limits, StateHash};
 use rialto_model::{
-    AccountId, Command, EngineId, Event, Instrument, InstrumentId, Outcome, Price, Seq, Side,
-    Timestamp, Transfer,
+    AccountId, Command, EngineId, Event, Instrument, InstrumentId, OrderId, Outcome, Price, Seq,
+    Side, Timestamp, Transfer,
 };
 use std::collections::BTreeMap;
 
@@ -96,6 +97,19 @@ impl Subject {
     /// The withdrawals that are held, in the order in which they were.
     pub fn withdrawals(&self) -> Vec<Transfer> {
         self.0.withdrawals().iter().map(|held| held.transfer).collect()
+    }
+
+    /// The orders that ended and are remembered by their client order ids.
+    pub fn ended_orders(&self) -> BTreeMap<OrderId, Finish> {
+        let finish = |ended: EndedOrder| Finish {
+            seq: ended.seq,
+            time: ended.time,
+            reason: ended.reason,
+            price: ended.terms.price,
+            filled: ended.filled,
+            remaining: ended.remaining,
+        };
+        self.0.ended_orders().map(|ended| (ended.order, finish(ended))).collect()
     }
 
     pub fn snapshot(&self) -> Vec<u8> {

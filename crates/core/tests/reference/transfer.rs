@@ -1,20 +1,37 @@
 //! Deposits and withdrawals.
 
-use super::{Alteration, Ended, Reference, RememberedTransfer};
-use rialto_model::{AccountId, ClientOrderId, Event, OrderId, Outcome, RejectReason, Transfer};
+use super::{Alteration, Ended, KnownDeposit, Reference, RememberedTransfer};
+use rialto_model::{
+    AccountId, ClientOrderId, Deposit, Event, OrderId, Outcome, RejectReason, Timestamp, Transfer,
+};
 
 /// The most that the venue holds of one currency.
 const HELD_MAX: i128 = 1 << 120;
 
 impl Reference {
-    pub(super) fn deposit(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
+    pub(super) fn deposit(&mut self, deposit: &Deposit) -> Result<Outcome, RejectReason> {
+        let transfer = &deposit.transfer;
         if let Some(repeated) = self.check_transfer(transfer, &[Ended::Deposited])? {
             return Ok(repeated);
+        }
+        let by_age = self.rules_version >= 2;
+        let time = if deposit.time == Timestamp::ZERO { self.time } else { deposit.time };
+        if by_age && self.is_too_old(time) && !self.gets_wrong(Alteration::OldDepositsAccepted) {
+            return Err(RejectReason::ReferenceTooOld);
         }
         let held = -self.balance(AccountId::TRANSIT, transfer.currency).available;
         let fits = held.checked_add(transfer.amount.0).is_some_and(|held| held <= HELD_MAX);
         if !fits {
             return Err(RejectReason::AmountTooLarge);
+        }
+        if by_age {
+            let live = self.deposits.iter().filter(|known| !self.is_too_old(known.time)).count();
+            if live >= self.bounds.deposits_max as usize {
+                return Err(RejectReason::VenueFull);
+            }
+            self.deposits.push(KnownDeposit { transfer: *transfer, time });
+        } else {
+            self.remember(Ended::Deposited, *transfer);
         }
         self.move_value(transfer, true);
         self.events.push(Event::Deposited {
@@ -33,6 +50,7 @@ impl Reference {
         if self.balance(transfer.account, transfer.currency).available < transfer.amount.0 {
             return Err(RejectReason::InsufficientBalance);
         }
+        self.remember_withdrawal(Ended::Withdrawn, *transfer);
         self.move_value(transfer, false);
         self.events.push(Event::Withdrawn {
             account: transfer.account,
@@ -59,10 +77,7 @@ impl Reference {
         if transfer.reference.is_empty() {
             return Err(RejectReason::ReferenceMissing);
         }
-        let before = self.transfers.iter().find(|before| {
-            before.transfer.account == transfer.account
-                && before.transfer.reference == transfer.reference
-        });
+        let before = self.ended(transfer.account, transfer.reference);
         let holding = ends.is_empty();
         match before {
             Some(before)
@@ -101,10 +116,53 @@ impl Reference {
         let amount = if inward { transfer.amount.0 } else { -transfer.amount.0 };
         self.balance_mut(AccountId::TRANSIT, transfer.currency).available -= amount;
         self.balance_mut(transfer.account, transfer.currency).available += amount;
-        self.remember(if inward { Ended::Deposited } else { Ended::Withdrawn }, *transfer);
     }
 
-    pub(super) fn remember(&mut self, ended: Ended, transfer: Transfer) {
+    /// The transfer that ended under this reference, if it is remembered.
+    pub(super) fn ended(
+        &self,
+        account: AccountId,
+        reference: ClientOrderId,
+    ) -> Option<RememberedTransfer> {
+        let mut known = self.ended_transfers();
+        known.find(|known| {
+            known.transfer.account == account && known.transfer.reference == reference
+        })
+    }
+
+    /// Remembers a withdrawal that has ended. Where there are too many of an account, it loses its
+    /// oldest; where there are too many of all, the account that has most does.
+    pub(super) fn remember_withdrawal(&mut self, ended: Ended, transfer: Transfer) {
+        if self.rules_version < 2 {
+            return self.remember(ended, transfer);
+        }
+        self.ended_withdrawals.push(RememberedTransfer { ended, transfer });
+        if self.remembered_of(transfer.account) > self.bounds.account_transfers_max as usize {
+            self.forget_withdrawal(transfer.account);
+        }
+        let shared = self.gets_wrong(Alteration::WithdrawalsShared);
+        if self.ended_withdrawals.len() > self.bounds.transfers_max as usize {
+            let fullest = self.accounts.iter().max_by_key(|(id, account)| {
+                (self.remembered_of(**id), std::cmp::Reverse(account.opened))
+            });
+            let fullest = *fullest.expect("an account withdrew").0;
+            let oldest = self.ended_withdrawals[0].transfer.account;
+            self.forget_withdrawal(if shared { oldest } else { fullest });
+        }
+    }
+
+    fn remembered_of(&self, account: AccountId) -> usize {
+        let all = self.ended_withdrawals.iter();
+        all.filter(|known| known.transfer.account == account).count()
+    }
+
+    fn forget_withdrawal(&mut self, account: AccountId) {
+        let mut all = self.ended_withdrawals.iter();
+        let oldest = all.position(|known| known.transfer.account == account);
+        self.ended_withdrawals.remove(oldest.expect("it has the most"));
+    }
+
+    fn remember(&mut self, ended: Ended, transfer: Transfer) {
         self.transfers.push(RememberedTransfer { ended, transfer });
         if self.transfers.len() > self.bounds.transfers_max as usize {
             self.transfers.remove(0);

@@ -37,7 +37,7 @@ impl Reference {
         reference: rialto_model::Reference,
     ) -> Result<Outcome, RejectReason> {
         let Some(transfer) = self.take_held(account, reference)? else {
-            return match self.ended(account, reference) {
+            return match self.ended(account, reference).map(|known| known.ended) {
                 Some(Ended::Settled) => Ok(self.repeated(account, reference)),
                 Some(Ended::Released) => Err(RejectReason::WithdrawalReleased),
                 _ => Err(RejectReason::UnknownWithdrawal),
@@ -45,7 +45,7 @@ impl Reference {
         };
         self.balance_mut(account, transfer.currency).reserved -= transfer.amount.0;
         self.balance_mut(AccountId::TRANSIT, transfer.currency).available += transfer.amount.0;
-        self.remember(Ended::Settled, transfer);
+        self.remember_withdrawal(Ended::Settled, transfer);
         let Transfer { currency, amount, .. } = transfer;
         self.events.push(Event::WithdrawalSettled { account, currency, amount, reference });
         Ok(Outcome::Done)
@@ -57,7 +57,7 @@ impl Reference {
         reference: rialto_model::Reference,
     ) -> Result<Outcome, RejectReason> {
         let Some(transfer) = self.take_held(account, reference)? else {
-            return match self.ended(account, reference) {
+            return match self.ended(account, reference).map(|known| known.ended) {
                 Some(Ended::Released) => Ok(self.repeated(account, reference)),
                 Some(Ended::Settled) if self.gets_wrong(Alteration::SettledIsReleased) => {
                     Ok(self.repeated(account, reference))
@@ -69,7 +69,7 @@ impl Reference {
         let balance = self.balance_mut(account, transfer.currency);
         balance.reserved -= transfer.amount.0;
         balance.available += transfer.amount.0;
-        self.remember(Ended::Released, transfer);
+        self.remember_withdrawal(Ended::Released, transfer);
         let Transfer { currency, amount, .. } = transfer;
         self.events.push(Event::WithdrawalReleased { account, currency, amount, reference });
         Ok(Outcome::Done)
@@ -94,13 +94,5 @@ impl Reference {
             return Err(RejectReason::ReferenceMissing);
         }
         Ok(self.held_at(account, reference).map(|at| self.held.remove(at)))
-    }
-
-    fn ended(&self, account: AccountId, reference: rialto_model::Reference) -> Option<Ended> {
-        let mut known = self.transfers.iter();
-        let known = known.find(|known| {
-            known.transfer.account == account && known.transfer.reference == reference
-        });
-        known.map(|known| known.ended)
     }
 }

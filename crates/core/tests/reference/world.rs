@@ -47,7 +47,7 @@ impl World {
                     let (currency, amount) = (CurrencyId(currency), Amount(*amount));
                     let reference = text(reference);
                     let transfer = Transfer { account, currency, amount, reference };
-                    setup.push(Command::Deposit(transfer));
+                    setup.push(Command::deposit(transfer));
                 }
             }
         }
@@ -65,8 +65,11 @@ impl World {
             limits.currencies_max = 5;
             limits.instruments_max = 4;
             limits.orders_max = 12;
-            limits.transfers_max = 6;
+            limits.transfers_max = 4;
+            limits.account_transfers_max = 3;
+            limits.deposits_max = 24;
             limits.client_ids_max = 4;
+            limits.client_ids_total_max = 9;
             limits.withdrawals_max = 5;
             limits.account_withdrawals_max = 2;
         } else {
@@ -117,7 +120,7 @@ impl World {
                     };
                     let amount = i128::from(dice.between(1, most)) * i128::from(unit);
                     let rich = if deep { 1_000_000 } else { 1 };
-                    setup.push(Command::Deposit(Transfer {
+                    setup.push(Command::deposit(Transfer {
                         account: AccountId(account as u32),
                         currency: CurrencyId(currency as u16),
                         amount: Amount(amount * rich),

@@ -251,14 +251,14 @@ impl Script {
             (2, 0, "d-3"),
             (2, 1, ""),
         ] {
-            self.does(Command::Deposit(transfer(1, currency, amount, reference)));
+            self.does(Command::deposit(transfer(1, currency, amount, reference)));
         }
         for number in 0..14 {
             let reference = format!("w-{number}");
             self.does(Command::Withdraw(transfer(3, 2, 1, &reference)));
         }
         self.does(Command::Withdraw(transfer(3, 2, i128::from(i64::MAX), "w-all")));
-        self.does(Command::Deposit(transfer(1, 2, 500, "d-1")));
+        self.does(Command::deposit(transfer(1, 2, 500, "d-1")));
         for number in 0..4 {
             let held = transfer(2, 1, 7 + number, &format!("h-{number}"));
             self.does(Command::HoldWithdrawal(held));

@@ -2,8 +2,8 @@
 
 use rialto_engine::{Core, OrderView};
 use rialto_feed::{
-    Baseline, BaselineAccount, BaselineBalance, BaselineInstrument, BaselineOrder, MemberView,
-    Moment, WithdrawalView,
+    Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
+    MemberView, Moment, WithdrawalView,
 };
 use rialto_model::{
     AccountId, Amount, NewOrder, OrderKind, OrderSize, Price, Quantity, Side, Timestamp,
@@ -50,6 +50,14 @@ pub fn baseline_of(core: &Core) -> Baseline {
         reference: held.transfer.reference,
         held: Moment { seq: held.seq, time: held.held_at },
     });
+    let ended = core.ended_orders().map(|ended| BaselineEnded {
+        order: ended.order,
+        terms: ended.terms,
+        done: ended.reason,
+        filled: ended.filled,
+        remaining: ended.remaining,
+        ended: Moment { seq: ended.seq, time: ended.time },
+    });
     Baseline {
         seq: core.seq(),
         time: core.time(),
@@ -59,6 +67,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
         accounts: accounts.collect(),
         balances: balances.collect(),
         orders: books.map(|order| baseline_order(&order)).collect(),
+        ended: ended.collect(),
         withdrawals: withdrawals.collect(),
     }
 }

@@ -71,7 +71,7 @@ impl Stage {
             amount: Amount(1 << 60),
             reference: "in".parse().expect("a short name"),
         };
-        let deposit = Deposit { transfer, level: None };
+        let deposit = Deposit { deposit: transfer.into(), level: None };
         let seq = stage.bus.send(deposit, &cx).await.expect("the deposit").seq;
         stage.told(seq).await;
         stage

@@ -38,7 +38,7 @@ pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
         }),
         88..91 => Command::MassCancel(MassCancel { account, instrument: None, side: None }),
         91..94 => Command::SetDeadMan { account, timeout_ns: 1 + random.below(4_000) },
-        94..97 => Command::Deposit(Transfer {
+        94..97 => Command::deposit(Transfer {
             account,
             currency: CurrencyId(1),
             amount: Amount(i128::from(quantity)),

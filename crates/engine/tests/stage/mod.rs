@@ -69,7 +69,7 @@ pub(crate) fn setting() -> Vec<Command> {
         let account = AccountId(id);
         commands.push(Command::CreateAccount { account, member: MemberId(id), name });
         for currency in [1, 2] {
-            commands.push(Command::Deposit(Transfer {
+            commands.push(Command::deposit(Transfer {
                 account,
                 currency: CurrencyId(currency),
                 amount: Amount(1 << 80),

@@ -49,6 +49,8 @@ pub(crate) struct TransferRequest<'a> {
     pub(crate) currency: Str<'a>,
     pub(crate) amount: Str<'a>,
     pub(crate) reference: Str<'a>,
+    /// When a deposit was made; a withdrawal has none.
+    pub(crate) time: Option<Str<'a>>,
     pub(crate) durability: Option<Str<'a>>,
 }
 

@@ -156,7 +156,7 @@ pub(super) async fn transfer<R>(
     call: &Call,
     body: &TransferRequest<'_>,
     account: AccountId,
-    command: fn(Transfer, Option<Level>) -> R,
+    command: impl FnOnce(Transfer, Option<Level>) -> R,
 ) -> Result<Response, ApiError>
 where
     R: Command<Response = Answer>,

@@ -17,7 +17,7 @@ use rialto_desk::{
     Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, Fresh,
     GetInstrument, Level, PayOut, Scope, SetInstrumentState, SetRules,
 };
-use rialto_model::{InstrumentState, Outcome, Transfer};
+use rialto_model::{InstrumentState, Outcome, Timestamp, Transfer};
 
 /// Reads a request that only operators may make.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
@@ -139,25 +139,40 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
 
 /// `POST /v1/admin/deposits`
 pub(super) async fn deposit(gate: &Gate, request: Request) -> Handled {
-    transfer(gate, request, |transfer, level| Deposit { transfer, level }).await
+    let call = operator(gate, request).await?;
+    let body: TransferRequest<'_> = call.json()?;
+    let time = match &body.time {
+        Some(text) => Timestamp(decimal::whole("time", text)?),
+        None => Timestamp::ZERO,
+    };
+    let command = |transfer, level| {
+        let deposit = rialto_model::Deposit { transfer, time };
+        Deposit { deposit, level }
+    };
+    transfer(gate, &call, &body, command).await
 }
 
 /// `POST /v1/admin/withdrawals`
 pub(super) async fn withdrawal(gate: &Gate, request: Request) -> Handled {
-    transfer(gate, request, |transfer, level| PayOut { transfer, level }).await
+    let call = operator(gate, request).await?;
+    let body: TransferRequest<'_> = call.json()?;
+    if body.time.is_some() {
+        let message = "Only a deposit has a time.";
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, "unknown_field", message).of("time"));
+    }
+    transfer(gate, &call, &body, |transfer, level| PayOut { transfer, level }).await
 }
 
 async fn transfer<R>(
     gate: &Gate,
-    request: Request,
-    command: fn(Transfer, Option<Level>) -> R,
+    call: &Call,
+    body: &TransferRequest<'_>,
+    command: impl FnOnce(Transfer, Option<Level>) -> R,
 ) -> Handled
 where
     R: Command<Response = Answer>,
     DeskBus: Serves<R>,
 {
-    let call = operator(gate, request).await?;
-    let body: TransferRequest<'_> = call.json()?;
     let account = body.account.ok_or_else(|| ApiError::missing("account"))?;
-    super::own::transfer(gate, &call, &body, account, command).await
+    super::own::transfer(gate, call, body, account, command).await
 }

@@ -256,12 +256,21 @@ impl House {
     }
 
     pub fn with_engine(config: GatewayConfig, engine: EngineConfig) -> House {
-        House::with_clock(config, engine, Sources::system().clock)
+        House::open(config, engine, LiveConfig::default(), Sources::system().clock)
     }
 
-    pub fn with_clock(
+    pub fn with_clock(config: GatewayConfig, engine: EngineConfig, clock: Arc<dyn Clock>) -> House {
+        House::open(config, engine, LiveConfig::default(), clock)
+    }
+
+    pub fn with_live(config: GatewayConfig, live: LiveConfig) -> House {
+        House::open(config, EngineConfig::default(), live, Sources::system().clock)
+    }
+
+    fn open(
         mut config: GatewayConfig,
         engine: EngineConfig,
+        live: LiveConfig,
         clock: Arc<dyn Clock>,
     ) -> House {
         let dir = tempfile::tempdir().unwrap();
@@ -271,7 +280,7 @@ impl House {
         let sources = Sources { clock, ..Sources::system() };
         let (engine, _) = Engine::start_with(engine, Arc::new(RealDisk::new()), sources).unwrap();
         let engine = Arc::new(engine);
-        let live = Live::start(&engine, LiveConfig::default()).unwrap();
+        let live = Live::start(&engine, live).unwrap();
         let auth = dir.path().join("data/auth");
         let opened = KeyStore::open(&auth, &MasterKey::Given([9; 32])).unwrap();
         let keys = Arc::new(opened.keys);

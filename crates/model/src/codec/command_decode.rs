@@ -3,8 +3,9 @@
 use super::reader::Reader;
 use super::{DecodeError, DecodeFault, VERSION, flag};
 use crate::{
-    Amend, Command, CommandKind, InstrumentState, MassCancel, NewOrder, OrderKind, OrderRef,
-    OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp, Transfer,
+    Amend, Command, CommandKind, Deposit, InstrumentState, MassCancel, NewOrder, OrderKind,
+    OrderRef, OrderSize, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+    Transfer,
 };
 
 /// Reads a command and the time that it was stamped with from exactly the bytes that
@@ -39,8 +40,8 @@ fn flags_of(kind: CommandKind) -> u16 {
         CommandKind::Cancel => flag::CLIENT_ID,
         CommandKind::Amend => flag::CLIENT_ID | flag::PRICE | flag::QUANTITY,
         CommandKind::MassCancel => flag::INSTRUMENT,
-        CommandKind::Deposit
-        | CommandKind::Withdraw
+        CommandKind::Deposit => flag::WIDE | flag::TIME,
+        CommandKind::Withdraw
         | CommandKind::HoldWithdrawal
         | CommandKind::CreateInstrument
         | CommandKind::SetRules => flag::WIDE,
@@ -99,8 +100,11 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             reader.zeros::<4>()?;
             Command::SetDeadMan { account, timeout_ns: reader.u64()? }
         }
-        CommandKind::Deposit => Command::Deposit(transfer(reader, flags)?),
-        CommandKind::Withdraw => Command::Withdraw(transfer(reader, flags)?),
+        CommandKind::Deposit => {
+            let (transfer, time) = transfer(reader, flags)?;
+            Command::Deposit(Deposit { transfer, time })
+        }
+        CommandKind::Withdraw => Command::Withdraw(transfer(reader, flags)?.0),
         CommandKind::CreateMember => {
             let member = reader.member()?;
             reader.zeros::<4>()?;
@@ -135,7 +139,7 @@ fn body(kind: CommandKind, reader: &mut Reader<'_>, flags: u16) -> Result<Comman
             reader.zeros::<4>()?;
             Command::SetRulesVersion { version }
         }
-        CommandKind::HoldWithdrawal => Command::HoldWithdrawal(transfer(reader, flags)?),
+        CommandKind::HoldWithdrawal => Command::HoldWithdrawal(transfer(reader, flags)?.0),
         CommandKind::SettleWithdrawal => {
             let account = reader.account()?;
             reader.zeros::<4>()?;
@@ -217,12 +221,14 @@ fn order_ref(reader: &mut Reader<'_>, flags: u16) -> Result<OrderRef, DecodeErro
     }
 }
 
-fn transfer(reader: &mut Reader<'_>, flags: u16) -> Result<Transfer, DecodeError> {
+/// A transfer, and when it was made; zero if that is not given.
+fn transfer(reader: &mut Reader<'_>, flags: u16) -> Result<(Transfer, Timestamp), DecodeError> {
     let account = reader.account()?;
     let currency = reader.currency()?;
     reader.zeros::<2>()?;
     let low = reader.u64()?;
     let [amount] = reader.amounts(flags, [low])?;
+    let time = reader.given_time(flags & flag::TIME, "a time of zero")?;
     let reference = reader.text()?;
-    Ok(Transfer { account, currency, amount, reference })
+    Ok((Transfer { account, currency, amount, reference }, time))
 }

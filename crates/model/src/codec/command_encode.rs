@@ -64,8 +64,9 @@ fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
             out.words([u64::from(account.0), *timeout_ns]);
             0
         }
-        Command::Deposit(value) | Command::Withdraw(value) | Command::HoldWithdrawal(value) => {
-            transfer(value, out)
+        Command::Deposit(deposit) => transfer(&deposit.transfer, deposit.time, out),
+        Command::Withdraw(value) | Command::HoldWithdrawal(value) => {
+            transfer(value, Timestamp::ZERO, out)
         }
         Command::SettleWithdrawal { account, reference }
         | Command::ReleaseWithdrawal { account, reference } => {
@@ -180,11 +181,15 @@ fn order_ref(order: &OrderRef, out: &mut Writer<'_>) -> u16 {
     }
 }
 
-fn transfer(transfer: &Transfer, out: &mut Writer<'_>) -> u16 {
+fn transfer(transfer: &Transfer, time: Timestamp, out: &mut Writer<'_>) -> u16 {
     let amounts = Amounts([transfer.amount.0]);
     let [amount] = amounts.low();
     out.words([halves(transfer.account.0, u32::from(transfer.currency.0)), amount]);
     out.high_halves(amounts.flag(), &amounts);
+    let timed = given(time != Timestamp::ZERO, flag::TIME);
+    if timed != 0 {
+        out.words([time.0]);
+    }
     out.text(&transfer.reference);
-    amounts.flag()
+    amounts.flag() | timed
 }

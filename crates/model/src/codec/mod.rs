@@ -52,4 +52,6 @@ mod flag {
     pub(super) const QUANTITY: u16 = 1 << 7;
     /// An instrument is given.
     pub(super) const INSTRUMENT: u16 = 1 << 8;
+    /// The time at which a transfer was made is given.
+    pub(super) const TIME: u16 = 1 << 9;
 }

@@ -270,12 +270,22 @@ impl<'a> Reader<'a> {
     /// An expiry that is given only if `flags` says so, and then is not zero.
     #[inline]
     pub(super) fn expire_at(&mut self, flags: u16) -> Result<Timestamp, DecodeError> {
-        if flags & flag::EXPIRES == 0 {
+        self.given_time(flags & flag::EXPIRES, "an expiry of zero")
+    }
+
+    /// A time that is given only if `given` is not zero, and then is not zero itself.
+    #[inline]
+    pub(super) fn given_time(
+        &mut self,
+        given: u16,
+        zero: &'static str,
+    ) -> Result<Timestamp, DecodeError> {
+        if given == 0 {
             return Ok(Timestamp::ZERO);
         }
         let at = self.at;
         match self.time()? {
-            Timestamp::ZERO => Self::fault(at, DecodeFault::NotCanonical("an expiry of zero")),
+            Timestamp::ZERO => Self::fault(at, DecodeFault::NotCanonical(zero)),
             time => Ok(time),
         }
     }

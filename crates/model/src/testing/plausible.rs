@@ -220,7 +220,7 @@ pub fn command(bounds: Bounds) -> impl Strategy<Value = Command> {
             .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns }),
     ];
     let value = prop_oneof![
-        transfer(bounds).prop_map(Command::Deposit),
+        transfer(bounds).prop_map(Command::deposit),
         transfer(bounds).prop_map(Command::Withdraw),
         transfer(bounds).prop_map(Command::HoldWithdrawal),
         transfer(bounds).prop_map(|Transfer { account, reference, .. }| {

@@ -1,11 +1,11 @@
 //! Every value that the types can hold, with the edges of their ranges more often than chance.
 
 use crate::{
-    Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId, Done,
-    DoneReason, Event, InstrumentId, InstrumentKind, InstrumentSpec, InstrumentState, MassCancel,
-    MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity,
-    ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Text,
-    TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
+    Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId,
+    Deposit, Done, DoneReason, Event, InstrumentId, InstrumentKind, InstrumentSpec,
+    InstrumentState, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
+    PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale,
+    SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -185,7 +185,10 @@ pub fn command() -> impl Strategy<Value = Command> {
         1 => account().prop_map(|account| Command::Disconnect { account }),
         1 => (account(), uint64())
             .prop_map(|(account, timeout_ns)| Command::SetDeadMan { account, timeout_ns }),
-        1 => transfer().prop_map(Command::Deposit),
+        1 => (transfer(), of(uint64())).prop_map(|(transfer, time)| {
+            let time = Timestamp(time.unwrap_or(0));
+            Command::Deposit(Deposit { transfer, time })
+        }),
         1 => transfer().prop_map(Command::Withdraw),
         1 => transfer().prop_map(Command::HoldWithdrawal),
         1 => (account(), text())

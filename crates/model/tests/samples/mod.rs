@@ -3,7 +3,7 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, ClientOrderId, Command, CommandKind, Currency,
-    CurrencyCode, CurrencyId, Done, DoneReason, Event, InstrumentId, InstrumentKind,
+    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, InstrumentId, InstrumentKind,
     InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
     OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
     Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId,
@@ -149,8 +149,12 @@ pub(crate) fn commands() -> Vec<Sample<Command>> {
         })),
         short(Command::Disconnect { account: ACCOUNT }),
         short(Command::SetDeadMan { account: ACCOUNT, timeout_ns: 60_000_000_000 }),
-        short(Command::Deposit(transfer(Amount(-4), Reference::EMPTY))),
-        full(Command::Deposit(transfer(WIDE, full_text()))),
+        short(Command::deposit(transfer(Amount(-4), Reference::EMPTY))),
+        full(Command::deposit(transfer(WIDE, full_text()))),
+        full(Command::Deposit(Deposit {
+            transfer: transfer(WIDE, full_text()),
+            time: Timestamp(0x79),
+        })),
         short(Command::Withdraw(transfer(Amount(4), Reference::EMPTY))),
         full(Command::Withdraw(transfer(Amount(i128::MIN), text("wire-7")))),
         short(Command::CreateMember { member: MEMBER, name: Name::EMPTY }),

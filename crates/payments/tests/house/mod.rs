@@ -123,7 +123,7 @@ impl House {
             let account_request = CreateAccount { account, member, name, level: None };
             self.desk.send(account_request, &cx).await?;
             let transfer = transfer(account, FUNDS, "begin");
-            self.desk.send(Deposit { transfer, level: None }, &cx).await?;
+            self.desk.send(Deposit { deposit: transfer.into(), level: None }, &cx).await?;
         }
         Ok(())
     }

@@ -53,7 +53,14 @@ enum Action {
         scale: u8,
     },
     /// Put value into an account.
-    Deposit(Transfer),
+    Deposit {
+        #[command(flatten)]
+        transfer: Transfer,
+        /// When it was made, in nanoseconds since 1970: the same whenever the same deposit is sent
+        /// again. Its reference is known for 30 days from then. Without it, from now.
+        #[arg(long)]
+        time: Option<u64>,
+    },
     /// Take value out of an account at once.
     Withdraw(Transfer),
     /// Withdrawals that members have asked for.
@@ -262,7 +269,13 @@ impl Action {
             Action::Currency { code, scale } => {
                 post("currencies", json!({ "code": code, "scale": scale }))
             }
-            Action::Deposit(transfer) => post("deposits", transfer.body()),
+            Action::Deposit { transfer, time } => {
+                let mut body = transfer.body();
+                if let (Some(body), Some(time)) = (body.as_object_mut(), time) {
+                    body.insert("time".to_string(), json!(time.to_string()));
+                }
+                post("deposits", body)
+            }
             Action::Withdraw(transfer) => post("withdrawals", transfer.body()),
             Action::Withdrawals { action } => action.request(),
             Action::Instrument(instrument) => post("instruments", instrument.body()),

@@ -224,8 +224,16 @@ pub const SETTINGS: &[Setting] = &[
     number!("limits", "orders_max", 1, 1_073_741_824, "", engine.limits.orders_max as u32,
         "Open orders, over all instruments."),
     number!("limits", "transfers_max", 1, 67_108_864, "", engine.limits.transfers_max as u32,
-        "Deposits and withdrawals that are remembered by their references, so that none takes \
-         effect twice; the oldest is forgotten."),
+        "Withdrawals that have ended and are remembered by their references, so that none takes \
+         effect twice, over all accounts; the account that has most loses its oldest. Under rules \
+         version 1: deposits and withdrawals, and the oldest of all is forgotten."),
+    number!("limits", "account_transfers_max", 1, 65_536, "",
+        engine.limits.account_transfers_max as u32,
+        "Withdrawals of one account that have ended and are remembered by their references; the \
+         oldest is forgotten."),
+    number!("limits", "deposits_max", 1, 67_108_864, "", engine.limits.deposits_max as u32,
+        "Deposits of the last 30 days, which are remembered by their references; another is \
+         refused (`venue_full`)."),
     number!("limits", "withdrawals_max", 1, 65_536, "", engine.limits.withdrawals_max as u32,
         "Withdrawals that are held, over all accounts."),
     number!("limits", "account_withdrawals_max", 1, 65_536, "",
@@ -234,6 +242,9 @@ pub const SETTINGS: &[Setting] = &[
     number!("limits", "client_ids_max", 1, 65_536, "", engine.limits.client_ids_max as u32,
         "Orders of one account that are remembered by their client order ids, beside those that \
          are open; the oldest is forgotten."),
+    number!("limits", "client_ids_total_max", 1, 67_108_864, "",
+        engine.limits.client_ids_total_max as u32,
+        "The same over all accounts; the account that has most loses its oldest."),
     number!("limits", "pending_cancels_max", 1, 65_536, "",
         engine.limits.pending_cancels_max as u32,
         "Mass cancels that may be going on at once under rules version 1. Since version 2 each \
@@ -246,7 +257,8 @@ pub const SETTINGS: &[Setting] = &[
     number!("feed", "fills_total", 1, 100_000_000, "", live.feed.fills_total as usize,
         "Fills remembered over all accounts; about 160 bytes each."),
     number!("feed", "ended_orders", 1, 100_000_000, "", live.feed.ended_orders as usize,
-        "Orders that ended and are still remembered, over all accounts; about 400 bytes each."),
+        "Orders that ended and are still remembered, over all accounts; about 400 bytes each. \
+         Beyond it the account that has most loses its oldest."),
     number!("feed", "history", 65_536, 1_000_000_000, "commands", live.history as u64,
         "How many commands before the end of the journal the feed begins at a start, so that \
          fills and ended orders outlive it."),

@@ -50,7 +50,7 @@ pub(crate) fn seed(producer: &mut Producer) -> Result<Seq, Error> {
                 _ => currency.funds,
             };
             let reference = format!("demo-{}-{}", member.number, currency.code);
-            seeder.make(&Command::Deposit(Transfer {
+            seeder.make(&Command::deposit(Transfer {
                 account,
                 currency: *number,
                 amount: currency.amount(whole),

@@ -52,7 +52,7 @@ pub(super) fn commands(overview: &Overview, risk: bool) -> Vec<Command> {
         commands.push(Command::CreateMember { member, name });
         commands.push(Command::CreateAccount { account: AccountId(account), member, name });
         for currency in [1, 2] {
-            commands.push(Command::Deposit(rialto_model::Transfer {
+            commands.push(Command::deposit(rialto_model::Transfer {
                 account: AccountId(account),
                 currency: CurrencyId(currency),
                 amount: Amount(DEPOSITS / i128::from(accounts)),

@@ -103,12 +103,10 @@ impl Venue {
         let journal = journal::Part::new(running.clone());
         lifecycle.register("journal", journal).needs("engine").restart(Restart::NEVER);
 
-        let feed = feed::Part::new(
-            config.live.clone(),
-            config.feed_lag_max,
-            running.clone(),
-            process.clone(),
-        );
+        // The feed keeps of an account's named orders what the engine does.
+        let mut live = config.live.clone();
+        live.feed.names_per_account = config.engine.limits.client_ids_max as usize;
+        let feed = feed::Part::new(live, config.feed_lag_max, running.clone(), process.clone());
         let live = feed.made();
         lifecycle.register("feed", feed).needs("engine").restart(FEED_RESTART);
 

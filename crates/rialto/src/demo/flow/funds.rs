@@ -24,7 +24,7 @@ pub(super) fn top_up(feed: &Feed, plan: &mut Plan) {
                 amount: Amount(funds.0 - balance.available.0),
                 reference: reference.parse().expect("at most 36 printable bytes"),
             };
-            plan.add(Purpose::Plain, Command::Deposit(transfer));
+            plan.add(Purpose::Plain, Command::deposit(transfer));
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::tell_all;
 use rialto_engine::{At, Core, KeyRing};
 use rialto_log::{Reader, Verify};
 use rialto_model::{
-    AccountId, Command, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side, decode_command,
+    AccountId, Command, Deposit, Event, InstrumentId, OrderId, Price, Quantity, Seq, Side,
+    decode_command,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -105,7 +106,7 @@ impl Concerns {
             Command::Place(order) => Some(order.account),
             Command::Amend(amend) => Some(amend.account),
             Command::MassCancel(which) => Some(which.account),
-            Command::Deposit(transfer)
+            Command::Deposit(Deposit { transfer, .. })
             | Command::Withdraw(transfer)
             | Command::HoldWithdrawal(transfer) => Some(transfer.account),
             Command::Cancel { account, .. }
