@@ -5,7 +5,6 @@ mod house;
 
 use house::{House, config, limit, with};
 use rialto_desk::LiveConfig;
-use rialto_engine::EngineConfig;
 use rialto_feed::FeedConfig;
 use serde_json::{Value, json};
 
