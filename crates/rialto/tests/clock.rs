@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-#[allow(dead_code, reason = "each test binary uses its part")]
 mod running;
 
 use rialto_disk::RealDisk;

@@ -291,7 +291,9 @@ impl History<'_> {
                 stepped.step(step);
                 self.bench.disk.hang_never();
                 self.shadow.marks(engine.marks(), self.bench.clock.monotonic());
-                if let Some(violation) = self.violation.lock().unwrap().take() {
+                if let Some(violation) =
+                    self.violation.lock().expect("no thread panics with it").take()
+                {
                     return Err(violation);
                 }
             }

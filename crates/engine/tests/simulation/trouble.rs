@@ -126,7 +126,7 @@ impl History<'_> {
             };
             if !is_so || engine.released() != released {
                 let told = format!("while the disk hung for {lasting} ms: {health}, {submit:?}");
-                *violation.lock().unwrap() = Some(told);
+                *violation.lock().expect("no thread panics with it") = Some(told);
             }
         });
     }
