@@ -7,7 +7,7 @@ mod running;
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, ManualClock, Sources, SystemClock};
 use rialto_model::{Command, Timestamp};
-use running::{rialto, text};
+use running::{Running, rialto, text};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(60);
 const DAY: u64 = 86_400 * Timestamp::SECOND;
 
 #[test]
-fn a_venue_that_rested_for_a_month_says_what_to_do() {
+fn a_venue_that_rested_for_a_month_starts_when_it_is_told_to() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().join("data"),
@@ -31,9 +31,16 @@ fn a_venue_that_rested_for_a_month_says_what_to_do() {
     assert!(engine.shutdown(LONG).finished);
 
     running::configure(dir.path(), "");
-    let file = dir.path().join("rialto.toml");
-    let refused = rialto(&["serve", "--config", file.to_str().unwrap()]);
+    let (file, data) = (dir.path().join("rialto.toml"), dir.path().join("data"));
+    let file = file.to_str().unwrap();
+    // The engine alone has made no keys.
+    assert!(rialto(&["admin-key", "--new", data.to_str().unwrap()]).status.success());
+    let refused = rialto(&["serve", "--config", file]);
     let told = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(3), "{told}");
     assert!(told.contains("30 days after") && told.contains("--accept-clock"), "{told}");
+
+    let mut venue = Running::start(&["serve", "--config", file, "--accept-clock"]);
+    venue.wait_for("listening on");
+    venue.terminate();
 }
