@@ -143,6 +143,11 @@ impl Sequencer {
             self.share.reset();
             return;
         }
+        if scribe.core().next_due() <= now {
+            // What must come first waits for a batch. A suspended order goes on at the time of what
+            // began it, so that none of those that it was found to meet dies on the way.
+            return;
+        }
         let began = self.venue.clock.passed();
         if scribe.seq() > before {
             self.share.commands_took(began.saturating_sub(step_began));
