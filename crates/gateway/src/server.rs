@@ -181,7 +181,13 @@ impl Gateway {
             streams: Streams::new(&config.stream, stopped.clone(), &working),
             config,
         });
-        threads.shared.spawn(refusals::tell(Arc::clone(&gate), stopped.clone()));
+        let (telling, waited_for) =
+            (refusals::tell(Arc::clone(&gate), stopped.clone()), working.clone());
+        threads.shared.spawn(async move {
+            telling.await;
+            // The last sum is waited for, as connections are.
+            drop(waited_for);
+        });
         let mut operations_addr = None;
         if let (Some((listener, address)), Some(runtime)) = (operations, &threads.operations) {
             operations_addr = Some(address);
