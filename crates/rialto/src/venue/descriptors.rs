@@ -13,8 +13,6 @@ use std::fmt::Write;
 const ENGINE: u64 = 256;
 /// Segments that the resumption of one private stream has open.
 const EACH_REPLAY: u64 = 2;
-/// Files of topics.
-const QUEUE: u64 = 1_024;
 
 /// What a configuration needs, by what for.
 struct Need {
@@ -33,7 +31,7 @@ impl Need {
             ("stream.replays_max, 2 each", EACH_REPLAY * gateway.stream.replays_max as u64),
         ];
         if config.queue_enabled {
-            others.push(("topics", QUEUE));
+            others.push(("queue.descriptors_max", config.queue_descriptors_max as u64));
         }
         Need { connections: gateway.descriptors_max() as u64, others }
     }
@@ -116,13 +114,13 @@ mod tests {
     fn a_configuration_that_needs_more_than_there_are_is_refused_with_the_sum() {
         let mut config = Config::default();
         config.gateway.connections_max = 500;
-        config.queue_enabled = true;
+        (config.queue_enabled, config.queue_descriptors_max) = (true, 1_024);
         let need = Need::of(&config, 5);
-        // 500 and 64 being turned away; 5 open, the engine's, 4 replays, the topics'.
+        // 500 and 64 being turned away; 5 open, the engine's, 4 replays, the queue's.
         assert_eq!((need.connections, need.reserved()), (564, 5 + 256 + 8 + 1_024));
         assert_eq!(fit(&config, &need, need.all()).ok(), Some(564));
         let refused = fit(&config, &need, need.all() - 1).expect_err("one is missing").to_string();
-        for part in ["1857 descriptors", "allows 1856", "564 for connections", "+ 1024 (topics)"] {
+        for part in ["1857 descriptors", "allows 1856", "564 for connections", "+ 1024 (queue."] {
             assert!(refused.contains(part), "{part}: {refused}");
         }
     }
