@@ -95,3 +95,17 @@ fn nothing_is_left_of_a_topic_whose_deletion_failed_half_way() {
     assert_eq!(topic_bytes(&stage, "000001"), 0);
     assert_eq!(take_payloads(&stage.consumer("other", "g")), ["kept"]);
 }
+
+#[test]
+fn a_topic_whose_messages_grew_old_while_it_rested_rests_again() {
+    let mut stage = Stage::new();
+    stage.queue().create_topic("t", stream().max_age(60 * SECOND)).unwrap();
+    stage.publish("t", &vec![7; 100_000]);
+    stage.reopen();
+    idle(&stage);
+    stage.pass(60 * SECOND);
+    idle(&stage);
+    assert_eq!(stage.queue().stats("t").unwrap().messages, 0);
+    let bytes = topic_bytes(&stage, "000001");
+    assert!(bytes < IDLE_BYTES_MAX, "{bytes} bytes are left");
+}

@@ -316,12 +316,18 @@ impl Lane {
     pub(crate) fn make(&self, making: Making) {
         let filled = || self.filled.load(Ordering::Relaxed);
         let made = making::go_on(making, self.segment_bytes(), filled);
-        let mut store = lock(&self.store);
+        let mut guard = lock(&self.store);
+        let store = &mut *guard;
         store.next = match made {
             Ok(prepared) => {
                 if let Some(writer) = &mut store.writer {
                     // One that is not needed any more goes with the next opening.
                     let _ = writer.accept(prepared);
+                    if !store.is_awake {
+                        // The log gave up its descriptors meanwhile. What fails here fails the next
+                        // write as well, and is said there.
+                        let _ = writer.release();
+                    }
                 }
                 Next::Nothing
             }
@@ -437,6 +443,8 @@ impl Lane {
         }
         let writer = self.writer(house, &mut store.writer)?;
         let has_woken = !std::mem::replace(&mut store.is_awake, true);
+        // It rests again when it has been idle for long from here on.
+        store.idle_looks = 0;
         writer.retain_from(below)?;
         Ok(has_woken)
     }
