@@ -1,5 +1,6 @@
 //! An honest member, who trades while others attack, and how well that goes.
 
+use crate::pace::scaled;
 use crate::venue::{Besieged, Member, SYMBOL};
 use serde_json::json;
 use std::sync::Arc;
@@ -12,9 +13,10 @@ const BEFORE: Duration = Duration::from_millis(1_500);
 /// Median and mean under an attack are at most this many times those before it, or the floors. The
 /// mean shows orders that were held up for seconds, of which there are few.
 const SLOWER_MAX: u32 = 8;
-/// Less is no harm: attacker and venue may share two cores with other tests.
-const MEDIAN_FLOOR: Duration = Duration::from_millis(8);
-const MEAN_FLOOR: Duration = Duration::from_millis(40);
+/// Less is no harm in a siege, in milliseconds. The machine that runs `make test` may be busy with
+/// anything else: there, orders must be answered, and not stand still.
+const MEDIAN_FLOOR_MS: (usize, usize) = (250, 8);
+const MEAN_FLOOR_MS: (usize, usize) = (1_000, 40);
 
 /// How a member's orders went.
 struct Trading {
@@ -120,9 +122,13 @@ pub(crate) fn unharmed<T>(
     let during = honest.end();
     println!("{name}: before {before}; during {during}");
     assert!(during.refusals.is_empty(), "{name}: orders were refused: {:?}", during.refusals[0]);
-    let most = (before.median() * SLOWER_MAX).max(MEDIAN_FLOOR);
-    assert!(during.median() <= most, "{name}: the median went beyond {most:?}");
-    let most = (before.mean() * SLOWER_MAX).max(MEAN_FLOOR);
-    assert!(during.mean() <= most, "{name}: the mean went beyond {most:?}");
+    for (what, before, during, floor_ms) in [
+        ("median", before.median(), during.median(), MEDIAN_FLOOR_MS),
+        ("mean", before.mean(), during.mean(), MEAN_FLOOR_MS),
+    ] {
+        let floor = Duration::from_millis(scaled(floor_ms.0, floor_ms.1) as u64);
+        let most = (before * SLOWER_MAX).max(floor);
+        assert!(during <= most, "{name}: the {what} is {during:.1?}, beyond {most:.1?}");
+    }
     result
 }
