@@ -249,7 +249,8 @@ fn an_order_that_ended_is_found_by_its_client_order_id_whatever_others_enter() {
         let answer = house.ask(&bob, "POST", "/v1/orders/batch", rows.clone()).expect(200);
         seq = answer["seq"].clone();
     }
-    let order = house.see(&alice, "/v1/orders/client:a%2F1", &seq);
+    let seen = house.see(&alice, "/v1/orders/client:a%2F1", &seq);
+    let order = &seen["order"];
     assert_eq!(
         (&order["status"], &order["done_reason"]),
         (&json!("cancelled"), &json!("remainder"))

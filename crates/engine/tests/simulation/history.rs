@@ -123,7 +123,7 @@ impl History<'_> {
             .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
             .collect();
         let mut reader = engine.events(Seq(1 + self.random.below(30)));
-        for _ in 0..20 + self.random.below(if self.long { 600 } else { 120 }) {
+        for _ in 0..20 + self.random.below(if self.long { 2_000 } else { 120 }) {
             self.act(&troubles, &engine, &mut stepped, &mut clients, &mut reader)?;
             if matches!(engine.health(), Health::Failed(_)) {
                 break;
