@@ -57,7 +57,7 @@ pub const SITUATIONS: [(&str, u64); 32] = [
     ("taker sized in quote continued by a Tick", 1),
     ("amended order continued by a Tick", 2),
     ("mass cancel left pending", 20),
-    ("amended while background work went on", 15),
+    ("amended while background work went on", 20),
     ("background work finished by a Tick", 20),
     ("256 expiries in one Tick", 10),
     ("post-only price slid", 50),
