@@ -274,8 +274,13 @@ impl House {
         clock: Arc<dyn Clock>,
     ) -> House {
         let dir = tempfile::tempdir().unwrap();
-        let engine =
-            EngineConfig { data_dir: dir.path().join("data"), segment_bytes: 4 << 20, ..engine };
+        let engine = EngineConfig {
+            data_dir: dir.path().join("data"),
+            segment_bytes: 4 << 20,
+            // A busy machine may keep a disk, or the thread that waits for it, for a second.
+            io_stalled_after: Duration::from_secs(30),
+            ..engine
+        };
         config.backup_dir = Some(dir.path().join("backups"));
         let sources = Sources { clock, ..Sources::system() };
         let (engine, _) = Engine::start_with(engine, Arc::new(RealDisk::new()), sources).unwrap();

@@ -55,6 +55,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 pub(crate) fn configure(dir: &Path, more: &str) {
     let file = format!(
         "[venue]\ndata_dir = {:?}\n[engine]\nsegment_bytes = 4_194_304\n\
+         io_stalled_after_ms = 30_000\n\
          snapshot_every = 20_000\n[gateway]\nlisten = \"127.0.0.1:0\"\nbackup_dir = {:?}\n\
          key_rate = 1_000_000\nkey_burst = 1_000_000\n\
          address_rate = 1_000_000\naddress_burst = 1_000_000\n{more}",
