@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 const TOPICS: u32 = 24;
 
 #[test]
-#[ignore = "topics can take every descriptor"]
 fn topics_leave_descriptors_for_the_journal() {
     let mut turn = turn();
     let besieged = Besieged::with_descriptors(1_024, "[queue]\nenabled = true\n");

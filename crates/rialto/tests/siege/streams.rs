@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 const RESUME_MAX: Duration = Duration::from_secs(3);
 
 #[test]
-#[ignore = "streams share the threads of orders"]
 fn streams_that_nobody_reads_hold_no_orders_up() {
     let mut turn = turn();
     let besieged = Besieged::begin("");
@@ -68,7 +67,6 @@ fn resume(besieged: &Besieged, member: &Member, from: usize, seq: &str) -> std::
 }
 
 #[test]
-#[ignore = "resumes have no turns"]
 fn resumes_of_one_member_make_no_other_wait() {
     let mut turn = turn();
     let besieged = Besieged::begin("");

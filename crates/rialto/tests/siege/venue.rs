@@ -176,13 +176,14 @@ impl Besieged {
     /// The process is there, and its probe says so on a connection of its own.
     #[track_caller]
     pub(crate) fn assert_live(&self) {
-        let began = Instant::now();
-        let client = Client::new(&self.running.url(), Credentials::None);
-        let answer = client.send("GET", "/v1/live", None);
-        let took = began.elapsed();
-        let answer = answer.unwrap_or_else(|error| panic!("no answer to /v1/live: {error}"));
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        assert!(took < LIVE_MAX, "/v1/live took {took:?}");
+        assert_live_at(&self.running.url());
+    }
+
+    /// The address of probes and operators, if there is one.
+    pub(crate) fn operations(&self) -> String {
+        let line = self.running.line("operators on ");
+        let address = line.split("operators on ").nth(1).expect("the line contains it");
+        address.split(',').next().expect("there is a first part").trim().to_string()
     }
 
     /// The venue makes files: a snapshot, and segments of the journal as it goes on.
@@ -233,6 +234,17 @@ fn serve(dir: &TempDir, on: Machine) -> Running {
     let mut running = Running::start_through(&[words, &[&script]].concat(), &arguments);
     running.wait_for("listening on");
     running
+}
+
+/// `/v1/live` is answered there, and soon.
+#[track_caller]
+pub(crate) fn assert_live_at(url: &str) {
+    let began = Instant::now();
+    let answer = Client::new(url, Credentials::None).send("GET", "/v1/live", None);
+    let took = began.elapsed();
+    let answer = answer.unwrap_or_else(|error| panic!("no answer to /v1/live: {error}"));
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert!(took < LIVE_MAX, "/v1/live took {took:?}");
 }
 
 /// Waits until something is so.
