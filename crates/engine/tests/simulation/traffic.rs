@@ -1,7 +1,7 @@
 //! What clients send: a little of everything, close together so that orders meet.
 
 use crate::random::Random;
-use crate::stage::{ACCOUNTS, limit, until};
+use crate::stage::{ACCOUNTS, limit, rules, until};
 use rialto_model::*;
 
 /// The orders of a venue number from one, so that guessing their ids mostly succeeds.
@@ -16,8 +16,23 @@ pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
     let account = AccountId(account);
     let counter = 1 + random.below(ORDERS_GUESSED);
     let order = OrderRef::Id(OrderId::from_parts(EngineId(1), counter));
-    match random.below(100) {
+    match random.below(120) {
         0..45 => place,
+        100..103 => shaped(place, |order| order.time_in_force = TimeInForce::Fok),
+        103..105 => shaped(place, |order| order.time_in_force = TimeInForce::Day),
+        105..107 => shaped(place, |order| {
+            order.kind = OrderKind::Market;
+            order.time_in_force = TimeInForce::Ioc;
+            order.size = OrderSize::Quote(Amount(i128::from(quantity) << 40));
+            order.price = Price(0);
+        }),
+        107..110 => shaped(place, |order| order.cancel_on_disconnect = true),
+        110..112 => Command::Disconnect { account },
+        112 => Command::Withdraw(transfer(account, quantity, "w", counter)),
+        113..115 => Command::HoldWithdrawal(transfer(account, quantity, "h", counter)),
+        115 => Command::SettleWithdrawal { account, reference: reference("h", counter) },
+        116 => Command::ReleaseWithdrawal { account, reference: reference("h", counter) },
+        117..119 => Command::SetRules { instrument: InstrumentId(1), rules: fees(random) },
         45..52 => shaped(place, |order| order.time_in_force = TimeInForce::Ioc),
         52..58 => shaped(place, |order| {
             let name = format!("c{}", counter % 20);
@@ -52,9 +67,26 @@ pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
                 InstrumentState::Open,
                 InstrumentState::Open,
                 InstrumentState::Halted,
+                InstrumentState::Closed,
             ]),
         },
     }
+}
+
+fn reference(kind: &str, counter: u64) -> Reference {
+    format!("{kind}{}", counter % 10).parse().expect("a short reference")
+}
+
+fn transfer(account: AccountId, quantity: i64, kind: &str, counter: u64) -> Transfer {
+    let (currency, amount) = (CurrencyId(1), Amount(i128::from(quantity)));
+    Transfer { account, currency, amount, reference: reference(kind, counter) }
+}
+
+/// The stage's rules with other fees: orders that rest were accepted under those before.
+fn fees(random: &mut Random) -> TradingRules {
+    let taker_fee_ppm = random.pick(&[0, 500, 2_000]);
+    let maker_fee_ppm = random.pick(&[-taker_fee_ppm, 0, taker_fee_ppm / 2]);
+    TradingRules { maker_fee_ppm, taker_fee_ppm, ..rules() }
 }
 
 fn shaped(command: Command, shape: impl FnOnce(&mut NewOrder)) -> Command {

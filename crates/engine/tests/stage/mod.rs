@@ -39,6 +39,18 @@ pub(crate) fn start(config: &EngineConfig, disk: &Arc<dyn Disk>) -> (Engine, Rec
     Engine::start(config.clone(), Arc::clone(disk)).unwrap()
 }
 
+/// The rules of the stage's instrument.
+pub(crate) fn rules() -> TradingRules {
+    TradingRules {
+        quantity_max: Quantity(1_000_000),
+        market_protection_ppm: 100_000,
+        maker_fee_ppm: 100,
+        taker_fee_ppm: 500,
+        open_orders_max: 100_000,
+        ..TradingRules::unrestrained()
+    }
+}
+
 /// What makes the stage: two currencies, an instrument, members with accounts and deposits.
 pub(crate) fn setting() -> Vec<Command> {
     let mut commands = Vec::new();
@@ -46,14 +58,6 @@ pub(crate) fn setting() -> Vec<Command> {
         let scale = Scale::new(scale).unwrap();
         commands.push(Command::CreateCurrency { code: code.parse().unwrap(), scale });
     }
-    let rules = TradingRules {
-        quantity_max: Quantity(1_000_000),
-        market_protection_ppm: 100_000,
-        maker_fee_ppm: 100,
-        taker_fee_ppm: 500,
-        open_orders_max: 100_000,
-        ..TradingRules::unrestrained()
-    };
     commands.push(Command::CreateInstrument(InstrumentSpec {
         symbol: "BTC-USD".parse().unwrap(),
         kind: InstrumentKind::Spot,
@@ -61,7 +65,7 @@ pub(crate) fn setting() -> Vec<Command> {
         quote: CurrencyId(2),
         price_scale: Scale::new(2).unwrap(),
         quantity_scale: Scale::new(4).unwrap(),
-        rules,
+        rules: rules(),
     }));
     for id in 1..=ACCOUNTS {
         let name: Name = format!("member-{id}").parse().unwrap();
