@@ -41,6 +41,8 @@ struct Pending {
     /// Transactions that are not in their topics, with the number of their record.
     transactions: VecDeque<PastTransaction>,
     next_transaction: u64,
+    /// Messages that pending transactions are done with: topic, lane and number.
+    finishing: Vec<(u32, u8, u64)>,
     is_scheduled: bool,
     sync_wanted: bool,
     /// The number of the last round that has taken what was pending.
@@ -60,6 +62,8 @@ struct Store {
 
 /// What the core does for the control log while that is written.
 pub(crate) trait Told {
+    /// Makes messages durable, by topic, lane and number, that a transaction is done with.
+    fn secure(&self, finishing: &[(u32, u8, u64)]);
     /// Puts the messages of a transaction that is written into their topics.
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError>;
     /// Tells everything anew, and returns the next id.
@@ -138,6 +142,7 @@ impl Control {
             dirty: Vec::new(),
             transactions: VecDeque::new(),
             next_transaction: state.next_transaction,
+            finishing: Vec::new(),
             is_scheduled: false,
             sync_wanted: false,
             rounds_begun: 0,
@@ -207,6 +212,11 @@ impl Control {
         pending.next_transaction += 1;
         // What was put off is moved on behalf of no group.
         let is_new = finished.iter().all(|finished| finished.group != 0);
+        // What was put off was durable before it was moved.
+        for Finished { topic, done, .. } in finished.iter().filter(|finished| finished.group != 0) {
+            let lasts = done.iter().map(|(lane, range)| (*topic, *lane, range.last));
+            pending.finishing.extend(lasts);
+        }
         let record = match number {
             None => Record::Transaction { id, messages, finished },
             Some((producer, number)) => {
@@ -333,14 +343,18 @@ impl Control {
                 }
             }
         }
-        let (groups, sync) = {
+        let (groups, finishing, sync) = {
             let mut pending = lock(&self.pending);
             pending.rotate();
             // Were a message in its topic before its transaction is durable, a loss of power could
             // take the one and leave the other.
             let sync = sync_wanted || !pending.transactions.is_empty();
-            (std::mem::take(&mut pending.full), sync)
+            let finishing = std::mem::take(&mut pending.finishing);
+            (std::mem::take(&mut pending.full), finishing, sync)
         };
+        // A message that was lost with an unsynced tail takes with it what groups did with it. One that
+        // a transaction had brought would be brought again, and be worked on twice.
+        told.secure(&finishing);
         // Where the messages come first, their record is synced behind them.
         let is_late = self.house.sabotage.is(Sabotage::DeliverBeforeSync);
         let commit = if sync && !is_late { Commit::Synced } else { Commit::Written };

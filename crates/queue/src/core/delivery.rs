@@ -4,7 +4,7 @@ use super::{Core, lock};
 use crate::control::{Moved, PastTransaction, Record, Told};
 use crate::error::QueueError;
 use crate::group::Progress;
-use crate::topic::{Accepted, DELAYED_LANE, Topic};
+use crate::topic::{Accepted, DELAYED_LANE, End, Topic};
 use rialto_log::Level;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -197,6 +197,22 @@ impl Core {
 }
 
 impl Told for Core {
+    fn secure(&self, finishing: &[(u32, u8, u64)]) {
+        for (id, lane, seq) in finishing {
+            let Some(topic) = self.topic_of(*id) else { continue };
+            // Logs of others are as safe as their owners make them.
+            if topic.level() == Level::Memory || topic.mounting.is_some() {
+                continue;
+            }
+            let Some(lane) = topic.lanes.get(usize::from(*lane)) else { continue };
+            if lane.mark(Level::Synced) < *seq
+                && let Err(error) = lane.sync()
+            {
+                topic.end(End::Failed(error.to_string()));
+            }
+        }
+    }
+
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
         Core::deliver(self, transaction)
     }
