@@ -403,6 +403,8 @@ fn client_entry(core: &mut Core, from: &mut Reader<'_>, account: u32) -> Result<
     }
     let found = core.client_ids.find(core.accounts.get(account).id, &name);
     let at = from.needs(found, "an order's client order id is not remembered")?;
+    let is_open = core.client_ids.get(at).open;
+    from.refuse_unless(!is_open, "two open orders have one client order id")?;
     core.client_ids.set_open(at);
     Ok(at + 1)
 }
