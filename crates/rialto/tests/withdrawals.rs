@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const KILLS: u64 = 10;
 /// Answers that come in one round before the venue is killed, at most.
@@ -198,14 +198,20 @@ fn survive(level: &str) {
     let people = People::at(&venue.url(), &admin_key, &key);
     let open = people.operator.get("/v1/admin/withdrawals").unwrap();
     assert_eq!(open["withdrawals"], json!([]));
-    let balances = people.owner.get("/v1/balances").unwrap();
     let settled = all.iter().filter(|wanted| wanted.end == "settled");
     let left = FUNDS - settled.map(|wanted| wanted.amount).sum::<u64>();
-    let usd = &balances["balances"][0];
-    assert_eq!(
-        (&usd["available"], &usd["withdrawing"]),
-        (&json!(format!("{left}.00")), &json!("0.00"))
-    );
+    // What the last decision did may be released a moment after it was answered.
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let balances = people.owner.get("/v1/balances").unwrap();
+        let usd = &balances["balances"][0];
+        if (&usd["available"], &usd["withdrawing"])
+            == (&json!(format!("{left}.00")), &json!("0.00"))
+        {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{left} are left, but {usd}");
+    }
     venue.terminate();
 
     let data = dir.path().join("data");
