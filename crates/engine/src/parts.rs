@@ -6,7 +6,7 @@ use crate::config::EngineConfig;
 use crate::events::{EventRing, EventWriter};
 use crate::io_watch::IoWatch;
 use crate::journal_writer::JournalWriter;
-use crate::marks::Progression;
+use crate::marks::{Phase, Progression};
 use crate::prepare::{Preparer, Shelf, Supplied};
 use crate::recovery::{self, RecoveryReport, StartError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
@@ -99,6 +99,11 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// How far the engine is from running to its end.
+    pub(crate) fn phase(&self) -> Phase {
+        self.sequencer.phase()
+    }
+
     pub(crate) fn step(&mut self, step: Step) -> Progress {
         match step {
             Step::Sequencer => self.sequencer.step(),

@@ -79,6 +79,10 @@ impl Sequencer {
         }
     }
 
+    pub(crate) fn phase(&self) -> Phase {
+        self.venue.progression.phase()
+    }
+
     /// The core, until the sequencer has finished.
     pub(crate) fn core(&self) -> Option<&Core> {
         self.scribe.as_ref().map(Scribe::core)

@@ -39,13 +39,16 @@ impl Stepped {
     /// Takes steps in turn until none has anything to do.
     pub fn run_until_idle(&mut self) {
         // A step that has nothing to do may still have asked something of another one, which took
-        // its turn before; only a second idle round is proof.
+        // its turn before; only a second idle round is proof. One that ends the engine has woken all
+        // others, whatever it says of itself.
         let mut idle_rounds = 0;
         while idle_rounds < 2 {
+            let phase = self.parts.phase();
             let mut worked = false;
             for step in Step::ALL {
                 worked |= self.step(step) == Progress::Worked;
             }
+            worked |= self.parts.phase() != phase;
             idle_rounds = if worked { 0 } else { idle_rounds + 1 };
         }
     }

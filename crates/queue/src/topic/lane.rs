@@ -437,8 +437,13 @@ impl Lane {
         let below = self.first().min(below);
         let mut guard = lock(&self.store);
         let store = &mut *guard;
-        // A log at rest stays so while nothing is to go.
-        if store.is_closed || self.reclaimable().is_none_or(|begin| begin > below) {
+        // A log at rest stays so while nothing is to go. Of one that was found at rest and holds nothing
+        // but what was dropped, the only file goes when it begins another.
+        let written = self.mark(Level::Buffered);
+        let holds_some = self.segments.get().is_some_and(|it| it.first_seq() <= written);
+        let is_done = store.writer.is_none() && holds_some && below > written;
+        let has_files = self.reclaimable().is_some_and(|begin| begin <= below);
+        if store.is_closed || !(is_done || has_files) {
             return Ok(false);
         }
         let writer = self.writer(house, &mut store.writer)?;
