@@ -231,7 +231,8 @@ impl ClientIds {
         !self.get(at).in_window
     }
 
-    /// Restores an entry that had left the window.
+    /// Restores an entry that had left the window. It is there for an open order, which is restored
+    /// later and [marked](ClientIds::set_open).
     pub(crate) fn restore_outside_window(&mut self, terms: &NewOrder, answer: Outcome) -> u32 {
         let at = self.allot(terms);
         let tag = self.hasher.text(terms.account, &terms.client_order_id);
@@ -241,7 +242,7 @@ impl ClientIds {
             next: NONE,
             tag,
             in_window: false,
-            open: true,
+            open: false,
             end: None,
         };
         self.table.insert(tag, at);
