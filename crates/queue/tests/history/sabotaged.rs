@@ -4,7 +4,7 @@ use crate::life::{Coverage, live};
 use rialto_queue::{Level, Sabotage};
 
 /// How many histories a defect may stay unnoticed.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 3_000;
 
 fn is_caught(sabotage: Sabotage) {
     let levels = [Level::Synced, Level::Buffered];
