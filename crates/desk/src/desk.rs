@@ -33,6 +33,9 @@ pub enum DeskError {
     /// What is left of the disk is kept for cancels, withdrawals and operators. Nothing was done.
     #[error("too little of the disk is left to enter orders")]
     StorageLow,
+    /// A change of the rules needs a snapshot before it, which could not be made. Nothing was done.
+    #[error("no snapshot could be made, which must be there before the rules change")]
+    NoSnapshot,
     /// The engine ended before the command was confirmed: it may have taken effect or not.
     #[error(transparent)]
     OutcomeUnknown(#[from] OutcomeUnknown),
@@ -169,8 +172,14 @@ impl Drop for Desk {
 }
 
 fn answer(reply: Reply) -> Result<Answer, DeskError> {
-    let outcome = reply.result?;
-    Ok(Answer { seq: reply.seq, time: reply.time, outcome })
+    let Reply { seq, time, result, .. } = reply;
+    match result {
+        Ok(outcome) => Ok(Answer { seq, time, outcome }),
+        // The sequencer took it, and gave it no place in the journal: that befalls only a change of
+        // the rules for lack of a snapshot.
+        Err(_) if seq == Seq::ZERO && time != Timestamp::ZERO => Err(DeskError::NoSnapshot),
+        Err(unknown) => Err(unknown.into()),
+    }
 }
 
 /// Hands replies out as they come.

@@ -71,6 +71,7 @@ impl From<DeskError> for Error {
             DeskError::Busy => (ErrorKind::Busy, "busy"),
             DeskError::Stopped => (ErrorKind::Unavailable, "stopped"),
             DeskError::StorageLow => (ErrorKind::Unavailable, "storage_low"),
+            DeskError::NoSnapshot => (ErrorKind::Unavailable, "snapshot_failed"),
             DeskError::OutcomeUnknown(_) => (ErrorKind::Internal, "outcome_unknown"),
         };
         Error::new(kind, code, error.to_string()).with_source(error)

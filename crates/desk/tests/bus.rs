@@ -6,8 +6,9 @@ use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
     AmendOrder, CancelOrder, CancelOrders, CreateCurrency, CreateMember, Deposit, Disconnect,
     Forbidden, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes, SetDeadMan,
-    SettleWithdrawal, SubmitBatch,
+    SetRulesVersion, SettleWithdrawal, SubmitBatch,
 };
+use rialto_disk::Faults;
 use rialto_engine::{StorageLevel, StorageReading, Submission};
 use rialto_model::{
     AccountId, Amend, Amount, Command, CurrencyId, MassCancel, MemberId, OrderRef, Outcome, Price,
@@ -151,6 +152,24 @@ async fn an_engine_that_takes_no_more_says_so() {
     let cx = Context::new().with_principal(&alice);
     let error = bus.send(cancel_all(ALICE), &cx).await.expect_err("the engine is closing");
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "stopped"));
+}
+
+#[tokio::test]
+async fn rules_do_not_change_where_no_snapshot_can_be_made() {
+    let Stage { disk, engine, bus, .. } = Stage::with_market().await;
+    let operator = grant(&[Scope::Admin], &[]);
+    let cx = Context::new().with_principal(&operator);
+    let used: usize =
+        disk.paths().iter().filter_map(|path| disk.bytes_of(path)).map(|it| it.len()).sum();
+    disk.set_faults(Faults { capacity_bytes: Some(used as u64), ..Faults::default() });
+    let before = engine.released();
+    let version = *rialto_core::RULES_VERSIONS.end();
+    let change = SetRulesVersion { version, level: None };
+    let error = bus.send(change, &cx).await.expect_err("the disk is full");
+    assert_eq!((error.kind(), error.code()), (ErrorKind::Unavailable, "snapshot_failed"));
+    assert_eq!(engine.released(), before);
+    disk.set_faults(Faults::default());
+    bus.send(change, &cx).await.expect("there is room again");
 }
 
 #[tokio::test]

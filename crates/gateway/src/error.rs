@@ -103,6 +103,14 @@ impl ApiError {
         ApiError { retry: true, ..ApiError::new(status, "storage_low", message) }
     }
 
+    /// The snapshot that must precede a change of the rules could not be made.
+    #[must_use]
+    pub fn no_snapshot() -> ApiError {
+        let message = "No snapshot could be made, and the rules change only behind one. Nothing was \
+                       done. The log of the venue says what failed.";
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "snapshot_failed", message)
+    }
+
     /// The engine ended before the command was confirmed.
     #[must_use]
     pub fn outcome_unknown() -> ApiError {
@@ -208,6 +216,7 @@ impl From<rialto_bus::Error> for ApiError {
                 DeskError::Stopped => ApiError::stopped(),
                 DeskError::StorageLow => ApiError::storage_low(),
                 DeskError::OutcomeUnknown(_) => ApiError::outcome_unknown(),
+                DeskError::NoSnapshot => ApiError::no_snapshot(),
             };
         }
         let status = status_of_kind(error.kind());

@@ -18,6 +18,7 @@ pub const BOB: AccountId = AccountId(2);
 pub const LONG: Duration = Duration::from_secs(60);
 
 pub struct Stage {
+    pub disk: SimDisk,
     pub engine: Arc<Engine>,
     pub live: Arc<Live>,
     pub bus: DeskBus,
@@ -41,7 +42,8 @@ impl Stage {
     /// An engine with one member and two accounts.
     pub async fn empty() -> Stage {
         let config = EngineConfig { segment_bytes: 4 << 20, ..EngineConfig::default() };
-        let (engine, _) = Engine::start(config, Arc::new(SimDisk::new(1))).expect("an empty disk");
+        let disk = SimDisk::new(1);
+        let (engine, _) = Engine::start(config, Arc::new(disk.clone())).expect("an empty disk");
         let engine = Arc::new(engine);
         let live = Live::start(&engine, LiveConfig::default()).expect("an engine without a past");
         let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
@@ -56,7 +58,7 @@ impl Stage {
             let account = CreateAccount { account, member, name, level: None };
             bus.send(account, &cx).await.expect("an account of the member");
         }
-        Stage { engine, live, bus }
+        Stage { disk, engine, live, bus }
     }
 
     /// One with an instrument, and money of Alice's.
