@@ -73,6 +73,11 @@ impl Scribe {
         self.open.as_deref_mut().filter(|batch| !batch.is_empty())
     }
 
+    /// Whether commands wait to be written.
+    pub(crate) fn has_open_batch(&self) -> bool {
+        self.open.as_deref().is_some_and(|batch| !batch.is_empty())
+    }
+
     /// Sees to it that the open batch takes one more command, whatever that causes. False: all
     /// batches are with the journal and the event log, and one must come back first.
     #[inline]

@@ -94,12 +94,19 @@ impl Sequencer {
     }
 
     pub(crate) fn step(&mut self) -> Progress {
-        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
+        if self.scribe.is_none() {
+            return Progress::Finished;
+        }
         let phase = self.venue.progression.phase();
         if phase >= Phase::Stopped {
             return self.finish();
         }
         self.venue.lanes.take_arrivals(&mut self.lanes);
+        if phase < Phase::Draining && self.is_at_rest() {
+            self.close_lanes();
+            return Progress::Idle(None);
+        }
+        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
         let before = scribe.seq();
         let reading = self.venue.clock.read();
         // A tick may have been stamped with the time that it was due at.
@@ -137,6 +144,22 @@ impl Sequencer {
         self.close_lanes();
         // While the disk hangs, what is due waits as well; the end of it wakes this thread.
         Progress::Idle(if is_stalled { None } else { self.nap(now) })
+    }
+
+    /// Whether there is nothing to do and nothing that time alone will bring. Then the clocks are not
+    /// read: a thread that waits for work comes here tens of times before it sleeps, on a processor
+    /// that others want.
+    fn is_at_rest(&self) -> bool {
+        let is_idle = |scribe: &Scribe| {
+            let core = scribe.core();
+            let waits_for_the_journal = self.venue.in_flight.load(Ordering::Acquire) > 0;
+            (waits_for_the_journal || !scribe.has_open_batch())
+                && core.next_due() == Timestamp::MAX
+                && core.next_background_work() == Timestamp::MAX
+        };
+        self.barrier.is_none()
+            && self.lanes.iter().all(|lane| lane.submissions.is_empty())
+            && self.scribe.as_ref().is_some_and(is_idle)
     }
 
     /// Sequences a tick if there is background work, and if commands leave time for it. `before` is
