@@ -60,7 +60,7 @@ pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;
 pub use live::{
     FoldCounts, Listener, Live, LiveConfig, LiveError, News, PrivateChannel, Subscription, What,
-    baseline_of, baseline_order, fills_of, owners,
+    baseline_of, baseline_order, fills_of, lower_priority, owners,
 };
 pub use names::Names;
 pub use operate::{AcceptClock, AcceptedClock, Backup, Caretaker, TakeBackup, TakeSnapshot};

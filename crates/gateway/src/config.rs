@@ -24,7 +24,8 @@ pub struct GatewayConfig {
     pub worker_threads: usize,
     /// Threads of everything else: streams, queues and queries.
     pub shared_threads: usize,
-    /// By how much the priority of those is lower, on Linux: 0 (not at all) to 19.
+    /// By how much the priority of those is lower, on Linux: 0 (not at all) to 19. Whoever starts the
+    /// live feed sets the same there ([`rialto_desk::LiveConfig::nice`]).
     pub shared_nice: u8,
     /// Ways into the engine; each has its own bound on commands in flight.
     pub lanes: usize,

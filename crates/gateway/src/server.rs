@@ -1,9 +1,7 @@
 //! Listens, serves connections, and stops in an orderly way.
 
 use crate::auth::{Gatekeeper, KeyBus, KeyStore};
-use crate::connections::{
-    Connections, Door, Pools, Router, lower_priority, operations_limits, public_limits,
-};
+use crate::connections::{Connections, Door, Pools, Router, operations_limits, public_limits};
 use crate::gate::Gate;
 use crate::intake::Intake;
 use crate::limits::{Bodies, BodyLimits, JournalQuota};
@@ -13,7 +11,7 @@ use crate::refusals::{self, Refusals};
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{GatewayConfig, routes};
-use rialto_desk::{DeskBus, DeskConfig, VenueParts};
+use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_flow::recorder::Recorder;
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;

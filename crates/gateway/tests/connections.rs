@@ -5,6 +5,7 @@ mod house;
 mod wire;
 
 use house::{Client, House, Key, config, limit, signed};
+use rialto_desk::LiveConfig;
 use rialto_gateway::GatewayConfig;
 use serde_json::json;
 use std::net::SocketAddr;
@@ -259,5 +260,6 @@ fn what_is_not_an_order_has_threads_of_a_lower_priority() {
         let threads = threads();
         threads.contains(&("gateway-shared".to_owned(), 7))
             && threads.iter().any(|(name, nice)| name == "gateway" && *nice <= 0)
+            && threads.contains(&("live-feed".to_owned(), LiveConfig::default().nice.into()))
     });
 }

@@ -11,6 +11,7 @@ mod counts;
 mod fold;
 mod hub;
 mod news;
+mod priority;
 mod private;
 mod restart;
 
@@ -18,6 +19,7 @@ pub use baseline::{baseline_of, baseline_order};
 pub use counts::FoldCounts;
 pub use hub::Subscription;
 pub use news::{Listener, News, What};
+pub use priority::lower_priority;
 pub use private::{PrivateChannel, fills_of, owners};
 
 use crate::{Listing, Names};
@@ -46,6 +48,9 @@ pub struct LiveConfig {
     /// Commands that one private stream may be resumed behind the present; further back is
     /// `too_far_back`.
     pub replay: u64,
+    /// By how much the priority of the folding thread is lower, on Linux: 0 (not at all) to 19.
+    /// Telling many subscribers what happens must not take the processor from those who trade.
+    pub nice: u8,
 }
 
 impl LiveConfig {
@@ -61,6 +66,7 @@ impl Default for LiveConfig {
             history: 1_000_000,
             backfill: 1_000_000,
             replay: 1_000_000,
+            nice: 5,
         }
     }
 }
@@ -154,9 +160,13 @@ impl Live {
     /// Folds from `from` on, on a thread of its own; commands after `count_after` are counted.
     fn follow_from(&self, from: Seq, count_after: Seq) -> Result<(), LiveError> {
         let folder = Folder::new(Arc::clone(&self.shared), self.events.again(from), count_after);
+        let nice = self.config.nice;
         let thread = std::thread::Builder::new()
             .name("live-feed".to_owned())
-            .spawn(move || folder.run())
+            .spawn(move || {
+                lower_priority(nice);
+                folder.run();
+            })
             .map_err(LiveError::Thread)?;
         *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
         Ok(())

@@ -12,5 +12,5 @@ pub(crate) use accept::{Door, TURNED_AWAY_MAX, operations_limits, public_limits}
 pub(crate) use message_bytes::STREAM_READ_BYTES;
 pub use networks::{InvalidNetwork, Network};
 pub(crate) use open::{Connections, Open};
-pub(crate) use pools::{Pool, Pools, lower_priority};
+pub(crate) use pools::{Pool, Pools};
 pub(crate) use serve::Router;

@@ -289,8 +289,8 @@ pub const SETTINGS: &[Setting] = &[
     number!("gateway", "shared_threads", 1, 1_024, "", gateway.shared_threads as usize,
         "Threads of everything else: streams, queues and queries."),
     number!("gateway", "shared_nice", 0, 19, "", gateway.shared_nice as u8,
-        "By how much the priority of those is lower, on Linux, so that orders come first when the \
-         processors are busy."),
+        "By how much the priority of those, and of the thread that tells streams what happens, is \
+         lower, on Linux, so that orders come first when the processors are busy."),
     number!("gateway", "lanes", 1, 64, "", gateway.lanes as usize,
         "Ways into the engine; each has its own bound on commands in flight."),
     number!("gateway", "worker", 0, 1_023, "", gateway.worker as u16,

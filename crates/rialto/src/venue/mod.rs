@@ -105,6 +105,7 @@ impl Venue {
 
         // The feed keeps of an account's named orders what the engine does.
         let mut live = config.live.clone();
+        live.nice = config.gateway.shared_nice;
         live.feed.names_per_account = config.engine.limits.client_ids_max as usize;
         let feed = feed::Part::new(live, config.feed_lag_max, running.clone(), process.clone());
         let live = feed.made();
