@@ -15,6 +15,7 @@
 //!     markdown: None,
 //!     size: Size::Small,
 //!     data_dir: std::env::temp_dir(),
+//!     attacker: None,
 //! };
 //! let mut lines = Vec::new();
 //! let summary = run_with(&options, &mut lines, &mut |_progress| {})?;
@@ -28,6 +29,7 @@
 //! figures of others.
 
 mod allocations;
+pub mod attack;
 mod calls;
 pub mod digest;
 mod drive;

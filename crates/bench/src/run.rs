@@ -7,6 +7,7 @@ use crate::suite::{self, Context, Outcome, Size, Suite};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What to run, and what to do with the results.
 #[derive(Clone, Debug)]
@@ -24,6 +25,9 @@ pub struct Options {
     pub size: Size,
     /// Where suites keep data while they run; choose the disk that is to be measured.
     pub data_dir: PathBuf,
+    /// A program that runs [`attack::run`](crate::attack::run). Without one, what is measured under
+    /// attack is left out.
+    pub attacker: Option<fn() -> Command>,
 }
 
 /// How a run ended: the score of each suite.
@@ -71,7 +75,9 @@ pub fn run_with(
     for (suite, parts) in suites {
         let name = suite.name();
         progress(&format!("{name}: {}", suite.about()));
-        let mut context = Context::new(options.size, &options.data_dir, progress).only(parts);
+        let mut context = Context::new(options.size, &options.data_dir, progress)
+            .only(parts)
+            .attacked_by(options.attacker);
         let mut outcome = suite.run(&mut context)?;
         if options.size == Size::Small {
             strip(&mut outcome);
@@ -186,6 +192,7 @@ mod tests {
             markdown: None,
             size: Size::Small,
             data_dir: data_dir.to_path_buf(),
+            attacker: None,
         }
     }
 

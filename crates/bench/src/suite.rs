@@ -6,6 +6,7 @@ use crate::report::figure::Figure;
 use crate::suites;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// How much work a suite does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +78,13 @@ pub struct Context<'a> {
     directories: u64,
     /// The only parts that are asked for; none means all.
     parts: Vec<String>,
+    attacker: Option<fn() -> Command>,
 }
 
 impl<'a> Context<'a> {
     /// A context whose data lies in `data_dir` and which tells `progress` what goes on.
     pub fn new(size: Size, data_dir: &'a Path, progress: &'a mut dyn FnMut(&str)) -> Context<'a> {
-        Context { size, data_dir, progress, directories: 0, parts: Vec::new() }
+        Context { size, data_dir, progress, directories: 0, parts: Vec::new(), attacker: None }
     }
 
     /// Has the suite measure these parts of it alone, unless there are none.
@@ -90,6 +92,19 @@ impl<'a> Context<'a> {
     pub fn only(mut self, parts: Vec<String>) -> Context<'a> {
         self.parts = parts;
         self
+    }
+
+    /// Gives the suite a program that attacks; see [`Options::attacker`](crate::Options::attacker).
+    #[must_use]
+    pub fn attacked_by(mut self, attacker: Option<fn() -> Command>) -> Context<'a> {
+        self.attacker = attacker;
+        self
+    }
+
+    /// The program that attacks, if there is one.
+    #[must_use]
+    pub fn attacker(&self) -> Option<fn() -> Command> {
+        self.attacker
     }
 
     /// Whether a part of the suite is asked for.

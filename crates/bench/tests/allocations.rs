@@ -18,6 +18,7 @@ fn rows(suite: &str, unit: &str) -> Vec<Value> {
         markdown: None,
         size: Size::Small,
         data_dir: home.path().to_path_buf(),
+        attacker: None,
     };
     let mut lines = Vec::new();
     run_with(&options, &mut lines, &mut |_| {}).unwrap();

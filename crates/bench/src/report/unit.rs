@@ -34,6 +34,8 @@ pub enum Unit {
     Seconds,
     /// One measured value over another; more is better.
     Ratio,
+    /// One latency over another; less is better.
+    Slowdown,
     /// A latency over that of one disk sync in the same run.
     DiskSyncs,
     /// Allocations an order.
@@ -59,6 +61,7 @@ impl Unit {
             Unit::Nanoseconds => "ns",
             Unit::Seconds => "s",
             Unit::Ratio => "ratio",
+            Unit::Slowdown => "slowdown",
             Unit::DiskSyncs => "disk syncs",
             Unit::AllocationsPerOrder => "allocations/order",
             Unit::BytesPerCall => "B/call",
@@ -80,6 +83,7 @@ impl Unit {
             | Unit::Ratio => Better::Higher,
             Unit::Nanoseconds
             | Unit::Seconds
+            | Unit::Slowdown
             | Unit::DiskSyncs
             | Unit::AllocationsPerOrder
             | Unit::BytesPerCall
@@ -93,7 +97,7 @@ impl Unit {
         match self {
             Unit::Nanoseconds => time(value),
             Unit::Seconds => time(value * 1e9),
-            Unit::Ratio => digits(value),
+            Unit::Ratio | Unit::Slowdown => digits(value),
             _ => format!("{} {}", prefixed(value), self.symbol()),
         }
     }

@@ -3,6 +3,7 @@
 use crate::Error;
 use rialto_bench::{Options, Size};
 use std::path::PathBuf;
+use std::process::Command;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -25,6 +26,21 @@ pub(crate) struct Args {
     data: PathBuf,
 }
 
+/// The name of the hidden subcommand that attacks a gateway under measurement.
+pub(super) const ATTACK: &str = "bench-attack";
+
+fn attacker() -> Command {
+    // The one on disk may have been replaced meanwhile; this one has not.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(ATTACK);
+    command
+}
+
+/// Attacks a gateway as the standard input says.
+pub(crate) fn attack() -> Result<(), Error> {
+    rialto_bench::attack::run().map_err(|error| Error::Failed(crate::tell_all(&error)))
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     std::fs::create_dir_all(&args.data).map_err(Error::file("make", &args.data))?;
     let options = Options {
@@ -34,6 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         markdown: args.markdown.clone(),
         size: if args.small { Size::Small } else { Size::Full },
         data_dir: args.data.clone(),
+        attacker: Some(attacker),
     };
     let summary =
         rialto_bench::run(&options).map_err(|error| Error::Failed(crate::tell_all(&error)))?;

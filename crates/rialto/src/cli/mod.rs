@@ -79,6 +79,9 @@ enum Command {
     Doctor(crate::inspect::DoctorArgs),
     /// Run benchmarks, with the figures of others beside ours.
     Bench(bench::Args),
+    /// What `bench` starts to attack a gateway while it measures.
+    #[command(name = bench::ATTACK, hide = true)]
+    BenchAttack,
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.
@@ -126,6 +129,7 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Queue(args) => crate::queue::run(&args),
         Command::Doctor(args) => crate::inspect::doctor(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::BenchAttack => bench::attack(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "rialto", &mut script);

@@ -1,7 +1,11 @@
-//! `http`: order entry over loopback, beside a route that does nothing.
+//! `http`: order entry over loopback, beside a route that does nothing, and while others attack.
 
+mod attacker;
 mod bare;
+mod connection;
+mod hostile;
 mod load;
+mod paced;
 mod venue;
 
 use crate::drive::VenueSettings;
@@ -12,7 +16,8 @@ use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome, Suite};
 use crate::workload::{FEES, Form, Workload, opening, seed002};
 use bare::BareServer;
-use load::{Requests, load};
+use connection::Requests;
+use load::load;
 use rialto_engine::Level;
 use rialto_gateway::GatewayConfig;
 use std::collections::HashSet;
@@ -25,6 +30,9 @@ pub(crate) struct Http;
 const CONNECTIONS: usize = 64;
 /// Members that send orders, each with a key of its own.
 const MEMBERS: u32 = 64;
+/// What can be asked for alone.
+const ORDERS: &str = "orders";
+const HOSTILE: &str = "hostile";
 /// What the venue must reach, in shares of the bare route.
 const SHARE: f64 = 0.5;
 const BARE: usize = 0;
@@ -42,36 +50,47 @@ impl Suite for Http {
     }
 
     fn about(&self) -> &'static str {
-        "signed order entry over loopback on 64 connections, beside a bare axum route"
+        "signed order entry over loopback on 64 connections, beside a bare axum route and under attack"
     }
 
     fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
+        vec![ORDERS, HOSTILE]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let workload = seed002(Form::A, context.sized(200_000, 300));
-        let cases = [
-            case("bare axum route, POST of an order as JSON", Risk::None),
-            case(&format!("gateway, POST /v1/orders, {}", workload.name), Risk::On),
-        ];
-        let mut closed = [Percentiles { p50: 0, p90: 0, p99: 0, p99_9: 0, max: 0 }; 2];
-        let rounds = context.sized(5, 1);
-        let mut trades = 0;
-        let side = side_by_side(cases.len(), rounds, |arm| {
-            context.progress(&format!("  {}", cases[arm].work));
-            let name = cases[arm].to_string();
-            let (loaded, traded) = match arm {
-                BARE => (bare_arm(&name, &workload)?, 0),
-                _ => venue_arm(context, &name, &workload)?,
-            };
-            trades = trades.max(traded);
-            closed[arm] = loaded.latencies.percentiles();
-            Ok(loaded.rate)
-        })?;
-        let orders = workload.operations.len() as u64;
-        Ok(Outcome { rows: rows(&cases, &side, &closed, orders, trades), figures: Vec::new() })
+        let mut rows = Vec::new();
+        if context.wants(ORDERS) {
+            rows.extend(orders(context)?);
+        }
+        if context.wants(HOSTILE) {
+            rows.extend(hostile::measure(context)?);
+        }
+        Ok(Outcome { rows, figures: Vec::new() })
     }
+}
+
+/// As many orders as can be, beside a bare route.
+fn orders(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let workload = seed002(Form::A, context.sized(200_000, 300));
+    let work = format!("gateway, POST /v1/orders, {}", workload.name);
+    let cases =
+        [case("bare axum route, POST of an order as JSON", Risk::None), case(&work, Risk::On)];
+    let mut closed = [Percentiles { p50: 0, p90: 0, p99: 0, p99_9: 0, max: 0 }; 2];
+    let rounds = context.sized(5, 1);
+    let mut trades = 0;
+    let side = side_by_side(cases.len(), rounds, |arm| {
+        context.progress(&format!("  {}", cases[arm].work));
+        let name = cases[arm].to_string();
+        let (loaded, traded) = match arm {
+            BARE => (bare_arm(&name, &workload)?, 0),
+            _ => venue_arm(context, &name, &workload)?,
+        };
+        trades = trades.max(traded);
+        closed[arm] = loaded.latencies.percentiles();
+        Ok(loaded.rate)
+    })?;
+    let orders = workload.operations.len() as u64;
+    Ok(rows(&cases, &side, &closed, orders, trades))
 }
 
 fn case(work: &str, risk: Risk) -> Case {
@@ -101,7 +120,7 @@ fn venue_arm(
 ) -> Result<(load::Loaded, u64), BenchError> {
     let directory = context.fresh_directory()?;
     let settings = VenueSettings::at(context, Level::Synced);
-    let served = Served::start(name, settings, directory.path(), workload, MEMBERS)?;
+    let served = Served::start(name, settings, directory.path(), workload, MEMBERS, None)?;
     let requests = served.signed(workload);
     let mut ids = OrderIds::default();
     let loaded = load(name, served.address(), CONNECTIONS, &requests, &mut |status, body| {

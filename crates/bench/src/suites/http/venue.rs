@@ -1,15 +1,18 @@
 //! A whole venue behind a gateway, with members, keys and signed requests.
 
-use super::load::Requests;
+use super::connection::Requests;
 use crate::drive::{Venue, VenueSettings, read_back};
 use crate::error::{BenchError, broken, verify};
 use crate::workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{
-    Gateway, GatewayConfig, KeyRequest, KeyStore, MasterKey, Scope, Secret, SignRequest, now_us,
+    Gateway, GatewayConfig, KeyRequest, KeyStore, MasterKey, QueueGrant, QueueRight, Scope, Secret,
+    SignRequest, TopicPattern, now_us,
 };
+use rialto_lifecycle::Overview;
 use rialto_model::{AccountId, MemberId, Side};
+use rialto_queue::Queue;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +33,7 @@ pub(super) struct Served {
     gateway: Gateway,
     live: Arc<Live>,
     engine: Arc<Engine>,
+    store: Arc<KeyStore>,
     keys: Vec<Key>,
 }
 
@@ -42,6 +46,7 @@ impl Served {
         directory: &Path,
         workload: &Workload,
         members: u32,
+        queue: Option<Queue>,
     ) -> Result<Served, BenchError> {
         let Venue { engine, producer } =
             Venue::open(case, settings, &directory.join("data"), workload)?;
@@ -62,8 +67,16 @@ impl Served {
             ..GatewayConfig::default()
         };
         let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let gateway = Gateway::start(config, parts, Arc::clone(&store))
-            .map_err(broken(case, "start the gateway"))?;
+        let gateway = Gateway::start_in(
+            Overview::default(),
+            None,
+            config,
+            parts,
+            Arc::clone(&store),
+            None,
+            queue,
+        )
+        .map_err(broken(case, "start the gateway"))?;
         // A gateway takes no timestamps of its first second from keys that were there before it.
         let mut keys = Vec::new();
         for user in 1..=members {
@@ -78,7 +91,28 @@ impl Served {
             let (info, secret) = store.create(request).map_err(broken(case, "make a key"))?;
             keys.push(Key { id: info.id, secret });
         }
-        Ok(Served { gateway, live, engine, keys })
+        Ok(Served { gateway, live, engine, store, keys })
+    }
+
+    /// A key that may publish on a topic, and nothing else: its id and its secret.
+    pub(super) fn producer_of(
+        &self,
+        case: &str,
+        topic: &str,
+    ) -> Result<(String, String), BenchError> {
+        let topics = TopicPattern::new(topic).map_err(broken(case, "name a topic"))?;
+        let rights = vec![QueueRight::Produce];
+        let grant = QueueGrant { topics, rights, topics_max: None, bytes_max: None };
+        let request = KeyRequest {
+            label: String::new(),
+            member: MemberId(1),
+            accounts: vec![AccountId(1)],
+            scopes: [Scope::Read].into_iter().collect(),
+            queues: vec![grant],
+            expires_us: None,
+        };
+        let (info, secret) = self.store.create(request).map_err(broken(case, "make a key"))?;
+        Ok((info.id, secret.reveal()))
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -111,8 +145,8 @@ impl Served {
 
     /// Ends the venue and verifies that every order that was answered is in its journal.
     pub(super) fn end(self, case: &str, commands: u64) -> Result<u64, BenchError> {
-        let Served { gateway, live, engine, keys } = self;
-        drop(keys);
+        let Served { gateway, live, engine, store, keys } = self;
+        drop((store, keys));
         verify(case, "whether every request was finished", gateway.shutdown(DEADLINE), true)?;
         live.stop();
         drop(live);
