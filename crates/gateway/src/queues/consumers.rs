@@ -163,13 +163,15 @@ mod tests {
         assert_eq!(fetch("b"), 1);
     }
 
+    const FULL: &str = "too_many_consumers";
+
     #[test]
     fn a_caller_has_a_bounded_number_of_consumers() {
         let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();
         queue.create_topic("jobs", TopicOptions::default()).unwrap();
         queue.create_group("jobs", "all", GroupOptions::default()).unwrap();
         let consumers = Consumers::default();
-        let join = |owner, nth: usize| {
+        let join = |owner: &str, nth: usize| {
             let name = |text: &str| Name::new(text).unwrap();
             let consumer = name(&format!("c{nth}"));
             let seat = Seat { topic: name("jobs"), group: name("all"), consumer };
@@ -178,8 +180,13 @@ mod tests {
         for nth in 0..OWN_MAX {
             join("one", nth).unwrap();
         }
-        assert_eq!(join("one", OWN_MAX), Err("too_many_consumers"));
+        assert_eq!(join("one", OWN_MAX), Err(FULL));
         assert_eq!(join("one", 0), Ok(()));
         assert_eq!(join("other", 0), Ok(()));
+        for nth in 0..CONSUMERS_MAX - OWN_MAX - 1 {
+            join(&format!("owner {}", nth / OWN_MAX), nth).unwrap();
+        }
+        assert_eq!(join("late", 0), Err(FULL));
+        assert_eq!(join("one", 0), Ok(()));
     }
 }

@@ -1,0 +1,237 @@
+//! What one key may use up of the queue: topics and bytes of its grant, and consumers. Who is not
+//! concerned goes on, and room comes back.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod house;
+
+use house::{House, Key, Reply, config, key_of, with};
+use rialto_gateway::{GatewayConfig, QueueLimits};
+use rialto_queue::Publish;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A key with every right to these topics, within these bounds of the grant.
+fn key(house: &House, topics: &str, bounds: Value) -> Key {
+    let member = house.operate("POST", "/v1/admin/members", json!({"name": "worker"})).expect(201);
+    let grant = json!({"topics": topics, "rights": ["admin", "produce", "consume"]});
+    let body = json!({"member": member["member"], "queues": [with(grant, bounds)]});
+    key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201))
+}
+
+fn topic(name: &str) -> Value {
+    json!({"name": name, "level": "memory"})
+}
+
+fn create(house: &House, key: &Key, name: &str) -> Reply {
+    house.ask(key, "POST", "/v1/queues", topic(name))
+}
+
+fn publish(house: &House, key: &Key, topic: &str, payload: &str) -> Reply {
+    let path = format!("/v1/queues/{topic}/messages");
+    house.ask(key, "POST", &path, json!([{"payload": payload}]))
+}
+
+/// Published by the operator, who is not bound.
+fn put(house: &House, topic: &str, payload: &str) {
+    let path = format!("/v1/queues/{topic}/messages");
+    house.operate("POST", &path, json!([{"payload": payload}])).expect(201);
+}
+
+/// What a message with this payload and nothing else takes.
+fn bytes_of(payload: &str) -> u64 {
+    Publish::new(payload.as_bytes()).bytes() as u64
+}
+
+fn messages_in(house: &House, topic: &str) -> Value {
+    house.operate("GET", &format!("/v1/queues/{topic}"), Value::Null).expect(200)["messages"]
+        .clone()
+}
+
+/// Fetches and settles all that the group `all` of a topic has.
+fn settle_all(house: &House, topic: &str, op: &str, fields: Value) {
+    let group = format!("/v1/queues/{topic}/groups/all");
+    let one = json!({"consumer": "one", "max": 100});
+    let fetched = house.operate("POST", &format!("{group}/fetch"), one).expect(200);
+    let leases = fetched["messages"].as_array().unwrap().iter();
+    let leases: Value = leases.map(|it| json!({"id": it["id"], "lease": it["lease"]})).collect();
+    let body = with(json!({"consumer": "one", "messages": leases}), fields);
+    house.operate("POST", &format!("{group}/{op}"), body).expect(200);
+}
+
+/// Until a request is answered with this status: what topics hold is added up once a second.
+#[track_caller]
+fn until(status: u16, ask: impl Fn() -> Reply) -> Reply {
+    let began = Instant::now();
+    loop {
+        let reply = ask();
+        if reply.status == status {
+            return reply;
+        }
+        assert!(began.elapsed() < LONG, "{}", reply.body);
+    }
+}
+
+#[test]
+fn a_key_creates_no_more_topics_than_its_grant_allows() {
+    let house = House::empty(config());
+    let alice = key(&house, "a.*", json!({"topics_max": 2}));
+    let same = key(&house, "a.*", json!({"topics_max": 2}));
+    let bob = key(&house, "b.*", json!({"topics_max": 2}));
+    create(&house, &alice, "a.1").expect(201);
+    // Whoever created it: it is one of these names.
+    house.operate("POST", "/v1/queues", topic("a.2")).expect(201);
+    let refused = create(&house, &alice, "a.3").refuses(503, "grant_topics");
+    assert!(refused.body.to_string().contains("a.*"), "{}", refused.body);
+    assert!(!refused.head.contains("retry-after"), "it helps only to delete one");
+    create(&house, &same, "a.3").refuses(503, "grant_topics");
+    house.operate("GET", "/v1/queues/a.3", Value::Null).refuses(404, "unknown_topic");
+    create(&house, &alice, "a.1").expect(201);
+    create(&house, &bob, "b.1").expect(201);
+    create(&house, &bob, "b.2").expect(201);
+    create(&house, &bob, "b.3").refuses(503, "grant_topics");
+
+    house.ask(&alice, "DELETE", "/v1/queues/a.1", Value::Null).expect(200);
+    create(&house, &alice, "a.3").expect(201);
+    create(&house, &alice, "a.1").refuses(503, "grant_topics");
+    // Operators are not bound.
+    house.operate("POST", "/v1/queues", topic("a.4")).expect(201);
+}
+
+#[test]
+fn a_grant_that_does_not_say_has_the_bounds_of_the_settings() {
+    let queue =
+        QueueLimits { topic_bytes_max: 70_000, grant_topics_max: 1, grant_bytes_max: 1_000 };
+    let house = House::empty(GatewayConfig { queue, ..config() });
+    let alice = key(&house, "a.*", json!({}));
+    let told = create(&house, &alice, "a.1").expect(201);
+    assert_eq!(told["bytes_max"], "70000", "{told}");
+    create(&house, &alice, "a.2").refuses(503, "grant_topics");
+    publish(&house, &alice, "a.1", &"x".repeat(1_000)).refuses(503, "grant_full");
+    publish(&house, &alice, "a.1", "x").expect(201);
+    let carol = key(&house, "c.*", json!({"topics_max": 2, "bytes_max": 10_000}));
+    for name in ["c.1", "c.2"] {
+        create(&house, &carol, name).expect(201);
+        publish(&house, &carol, name, &"x".repeat(1_000)).expect(201);
+    }
+}
+
+#[test]
+fn a_key_publishes_no_more_bytes_than_its_grant_allows() {
+    let house = House::empty(config());
+    let (text, longer) = ("x".repeat(400), "x".repeat(401));
+    let room = json!({"bytes_max": 3 * bytes_of(&text)});
+    let alice = key(&house, "a.*", room.clone());
+    let same = key(&house, "a.*", room.clone());
+    let wider = key(&house, "a.*", json!({"bytes_max": 100 * bytes_of(&text)}));
+    let bob = key(&house, "b.*", room);
+    for (key, name) in [(&alice, "a.1"), (&alice, "a.2"), (&bob, "b.1")] {
+        create(&house, key, name).expect(201);
+    }
+    for name in ["a.1", "a.2"] {
+        publish(&house, &alice, name, &text).expect(201);
+    }
+    let refused = publish(&house, &alice, "a.1", &longer).refuses(503, "grant_full");
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    assert!(refused.body.to_string().contains("a.*"), "{}", refused.body);
+    assert_eq!(messages_in(&house, "a.1"), "1", "nothing of it was published");
+    publish(&house, &same, "a.1", &text).expect(201);
+    for key in [&alice, &same] {
+        publish(&house, key, "a.2", "x").refuses(503, "grant_full");
+    }
+    let publish_two = json!([
+        {"topic": "b.1", "messages": [{"payload": "x"}]},
+        {"topic": "a.2", "messages": [{"payload": "x"}]},
+    ]);
+    let both = json!([{"topics": "a.*", "rights": ["produce"], "bytes_max": 3 * bytes_of(&text)},
+        {"topics": "b.*", "rights": ["produce"]}]);
+    let both = house.operate("POST", "/v1/admin/keys", json!({"member": 1, "queues": both}));
+    let both = key_of(&both.expect(201));
+    let body = json!({"publish": publish_two});
+    let refused = house.ask(&both, "POST", "/v1/queues/transactions", body);
+    assert_eq!(refused.refuses(503, "grant_full").field(), "publish[1].topic");
+    assert_eq!(messages_in(&house, "b.1"), "0", "nothing of the transaction was done");
+
+    publish(&house, &wider, "a.1", &text).expect(201);
+    put(&house, "a.1", &text);
+    publish(&house, &bob, "b.1", &text).expect(201);
+}
+
+#[test]
+fn what_is_purged_acknowledged_or_deleted_gives_its_bytes_back() {
+    let house = House::empty(config());
+    let text = "x".repeat(400);
+    let purge: fn(&House) = |house| {
+        house.operate("DELETE", "/v1/queues/a.1/messages", Value::Null).expect(200);
+    };
+    let acknowledge: fn(&House) = |house| settle_all(house, "a.1", "ack", json!({}));
+    let delete: fn(&House) = |house| {
+        house.operate("DELETE", "/v1/queues/a.1", Value::Null).expect(200);
+    };
+    // Sums are kept for each pattern, so that each way begins with one of its own.
+    let ways = [("a.*", purge), ("a*", acknowledge), ("*", delete)];
+    for (pattern, drain) in ways {
+        let alice = key(&house, pattern, json!({"bytes_max": 2 * bytes_of(&text)}));
+        for name in ["a.1", "a.2"] {
+            let body = with(topic(name), json!({"kind": "work_queue"}));
+            house.operate("POST", "/v1/queues", body).expect(201);
+        }
+        house.operate("POST", "/v1/queues/a.1/groups", json!({"name": "all"})).expect(201);
+        put(&house, "a.1", &text);
+        put(&house, "a.1", &text);
+        publish(&house, &alice, "a.2", "x").refuses(503, "grant_full");
+        drain(&house);
+        until(201, || publish(&house, &alice, "a.2", "x"));
+        house.operate("DELETE", "/v1/queues/a.2/messages", Value::Null).expect(200);
+    }
+}
+
+#[test]
+fn dead_letters_are_charged_to_the_grant_of_the_topic_that_they_came_from() {
+    let house = House::empty(config());
+    let text = "x".repeat(10_000);
+    house
+        .operate("POST", "/v1/queues", with(topic("a"), json!({"kind": "work_queue"})))
+        .expect(201);
+    let group = json!({"name": "all"});
+    house.operate("POST", "/v1/queues/a/groups", group).expect(201);
+    put(&house, "a", &text);
+    settle_all(&house, "a", "nack", json!({"refuse": true}));
+    until(200, || house.operate("GET", "/v1/queues/a.dead", Value::Null));
+    let began = Instant::now();
+    while messages_in(&house, "a.dead") != "1" || messages_in(&house, "a") != "0" {
+        assert!(began.elapsed() < LONG);
+    }
+    let alice = key(&house, "a", json!({"bytes_max": 10_000, "topics_max": 1}));
+    publish(&house, &alice, "a", "x").refuses(503, "grant_full");
+    house.ask(&alice, "DELETE", "/v1/queues/a", Value::Null).expect(200);
+    create(&house, &alice, "a").refuses(503, "grant_topics");
+    house.operate("DELETE", "/v1/queues/a.dead", Value::Null).expect(200);
+    create(&house, &alice, "a").expect(201);
+    until(201, || publish(&house, &alice, "a", "x"));
+}
+
+#[test]
+fn a_key_has_few_consumers() {
+    const OWN_MAX: usize = 256;
+    let house = House::empty(config());
+    let (alice, bob) = (key(&house, "jobs", json!({})), key(&house, "jobs", json!({})));
+    create(&house, &alice, "jobs").expect(201);
+    house.ask(&alice, "POST", "/v1/queues/jobs/groups", json!({"name": "all"})).expect(201);
+    let group = "/v1/queues/jobs/groups/all";
+    let fetch = |key: &Key, nth: usize| {
+        let body = json!({"consumer": format!("c{nth}")});
+        house.ask(key, "POST", &format!("{group}/fetch"), body)
+    };
+    for nth in 0..OWN_MAX {
+        fetch(&alice, nth).expect(200);
+    }
+    let refused = fetch(&alice, OWN_MAX).refuses(503, "too_many_consumers");
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    fetch(&alice, 0).expect(200);
+    fetch(&bob, OWN_MAX).expect(200);
+    house.ask(&alice, "DELETE", &format!("{group}/consumers/c7"), Value::Null).expect(200);
+    fetch(&alice, OWN_MAX).expect(200);
+}
