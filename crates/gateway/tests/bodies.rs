@@ -149,6 +149,20 @@ fn bodies_of_refused_heads_are_never_held() {
 }
 
 #[test]
+fn what_goes_on_being_sent_of_a_refused_body_is_cut_off() {
+    let (house, _) = furnished(config());
+    let mut client = house.client();
+    // Longer than anybody sends meanwhile.
+    let head = head_of("POST", PATH, &[], &format!("content-length: {}", 1_u64 << 40));
+    client.raw(head.as_bytes()).unwrap();
+    client.read().unwrap().refuses(401, "credentials_missing");
+    let began = Instant::now();
+    while client.raw(b"x").is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it is taken for ever");
+    }
+}
+
+#[test]
 fn what_is_refused_at_the_head_does_not_end_a_connection_whose_body_is_there() {
     let (house, _) = furnished(config());
     let mut client = house.client();
@@ -166,6 +180,11 @@ fn more_json_than_messages_can_hold_is_refused_before_it_is_read() {
     let reply = house.ask_bytes(&alice, "POST", PATH, many.as_bytes());
     let reply = reply.refuses(400, "invalid_field");
     assert_eq!(reply.field(), "body");
+    // Few fields and many objects; the message tells it from too many messages.
+    let many = format!("[{}{{}}]", "{},".repeat(3_000));
+    let reply = house.ask_bytes(&alice, "POST", PATH, many.as_bytes());
+    let reply = reply.refuses(400, "invalid_field");
+    assert!(reply.body.to_string().contains("2000 objects"), "{}", reply.body);
     let fields: String = (0..150_000).map(|nth| format!("\"{nth}\":\"\",")).collect();
     let headers = format!("[{{\"payload\":\"\",\"headers\":{{{fields}\"x\":\"\"}}}}]");
     let reply = house.ask_bytes(&alice, "POST", PATH, headers.as_bytes());

@@ -3,9 +3,10 @@
 
 mod house;
 
-use house::{House, config, head_of, limit, signed, with};
+use house::{Client, House, config, head_of, limit, signed, with};
 use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
+use std::io::ErrorKind;
 use std::time::Duration;
 
 #[test]
@@ -77,6 +78,12 @@ fn a_body_is_bounded_whether_its_length_is_told_or_not() {
     let body = vec![b' '; (64 << 10) + 1];
     let reply = house.ask_bytes(&alice, "POST", "/v1/orders", &body);
     reply.refuses(413, "body_too_large");
+    // One that says so is not waited for.
+    let headers = signed(&alice, "POST", "/v1/orders", &body);
+    let length = format!("content-length: {}", body.len());
+    let mut client = house.client();
+    client.raw(head_of("POST", "/v1/orders", &headers, &length).as_bytes()).unwrap();
+    client.read().unwrap().refuses(413, "body_too_large");
     let mut body = limit("buy", "1", "100").to_string().into_bytes();
     body.resize(64 << 10, b' ');
     house.ask_bytes(&alice, "POST", "/v1/orders", &body).expect(201);
@@ -112,7 +119,8 @@ fn what_is_sent_too_slowly_is_not_waited_for() {
     client.read().unwrap().refuses(408, "body_timeout");
     let mut client = house.client();
     client.raw(b"GET /v1/time HTT").unwrap();
-    assert!(client.read().is_err(), "the connection is closed");
+    // Closed, and not given up by the client.
+    assert_eq!(client.read().unwrap_err().kind(), ErrorKind::UnexpectedEof);
     house.get("/v1/time").expect(200);
 }
 
@@ -158,6 +166,23 @@ fn each_key_and_each_address_has_an_allowance() {
     house.get("/v1/balances").refuses(429, "rate_limited");
     house.get("/v1/health").expect(200);
     ask(&bob).expect(200);
+}
+
+#[test]
+fn addresses_that_are_not_counted_apart_share_one_allowance() {
+    let few = GatewayConfig { addresses_max: 1, address_rate: 1, address_burst: 100, ..config() };
+    let house = House::empty(few);
+    let ask = |last: u8| {
+        let mut client = Client::connect_from([127, 0, 0, last], house.address);
+        client.send("GET", "/v1/time", &[], b"").status
+    };
+    // It has an allowance of its own, which must not be whole again when the others come.
+    for _ in 0..20 {
+        assert_eq!(ask(1), 200);
+    }
+    assert!((0..1_000).any(|_| ask(2) == 429), "the second address is bounded");
+    assert!((0..20).any(|_| ask(3) == 429), "the third has no allowance but the second's");
+    assert_eq!(ask(1), 200);
 }
 
 #[test]

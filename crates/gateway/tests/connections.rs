@@ -237,18 +237,21 @@ fn a_connection_that_would_have_a_reserved_descriptor_is_closed() {
     assert!(page.as_str().unwrap().contains("rialto_connections_refused_total 1\n"));
 }
 
+/// Name and nice level of the thread with this directory.
+#[cfg(target_os = "linux")]
+fn thread(path: &std::path::Path) -> Option<(String, i64)> {
+    let name = std::fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
+    let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+    // Behind the name in parentheses, which may hold anything, the nice level is the 17th.
+    let nice = stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()?;
+    Some((name, nice))
+}
+
 /// Name and nice level of each thread of this process.
 #[cfg(target_os = "linux")]
 fn threads() -> Vec<(String, i64)> {
-    let each = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
-        let path = task.ok()?.path();
-        let name = std::fs::read_to_string(path.join("comm")).ok()?.trim().to_owned();
-        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
-        // Behind the name in parentheses, which may hold anything, the nice level is the 17th.
-        let nice = stat.rsplit(')').next()?.split_whitespace().nth(16)?.parse().ok()?;
-        Some((name, nice))
-    });
-    each.collect()
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks.filter_map(|task| thread(&task.ok()?.path())).collect()
 }
 
 #[test]
@@ -262,4 +265,44 @@ fn what_is_not_an_order_has_threads_of_a_lower_priority() {
             && threads.iter().any(|(name, nice)| name == "gateway" && *nice <= 0)
             && threads.contains(&("live-feed".to_owned(), LiveConfig::default().nice.into()))
     });
+}
+
+/// How often the threads that share have waited, of the gateway with this nice level.
+#[cfg(target_os = "linux")]
+fn waits_of_shared_threads(of_nice: i64) -> u64 {
+    let each = std::fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+        let path = task.ok()?.path();
+        let (name, nice) = thread(&path)?;
+        let status = std::fs::read_to_string(path.join("status")).ok()?;
+        let waits = status.lines().find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"))?;
+        (name == "gateway-shared" && nice == of_nice).then(|| waits.trim().parse::<u64>().ok())?
+    });
+    each.sum()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn orders_are_not_answered_on_the_threads_of_everything_else() {
+    const NICE: u8 = 8;
+    const REQUESTS: u64 = 400;
+    let house = House::empty(GatewayConfig { shared_nice: NICE, ..config() });
+    house.furnish();
+    let alice = house.member("alice");
+    let waits = || waits_of_shared_threads(NICE.into());
+    // A thread that answers waits for the next request; one that does not waits for a clock.
+    let mut client = house.client();
+    let before = waits();
+    for price in 1..=REQUESTS {
+        let body = limit("buy", "1", &price.to_string()).to_string();
+        let headers = signed(&alice, "POST", "/v1/orders", body.as_bytes());
+        client.send("POST", "/v1/orders", &headers, body.as_bytes()).expect(201);
+    }
+    let while_ordering = waits() - before;
+    let before = waits();
+    for _ in 0..REQUESTS {
+        client.send("GET", "/v1/time", &[], b"").expect(200);
+    }
+    let while_asking = waits() - before;
+    assert!(while_ordering < REQUESTS / 4, "{while_ordering} waits for orders");
+    assert!(while_asking > REQUESTS / 2, "{while_asking} waits for everything else");
 }

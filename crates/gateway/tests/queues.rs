@@ -528,6 +528,8 @@ fn what_is_read_and_what_died_is_bounded_with_its_headers() {
         let told = house.operate("GET", &path, Value::Null).expect(200);
         assert_eq!(told["messages"].as_array().unwrap().len(), 35, "{path}");
     }
+    let told = in_group(&house, "fetch", json!({"consumer": "one", "max": 100})).expect(200);
+    assert_eq!(told["messages"].as_array().unwrap().len(), 35, "fetched");
 }
 
 #[test]

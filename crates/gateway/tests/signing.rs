@@ -147,6 +147,44 @@ fn a_replay_is_paid_from_its_address_and_not_from_its_key() {
     house.ask(&alice, "GET", "/v1/balances", Value::Null).expect(200);
 }
 
+#[test]
+fn replays_use_up_the_allowance_of_their_address() {
+    let tight = GatewayConfig { address_rate: 1, address_burst: 40, ..config() };
+    let (house, alice, _) = House::furnished(tight);
+    let headers = signed(&alice, "GET", "/v1/balances", b"");
+    let send = |headers: &[_]| house.client().send("GET", "/v1/balances", headers, b"");
+    send(&headers).expect(200);
+    let refused = (0..1_000).find_map(|_| {
+        let reply = send(&headers);
+        (reply.code() != "replayed_request").then_some(reply)
+    });
+    refused.expect("the allowance ends").refuses(429, "rate_limited");
+    house.ask(&alice, "GET", "/v1/balances", Value::Null).expect(200);
+}
+
+#[test]
+fn signatures_are_remembered_up_to_a_bound_and_room_comes_back() {
+    const SIGNATURES_MAX: usize = 16;
+    let few = GatewayConfig {
+        signatures_max: SIGNATURES_MAX,
+        signature_window: Duration::from_millis(500),
+        ..config()
+    };
+    let (house, alice, bob) = House::furnished(few);
+    let ask = |key| house.ask(key, "GET", "/v1/balances", Value::Null);
+    // Signatures fall on shards of the memory, so that one of them may be full earlier.
+    let refused = (0..=SIGNATURES_MAX).map(|_| ask(&alice)).find(|reply| reply.status != 200);
+    let refused = refused.expect("no more are remembered than may be").refuses(503, "busy");
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    // The admin key signs nothing, and public data need not be signed.
+    house.operate("GET", "/v1/queues", Value::Null).expect(200);
+    house.get("/v1/book/BTC-USD").expect(200);
+    let began = Instant::now();
+    while ask(&bob).status != 200 {
+        assert!(began.elapsed() < LONG);
+    }
+}
+
 /// What a venue that was started again with the keys and the journal of this one answers.
 fn start_again(house: &House) -> (Gateway, impl Fn(&[(&str, String)]) -> Reply + use<>) {
     let venue = VenueParts {

@@ -5,6 +5,7 @@ mod house;
 mod wire;
 
 use house::{House, Key, config, with};
+use rialto_gateway::GatewayConfig;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
@@ -24,10 +25,29 @@ fn churn(house: &House, key: &Key) -> Value {
     house.ask(key, "DELETE", "/v1/orders", Value::Null).expect(200)["seq"].clone()
 }
 
+/// Nothing cuts off whoever does not read.
+fn unbounded() -> GatewayConfig {
+    let mut settings = config();
+    (settings.stream.queue_messages, settings.stream.queue_bytes) = (1 << 30, 1 << 40);
+    settings.stream.send_timeout = Duration::from_secs(300);
+    settings
+}
+
 #[test]
 fn who_is_too_slow_for_private_events_is_cut_off_and_may_resume_while_others_go_on() {
-    let mut settings = config();
+    let mut settings = unbounded();
     settings.stream.queue_messages = 256;
+    is_cut_off_and_resumes(settings);
+}
+
+#[test]
+fn who_has_too_many_bytes_waiting_is_cut_off_and_may_resume_while_others_go_on() {
+    let mut settings = unbounded();
+    settings.stream.queue_bytes = 64 << 10;
+    is_cut_off_and_resumes(settings);
+}
+
+fn is_cut_off_and_resumes(settings: GatewayConfig) {
     let (house, alice, bob) = House::furnished(settings);
     let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);
     let from = json!({"channel": "orders", "from_seq": begin.to_string()});
