@@ -35,6 +35,23 @@ fn a_full_work_queue_refuses_until_every_group_is_done_with_something() {
 }
 
 #[test]
+fn a_work_queue_is_full_of_bytes_until_they_are_acknowledged() {
+    for level in Level::ALL {
+        let stage = Stage::new();
+        stage.queue().create_topic("t", work_queue().bytes_max(1_000).level(level)).unwrap();
+        let consumer = stage.consumer("t", "g");
+        let payload = [7; 400];
+        stage.publish("t", &payload);
+        stage.publish("t", &payload);
+        let producer = stage.queue().producer("t").unwrap();
+        let send = || producer.try_send(&Publish::new(&payload)).map(drop);
+        assert!(matches!(send(), Err(QueueError::Full { messages: 2, .. })), "{level}");
+        take(&consumer).iter().for_each(|message| consumer.ack(message).unwrap());
+        send().unwrap();
+    }
+}
+
+#[test]
 fn a_work_queue_keeps_what_no_group_has_seen() {
     let stage = Stage::new();
     stage.queue().create_topic("t", work_queue()).unwrap();

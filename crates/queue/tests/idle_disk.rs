@@ -50,6 +50,18 @@ fn an_idle_topic_takes_little_beside_its_messages() {
 }
 
 #[test]
+fn a_queue_that_was_closed_leaves_its_logs_at_rest() {
+    for level in [Level::Buffered, Level::Synced] {
+        let stage = Stage::new();
+        stage.queue().create_topic("t", stream().level(level)).unwrap();
+        stage.publish("t", b"a");
+        stage.queue().close().unwrap();
+        let bytes = topic_bytes(&stage, "000001");
+        assert!(bytes < IDLE_BYTES_MAX, "{level}: {bytes}");
+    }
+}
+
+#[test]
 fn a_topic_that_rests_is_written_again_and_loses_nothing_whatever_fails() {
     for level in [Level::Buffered, Level::Synced] {
         for operations in 0..60 {
