@@ -16,32 +16,59 @@ use reference::lockstep::Case;
 use rialto_core::Limits;
 use std::collections::BTreeSet;
 
-/// A journal as its version of the rules decided it when the version was new. Never written again.
-const RULES_1: [(&str, &[u8]); 4] = [
+/// The journals of a version of the rules, by name.
+type Fixtures = [(&'static str, &'static [u8]); 4];
+
+/// Journals as their version of the rules decided them when it was new. Never written again.
+const RULES_1: Fixtures = [
     ("script", include_bytes!("../fixtures/rules-1-script.lz4")),
     ("general", include_bytes!("../fixtures/rules-1-general.lz4")),
     ("tight", include_bytes!("../fixtures/rules-1-tight.lz4")),
     ("deep", include_bytes!("../fixtures/rules-1-deep.lz4")),
 ];
 
-#[test]
-fn version_1_decides_as_it_was_recorded() {
-    for (name, bytes) in RULES_1 {
+/// The same of version 2. Its script goes on with what only version 2 knows.
+const RULES_2: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-2-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-2-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-2-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-2-deep.lz4")),
+];
+
+fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
+    for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
-            assert_eq!(run.start().rules_version(), 1, "{name}");
-            assert_eq!(run.must_be_decided_again(name).rules_version(), 1, "{name}");
+            assert_eq!(run.start().rules_version(), version, "{name}");
+            assert_eq!(run.must_be_decided_again(name).rules_version(), version, "{name}");
         }
     }
 }
 
 #[test]
+fn version_1_decides_as_it_was_recorded() {
+    must_decide_as_recorded(1, RULES_1);
+}
+
+#[test]
+fn version_2_decides_as_it_was_recorded() {
+    must_decide_as_recorded(2, RULES_2);
+}
+
+#[test]
+fn every_version_has_its_recorded_journals() {
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=2, "record the new version, and test it here");
+}
+
+#[test]
 fn the_recorded_journals_hold_every_kind_of_command() {
-    let recorded = RULES_1.map(|(_, bytes)| Recorded::from_bytes(bytes));
-    let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
-    let kinds: BTreeSet<u8> =
-        runs.flat_map(|run| run.journal()).map(|(_, command)| command.kind() as u8).collect();
-    // Kinds are numbered densely from zero.
-    assert_eq!(kinds, (0..=last_kind()).collect());
+    for fixtures in [RULES_1, RULES_2] {
+        let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
+        let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
+        let kinds: BTreeSet<u8> =
+            runs.flat_map(|run| run.journal()).map(|(_, command)| command.kind() as u8).collect();
+        // Kinds are numbered densely from zero.
+        assert_eq!(kinds, (0..=last_kind()).collect());
+    }
 }
 
 /// The number of the last kind of command. The match names every kind, so that a new one is added

@@ -1,6 +1,8 @@
 //! A journal written by hand, with a command of every kind and with the decisions that later
 //! versions of the rules make otherwise.
 
+mod since_2;
+
 use super::recorded::Journal;
 use super::reference::lockstep::Lockstep;
 use super::reference::world::{World, plain_order};
@@ -27,6 +29,9 @@ pub(crate) fn journal() -> (Limits, Journal) {
     world.limits.client_ids_max = 3;
     world.limits.transfers_max = 12;
     world.limits.withdrawals_max = 3;
+    world.limits.account_transfers_max = 5;
+    world.limits.deposits_max = 24;
+    world.limits.client_ids_total_max = 8;
     let venue = Lockstep::set_up(&world);
     let rules = TradingRules {
         maker_fee_ppm: 1_000,
@@ -47,6 +52,7 @@ pub(crate) fn journal() -> (Limits, Journal) {
     script.expiry();
     script.closing();
     script.versions();
+    script.since_version_2();
     (world.limits, script.venue.journal)
 }
 
