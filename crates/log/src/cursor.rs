@@ -6,7 +6,7 @@ use crate::mapped::Mapped;
 use crate::maps::Maps;
 use crate::scratch::Scratch;
 use crate::sealing::{KeyRing, Unsealer};
-use crate::segments::Segment;
+use crate::segments::{Mark, Segment};
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError, File};
 use std::sync::Arc;
 
@@ -74,6 +74,17 @@ impl Cursor {
         Ok(())
     }
 
+    /// Stands before a group that was found before.
+    pub(crate) fn at_mark(
+        disk: &dyn Disk,
+        segment: &Segment,
+        mark: &Mark,
+        keys: &KeyRing,
+    ) -> Result<Self, DiskError> {
+        let Mark { offset, chain } = mark.clone();
+        Ok(Self { offset, chain, ..Self::at_start(disk, segment, keys)? })
+    }
+
     /// Moves to the group that holds `seq`, or to where it will stand, over headers alone.
     pub(crate) fn seek(
         &mut self,
@@ -124,6 +135,22 @@ impl Cursor {
             return Ok(Err(Flaw::EndOfFile));
         }
         Ok(self.check_body(&header).map(|()| (header, checksum)))
+    }
+
+    /// As [`Cursor::group`], but what is wrong is read once more before it is believed. What was read
+    /// ahead may have been written since, and a disk may return once what it does not hold.
+    pub(crate) fn group_read_twice(
+        &mut self,
+    ) -> Result<Result<(GroupHeader, u32), Flaw>, DiskError> {
+        // What was read ahead does not count.
+        let readings = if self.window_len > 0 { 3 } else { 2 };
+        for _ in 1..readings {
+            if let Ok(group) = self.group()? {
+                return Ok(Ok(group));
+            }
+            self.window_len = 0;
+        }
+        self.group()
     }
 
     /// As [`Cursor::group`], in the mapping. Nothing if there is none, or anything is wrong there.
@@ -177,9 +204,10 @@ impl Cursor {
         segment.note(self.offset, &self.chain);
     }
 
-    /// Forgets what was read ahead, which a writer may have written since.
-    pub(crate) fn forget(&mut self) {
-        self.window_len = 0;
+    /// The header and the body, as they are stored, of the group here that [`Cursor::group`] has
+    /// returned last.
+    pub(crate) fn stored(&self, header: &GroupHeader) -> &[u8] {
+        &self.here()[..GROUP_HEADER_BYTES + header.form.stored_bytes as usize]
     }
 
     pub(crate) fn file(&self) -> &dyn File {

@@ -63,6 +63,18 @@ pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<LoadedHead>, Op
     Ok(Some(loaded))
 }
 
+impl LoadedHead {
+    /// Writes the slot once more as it was read. After a sync that failed it may be in nothing but a
+    /// cache, and it must not be when the other slot is written, which a crash may tear.
+    pub(crate) fn write_again(&self, disk: &dyn Disk, dir: &Path) -> Result<(), DiskError> {
+        let file = disk.open(&dir.join(HEAD_FILE), Access::DirectSync)?;
+        let mut buf = AlignedBuf::zeroed(BLOCK_BYTES);
+        self.slot.encode(buf.first_chunk_mut().expect("the buffer was made one block long"));
+        file.write_all_at(self.offset, &buf)?;
+        file.sync_data()
+    }
+}
+
 /// The least end of the log that a new slot vouches for.
 #[derive(Clone, Copy)]
 pub(crate) struct LeastEnd {

@@ -52,6 +52,7 @@ mod prepare;
 mod reader;
 mod recover;
 mod reserve;
+mod rewrite;
 mod salt;
 mod scratch;
 mod sealed;

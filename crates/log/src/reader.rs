@@ -169,12 +169,8 @@ impl Reader {
     }
 
     fn group_here(&mut self) -> Result<(GroupHeader, u32), ReadError> {
-        if let Ok(group) = self.cursor.group()? {
-            return Ok(group);
-        }
-        // What was read ahead may have been written since.
-        self.cursor.forget();
-        self.cursor.group()?.map_err(|flaw| corrupt(&self.segment, self.cursor.offset, flaw))
+        let group = self.cursor.group_read_twice()?;
+        group.map_err(|flaw| corrupt(&self.segment, self.cursor.offset, flaw))
     }
 }
 

@@ -8,22 +8,20 @@ use crate::leftovers::{self, Listing};
 use crate::position::Position;
 use crate::prepare::{Directory, SegmentPreparer, Space};
 use crate::reserve::Reserve;
+use crate::rewrite::write_again;
 use crate::sealed;
 use crate::sealing::{KeyRing, Sealing};
-use crate::segments::{Segment, Segments};
+use crate::segments::{Mark, Segment, Segments};
 use crate::spares::SpareFiles;
 use crate::tail;
 use crate::verify::verify;
 use crate::writer::Writer;
-use rialto_disk::{Access, AlignedBuf, DirLock, Disk};
+use rialto_disk::{Access, DirLock, Disk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The greatest segment: 1 TiB.
 const SEGMENT_BYTES_MAX: u64 = 1 << 40;
-
-/// How much is copied at once when a tail is written once more.
-const WINDOW_BYTES: usize = 1 << 20;
 
 /// How much of a log is read when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,8 +152,8 @@ struct Ending {
     last_seq: u64,
     /// Where the log ends in its last segment.
     offset: u64,
-    /// Where the groups begin, in that segment, that nothing proves to have been synced.
-    unproven_from: u64,
+    /// The first group of that segment that nothing proves to have been synced, if there is one.
+    unproven_from: Option<Mark>,
     /// The number of the last group of the last segment.
     last_group: u64,
     /// The last segment that holds a record, and the checksum of the group that holds the last one.
@@ -330,7 +328,7 @@ fn find_ending(
         let ending = Ending {
             last_seq: 0,
             offset: 0,
-            unproven_from: 0,
+            unproven_from: None,
             last_group: 0,
             last: None,
             checksum: 0,
@@ -374,24 +372,18 @@ impl Recovered {
     /// What was found may have been in nothing but a cache, so it is forced out before anybody acts
     /// on it. A sync alone would not do: after one that failed, the kernel may take pages for clean
     /// that never reached the device. What nothing proves to have been synced is therefore written
-    /// once more, byte for byte what was read.
+    /// once more.
     fn make_durable(&self) -> Result<(), OpenError> {
         let Directory { disk, path: dir, .. } = &*self.directory;
         let Some((_, newest)) = self.segments.oldest_and_newest() else { return Ok(()) };
-        let Ending { unproven_from, offset: end, .. } = self.ending;
-        let read = disk.open(&newest.path, Access::Read)?;
         let write = disk.open(&newest.path, Access::Direct)?;
-        let mut at = unproven_from;
-        let mut window = AlignedBuf::zeroed(WINDOW_BYTES.min((end - at) as usize));
-        while at < end {
-            let bytes = window.len().min((end - at) as usize);
-            let copied = read.read_full_at(at, &mut window[..bytes])?;
-            // The groups up to the end have just been read whole, and end on a block.
-            write.write_all_at(at, &window[..copied - copied % BLOCK as usize])?;
-            at += bytes as u64;
+        if let Some(mark) = &self.ending.unproven_from {
+            write_again(&self.segments, &newest, mark, self.ending.offset, &*write)?;
         }
         write.sync_data()?;
-        disk.open(&dir.join(HEAD_FILE), Access::Buffered)?.sync_data()?;
+        if let Some(head) = &self.head {
+            head.write_again(&**disk, dir)?;
+        }
         disk.sync_dir(dir)?;
         Ok(())
     }
@@ -419,7 +411,7 @@ impl Recovered {
                 Ending {
                     last_seq: seq,
                     offset: BLOCK,
-                    unproven_from: BLOCK,
+                    unproven_from: None,
                     last_group: 0,
                     last: header.and_then(|header| header.previous),
                     checksum: header.map_or(0, |header| header.previous_checksum),
@@ -443,7 +435,8 @@ impl Recovered {
         if let Err(flaw) = cursor.seek(segment, seq)? {
             return Err(corrupt(cursor.offset, flaw).into());
         }
-        let (group, checksum) = cursor.group()?.map_err(|flaw| corrupt(cursor.offset, flaw))?;
+        let group = cursor.group_read_twice()?;
+        let (group, checksum) = group.map_err(|flaw| corrupt(cursor.offset, flaw))?;
         // Of a segment that was followed by another before this opening, somebody may still hold a
         // mapping, so that its file stays as it is. Nobody looks at what lies behind.
         let trimmable = self.ending.trim.as_ref().filter(|(path, _)| *path == segment.path);
@@ -451,7 +444,7 @@ impl Recovered {
         Ok(Ending {
             last_seq: seq,
             offset,
-            unproven_from: offset,
+            unproven_from: None,
             last_group: group.number,
             last: Some(segment.name()),
             checksum,

@@ -4,7 +4,7 @@ use crate::cursor::Cursor;
 use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, Ground, GroupHeader, HeadSlot};
 use crate::sealing::KeyRing;
-use crate::segments::Segment;
+use crate::segments::{Mark, Segment};
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub(crate) struct Tail {
     pub(crate) offset: u64,
     /// The number of the last group.
     pub(crate) last_group: u64,
-    /// Where the first group begins that nothing proves to have been synced; `offset` if all are.
-    pub(crate) unproven_from: u64,
+    /// The first group that nothing proves to have been synced, if there is one.
+    pub(crate) unproven_from: Option<Mark>,
     /// The checksum of the group that holds the last record; nothing when there is no record.
     pub(crate) record_checksum: Option<u32>,
     pub(crate) cut: Option<CutBytes>,
@@ -46,13 +46,14 @@ pub(crate) fn find(
     let mut proven = head.end_group;
     let mut unproven = VecDeque::new();
     let flaw = loop {
-        match cursor.group()? {
+        match cursor.group_read_twice()? {
             Ok((header, checksum)) => {
                 if header.records > 0 {
                     record_checksum = Some(checksum);
                 }
                 proven = proven.max(header.durable_group);
-                unproven.push_back((header.number, cursor.offset));
+                let mark = Mark { offset: cursor.offset, chain: cursor.chain.clone() };
+                unproven.push_back((header.number, mark));
                 while unproven.front().is_some_and(|(number, _)| *number <= proven) {
                     unproven.pop_front();
                 }
@@ -105,7 +106,7 @@ pub(crate) fn find(
         flaw,
         unsynced_groups: behind.unsynced_groups,
     });
-    let unproven_from = unproven.front().map_or(offset, |(_, offset)| *offset);
+    let unproven_from = unproven.pop_front().map(|(_, mark)| mark);
     let last_group = broken - 1;
     Ok(Tail { last_seq, offset, last_group, unproven_from, record_checksum, cut })
 }
@@ -149,7 +150,7 @@ fn look_behind(
         // the groups that stand behind its own have lower numbers than theirs, or another salt.
         let end = match ours.filter(|group| group.number >= broken) {
             Some(group) if is_used => at + group.stored_bytes(),
-            None if is_used && !(at == offset && is_torn(&decoded)) => 0,
+            None if is_used && !(at == offset && is_torn(segment, broken, &decoded, block)) => 0,
             _ => at + BLOCK,
         };
         behind.bytes = behind.bytes.max(end.saturating_sub(offset));
@@ -164,8 +165,16 @@ fn look_behind(
     Ok(behind)
 }
 
-fn is_torn(decoded: &Result<(GroupHeader, u32), Flaw>) -> bool {
+/// Whether a block that holds no whole header begins as the group did that should stand there.
+fn is_torn(
+    segment: &Segment,
+    number: u64,
+    decoded: &Result<(GroupHeader, u32), Flaw>,
+    block: &[u8],
+) -> bool {
+    let identity = (segment.header.salt, segment.name().epoch, number);
     matches!(decoded, Err(Flaw::HeaderChecksum { .. }))
+        || GroupHeader::identity(block) == Some(identity)
 }
 
 fn is_zero(block: &[u8]) -> bool {

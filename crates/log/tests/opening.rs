@@ -323,3 +323,40 @@ fn a_killed_process_leaves_a_real_log_that_opens() {
     let path = dir.path().join("00000000000000000001-0000000001.log");
     assert_eq!(disk.open(&path, Access::Read).unwrap().len().unwrap(), 2 * 4096);
 }
+
+#[test]
+fn a_read_that_returns_what_was_there_before_costs_no_record() {
+    for nth in 1..40 {
+        let disk = with_groups(3);
+        disk.kill();
+        disk.stale_read(nth);
+        let mut recovered = recover(Arc::new(disk.clone()), Path::new(DIR), options(2));
+        // Whether this opening was refused or not, nothing is lost.
+        if let Ok(recovered) = &mut recovered {
+            assert_eq!(recovered.report().last_seq, 6, "read {nth}");
+        }
+        drop(recovered);
+        let (writer, report) = reopen(&disk, 3).unwrap();
+        assert_eq!((report.last_seq, report.cut), (6, None), "read {nth}");
+        assert_eq!(verify(&writer.segments()).unwrap().records, 6, "read {nth}");
+    }
+}
+
+#[test]
+fn head_outlives_a_failed_sync_and_a_loss_of_power_during_the_next_opening() {
+    for case in 0..1_200 {
+        let (seed, nth, point) = (case / 60, 1 + case / 20 % 3, case % 20);
+        let disk = SimDisk::new(seed);
+        let (mut writer, _) = reopen(&disk, 1).unwrap();
+        write(&mut writer, 2, Commit::Synced);
+        disk.fail_sync(nth);
+        let _ = writer.confirm();
+        drop(writer);
+        disk.kill();
+        disk.crash_after(point);
+        let _ = open(Arc::new(disk.clone()), Path::new(DIR), options(2));
+        disk.restart();
+        let opened = open(Arc::new(disk.clone()), Path::new(DIR), options(3));
+        assert!(opened.is_ok(), "{seed}, {nth}, {point}: {}", opened.err().unwrap());
+    }
+}

@@ -131,6 +131,22 @@ fn a_torn_group_is_cut_and_told_in_a_file_that_was_used_before() {
     assert_eq!((report.last_seq, cut.offset, cut.bytes), (2 * GROUPS + 2, 3 * 4096, 4096));
 }
 
+#[test]
+fn a_bit_anywhere_in_the_last_group_is_told_in_a_file_that_was_used_before() {
+    for at in 0..140 {
+        let (disk, mut writer) = new_log(&spares());
+        fill(&mut writer, 2 * GROUPS);
+        writer.retain_from(GROUPS + 1).unwrap();
+        fill(&mut writer, 3);
+        let newest = writer.segments().paths().pop().unwrap();
+        disk.flip_bit(&newest, 3 * 4096 + at, 1);
+        disk.kill();
+        let (_, report) = reopen(&disk, options(2, &SpareFiles::none())).unwrap();
+        let cut = report.cut.map(|cut| (cut.offset, cut.bytes));
+        assert_eq!((report.last_seq, cut), (2 * GROUPS + 2, Some((3 * 4096, 4096))), "byte {at}");
+    }
+}
+
 /// A log that is crashed at a change while files are recycled must open and hold what was confirmed.
 /// Says whether it crashed.
 fn crash_at(point: u64, faults: &Faults) -> bool {

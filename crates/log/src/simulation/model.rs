@@ -10,13 +10,31 @@ pub(super) struct Model {
     pub(super) synced: u64,
     /// The last sequence that must survive the death of the process.
     pub(super) written: u64,
-    /// The last sequence that must survive, or be missed loudly, even when one stored bit turns: the
-    /// synced records that a later mark vouches for.
+    /// The last sequence that must survive, or be missed loudly, even when something that is stored is
+    /// damaged: the synced records that a later mark vouches for.
     pub(super) proven: u64,
     /// The oldest sequence that must still be there.
     pub(super) kept_from: u64,
     /// A cut that was begun and may or may not have happened.
     pub(super) cutting_to: Option<u64>,
+}
+
+/// What may be missing when something that is stored is not what was written. A refusal that names the
+/// file is always in order then; this is about a log that opens all the same. Whatever the excuse, no
+/// record may be found that is not the one appended, and none after one that is missing.
+///
+/// A stale read excuses nothing: it may be refused, and the next opening finds everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excuse {
+    /// Nothing.
+    Nothing,
+    /// One damage: everything after what is [proven](Model::proven). A bit that turned must stand
+    /// in what is reported as cut. What went elsewhere looks as if it had never been written, so
+    /// that nothing need be reported.
+    Unproven,
+    /// Damage that may have taken a group and its proof: everything after this sequence, the last
+    /// that the disk still proves.
+    After(u64),
 }
 
 /// What the machine went through since the log was last open.
@@ -36,12 +54,16 @@ impl Model {
     }
 
     /// The least sequence at which the log may end after `ending`.
-    pub(super) fn least(&self, ending: Ending, flipped: bool) -> u64 {
+    pub(super) fn least(&self, ending: Ending, excuse: Excuse) -> u64 {
         let promised = match ending {
             Ending::Closed | Ending::PowerLost => self.synced,
             Ending::Killed => self.written,
         };
-        let promised = if flipped { promised.min(self.proven) } else { promised };
+        let promised = match excuse {
+            Excuse::Nothing => promised,
+            Excuse::Unproven => promised.min(self.proven),
+            Excuse::After(seq) => promised.min(seq),
+        };
         self.cutting_to.map_or(promised, |to| promised.min(to))
     }
 
