@@ -136,7 +136,7 @@ impl Call {
         Notes::step(&head.extensions, "read");
         let owner = gate.gatekeeper.owner(&standing, peer);
         let was_proved = matches!(standing, Standing::Proved(..));
-        let (body, mut held) = match read_body(gate, body, bytes_max, owner).await {
+        let (body, mut held, has_waited) = match read_body(gate, body, bytes_max, owner).await {
             // Nobody is proved who could have paid for it.
             Err(error) if !was_proved => {
                 gate.gatekeeper.charge_address(peer)?;
@@ -146,6 +146,10 @@ impl Call {
         };
         Notes::body(&head.extensions, body.len());
         let caller = gate.gatekeeper.check_body(&head, standing, &body, peer)?;
+        // A body that was waited for may come after the end of the key that its head was signed with.
+        if has_waited && !gate.gatekeeper.is_still_valid(&caller) {
+            return Err(ApiError::key_not_valid());
+        }
         if !was_proved {
             Arrival::of(&head.extensions).connection.signed_by(caller.id())?;
             may(&caller, &head)?;
@@ -289,28 +293,31 @@ fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiErro
         .ok_or_else(|| ApiError::invalid("path", "The path is not well-formed percent-encoding."))
 }
 
-/// Reads a body as far as its limit and no longer than it may take, with the memory that it takes.
+/// Reads a body as far as its limit and no longer than it may take, with the memory that it takes;
+/// also says whether it had to be waited for.
 async fn read_body(
     gate: &Gate,
     body: Body,
     max: usize,
     owner: Owner<'_>,
-) -> Result<(Bytes, Option<Held>), ApiError> {
+) -> Result<(Bytes, Option<Held>, bool), ApiError> {
     if body.size_hint().lower() > max as u64 {
         return Err(too_large(max));
     }
     if body.is_end_stream() {
-        return Ok((Bytes::new(), None));
+        return Ok((Bytes::new(), None, false));
     }
     // All that it announces, so that a body for which there is no room is refused before it comes.
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(max).min(max);
     let mut held = gate.bodies.take(owner, announced).map_err(no_room)?;
+    let mut has_waited = false;
     let read = {
         let mut reading = pin!(collect(body, max, &mut held));
         // Mostly the body is there already; then no timer is needed.
         match poll_fn(|context| Poll::Ready(reading.as_mut().poll(context))).await {
             Poll::Ready(read) => read,
             Poll::Pending => {
+                has_waited = true;
                 let reading = tokio::time::timeout(gate.config.body_timeout, reading);
                 reading.await.unwrap_or_else(|_| {
                     let message = "The body did not come in time.";
@@ -319,7 +326,7 @@ async fn read_body(
             }
         }
     };
-    Ok((read?, Some(held)))
+    Ok((read?, Some(held), has_waited))
 }
 
 async fn collect(mut body: Body, max: usize, held: &mut Held) -> Result<Bytes, ApiError> {

@@ -59,7 +59,7 @@ pub struct GatewayConfig {
     /// What of it the requests of one remote address may hold until their senders are proved; one more
     /// is `too_many_bodies` (429). All such requests together hold half of what is not reserved.
     pub address_bodies_bytes_max: usize,
-    /// Most rows of one batch; more are `batch_too_large` (400).
+    /// Most rows of one batch; more are `batch_size` (400).
     pub batch_rows_max: usize,
     /// Most price levels, or orders, of each side in one book.
     pub depth_max: usize,

@@ -78,6 +78,18 @@ fn bodies_of_senders_who_are_not_proved_count_against_their_address() {
 }
 
 #[test]
+fn a_body_that_comes_after_the_end_of_its_key_is_refused() {
+    let (house, alice) = furnished(tight());
+    let body = body(128 * KIB);
+    let mut late = begin(&house, &signed(&alice, "POST", PATH, &body), &body);
+    wait_until_held(&house, body.len());
+    let path = format!("/v1/admin/keys/{}", alice.id);
+    house.operate("DELETE", &path, serde_json::Value::Null).expect(200);
+    late.raw(&body).unwrap();
+    late.read().unwrap().refuses(401, "key_not_valid");
+}
+
+#[test]
 fn bodies_of_a_key_have_a_share_and_small_ones_of_others_a_reserve() {
     let (house, alice) = furnished(tight());
     let (bob, carol) = (key(&house), key(&house));

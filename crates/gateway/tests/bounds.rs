@@ -236,6 +236,24 @@ fn shutting_down_finishes_what_is_under_way() {
 }
 
 #[test]
+fn a_client_who_does_not_read_holds_no_stop_up() {
+    let mut house = House::empty(config());
+    let requests = "GET /v1/time HTTP/1.1\r\nhost: x\r\n\r\n".repeat(1_000_000);
+    let mut stream = std::net::TcpStream::connect(house.address).unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+    // More answers than the system keeps for a client: then the gateway takes nothing more.
+    let mut left = requests.as_bytes();
+    while let Ok(written) = std::io::Write::write(&mut stream, left) {
+        left = &left[written..];
+        assert!(!left.is_empty(), "the answers have to pile up");
+    }
+    let began = std::time::Instant::now();
+    let gateway = house.gateway.take().unwrap();
+    assert!(gateway.shutdown(Duration::from_secs(20)), "nothing was under way");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[test]
 fn an_address_of_the_network_is_listened_on_only_when_that_is_allowed() {
     let house = House::empty(config());
     let open = GatewayConfig { listen: ([0, 0, 0, 0], 0).into(), ..config() };

@@ -69,6 +69,24 @@ fn a_fetch_that_waits_ends_with_its_key_and_takes_no_message() {
 }
 
 #[test]
+fn a_fetch_that_waits_ends_when_its_key_expires() {
+    let (house, key) = furnished();
+    let lasting_us = 1_500_000;
+    let granted = house.operate("GET", "/v1/admin/keys", Value::Null).expect(200);
+    let member = granted["keys"].as_array().unwrap().iter().find(|it| it["id"] == *key.id).unwrap();
+    let body = json!({
+        "member": member["member"], "queues": [{"topics": "*", "rights": ["consume"]}],
+        "expires_us": (rialto_gateway::now_us() + lasting_us).to_string(),
+    });
+    let short = key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201));
+    let path = "/v1/queues/jobs/groups/all/fetch";
+    let body = json!({"consumer": "c", "wait_ms": 30_000});
+    let began = Instant::now();
+    house.ask(&short, "POST", path, body).refuses(401, "key_not_valid");
+    assert!(began.elapsed() < Duration::from_secs(20), "soon, and not when the wait is over");
+}
+
+#[test]
 fn a_reading_that_waits_ends_with_its_key() {
     let (house, key) = furnished();
     let path = "/v1/queues/jobs/messages?from=next&wait_ms=30000";

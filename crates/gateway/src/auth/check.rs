@@ -19,6 +19,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
+/// How soon it is noticed that the key of a request that waits has expired.
+const EXPIRY_LOOK: Duration = Duration::from_millis(250);
+
 /// Who sends a request.
 #[derive(Clone)]
 pub struct Caller(Identity);
@@ -261,11 +264,12 @@ impl Gatekeeper {
         self.keys.changed()
     }
 
-    /// Waits until a caller may no longer go on because its key was changed.
+    /// Waits until a caller may no longer go on: because its key was changed, or has expired.
     pub(crate) async fn ended(&self, caller: &Caller) {
         let mut changed = self.keys.changed();
         while self.is_still_valid(caller) {
-            if changed.changed().await.is_err() {
+            // Nobody tells of a time that has come.
+            if let Ok(Err(_)) = tokio::time::timeout(EXPIRY_LOOK, changed.changed()).await {
                 std::future::pending().await
             }
         }

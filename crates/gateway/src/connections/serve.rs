@@ -114,7 +114,11 @@ impl Connection<'_> {
             _ = connection.as_mut() => {}
             () = fall_quiet(begun, answered) => {
                 connection.as_mut().graceful_shutdown();
-                let _ = connection.await;
+                tokio::select! {
+                    _ = connection => {}
+                    // Nobody waits for a client who does not take its answers.
+                    () = stay_answered(begun, answered) => {}
+                }
             }
         }
     }
@@ -156,6 +160,17 @@ impl Connection<'_> {
 /// The address of a client as it is counted. That of a proxy is compared with addresses first.
 fn counted_peer(is_proxy: bool, peer: IpAddr) -> IpAddr {
     if is_proxy { peer } else { source_of(peer) }
+}
+
+/// Waits until every request that has begun has been answered for [`LINGER_MAX`].
+async fn stay_answered(begun: &AtomicU64, answered: &AtomicU64) {
+    let mut since = Instant::now();
+    while since.elapsed() < LINGER_MAX {
+        if begun.load(Ordering::Relaxed) != answered.load(Ordering::Relaxed) {
+            since = Instant::now();
+        }
+        tokio::time::sleep(QUIET).await;
+    }
 }
 
 /// Waits until no request has begun for [`QUIET`] and all are answered, but no longer than

@@ -8,7 +8,7 @@ use crate::dto::{
 };
 use crate::gate::Gate;
 use crate::json::JsonOut;
-use crate::{ApiError, decimal};
+use crate::{ApiError, decimal, now_us};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -137,12 +137,24 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
 }
 
+/// Refuses the time of a deposit that nobody can mean. Zero stands for none, and the reference of a
+/// deposit from the future would be remembered for longer than any other.
+fn deposited_at(time: Timestamp) -> Result<Timestamp, ApiError> {
+    let latest = Timestamp(now_us().saturating_mul(1_000).saturating_add(Timestamp::DAY));
+    if time != Timestamp::ZERO && time <= latest {
+        return Ok(time);
+    }
+    let message =
+        "The time of a deposit is in nanoseconds since 1970, not 0, and at most a day ahead.";
+    Err(ApiError::invalid("time", message))
+}
+
 /// `POST /v1/admin/deposits`
 pub(super) async fn deposit(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: TransferRequest<'_> = call.json()?;
     let time = match &body.time {
-        Some(text) => Timestamp(decimal::whole("time", text)?),
+        Some(text) => deposited_at(Timestamp(decimal::whole("time", text)?))?,
         None => Timestamp::ZERO,
     };
     let command = |transfer, level| {

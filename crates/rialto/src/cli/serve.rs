@@ -53,6 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     if let Some(level) = args.level {
         config.engine.level = level;
     }
+    // What the command line changed must fit the rest, too, before anything is made.
+    config::check_together(&config)?;
     config.engine.accept_clock = args.accept_clock;
     config.engine.keys = args.keys.ring_or(config.keys_file.as_deref())?;
     if let (Some(cipher), None) = (config.engine.sealing.encryption, config.engine.keys.current()) {

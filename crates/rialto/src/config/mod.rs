@@ -7,6 +7,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use parse::check_together;
 pub use parse::{ConfigError, parse, read};
 pub use print::print;
 pub use setting::{Kind, Setting};

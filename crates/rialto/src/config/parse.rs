@@ -182,7 +182,13 @@ fn apply(
 }
 
 /// What no single setting shows.
-fn check_together(config: &Config) -> Result<(), ConfigError> {
+pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
+    let engine = &config.engine;
+    if engine.io_failed_after < engine.io_stalled_after {
+        let message =
+            "engine.io_failed_after_ms is less than engine.io_stalled_after_ms".to_string();
+        return Err(ConfigError::Together { file: None, message });
+    }
     let gateway = &config.gateway;
     let addresses =
         [("listen", Some(gateway.listen)), ("operations_listen", gateway.operations_listen)];

@@ -332,7 +332,7 @@ pub const SETTINGS: &[Setting] = &[
         "What of it the requests of one remote address (of IPv6, of one /64) may hold until their \
          senders are proved; one more is `too_many_bodies`."),
     number!("gateway", "batch_rows_max", 1, 1_000, "rows", gateway.batch_rows_max as usize,
-        "Most rows of one batch; more are `batch_too_large`."),
+        "Most rows of one batch; more are `batch_size`."),
     number!("gateway", "depth_max", 1, 100_000, "", gateway.depth_max as usize,
         "Most price levels, or orders, of each side in one book."),
     number!("gateway", "page_max", 1, 100_000, "", gateway.page_max as usize,
