@@ -1,5 +1,7 @@
 //! What histories have met, so that a simulation in which nothing happens does not pass.
 
+use crate::extremes::Met;
+use crate::oracle::Oracle;
 use rialto_engine::RecoveryReport;
 
 #[derive(Debug, Default)]
@@ -24,6 +26,9 @@ pub(crate) struct Coverage {
     pub(crate) two_faults: u64,
     /// Something damaged was noticed only in that less was found than acknowledged.
     pub(crate) unproven_lost: u64,
+    /// A journal ended with a command that had suspended an order.
+    takers_suspended: u64,
+    pub(crate) extremes: Met,
     longest: u64,
 }
 
@@ -38,8 +43,14 @@ impl Coverage {
         self.longest = self.longest.max(report.last.0);
     }
 
+    /// Looks for orders that recovery had to go on with.
+    pub(crate) fn found_suspended(&mut self, oracle: &Oracle, report: &RecoveryReport) {
+        let last = oracle.at(report.last);
+        self.takers_suspended += u64::from(last.is_some_and(|decided| decided.suspends));
+    }
+
     /// The names of what never happened.
-    pub(crate) fn missing(&self) -> Vec<&'static str> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let met = [
             ("a snapshot was used", self.snapshots_used),
             ("a journal was cut", self.journals_cut),
@@ -58,8 +69,14 @@ impl Coverage {
             ("the wall clock stepped", self.steps_of_the_clock),
             ("two faults came together", self.two_faults),
             ("a damaged group was lost that nothing proved", self.unproven_lost),
+            ("recovery found a suspended taker", self.takers_suspended),
             ("a span of the chain was completed", self.longest / 4_096),
         ];
-        met.into_iter().filter(|(_, count)| *count == 0).map(|(name, _)| name).collect()
+        let missing = met.into_iter().filter(|(_, count)| *count == 0);
+        let limits = self.extremes.missing().into_iter().map(|(extreme, is_accepted)| {
+            let how = if is_accepted { "accepted" } else { "refused" };
+            format!("a limit at its extreme was {how}: {extreme:?}")
+        });
+        missing.map(|(name, _)| name.to_owned()).chain(limits).collect()
     }
 }

@@ -1,12 +1,13 @@
 //! One history: lives of an engine on one disk, and how each ends.
 
 use crate::coverage::Coverage;
+use crate::invariants;
 use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::shadow::Shadow;
 use crate::stage::{self, Bench};
+use crate::traffic::Traffic;
 use crate::trouble::{Damage, NEVER, Trouble};
-use crate::{invariants, traffic};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Faults;
 use rialto_engine::{
@@ -19,6 +20,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SEGMENT_BYTES: u64 = 512 << 10;
+/// One history in so many has orders that take many ticks.
+const DEEP_EVERY: u64 = 25;
 /// The most starts that may fail in a row before the history is said to be stuck.
 const STARTS_MAX: usize = 20;
 
@@ -41,9 +44,11 @@ pub(crate) struct History<'a> {
     pub(crate) bench: Bench,
     shadow: Shadow,
     next_token: u64,
-    set: usize,
+    traffic: Traffic,
     /// A history of thousands of commands, so that whole spans of the chain come and go.
     long: bool,
+    /// One with orders that take many ticks.
+    deep: bool,
     /// The venue's time and the monotonic clock when this life began.
     began: (Timestamp, Duration),
     /// Something that was stored is not what it was, or was read so.
@@ -97,7 +102,8 @@ pub(crate) fn live(
         random,
         bench,
         next_token: 0,
-        set: 0,
+        traffic: Traffic::new(seed % DEEP_EVERY == 11),
+        deep: seed % DEEP_EVERY == 11,
         began: (Timestamp::ZERO, Duration::ZERO),
         damage: None,
         violation: Arc::default(),
@@ -123,7 +129,18 @@ impl History<'_> {
             .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
             .collect();
         let mut reader = engine.events(Seq(1 + self.random.below(30)));
-        for _ in 0..20 + self.random.below(if self.long { 2_000 } else { 120 }) {
+        let acts = match (self.long, self.deep) {
+            (true, _) => 2_000,
+            (_, true) => 500,
+            _ => 120,
+        };
+        let mut left = 20 + self.random.below(acts);
+        while left > 0 {
+            left -= 1;
+            // A life ends while an order that takes many ticks is on its way.
+            if self.traffic.has_sent_long_taker() && self.random.percent(70) {
+                left = left.min(self.random.below(15));
+            }
             self.act(&troubles, &engine, &mut stepped, &mut clients, &mut reader)?;
             if matches!(engine.health(), Health::Failed(_)) {
                 break;
@@ -224,6 +241,7 @@ impl History<'_> {
             Err(_) if self.bench.disk.is_down() => return Ok(true),
             Err(told) => return Err(format!("the journal cannot be read: {told}")),
         };
+        self.coverage.found_suspended(&oracle, report);
         if oracle.last() != report.last {
             return Err(format!("the report says {}, the journal {}", report.last, oracle.last()));
         }
@@ -248,20 +266,18 @@ impl History<'_> {
         clients: &mut [Client],
         reader: &mut EventReader,
     ) -> Result<(), String> {
-        let setting = stage::setting();
         match self.random.below(100) {
             0..40 => {
-                let burst =
-                    if self.long { 1 + self.random.below(60) } else { 1 + self.random.below(4) };
+                let burst = match (self.long, self.deep) {
+                    (false, true) if self.traffic.is_in_order() => 60,
+                    (true, _) => 1 + self.random.below(60),
+                    _ => 1 + self.random.below(4),
+                };
                 for _ in 0..burst {
                     let now = Timestamp(self.bench.clock.monotonic().as_nanos() as u64);
-                    // The setting comes first, whoever sends it.
-                    let command = match setting.get(self.set) {
-                        Some(command) => *command,
-                        None => traffic::command(&mut self.random, now),
-                    };
+                    let command = self.traffic.command(&mut self.random, now);
                     let level = self.random.percent(10).then(|| self.random.pick(&Level::ALL));
-                    let client = if self.set < setting.len() {
+                    let client = if self.traffic.is_in_order() {
                         0
                     } else {
                         self.random.below(clients.len() as u64) as usize
@@ -270,7 +286,7 @@ impl History<'_> {
                     if client.producer.submit(self.next_token, &command, level).is_ok() {
                         client.sent.insert(self.next_token, (command, level));
                         self.next_token += 1;
-                        self.set += 1;
+                        self.traffic.taken();
                     }
                 }
             }
@@ -330,6 +346,9 @@ impl History<'_> {
                 let (command, level) =
                     client.sent.remove(&reply.token).ok_or("a reply to nothing")?;
                 self.shadow.reply(&reply, command, level);
+                if let Ok(outcome) = &reply.result {
+                    self.coverage.extremes.decided(&command, outcome);
+                }
                 if let (Command::SetRulesVersion { .. }, Ok(Outcome::Done)) =
                     (command, reply.result)
                     && engine.last_snapshot().next() < reply.seq

@@ -4,8 +4,10 @@
 //! `RIALTO_SOAK_MINUTES`. A failure prints its seed; the same seed is the same history.
 
 mod coverage;
+mod extremes;
 mod history;
 mod invariants;
+mod long_takers;
 mod oracle;
 mod random;
 mod sabotaged;
@@ -50,7 +52,7 @@ fn histories_keep_their_promises() {
     let mut coverage = Coverage::default();
     seeds().for_each(|seed| live(seed, &mut coverage));
     if seeds() == SEEDS {
-        assert_eq!(coverage.missing(), Vec::<&str>::new(), "{coverage:?}");
+        assert_eq!(coverage.missing(), Vec::<String>::new(), "{coverage:?}");
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Decided {
     pub(crate) time: Timestamp,
     pub(crate) command: Command,
     pub(crate) outcome: Outcome,
+    /// Whether an order had more to match than the command may.
+    pub(crate) suspends: bool,
     /// The record that the event log must hold.
     pub(crate) events: Vec<u8>,
 }
@@ -75,7 +77,8 @@ impl Oracle {
         }
         let len = encoder.finish();
         events.truncate(len);
-        self.decided.push(Decided { time, command, outcome, events });
+        let suspends = self.core.next_due() == Timestamp::ZERO;
+        self.decided.push(Decided { time, command, outcome, suspends, events });
     }
 
     pub(crate) fn last(&self) -> Seq {

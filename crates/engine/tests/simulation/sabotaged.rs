@@ -5,7 +5,7 @@ use crate::history;
 use rialto_engine::Sabotage;
 
 /// Histories until one is caught; none of these takes more than this.
-const SEEDS: std::ops::Range<u64> = 0..600;
+const SEEDS: std::ops::Range<u64> = 0..3_000;
 
 /// A test for each way to break a promise, so that they run side by side.
 macro_rules! caught {

@@ -1,13 +1,60 @@
 //! What clients send: a little of everything, close together so that orders meet.
 
 use crate::random::Random;
-use crate::stage::{ACCOUNTS, limit, rules, until};
+use crate::stage::{ACCOUNTS, limit, rules, setting, until};
+use crate::{extremes, long_takers};
 use rialto_model::*;
+use std::collections::VecDeque;
 
 /// The orders of a venue number from one, so that guessing their ids mostly succeeds.
 const ORDERS_GUESSED: u64 = 120;
 
-pub(crate) fn command(random: &mut Random, now: Timestamp) -> Command {
+/// What is sent one after the other, over all lives of a history.
+pub(crate) struct Traffic {
+    /// What comes before anything else is drawn: the setting first.
+    next: VecDeque<Command>,
+    /// Whether orders come that take many ticks.
+    has_long_takers: bool,
+    has_sent_long_taker: bool,
+}
+
+impl Traffic {
+    pub(crate) fn new(has_long_takers: bool) -> Self {
+        Self { next: setting().into(), has_long_takers, has_sent_long_taker: false }
+    }
+
+    /// Whether commands must not be divided between clients now, which would change their order.
+    pub(crate) fn is_in_order(&self) -> bool {
+        !self.next.is_empty()
+    }
+
+    /// The command to be sent now; it stays the next one until it is [taken](Self::taken).
+    pub(crate) fn command(&mut self, random: &mut Random, now: Timestamp) -> Command {
+        if self.has_long_takers && self.next.is_empty() && random.percent(8) {
+            self.next = long_takers::commands(random).into();
+        }
+        self.next.front().copied().unwrap_or_else(|| command(random, now))
+    }
+
+    /// The command has been submitted.
+    pub(crate) fn taken(&mut self) {
+        // It comes last of what was drawn with it; the setting ends with no order.
+        let is_last = self.next.len() == 1;
+        let is_order = matches!(self.next.front(), Some(Command::Place(_) | Command::Amend(_)));
+        self.has_sent_long_taker |= is_last && is_order;
+        self.next.pop_front();
+    }
+
+    /// Whether an order that takes many ticks has been sent since the last call.
+    pub(crate) fn has_sent_long_taker(&mut self) -> bool {
+        std::mem::take(&mut self.has_sent_long_taker)
+    }
+}
+
+fn command(random: &mut Random, now: Timestamp) -> Command {
+    if random.percent(5) {
+        return extremes::command(random, now);
+    }
     let account = random.below(u64::from(ACCOUNTS)) as u32 + 1;
     let side = random.pick(&[Side::Buy, Side::Sell]);
     let price = 95 + random.below(11) as i64;
