@@ -53,7 +53,7 @@ fn file_prefix(file: &Option<PathBuf>) -> String {
 pub fn read(path: &Path) -> Result<Config, ConfigError> {
     let text = fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
-    parse(&text).map_err(|error| match error {
+    parse(&text).and_then(check_times).map_err(|error| match error {
         ConfigError::Line { line, column, message, .. } => {
             ConfigError::Line { file: Some(path.to_path_buf()), line, column, message }
         }
@@ -181,14 +181,19 @@ fn apply(
     Ok(())
 }
 
-/// What no single setting shows.
-pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
+/// Refuses times that contradict each other.
+fn check_times(config: Config) -> Result<Config, ConfigError> {
     let engine = &config.engine;
     if engine.io_failed_after < engine.io_stalled_after {
         let message =
             "engine.io_failed_after_ms is less than engine.io_stalled_after_ms".to_string();
         return Err(ConfigError::Together { file: None, message });
     }
+    Ok(config)
+}
+
+/// What no single setting shows.
+pub(crate) fn check_together(config: &Config) -> Result<(), ConfigError> {
     let gateway = &config.gateway;
     let addresses =
         [("listen", Some(gateway.listen)), ("operations_listen", gateway.operations_listen)];
