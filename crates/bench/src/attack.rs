@@ -138,7 +138,7 @@ fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackR
     Ok(report)
 }
 
-/// The positions of those that the venue has closed.
+/// The positions of the connections that the venue has closed.
 fn closed(held: &[TcpStream]) -> io::Result<Vec<usize>> {
     let mut polled: Vec<_> =
         held.iter().map(|stream| PollFd::new(stream, PollFlags::RDHUP)).collect();

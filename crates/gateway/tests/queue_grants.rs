@@ -81,7 +81,7 @@ fn a_key_creates_no_more_topics_than_its_grant_allows() {
     let same = key(&house, "a.*", json!({"topics_max": 2}));
     let bob = key(&house, "b.*", json!({"topics_max": 2}));
     create(&house, &alice, "a.1").expect(201);
-    // Whoever created it: it is one of these names.
+    // Either thread may have created it: it is one of these names.
     house.operate("POST", "/v1/queues", topic("a.2")).expect(201);
     let refused = create(&house, &alice, "a.3").refuses(503, "grant_topics");
     assert!(refused.body.to_string().contains("a.*"), "{}", refused.body);

@@ -25,7 +25,7 @@ fn churn(house: &House, key: &Key) -> Value {
     house.ask(key, "DELETE", "/v1/orders", Value::Null).expect(200)["seq"].clone()
 }
 
-/// Nothing cuts off whoever does not read.
+/// Nothing cuts off a client that does not read.
 fn unbounded() -> GatewayConfig {
     let mut settings = config();
     (settings.stream.queue_messages, settings.stream.queue_bytes) = (1 << 30, 1 << 40);

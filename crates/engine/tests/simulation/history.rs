@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SEGMENT_BYTES: u64 = 512 << 10;
-/// One history in so many has orders that take many ticks.
+/// Of how many histories one has orders that take many ticks.
 const DEEP_EVERY: u64 = 25;
 /// The most starts that may fail in a row before the history is said to be stuck.
 const STARTS_MAX: usize = 20;

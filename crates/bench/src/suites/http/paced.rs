@@ -21,7 +21,7 @@ pub(super) struct Paced {
     pub(super) late_ns_max: u64,
 }
 
-/// Sends all requests at a rate over so many connections, from one thread, and has every answer
+/// Sends all requests at a rate over `connections`, from one thread, and has every answer
 /// checked. A request that finds every connection taken waits for one, and its waiting counts. The
 /// first `warm_up` are not counted.
 pub(super) fn paced(
