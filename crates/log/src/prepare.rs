@@ -34,7 +34,10 @@ pub(crate) const TMP_SUFFIX: &str = ".tmp";
 pub(crate) struct Directory {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) path: PathBuf,
+    /// The size of segments, but of the first ones where they grow.
     pub(crate) segment_bytes: u64,
+    /// The size of the first segment, if segments grow.
+    pub(crate) first_segment_bytes: Option<u64>,
     pub(crate) space: Space,
     pub(crate) spares: SpareFiles,
     pub(crate) reserve: Reserve,
@@ -45,12 +48,26 @@ impl Directory {
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         path: PathBuf,
-        segment_bytes: u64,
+        (segment_bytes, first_segment_bytes): (u64, Option<u64>),
         space: Space,
         spares: SpareFiles,
         reserve: Reserve,
     ) -> Self {
-        Self { disk, path, segment_bytes, space, spares, reserve, next_tmp: AtomicU64::new(0) }
+        let next_tmp = AtomicU64::new(0);
+        Self { disk, path, segment_bytes, first_segment_bytes, space, spares, reserve, next_tmp }
+    }
+
+    /// The size of the first segment of an opening.
+    pub(crate) fn first_bytes(&self) -> u64 {
+        self.first_segment_bytes.map_or(self.segment_bytes, |first| first.min(self.segment_bytes))
+    }
+
+    /// The size of the segment after one of this size.
+    pub(crate) fn bytes_after(&self, bytes: u64) -> u64 {
+        match self.first_segment_bytes {
+            None => self.segment_bytes,
+            Some(_) => bytes.saturating_mul(2).clamp(self.first_bytes(), self.segment_bytes),
+        }
     }
 
     /// A name in the directory that no opening takes for a part of the log.
@@ -67,6 +84,8 @@ impl Directory {
 #[derive(Clone)]
 pub struct SegmentPreparer {
     pub(crate) directory: Arc<Directory>,
+    /// The size of what it makes.
+    pub(crate) segment_bytes: u64,
 }
 
 /// A segment in the making.
@@ -75,6 +94,7 @@ pub struct Preparation {
     file: Box<dyn File>,
     path: PathBuf,
     zeros: AlignedBuf,
+    bytes: u64,
     done: u64,
     ground: Ground,
 }
@@ -85,6 +105,7 @@ pub struct PreparedSegment {
     /// Nothing while its log is at rest.
     file: Option<Box<dyn File>>,
     path: PathBuf,
+    bytes: u64,
     ground: Ground,
 }
 
@@ -103,12 +124,14 @@ impl SegmentPreparer {
     /// Begins to make a segment step by step, so that the caller can leave the disk to others in
     /// between.
     pub fn begin(&self) -> Result<Preparation, DiskError> {
-        let Directory { disk, spares, segment_bytes, space, .. } = &*self.directory;
-        let directory = self.directory.clone();
-        if let Some(path) = spares.take(&self.directory) {
+        let Directory { disk, spares, space, .. } = &*self.directory;
+        let (directory, bytes) = (self.directory.clone(), self.segment_bytes);
+        // Spare files have the size of segments that no longer grow.
+        let spare = (bytes == directory.segment_bytes).then(|| spares.take(&directory)).flatten();
+        if let Some(path) = spare {
             if let Ok(file) = disk.open(&path, Access::Direct) {
-                let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, *segment_bytes);
-                return Ok(Preparation { directory, file, path, zeros, done, ground });
+                let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
+                return Ok(Preparation { directory, file, path, zeros, bytes, done, ground });
             }
             // It is no part of the log, so that whoever lacks room may have removed it. A new file
             // does as well.
@@ -120,13 +143,13 @@ impl SegmentPreparer {
         }
         let path = self.directory.tmp_path("prepare");
         let file = spares.or_else(|| disk.create(&path, Access::Direct))?;
-        let zeros = AlignedBuf::zeroed(STEP_BYTES.min(*segment_bytes as usize));
+        let zeros = AlignedBuf::zeroed(STEP_BYTES.min(bytes as usize));
         let ground = Ground::Zeros;
-        let mut preparation = Preparation { directory, file, path, zeros, done: 0, ground };
+        let mut preparation = Preparation { directory, file, path, zeros, bytes, done: 0, ground };
         if *space == Space::Reserved {
-            match spares.or_else(|| preparation.file.reserve(*segment_bytes)) {
+            match spares.or_else(|| preparation.file.reserve(bytes)) {
                 Ok(true) => {
-                    (preparation.done, preparation.ground) = (*segment_bytes, Ground::Reserved);
+                    (preparation.done, preparation.ground) = (bytes, Ground::Reserved);
                 }
                 Ok(false) => {}
                 Err(error) => return Err(preparation.failed(error)),
@@ -179,7 +202,8 @@ impl SegmentPreparer {
         tracing::warn!("the disk is full: the log goes on in the reserved file {}", path.display());
         let file = self.directory.disk.open(&path, Access::Direct)?;
         let (directory, file, ground) = (self.directory.clone(), Some(file), Ground::Reserved);
-        PreparedSegment { directory, file, path, ground }.install(header)
+        let bytes = directory.segment_bytes;
+        PreparedSegment { directory, file, path, bytes, ground }.install(header)
     }
 }
 
@@ -187,7 +211,7 @@ impl Preparation {
     /// Writes some more zeros; the last step syncs them and yields the segment, the others give the
     /// preparation back.
     pub fn step(mut self) -> Result<Result<PreparedSegment, Self>, DiskError> {
-        let left = self.directory.segment_bytes - self.done;
+        let left = self.bytes - self.done;
         let bytes = left.min(self.zeros.len() as u64);
         if bytes > 0 {
             let zeros = &self.zeros[..bytes as usize];
@@ -197,14 +221,19 @@ impl Preparation {
             }
         }
         self.done += bytes;
-        if self.done < self.directory.segment_bytes {
+        if self.done < self.bytes {
             return Ok(Err(self));
         }
         if let Err(error) = self.file.sync_data() {
             return Err(self.failed(error));
         }
-        let Self { directory, file, path, ground, .. } = self;
-        Ok(Ok(PreparedSegment { directory, file: Some(file), path, ground }))
+        let Self { directory, file, path, bytes, ground, .. } = self;
+        Ok(Ok(PreparedSegment { directory, file: Some(file), path, bytes, ground }))
+    }
+
+    /// The size of the segment that is made.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// How much of the segment is made.
@@ -269,7 +298,7 @@ impl PreparedSegment {
     /// Gives the file its header and its name. When this returns the segment is durable, but it is
     /// no part of the log before HEAD names it.
     pub(crate) fn install(self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
-        let header = SegmentHeader { ground: self.ground, ..header };
+        let header = SegmentHeader { ground: self.ground, segment_bytes: self.bytes, ..header };
         let Directory { disk, path: dir, .. } = &*self.directory;
         let mut buf = AlignedBuf::zeroed(BLOCK_BYTES);
         let block =

@@ -38,6 +38,10 @@ pub enum Verify {
 pub struct Options {
     /// The size of new segments in bytes, a multiple of 4096.
     pub segment_bytes: u64,
+    /// The size of the first segment of each opening, a multiple of 4096, if segments grow: each is twice
+    /// as long as the one before, up to [`Options::segment_bytes`]. A log then takes little more space
+    /// than was written. For one of many logs, most of which stay short. Every group must fit into it.
+    pub first_segment_bytes: Option<u64>,
     /// How new segments are made.
     pub space: Space,
     /// Where files are kept of which new segments are made, if [`Space::Zeroed`] asks for files that
@@ -73,6 +77,7 @@ impl Options {
     pub fn new(salt: [u8; 16]) -> Self {
         Self {
             segment_bytes: 256 << 20,
+            first_segment_bytes: None,
             space: Space::default(),
             spares: SpareFiles::none(),
             reserve_segments: 0,
@@ -102,11 +107,14 @@ impl Options {
         if let (Some(cipher), None) = (self.sealing.encryption, self.keys.current()) {
             return Err(OpenError::NoKey(cipher));
         }
-        let bytes = self.segment_bytes;
-        if bytes.is_multiple_of(BLOCK) && (2 * BLOCK..=SEGMENT_BYTES_MAX).contains(&bytes) {
-            return Ok(());
+        let is_size = |bytes: &u64| {
+            bytes.is_multiple_of(BLOCK) && (2 * BLOCK..=SEGMENT_BYTES_MAX).contains(bytes)
+        };
+        let mut sizes = std::iter::once(self.segment_bytes).chain(self.first_segment_bytes);
+        match sizes.find(|bytes| !is_size(bytes)) {
+            None => Ok(()),
+            Some(bytes) => Err(OpenError::SegmentBytes(bytes)),
         }
-        Err(OpenError::SegmentBytes(bytes))
     }
 }
 
@@ -254,7 +262,7 @@ fn examine(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Recovere
         directory: Arc::new(Directory::new(
             disk,
             dir.to_owned(),
-            options.segment_bytes,
+            (options.segment_bytes, options.first_segment_bytes),
             options.space,
             options.spares.clone(),
             Reserve::of(options.reserve_segments),
@@ -515,7 +523,7 @@ impl Recovered {
             name: SegmentName { first_seq, epoch: self.report.epoch + 1 },
             salt: self.options.salt,
             rules_version: self.options.rules_version,
-            segment_bytes: self.options.segment_bytes,
+            segment_bytes: self.directory.first_bytes(),
             previous: self.ending.last,
             previous_checksum: self.ending.checksum,
             first_group: 1,
@@ -524,7 +532,8 @@ impl Recovered {
             key,
             ground: Ground::default(),
         };
-        let preparer = SegmentPreparer { directory: self.directory.clone() };
+        let directory = self.directory.clone();
+        let preparer = SegmentPreparer { segment_bytes: directory.first_bytes(), directory };
         let active = preparer.install(None, header)?;
 
         // An empty newest segment begins at the same sequence and is replaced, too.

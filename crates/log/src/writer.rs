@@ -135,6 +135,11 @@ impl Writer {
         self.active.mode
     }
 
+    /// The size of the current segment.
+    pub fn segment_bytes(&self) -> u64 {
+        self.active.segment.header.segment_bytes
+    }
+
     /// How much of the current segment is written, in bytes, its header included.
     pub fn segment_filled_bytes(&self) -> u64 {
         self.offset
@@ -170,11 +175,13 @@ impl Writer {
             });
         }
         let bytes = self.prepare(group)?;
-        let segment_bytes = self.directory.segment_bytes;
+        // Segments are never shorter than the first, and one that holds no record is not left: the next
+        // would have the same name.
+        let segment_bytes = self.directory.first_bytes();
         if bytes > segment_bytes - BLOCK {
             return Err(WriteError::GroupTooLarge { bytes, segment_bytes });
         }
-        let rolls = self.offset + bytes > segment_bytes || self.is_of_other_rules();
+        let rolls = self.offset + bytes > self.segment_bytes() || self.is_of_other_rules();
         let stored = match (rolls, self.is_at_rest) {
             (true, _) => self.roll(),
             (false, true) => self.take_room(),
@@ -234,7 +241,8 @@ impl Writer {
 
     /// Something that makes the next segment ahead of time, on another thread if need be.
     pub fn preparer(&self) -> SegmentPreparer {
-        SegmentPreparer { directory: self.directory.clone() }
+        let directory = self.directory.clone();
+        SegmentPreparer { segment_bytes: directory.bytes_after(self.segment_bytes()), directory }
     }
 
     /// Whether no next segment is at hand. One should be made now; if none is, [`Writer::write`]
@@ -414,7 +422,7 @@ impl Writer {
             return Ok(());
         }
         // A segment that is full to the last block is vouched for by HEAD alone.
-        if self.offset + BLOCK <= self.directory.segment_bytes {
+        if self.offset + BLOCK <= self.segment_bytes() {
             let mut confirmation = std::mem::replace(&mut self.confirmation, Group::new(0));
             confirmation.begin(self.chain.next_seq);
             let stored = self.prepare(&confirmation);
@@ -448,7 +456,7 @@ impl Writer {
     /// reads as zeros, as what was never written does. HEAD comes last, and before any group: until
     /// then the log is at rest, however long the file is.
     fn take_room(&mut self) -> Result<(), DiskError> {
-        let segment_bytes = self.active.segment.header.segment_bytes;
+        let segment_bytes = self.segment_bytes();
         let Directory { disk, spares, .. } = &*self.directory;
         let files = self.active.files(&**disk)?;
         if !spares.or_else(|| files.direct.reserve(segment_bytes))? {

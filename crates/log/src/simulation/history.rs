@@ -118,6 +118,8 @@ impl History {
         };
         Options {
             segment_bytes: SEGMENT_BYTES,
+            // Some openings begin with short segments, which grow.
+            first_segment_bytes: self.openings.is_multiple_of(3).then_some(SEGMENT_BYTES / 3),
             verify,
             sealing: self.draw_sealing(),
             keys: self.keys.clone(),
