@@ -1,6 +1,6 @@
 //! Dead letters: what becomes of messages after the last try.
 
-use crate::control::{Finished, Moved};
+use crate::control::{Control, Finished, Moved};
 use crate::core::{Core, message_at};
 use crate::error::QueueError;
 use crate::format::{HEADERS_BYTES_MAX, HEADERS_MAX, MESSAGE_BYTES_MAX};
@@ -8,7 +8,7 @@ use crate::group::{DeadLetter, Death, Group, Range};
 use crate::message::{Form, Message, MessageId};
 use crate::name::{NAME_BYTES_MAX, Name};
 use crate::publish::{Publish, Stamp};
-use crate::topic::{Kind, Topic, TopicOptions};
+use crate::topic::{Bounds, Kind, Topic, TopicOptions};
 use rialto_log::Level;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,39 +42,119 @@ pub(crate) fn is_dead(topic: &Name) -> bool {
     topic.as_str().ends_with(DEAD_SUFFIX)
 }
 
-/// Puts the messages that a group has given up where its options say.
+/// Dead letters that were committed and may not have reached their topic.
+#[derive(Debug, Default)]
+pub(crate) struct Coming {
+    messages: u64,
+    bytes: u64,
+    /// The round of the control log with which the last of them gets there.
+    round: u64,
+}
+
+impl Coming {
+    /// How many messages and bytes are on their way, where all rounds up to `safe_rounds` are synced.
+    fn counted(&mut self, safe_rounds: u64) -> (u64, u64) {
+        if self.round <= safe_rounds {
+            *self = Coming::default();
+        }
+        (self.messages, self.bytes)
+    }
+
+    fn add(&mut self, bytes: usize, round: u64) {
+        self.messages += 1;
+        self.bytes += bytes as u64;
+        self.round = round;
+    }
+}
+
+/// Puts the messages that a group has given up where its options say, as far as there is room. The
+/// others stay with the group, which tries again.
 pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
-    for death in group.take_dying() {
-        match bury_one(core, group, &death) {
+    if !group.has_dying() {
+        return;
+    }
+    // Whatever keeps all of them from going there is looked for once.
+    let Ok(target) = target_of(core, group) else { return };
+    let mut coming = target.as_ref().map(|target| target.coming());
+    let mut dying = None;
+    loop {
+        if let (Some(target), Some(coming)) = (&target, &mut coming)
+            && !has_room(core, group, target, coming)
+        {
+            group.not_buried(dying.into_iter().flatten());
+            return;
+        }
+        let Some(death) = dying.get_or_insert_with(|| group.take_dying().into_iter()).next() else {
+            return;
+        };
+        match bury_one(core, group, &death, target.as_ref().zip(coming.as_deref_mut())) {
             Ok(()) => core.mark(group),
-            // It stays with the group, which will try again.
-            Err(_) => group.not_buried(death),
+            Err(_) => group.not_buried([death]),
         }
     }
 }
 
-fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueError> {
+/// The topic that the dead letters of a group go to, if they are not dropped.
+fn target_of(core: &Core, group: &Group) -> Result<Option<Arc<Topic>>, QueueError> {
+    let topic = match group.options().dead_letter {
+        DeadLetter::Drop => return Ok(None),
+        DeadLetter::Topic(name) => core.topic(name.as_str())?,
+        DeadLetter::Own => own_topic(core, &group.topic)?,
+    };
+    topic.check_own()?;
+    // One that cannot be written would keep the letter in the control log.
+    topic.check_open()?;
+    if topic.level() != Level::Memory {
+        core.house.check_room()?;
+    }
+    Ok(Some(topic))
+}
+
+/// Whether another dead letter may go to a topic: to a topic's own while they take fewer bytes than
+/// its messages may, to a work queue while that has room. Other streams drop what is beyond their bounds.
+fn has_room(core: &Core, group: &Group, target: &Topic, coming: &mut Coming) -> bool {
+    let is_own = group.options().dead_letter == DeadLetter::Own;
+    let bounds = match is_own {
+        true => {
+            let of_topic = group.topic.options.bounds.bytes;
+            Bounds { messages: None, bytes: of_topic.or(core.house.dead_letters_bytes_max) }
+        }
+        false if target.options.kind == Kind::WorkQueue => target.options.bounds,
+        false => Bounds::default(),
+    };
+    let safe_rounds = core.control.as_ref().map_or(0, Control::safe_rounds);
+    let mut fits = || {
+        let (messages, bytes) = target.held(&mut target.filling());
+        let (messages_coming, bytes_coming) = coming.counted(safe_rounds);
+        bounds.messages.is_none_or(|max| messages + messages_coming < max)
+            && bounds.bytes.is_none_or(|max| bytes + bytes_coming < max)
+    };
+    if fits() {
+        return true;
+    }
+    if is_own {
+        target.drop_acknowledged();
+    }
+    fits()
+}
+
+fn bury_one(
+    core: &Core,
+    group: &Arc<Group>,
+    death: &Death,
+    target: Option<(&Arc<Topic>, &mut Coming)>,
+) -> Result<(), QueueError> {
     let topic = &group.topic;
     // What the stream has dropped meanwhile cannot be kept.
-    let Some(message) = message_at(topic, death.id)? else {
+    let (Some(message), Some((target, coming))) = (message_at(topic, death.id)?, target) else {
         group.buried(death.id);
         return Ok(());
     };
-    let dead_topic = match group.options().dead_letter {
-        DeadLetter::Drop => {
-            group.buried(death.id);
-            return Ok(());
-        }
-        DeadLetter::Topic(name) => core.topic(name.as_str())?,
-        DeadLetter::Own => own_topic(core, topic)?,
-    };
-    dead_topic.check_own()?;
-    // One that cannot be written would keep the letter in the control log.
-    dead_topic.check_open()?;
     let record = letter(&message, topic, group, death);
+    let bytes = record.len();
     match &core.control {
         Some(control) if topic.level() != Level::Memory => {
-            let moved = Moved { topic: dead_topic.id, nth: 0, record: Cow::Owned(record) };
+            let moved = Moved { topic: target.id, nth: 0, record: Cow::Owned(record) };
             let MessageId { lane, seq } = death.id;
             let finished = Finished {
                 topic: topic.id,
@@ -82,13 +162,14 @@ fn bury_one(core: &Core, group: &Arc<Group>, death: &Death) -> Result<(), QueueE
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
             let changing = control.changing();
-            control.commit(vec![moved], vec![finished], None)?;
+            let round = control.commit(vec![moved], vec![finished], None)?;
             group.buried(death.id);
             drop(changing);
             control.hurry(true);
+            coming.add(bytes, round);
         }
         _ => {
-            dead_topic.take_record(0, &record, 0, true)?;
+            target.take_record(0, &record, 0, true)?;
             group.buried(death.id);
         }
     }
@@ -117,6 +198,9 @@ fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
     let name = dead_topic_of(&topic.name);
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);
+    }
+    if topic.level() != Level::Memory {
+        core.house.check_room()?;
     }
     let of = &topic.options;
     let options = TopicOptions {

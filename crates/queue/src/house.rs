@@ -56,6 +56,8 @@ struct Agenda {
 pub(crate) struct LogPlace {
     pub(crate) dir: PathBuf,
     pub(crate) segment_bytes: u64,
+    /// The size of the first file, if files grow.
+    pub(crate) first_segment_bytes: Option<u64>,
     pub(crate) sealing: Sealing,
     pub(crate) space: Space,
     /// Whether the lock of the control log keeps other processes away.
@@ -90,6 +92,8 @@ pub(crate) struct House {
     /// What logs make their next files of.
     spare_files: SpareFiles,
     pub(crate) sabotage: Switch,
+    /// How many bytes dead letters of a topic take that has no bound of its own.
+    pub(crate) dead_letters_bytes_max: Option<u64>,
     /// Which logs and readers hold descriptors.
     pub(crate) awake: Awake,
     pub(crate) keys: KeyRing,
@@ -118,6 +122,7 @@ impl House {
             maps: (mapped_segments_max > 0).then(|| Maps::keeping(mapped_segments_max)),
             spare_files: SpareFiles::up_to(options.spare_bytes_max),
             spares: Spares::new(options.buffers_bytes),
+            dead_letters_bytes_max: options.dead_letters_bytes_max,
             awake: Awake::up_to(options.descriptors_max),
             agenda: Mutex::default(),
             bell: Condvar::new(),
@@ -156,11 +161,16 @@ impl House {
 
     /// How the log in a place is opened.
     fn log_options(&self, place: &LogPlace) -> Options {
-        let LogPlace { segment_bytes, sealing, space, is_guarded, .. } = *place;
-        let keys = self.keys.clone();
-        let spares = self.spare_files.clone();
-        let salt = (self.salt)();
-        Options { segment_bytes, space, spares, sealing, keys, is_guarded, ..Options::new(salt) }
+        Options {
+            segment_bytes: place.segment_bytes,
+            first_segment_bytes: place.first_segment_bytes,
+            space: place.space,
+            spares: self.spare_files.clone(),
+            sealing: place.sealing,
+            keys: self.keys.clone(),
+            is_guarded: place.is_guarded,
+            ..Options::new((self.salt)())
+        }
     }
 
     fn log_disk(&self) -> Arc<dyn Disk> {

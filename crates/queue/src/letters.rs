@@ -67,15 +67,15 @@ impl Queue {
     }
 
     /// Publishes at most `max` letters of a topic of dead letters, the oldest first, on the topics
-    /// that they came from, as far as `may` has nothing against it; without the headers that say how
-    /// they died. Each is there again and no longer dead, or neither, whatever fails when. A topic is
+    /// that they came from, without the headers that say how they died. `may` is asked before each, with
+    /// its topic and its bytes. Each is there again and no longer dead, or neither, whatever fails when. A topic is
     /// one of dead letters if it is a stream and its name ends in `.dead`, or its oldest message says
     /// what topic it came from; any other is refused.
     pub fn redrive(
         &self,
         topic: &str,
         max: u64,
-        may: impl Fn(&Name) -> bool,
+        may: impl Fn(&Name, u64) -> bool,
     ) -> Result<Redriven, QueueError> {
         self.redrive_from(topic, &[], max, may).map(|(redriven, _)| redriven)
     }
@@ -88,7 +88,7 @@ impl Queue {
         topic: &str,
         from: &[u64],
         max: u64,
-        may: impl Fn(&Name) -> bool,
+        may: impl Fn(&Name, u64) -> bool,
     ) -> Result<(Redriven, Vec<u64>), QueueError> {
         self.check_letters(topic)?;
         let undertaker = self.undertaker(topic)?;
@@ -139,11 +139,11 @@ impl Queue {
         &self,
         undertaker: &Consumer,
         letter: Message,
-        may: impl Fn(&Name) -> bool,
+        may: impl Fn(&Name, u64) -> bool,
     ) -> Result<Fate, QueueError> {
         let origin =
             letter.header(dead_header::TOPIC).and_then(|name| std::str::from_utf8(name).ok());
-        let Some(origin) = origin.and_then(|name| Name::new(name).ok()).filter(may) else {
+        let Some(origin) = origin.and_then(|name| Name::new(name).ok()) else {
             return Ok(Fate::Kept);
         };
         // Dead letters have no priorities; the lane says which a message had.
@@ -158,6 +158,9 @@ impl Queue {
             if !dead_header::ALL.contains(&name) {
                 message = message.header(name, value);
             }
+        }
+        if !may(&origin, message.bytes() as u64) {
+            return Ok(Fate::Kept);
         }
         let mut transaction = self.begin();
         match transaction.publish(origin.as_str(), &message) {

@@ -43,6 +43,9 @@ pub struct QueueOptions {
     /// next files of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be written full
     /// of zeros first. They go when the disk is full. None are kept if it is 0.
     pub spare_bytes_max: u64,
+    /// How many bytes the dead letters of a topic may take, for topics that have no bound of bytes
+    /// themselves; those of others may take as many as the messages. Nothing for no bound.
+    pub dead_letters_bytes_max: Option<u64>,
     /// About how many descriptors are kept open, of all topics together; at least
     /// [`DESCRIPTORS_MIN`](crate::DESCRIPTORS_MIN). Half of them are for logs that are written: when
     /// more topics are, some close their files in turn, which costs each about a millisecond when it
@@ -85,6 +88,7 @@ impl QueueOptions {
             control_segment_bytes: 4 << 20,
             mapped_segments_max: 64,
             spare_bytes_max: 256 << 20,
+            dead_letters_bytes_max: None,
             descriptors_max: 512,
             disk: Arc::new(RealDisk),
             clock: Arc::new(SystemClock),
@@ -274,6 +278,19 @@ impl Queue {
     pub fn held_bytes(&self, is_meant: impl Fn(&Name) -> bool) -> u64 {
         let topics = self.inner.core.topics();
         topics.iter().filter(|topic| is_meant(&topic.name)).map(|topic| topic.held_bytes()).sum()
+    }
+
+    /// How many groups some topics have together.
+    pub fn groups(&self, is_meant: impl Fn(&Name) -> bool) -> usize {
+        let topics = self.inner.core.topics();
+        let meant = topics.iter().filter(|topic| is_meant(&topic.name));
+        meant.map(|topic| topic.groups().len()).sum()
+    }
+
+    /// Whether a topic has a group of this name.
+    pub fn has_group(&self, topic: &str, group: &str) -> bool {
+        let topic = self.inner.core.topic(topic);
+        topic.is_ok_and(|topic| topic.groups().iter().any(|it| it.name.as_str() == group))
     }
 
     /// How a topic is doing.

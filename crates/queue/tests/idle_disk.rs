@@ -4,7 +4,7 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_queue::{Level, Publish, QueueError};
+use rialto_queue::{Level, Publish, QueueError, TopicOptions};
 use stage::{Stage, stream, take_payloads};
 use std::path::Path;
 use std::time::Duration;
@@ -46,6 +46,32 @@ fn an_idle_topic_takes_little_beside_its_messages() {
         // It was written just before the power failed, so that it had a whole file.
         assert!(topic_bytes(&stage, "000001") < messages + 2 * IDLE_BYTES_MAX, "{level}: crashed");
         assert_eq!(take_payloads(&stage.consumer("t", "g")).len(), 4, "{level}");
+    }
+}
+
+#[test]
+fn a_topic_reserves_little_more_than_was_written() {
+    const MIB: usize = 1 << 20;
+    let options = || TopicOptions { segment_bytes: 64 << 20, ..TopicOptions::stream() };
+    for level in [Level::Buffered, Level::Synced] {
+        let stage = Stage::new();
+        stage.queue().create_topic("t", options().priorities(16).level(level)).unwrap();
+        for priority in 0..16 {
+            stage.send("t", &Publish::new(b"short").priority(priority));
+        }
+        let bytes = topic_bytes(&stage, "000001");
+        assert!(bytes <= 16 * (MIB + IDLE_BYTES_MAX), "{level}: a MiB for each: {bytes}");
+
+        stage.queue().create_topic("u", options().level(level)).unwrap();
+        let payload = vec![7; 512 << 10];
+        let mut written = 0;
+        for _ in 0..40 {
+            stage.publish("u", &payload);
+            written += payload.len();
+            let bytes = topic_bytes(&stage, "000002");
+            assert!(bytes <= 4 * (written + MIB), "{level}: {bytes} for {written}");
+        }
+        assert_eq!(stage.queue().stats("u").unwrap().messages, 40, "{level}");
     }
 }
 

@@ -4,8 +4,8 @@
 mod stage;
 
 use rialto_queue::{
-    GroupOptions, Kind, Level, Message, Name, Publish, QueueError, Redriven, TopicOptions,
-    dead_header,
+    DeadLetter, GroupOptions, Kind, Level, Message, Name, Publish, QueueError, QueueOptions,
+    Redriven, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
 
@@ -31,7 +31,7 @@ fn with_dead(options: TopicOptions, messages: &[Publish<'_>]) -> Stage {
 
 const MANY: usize = 1 << 20;
 
-fn any(_: &Name) -> bool {
+fn any(_: &Name, _: u64) -> bool {
     true
 }
 
@@ -66,7 +66,7 @@ fn letters_that_cannot_go_back_stay() {
     let forged = Publish::new(b"forged").header(dead_header::TOPIC, b"elsewhere");
     stage.send("jobs.dead", &forged);
     stage.send("jobs.dead", &Publish::new(b"of nowhere"));
-    let nobody = |_: &Name| false;
+    let nobody = |_: &Name, _: u64| false;
     let kept = stage.queue().redrive("jobs.dead", 10, nobody).unwrap();
     assert_eq!(kept, Redriven { sent: 0, kept: 3 });
     let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
@@ -185,4 +185,100 @@ fn long_names_that_begin_alike_have_dead_letters_of_their_own() {
     for topic in dead {
         assert_eq!(stage.queue().dead_letters(topic.as_str(), 10, MANY).unwrap().len(), 1);
     }
+}
+
+/// Publishes messages of 1,000 bytes on `jobs` and has a group give them up.
+fn give_up(stage: &Stage, group: &str, messages: usize) {
+    let once = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", group, once);
+    for _ in 0..messages {
+        stage.publish("jobs", &[b'x'; 1_000]);
+    }
+    for message in take(&consumer) {
+        consumer.nack(&message, None, "no").unwrap();
+    }
+    stage.queue().step();
+}
+
+/// How many dead letters of `jobs` there are, and how many are with their group still.
+fn dead_and_dying(stage: &Stage) -> (u64, u64) {
+    let dead = stage.queue().stats("jobs.dead").unwrap().messages;
+    let groups = stage.queue().stats("jobs").unwrap().groups;
+    (dead, groups.iter().map(|group| group.lag).sum())
+}
+
+#[test]
+fn dead_letters_take_as_many_bytes_as_messages_may_and_the_rest_stays_with_the_group() {
+    for level in Level::ALL {
+        let mut stage = Stage::new();
+        let options = TopicOptions { kind: Kind::WorkQueue, ..stream() };
+        stage.queue().create_topic("jobs", options.bytes_max(11_000).level(level)).unwrap();
+        give_up(&stage, "g", 5);
+        give_up(&stage, "g", 5);
+        assert_eq!(dead_and_dying(&stage), (10, 0), "{level}");
+        // Each has headers besides, so that ten are the first that take as many.
+        give_up(&stage, "g", 5);
+        assert_eq!(dead_and_dying(&stage), (10, 5), "{level}: no more than the bound");
+        if level == Level::Synced {
+            stage.crash();
+            take(&stage.queue().consumer("jobs", "g").unwrap());
+            stage.pass(std::time::Duration::from_secs(60));
+            assert_eq!(dead_and_dying(&stage), (10, 5), "{level}: nor after a crash");
+        }
+        // What was sent back makes room, but none of it is lost before.
+        assert_eq!(stage.queue().redrive("jobs.dead", 3, any).unwrap().sent, 3);
+        stage.queue().step();
+        let (dead, _) = dead_and_dying(&stage);
+        assert_eq!(dead, 10, "{level}: three went, three came");
+        stage.queue().purge("jobs.dead").unwrap();
+        stage.queue().step();
+        assert_eq!(dead_and_dying(&stage).0, 2, "{level}: the last that waited");
+    }
+}
+
+#[test]
+fn dead_letters_of_a_topic_without_a_bound_have_that_of_the_queue() {
+    let mut stage = Stage::new();
+    let bounded = QueueOptions { dead_letters_bytes_max: Some(3_000), ..stage.options() };
+    stage.open_with(bounded);
+    stage.queue().create_topic("jobs", stream()).unwrap();
+    give_up(&stage, "g", 5);
+    assert_eq!(dead_and_dying(&stage), (3, 2));
+}
+
+#[test]
+fn dead_letters_wait_for_room_in_a_work_queue_that_they_are_to_go_to() {
+    for bounds in [TopicOptions::messages_max, TopicOptions::bytes_max] {
+        let stage = Stage::new();
+        stage.queue().create_topic("jobs", stream()).unwrap();
+        let target = TopicOptions { kind: Kind::WorkQueue, ..stream() };
+        let max = if bounds(target.clone(), 2).bounds.messages.is_some() { 2 } else { 2_000 };
+        stage.queue().create_topic("review", bounds(target, max)).unwrap();
+        let review = stage.consumer("review", "r");
+        let options = GroupOptions {
+            attempts_max: 1,
+            dead_letter: DeadLetter::Topic(Name::new("review").unwrap()),
+            ..GroupOptions::default()
+        };
+        let consumer = stage.consumer_with("jobs", "g", options);
+        (0..5).for_each(|_| stage.publish("jobs", &[b'x'; 1_000]));
+        for message in take(&consumer) {
+            consumer.nack(&message, None, "no").unwrap();
+        }
+        stage.queue().step();
+        assert_eq!(stage.queue().stats("review").unwrap().messages, 2);
+        for message in take(&review) {
+            review.ack(&message).unwrap();
+        }
+        (0..3).for_each(|_| stage.queue().step());
+        assert_eq!(stage.queue().stats("review").unwrap().messages, 2, "two more have come");
+    }
+}
+
+#[test]
+fn who_sends_back_is_asked_with_the_bytes_of_each() {
+    let stage = with_dead(stream(), &[Publish::new(&[b'x'; 1_000]), Publish::new(b"short")]);
+    let small = |_: &Name, bytes: u64| bytes < 1_000;
+    let redriven = stage.queue().redrive("jobs.dead", 10, small).unwrap();
+    assert_eq!(redriven, Redriven { sent: 1, kept: 1 });
 }

@@ -182,7 +182,7 @@ fn damage_of_a_mapped_file_is_told_with_file_and_offset() {
     let (dir, queue) = filled(options());
     let path = files(dir.path()).swap_remove(1);
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
-    let (mut byte, at) = ([0], SEGMENT_BYTES / 2);
+    let (mut byte, at) = ([0], file.metadata().unwrap().len() / 2);
     file.read_exact_at(&mut byte, at).unwrap();
     file.write_all_at(&[byte[0] ^ 1], at).unwrap();
     let mut reader = queue.reader("t", Start::Oldest).unwrap();

@@ -445,7 +445,7 @@ fn messages_are_given_up_to_a_topic_of_the_queue_and_moved_in_transactions() {
     let dead = take(&dead);
     assert_eq!(words(&dead), expected("a", [2]));
     assert_eq!(dead[0].header(dead_header::ID), Some(&b"0:2"[..]));
-    let redriven = stage.queue().redrive(&format!("{TOPIC}{DEAD_SUFFIX}"), 9, |_| true).unwrap();
+    let redriven = stage.queue().redrive(&format!("{TOPIC}{DEAD_SUFFIX}"), 9, |_, _| true).unwrap();
     assert_eq!((redriven.sent, redriven.kept), (0, 1));
     assert_eq!(take_payloads(&stage.consumer("own", "g")), ["made of a-1"]);
 }

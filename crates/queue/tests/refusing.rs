@@ -49,3 +49,24 @@ fn what_was_taken_in_is_delivered_acknowledged_purged_and_deleted_meanwhile() {
     queue.delete_group("t", "g").unwrap();
     queue.delete_topic("t").unwrap();
 }
+
+#[test]
+fn dead_letters_stay_with_their_group_meanwhile() {
+    let mut stage = Stage::new();
+    stage.queue().create_topic("t", stream()).unwrap();
+    stage.publish("t", b"a");
+    let once = GroupOptions { attempts_max: 1, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("t", "g", once);
+    stage.queue().set_refusing(true);
+    consumer.nack(&take(&consumer)[0], None, "no").unwrap();
+    consumer.confirm().unwrap();
+    stage.queue().step();
+    assert!(stage.queue().stats("t.dead").is_err(), "nor is a topic made for them");
+    // A restart takes nothing from it: it is handed out once more, and dies.
+    stage.crash();
+    stage.queue().step();
+    let consumer = stage.queue().consumer("t", "g").unwrap();
+    assert!(take(&consumer).is_empty(), "it had its only try");
+    stage.queue().step();
+    assert_eq!(stage.queue().stats("t.dead").unwrap().messages, 1);
+}

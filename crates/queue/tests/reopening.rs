@@ -4,7 +4,7 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_queue::{GroupOptions, Kind, Level, Order, Publish, TopicOptions};
+use rialto_queue::{Compression, GroupOptions, Kind, Level, Order, Publish, TopicOptions};
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
 use std::time::Duration;
@@ -418,4 +418,41 @@ fn numbers_are_known_though_the_files_that_held_them_are_gone() {
     assert!(!send(&stage), "it was published twice");
     let [(first, last)] = stage.queue().stats("t").unwrap().lanes[..] else { panic!() };
     assert_eq!((first, last), (6, 6), "what a transaction had brought was brought again");
+}
+
+#[test]
+fn a_topic_holds_as_many_bytes_after_it_was_opened_again() {
+    for compression in [Compression::None, Compression::Lz4] {
+        let options = stream().bytes_max(100_000).compression(compression);
+        let mut stage = with_topic(options);
+        // Written one by one, each takes a block of the disk.
+        for _ in 0..200 {
+            stage.publish("t", &[b'x'; 200]);
+        }
+        let before = stage.queue().stats("t").unwrap();
+        stage.reopen();
+        stage.pass(Duration::from_secs(2));
+        let after = stage.queue().stats("t").unwrap();
+        assert_eq!((after.messages, after.bytes), (200, before.bytes), "{compression}");
+    }
+}
+
+#[test]
+fn a_work_queue_has_room_after_a_restart_for_what_was_acknowledged_before() {
+    let options = TopicOptions { kind: Kind::WorkQueue, ..stream() };
+    let mut stage = with_topic(options.bytes_max(1 << 20));
+    let consumer = stage.consumer("t", "g");
+    for _ in 0..100 {
+        stage.publish("t", &[b'x'; 10_000]);
+    }
+    let messages = take(&consumer);
+    messages[..90].iter().for_each(|message| consumer.ack(message).unwrap());
+    consumer.confirm().unwrap();
+    drop(consumer);
+    stage.reopen();
+    let held = stage.queue().stats("t").unwrap().bytes;
+    assert!((100_000..110_000).contains(&held), "{held}: the ten that are left");
+    for _ in 0..80 {
+        stage.publish("t", &[b'x'; 10_000]);
+    }
 }

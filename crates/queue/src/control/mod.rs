@@ -128,6 +128,7 @@ impl Control {
         let place = LogPlace {
             dir: dir.to_owned(),
             segment_bytes,
+            first_segment_bytes: None,
             sealing,
             space: Space::Zeroed,
             is_guarded: false,

@@ -8,7 +8,7 @@ use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
 use crate::mount::Mounting;
 use crate::name::Name;
 use crate::topic::{
-    DELAYED_LANE, End, Kind, Lane, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions,
+    DELAYED_LANE, End, Lane, LaneCursor, PRIORITIES_MAX, Step, Topic, TopicOptions,
 };
 use rialto_log::Level;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ impl Core {
             group: name.to_owned(),
         })?;
         let _changing = self.control.as_ref().map(Control::changing);
-        if topic.options.kind == Kind::WorkQueue {
+        if topic.drops_acknowledged() {
             // What it has dropped follows from its groups, of which this may be the last.
             self.tell_dropped(topic, topic.firsts())?;
         }

@@ -332,6 +332,10 @@ impl Group {
         self.wake_for_freed();
     }
 
+    pub(crate) fn has_dying(&self) -> bool {
+        self.inner().state.has_dying()
+    }
+
     pub(crate) fn take_dying(&self) -> Vec<Death> {
         self.inner().state.take_dying()
     }
@@ -342,8 +346,8 @@ impl Group {
         self.wake();
     }
 
-    pub(crate) fn not_buried(&self, death: Death) {
-        self.inner().state.not_buried(death);
+    pub(crate) fn not_buried(&self, deaths: impl IntoIterator<Item = Death>) {
+        self.inner().state.not_buried(deaths);
     }
 
     /// What changed since it was last asked for; nothing if nothing did.

@@ -543,6 +543,11 @@ impl GroupState {
         self.deadlines.next_due()
     }
 
+    /// Whether there are messages that are to be buried.
+    pub(crate) fn has_dying(&self) -> bool {
+        !self.dying.is_empty()
+    }
+
     /// The messages that are to be buried. When each is, [`GroupState::buried`] is to be called.
     pub(crate) fn take_dying(&mut self) -> Vec<Death> {
         std::mem::take(&mut self.dying)
@@ -554,9 +559,9 @@ impl GroupState {
         self.finish(id);
     }
 
-    /// It could not be: it is tried again at the next opportunity.
-    pub(crate) fn not_buried(&mut self, death: Death) {
-        self.dying.push(death);
+    /// They could not be: they are tried again at the next opportunity.
+    pub(crate) fn not_buried(&mut self, deaths: impl IntoIterator<Item = Death>) {
+        self.dying.extend(deaths);
     }
 
     /// The messages below `first` of a lane are gone. Returns how many of them the group had not

@@ -24,7 +24,8 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Notes messages that were there before, in the order of their numbers.
+    /// Notes messages that were there before, in the order of their numbers. Where they are more than an
+    /// extent holds, they count as equally long.
     pub(crate) fn add_past(
         &mut self,
         first_seq: u64,
@@ -32,10 +33,23 @@ impl Extents {
         bytes: u64,
         last_time: Timestamp,
     ) {
-        if last_seq >= first_seq {
-            self.list.push_back(Extent { first_seq, last_seq, bytes, last_time });
-            self.bytes += bytes;
+        if last_seq < first_seq {
+            return;
         }
+        let messages = last_seq - first_seq + 1;
+        let extents = bytes.div_ceil(EXTENT_BYTES).clamp(1, messages);
+        // What lies below the `nth` of them.
+        let below =
+            |all: u64, nth: u64| (u128::from(all) * u128::from(nth) / u128::from(extents)) as u64;
+        for nth in 0..extents {
+            self.list.push_back(Extent {
+                first_seq: first_seq + below(messages, nth),
+                last_seq: first_seq + below(messages, nth + 1) - 1,
+                bytes: below(bytes, nth + 1) - below(bytes, nth),
+                last_time,
+            });
+        }
+        self.bytes += bytes;
     }
 
     #[inline]
@@ -56,6 +70,17 @@ impl Extents {
     /// The bytes of everything that is noted.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The bytes of what is noted from `first_seq` on, below which nothing lies but a part of the oldest
+    /// extent. The messages of that count as equally long.
+    pub(crate) fn bytes_from(&self, first_seq: u64) -> u64 {
+        let gone = self.list.front().map_or(0, |oldest| {
+            let messages = u128::from(oldest.last_seq - oldest.first_seq + 1);
+            let passed = u128::from(first_seq.saturating_sub(oldest.first_seq)).min(messages);
+            (u128::from(oldest.bytes) * passed / messages) as u64
+        });
+        self.bytes - gone
     }
 
     /// Forgets what lies wholly below `first_seq`.
@@ -115,6 +140,31 @@ mod tests {
         extents.forget_below(first);
         assert!((1_000_000..1_000_000 + 2 * EXTENT_BYTES).contains(&extents.bytes()));
         assert_eq!(extents.bytes(), (100_001 - first) * 100);
+    }
+
+    #[test]
+    fn what_was_there_before_is_counted_in_extents_as_well() {
+        let mut extents = Extents::default();
+        extents.add_past(1, 10_000, 64 << 20, Timestamp(1));
+        extents.add_past(10_001, 10_003, 100, Timestamp(2));
+        assert_eq!(extents.bytes(), (64 << 20) + 100);
+        extents.forget_below(5_001);
+        let half = 32 << 20;
+        assert!(extents.bytes().abs_diff(half) <= EXTENT_BYTES + 100, "{}", extents.bytes());
+        extents.forget_below(10_000);
+        assert!(extents.bytes() <= EXTENT_BYTES + 100, "{}", extents.bytes());
+        extents.forget_below(10_004);
+        assert_eq!(extents.bytes(), 0);
+        // A file of few long messages has no extents without one.
+        extents.add_past(10_004, 10_005, 2 << 20, Timestamp(3));
+        assert_eq!(extents.list.len(), 2);
+    }
+
+    #[test]
+    fn the_oldest_extent_counts_in_proportion() {
+        let extents = extents(10, 100);
+        assert_eq!([1, 2, 10, 11].map(|first| extents.bytes_from(first)), [1_000, 900, 100, 0]);
+        assert_eq!(Extents::default().bytes_from(7), 0);
     }
 
     #[test]

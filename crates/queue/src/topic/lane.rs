@@ -66,7 +66,8 @@ pub(crate) struct Lane {
     segments: OnceLock<Segments>,
     /// The oldest message that has not been dropped.
     first: AtomicU64,
-    /// How many bytes of the current segment are written.
+    /// The size of the current segment, and how many bytes of it are written.
+    segment_bytes: AtomicU64,
     filled: AtomicU64,
     written: AtomicU64,
     durable: AtomicU64,
@@ -121,6 +122,7 @@ impl Lane {
             store: Mutex::default(),
             segments: OnceLock::new(),
             first: AtomicU64::new(1),
+            segment_bytes: AtomicU64::new(0),
             filled: AtomicU64::new(0),
             written: AtomicU64::new(0),
             durable: AtomicU64::new(0),
@@ -140,11 +142,6 @@ impl Lane {
             mark.store(last, Ordering::Release);
         }
         let _ = self.segments.set(segments);
-    }
-
-    /// The size of the files of its log.
-    fn segment_bytes(&self) -> u64 {
-        self.place.as_ref().map_or(0, |place| place.segment_bytes)
     }
 
     /// Reads the log of somebody else, up to `visible`. To be called once.
@@ -263,7 +260,8 @@ impl Lane {
             let volume = writer.volume();
             self.plain_bytes.store(volume.plain_bytes, Ordering::Relaxed);
             self.stored_bytes.store(volume.stored_bytes, Ordering::Relaxed);
-            let filled = writer.segment_filled_bytes();
+            let (filled, segment_bytes) = (writer.segment_filled_bytes(), writer.segment_bytes());
+            self.segment_bytes.store(segment_bytes, Ordering::Relaxed);
             if self.filled.swap(filled, Ordering::Relaxed) > filled {
                 written.has_rolled = true;
                 if matches!(store.next, Next::Failed) {
@@ -272,7 +270,7 @@ impl Lane {
                 }
             }
             if writer.wants_segment() {
-                let due = store.next.take_due(filled, self.segment_bytes(), || writer.preparer());
+                let due = store.next.take_due(filled, segment_bytes, || writer.preparer());
                 written.making = written.making.or(due);
             }
             self.shelve(Batch::of_group(group, &house.spares));
@@ -314,8 +312,9 @@ impl Lane {
 
     /// Goes on with the next segment.
     pub(crate) fn make(&self, making: Making) {
+        let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
         let filled = || self.filled.load(Ordering::Relaxed);
-        let made = making::go_on(making, self.segment_bytes(), filled);
+        let made = making::go_on(making, segment_bytes, filled);
         let mut guard = lock(&self.store);
         let store = &mut *guard;
         store.next = match made {

@@ -30,9 +30,12 @@ pub(crate) enum Next {
     Failed,
 }
 
-/// How much of the next file should be made when the current one is filled so far.
-fn wanted_bytes(filled_bytes: u64, segment_bytes: u64) -> u64 {
-    (2 * filled_bytes).saturating_sub(segment_bytes / 2)
+/// How much of the next file, which takes `next_bytes`, should be made when the current one is filled so
+/// far.
+fn wanted_bytes(filled_bytes: u64, segment_bytes: u64, next_bytes: u64) -> u64 {
+    let (filled, all) = (u128::from(filled_bytes), u128::from(segment_bytes.max(1)));
+    let wanted = (4 * filled).saturating_sub(all) * u128::from(next_bytes) / (2 * all);
+    u64::try_from(wanted).unwrap_or(u64::MAX)
 }
 
 impl Next {
@@ -51,13 +54,13 @@ impl Next {
         segment_bytes: u64,
         preparer: impl FnOnce() -> SegmentPreparer,
     ) -> Option<Making> {
-        let wanted = wanted_bytes(filled_bytes, segment_bytes);
+        let wanted = |next_bytes| wanted_bytes(filled_bytes, segment_bytes, next_bytes);
         match std::mem::take(self) {
-            Next::Nothing if wanted > 0 => {
+            Next::Nothing if wanted(segment_bytes) > 0 => {
                 *self = Next::UnderWay;
                 Some(Making::New(preparer()))
             }
-            Next::Resting(begun) if wanted > begun.done_bytes() => {
+            Next::Resting(begun) if wanted(begun.bytes()) > begun.done_bytes() => {
                 *self = Next::UnderWay;
                 Some(Making::Begun(begun))
             }
@@ -85,7 +88,7 @@ pub(crate) fn go_on(
             Ok(Err(unfinished)) => begun = unfinished,
             Err(_) => return Err(Next::Failed),
         }
-        if begun.done_bytes() >= wanted_bytes(filled_bytes(), segment_bytes) {
+        if begun.done_bytes() >= wanted_bytes(filled_bytes(), segment_bytes, begun.bytes()) {
             return Err(Next::Resting(begun));
         }
     }

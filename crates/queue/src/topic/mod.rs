@@ -24,6 +24,7 @@ pub(crate) use producers::TRANSACTIONS;
 pub(crate) use publishing::{Accepted, Incoming, Refusal};
 pub(crate) use reading::{LaneCursor, Step};
 
+use crate::burial::{self, Coming};
 use crate::error::QueueError;
 use crate::group::Group;
 use crate::house::{House, LogPlace, Work};
@@ -39,6 +40,9 @@ use rialto_log::Level;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many messages of a file are looked at to know about how long they all are.
+const SAMPLED_MESSAGES: u64 = 64;
 
 /// What a file of a log holds besides messages.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
@@ -60,6 +64,8 @@ pub(crate) struct Topic {
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
     told: Mutex<told::Told>,
+    /// Dead letters that are on their way here.
+    letters: Mutex<Coming>,
     meter: Mutex<Meter>,
     /// Producers who wait for room.
     room: Waiters,
@@ -68,6 +74,10 @@ pub(crate) struct Topic {
     /// When it was last known to be synced, in nanoseconds since 1970.
     flushed_at: AtomicU64,
 }
+
+/// The size of the first file of a lane. Each one after it is twice as long, up to that of the topic's
+/// options, so that the space that a topic reserves ahead follows what it holds. A whole group fits in.
+const FIRST_SEGMENT_BYTES: u64 = (1 << 20) + 4096;
 
 /// Where a topic keeps a lane.
 pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
@@ -97,6 +107,7 @@ impl Topic {
                     place: dir.map(|dir| LogPlace {
                         dir: lane_dir(dir, number),
                         segment_bytes: options.segment_bytes,
+                        first_segment_bytes: Some(FIRST_SEGMENT_BYTES),
                         sealing: options.sealing(),
                         space: space_of(options.level),
                         is_guarded: true,
@@ -119,6 +130,7 @@ impl Topic {
             groups: Mutex::default(),
             delayed,
             told: Mutex::default(),
+            letters: Mutex::default(),
             meter,
             room: Waiters::default(),
             room_made: AtomicU64::new(0),
@@ -185,13 +197,28 @@ impl Topic {
             let end = beginnings.get(place + 1).map_or(next, |(first, _)| *first);
             // A file that is not written any more ends with its last message. None of its messages
             // is younger than the first of the next file.
-            let bytes = self.house.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
+            let file_bytes = self.house.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
+            let bytes = self.sampled_bytes(nth, *first, end).unwrap_or(file_bytes);
             let time = self.published_at(nth, end)?.unwrap_or_else(|| self.house.now());
             found.add_past(*first, end - 1, bytes, time);
         }
         let lane = &mut self.filling().lanes[nth];
         (lane.next_seq, lane.last_time, lane.extents) = (next, self.house.now(), found);
         Ok(())
+    }
+
+    /// About how many bytes the messages of a lane from `first` to before `end` take, if as long as the
+    /// first of them. The file says something else: groups take whole blocks, and may be compressed.
+    fn sampled_bytes(&self, nth: usize, first: u64, end: u64) -> Option<u64> {
+        let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
+        while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
+            // Damage is told to those who read it.
+            let Ok(Step::Message(message)) = cursor.step(self) else { break };
+            messages += 1;
+            bytes += message.bytes() as u64;
+        }
+        let all = u128::from(bytes) * u128::from(end.saturating_sub(first));
+        all.checked_div(u128::from(messages)).map(|all| u64::try_from(all).unwrap_or(u64::MAX))
     }
 
     /// When a message was published.
@@ -475,11 +502,26 @@ impl Topic {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is known of dead letters that are on their way here.
+    pub(crate) fn coming(&self) -> MutexGuard<'_, Coming> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether messages go that all of its groups have acknowledged: those of a work queue at once, dead
+    /// letters when others need their room.
+    pub(crate) fn drops_acknowledged(&self) -> bool {
+        self.options.kind == Kind::WorkQueue || burial::is_dead(&self.name)
+    }
+
     /// What all groups of a work queue are done with makes room.
     pub(crate) fn release_done(&self) {
-        if self.options.kind != Kind::WorkQueue {
-            return;
+        if self.options.kind == Kind::WorkQueue {
+            self.drop_acknowledged();
         }
+    }
+
+    /// Drops what all groups have acknowledged, if there are any.
+    pub(crate) fn drop_acknowledged(&self) {
         let groups = self.groups();
         let mut has_made = false;
         for (number, lane) in (0..self.options.priorities).zip(&self.lanes) {
@@ -506,7 +548,7 @@ impl Topic {
             let first = lane.first();
             filled.extents.forget_below(first);
             messages += filled.next_seq - first.min(filled.next_seq);
-            bytes += filled.extents.bytes();
+            bytes += filled.extents.bytes_from(first);
         }
         (messages, bytes)
     }

@@ -3,7 +3,7 @@
 //! be recognised. And it must say, durably, that the groups of a work queue are done with them: what
 //! moved a message to another topic may still be lost, and then this is the only place that has it.
 
-use super::{DELAYED_LANE, Kind, Lane, Topic};
+use super::{DELAYED_LANE, Lane, Topic};
 use crate::error::QueueError;
 use rialto_log::Level;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -69,7 +69,7 @@ impl Topic {
     /// Whether there are files that only wait for the control log to say that groups are done with
     /// them, where all rounds up to `safe_rounds` are synced.
     pub(crate) fn has_done_to_tell(&self, safe_rounds: u64) -> bool {
-        if self.level() == Level::Memory || self.options.kind != Kind::WorkQueue {
+        if self.level() == Level::Memory || !self.drops_acknowledged() {
             return false;
         }
         let mut told = self.told();
@@ -98,13 +98,12 @@ impl Topic {
     /// Deletes the files that nobody needs.
     pub(super) fn reclaim(self: &Arc<Self>) -> Result<(), QueueError> {
         let has_numbers = !self.filling().producers.is_empty();
-        let is_work_queue = self.options.kind == Kind::WorkQueue;
         for (nth, lane) in self.lanes.iter().enumerate() {
             let below = {
                 let told = self.told();
                 let known = |upto: &[u64]| upto.get(nth).copied().unwrap_or_default();
                 let numbered = if has_numbers { known(&told.upto) } else { u64::MAX };
-                let has_groups = is_work_queue && lane.number != DELAYED_LANE;
+                let has_groups = self.drops_acknowledged() && lane.number != DELAYED_LANE;
                 let done = if has_groups { known(&told.done) } else { u64::MAX };
                 numbered.min(done)
             };

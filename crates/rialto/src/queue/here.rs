@@ -131,7 +131,7 @@ impl Kept for Here {
     }
 
     fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
-        self.queue.redrive(topic, u64::MAX, |_| true).map_err(told)
+        self.queue.redrive(topic, u64::MAX, |_, _| true).map_err(told)
     }
 
     fn purge(&self, topic: &str) -> Result<u64, Error> {
