@@ -323,3 +323,66 @@ fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
     assert_eq!(feed.ticker(InstrumentId(1)), whole.ticker(InstrumentId(1)));
     assert_eq!(live.counts().commands(), last.0, "each command counts once");
 }
+
+/// Takes a while to hear.
+#[derive(Default)]
+struct Slow {
+    news: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Slow {
+    const TAKES: Duration = Duration::from_millis(2);
+}
+
+impl Listener for Slow {
+    fn joined(&self, _: Subscription, _: Seq) {}
+
+    fn hear(&self, news: &News<'_>) {
+        std::thread::sleep(Self::TAKES);
+        self.last.store(news.seq.0, Ordering::Release);
+        self.news.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn over(&self) {}
+}
+
+#[test]
+fn telling_takes_a_fifth_of_the_time_and_what_came_meanwhile_is_told_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = EngineConfig {
+        data_dir: dir.path().to_owned(),
+        level: Level::Buffered,
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let live = Live::start(&engine, LiveConfig::default()).unwrap();
+    let mut producer = engine.producer();
+    let last = send(&mut producer, setting().into_iter());
+    wait(&live, last);
+    let slow = Arc::new(Slow::default());
+    live.join(Subscription::Book(InstrumentId(1)), Arc::clone(&slow) as Arc<dyn Listener>);
+
+    // One at a time: each would be told by itself.
+    let (began, mut number, mut last) = (std::time::Instant::now(), 0, Seq::ZERO);
+    while began.elapsed() < Duration::from_secs(1) {
+        let resting = Command::Place(NewOrder::limit(
+            AccountId(1),
+            InstrumentId(1),
+            Side::Buy,
+            Quantity(1),
+            Price(1 + number % 100),
+        ));
+        last = send(&mut producer, std::iter::once(resting));
+        number += 1;
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    wait(&live, last);
+    let (elapsed, news) = (began.elapsed(), slow.news.load(Ordering::Acquire));
+    assert_eq!(slow.last.load(Ordering::Acquire), last.0, "nothing is left untold");
+    // A fifth of the time, and the last, which may come in a hurry.
+    let most = elapsed.as_nanos() / (5 * Slow::TAKES.as_nanos()) + 2;
+    assert!(u128::from(news) <= most, "{news} in {elapsed:?} for {number} orders");
+    assert!(news > 1, "{news}");
+}

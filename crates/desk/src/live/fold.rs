@@ -5,9 +5,9 @@ use super::news::{News, What};
 use super::private::{PrivateChannel, owners};
 use super::{LiveError, Shared};
 use crate::Names;
-use rialto_engine::{EventReader, EventRecord};
+use rialto_engine::{EventBatch, EventReader};
 use rialto_feed::{BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
-use rialto_model::{Event, Seq};
+use rialto_model::{Event, Seq, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -22,9 +22,23 @@ const WAIT: Duration = Duration::from_millis(50);
 /// How long queries that wait are let through at most before folding goes on.
 const COURTESY: Duration = Duration::from_micros(200);
 
+/// How often as long as it last took to tell subscribers the thread rests afterwards, so that telling
+/// any number of them takes a fifth of a processor at most. What happens meanwhile is told together:
+/// levels of a book that changed several times once.
+const REST: u32 = 4;
+/// It rests for nothing shorter than this, and not longer than [`REST_MAX`].
+const REST_MIN: Duration = Duration::from_micros(400);
+const REST_MAX: Duration = Duration::from_millis(50);
+/// Nor while so many commands wait to be folded.
+const REST_COMMANDS: u64 = 1_024;
+/// How often it looks whether they do.
+const REST_LOOK: Duration = Duration::from_millis(1);
+
 pub(super) struct Folder {
     shared: Arc<Shared>,
     reader: EventReader,
+    /// What was read and is not folded yet.
+    batch: Option<EventBatch>,
     /// Commands after this one are counted.
     count_after: Seq,
 }
@@ -37,17 +51,23 @@ enum Told {
     Balance(BalanceView),
 }
 
+/// A command with events that are somebody's own.
+struct Own {
+    seq: Seq,
+    time: Timestamp,
+    events: Vec<Event>,
+}
+
 /// What one round found out.
-struct Round<'a> {
+struct Round {
     told: Vec<Told>,
-    /// Commands with events that are somebody's own.
-    own: Vec<EventRecord<'a>>,
+    own: Vec<Own>,
     last: Seq,
 }
 
 impl Folder {
     pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
-        Folder { shared, reader, count_after }
+        Folder { shared, reader, batch: None, count_after }
     }
 
     pub(super) fn run(mut self) {
@@ -63,50 +83,61 @@ impl Folder {
 
     fn follow(&mut self) -> Result<(), LiveError> {
         while !self.shared.stop.load(Ordering::Acquire) {
-            match self.reader.next_timeout(WAIT)? {
-                Some(batch) => {
-                    let mut records = batch.iter().peekable();
-                    while records.peek().is_some() && !self.shared.stop.load(Ordering::Acquire) {
-                        self.round(&mut records)?;
-                    }
-                }
-                None if self.reader.is_over() => break,
-                None => {}
+            if self.batch.is_none() {
+                self.batch = self.reader.next_timeout(WAIT)?;
+            }
+            if self.batch.is_some() {
+                let telling = self.round()?;
+                self.rest_after(telling);
+            } else if self.reader.is_over() {
+                break;
             }
         }
         Ok(())
     }
 
-    /// Folds for about [`ROUND`], lets queries see it, and then tells subscribers.
-    fn round<'a>(
-        &mut self,
-        records: &mut std::iter::Peekable<impl Iterator<Item = EventRecord<'a>>>,
-    ) -> Result<(), LiveError> {
+    /// Leaves the processor to others in proportion to how long it took to tell subscribers.
+    fn rest_after(&self, telling: Duration) {
+        let rest = (telling * REST).min(REST_MAX);
+        if rest < REST_MIN {
+            return;
+        }
+        let began = Instant::now();
+        let is_wanted = || {
+            self.shared.stop.load(Ordering::Acquire)
+                || self.reader.released().0.saturating_sub(self.shared.hub.told().0)
+                    >= REST_COMMANDS
+        };
+        while began.elapsed() < rest && !is_wanted() {
+            std::thread::sleep(rest.saturating_sub(began.elapsed()).min(REST_LOOK));
+        }
+    }
+
+    /// Folds for about [`ROUND`], lets queries see it, and then tells subscribers. Returns how long
+    /// telling them took.
+    fn round(&mut self) -> Result<Duration, LiveError> {
         let shared = Arc::clone(&self.shared);
         let table = shared.hub.take();
         let folded = {
             let mut feed = shared.feed.write().unwrap_or_else(PoisonError::into_inner);
-            let folded = self.fold(&mut feed, records, &table);
+            let folded = self.fold(&mut feed, &table);
             // Before queries can see it, so that names are never behind what they name.
             shared.learn_names(&feed);
             folded
         };
         let told = folded.as_ref().map_or(shared.hub.told(), |round| round.last);
+        let began = Instant::now();
         if let Ok(round) = &folded {
             self.tell(round, &table);
         }
+        let telling = began.elapsed();
         shared.hub.put_back(table, told);
         shared.folded.send_replace(told);
         self.let_readers_through();
-        folded.map(drop)
+        folded.map(|_| telling)
     }
 
-    fn fold<'a>(
-        &self,
-        feed: &mut Feed,
-        records: &mut std::iter::Peekable<impl Iterator<Item = EventRecord<'a>>>,
-        table: &Table,
-    ) -> Result<Round<'a>, LiveError> {
+    fn fold(&mut self, feed: &mut Feed, table: &Table) -> Result<Round, LiveError> {
         let began = Instant::now();
         let mut round = Round { told: Vec::new(), own: Vec::new(), last: feed.seq() };
         let mut time = feed.time();
@@ -117,7 +148,14 @@ impl Folder {
             }
         };
         let mut look = COMMANDS_PER_LOOK;
-        while let Some(record) = records.next_if(|_| look > 0) {
+        while look > 0 {
+            let Some(record) = self.batch.as_mut().and_then(EventBatch::take_first) else {
+                self.batch = self.reader.try_next()?;
+                if self.batch.is_none() {
+                    break;
+                }
+                continue;
+            };
             let seq = record.seq;
             let undecodable = |source| LiveError::Decode { seq, source };
             let counts = (seq > self.count_after).then_some(&self.shared.counts);
@@ -135,7 +173,8 @@ impl Folder {
                 counts.count_command();
             }
             if is_own {
-                own.push(record);
+                let (time, events) = record.decode().map_err(undecodable)?;
+                own.push(Own { seq, time, events: events.filter_map(Result::ok).collect() });
             }
             (*last, time) = (seq, stamped);
             look -= 1;
@@ -148,18 +187,15 @@ impl Folder {
     }
 
     /// Tells subscribers.
-    fn tell(&self, round: &Round<'_>, table: &Table) {
+    fn tell(&self, round: &Round, table: &Table) {
         let tell = Telling { table, names: &self.shared.names() };
         // Whoever is cut off at something public has then been told all of their own.
-        for record in &round.own {
-            // It was decoded while it was folded, so that it decodes again.
-            let Ok((time, events)) = record.decode() else { continue };
-            let events: Vec<Event> = events.filter_map(Result::ok).collect();
+        for Own { seq, time, events } in &round.own {
             let accounts: BTreeSet<_> = events.iter().flat_map(owners).flatten().collect();
             for account in accounts {
                 for channel in [PrivateChannel::Orders, PrivateChannel::Fills] {
-                    let own = What::Own { time, events: &events };
-                    tell.of(Subscription::Own(channel, account), record.seq, own);
+                    let own = What::Own { time: *time, events };
+                    tell.of(Subscription::Own(channel, account), *seq, own);
                 }
             }
         }

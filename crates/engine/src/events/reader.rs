@@ -148,6 +148,17 @@ impl EventBatch {
         self.block.last()
     }
 
+    /// Takes the events of the first sequence off the batch.
+    pub fn take_first(&mut self) -> Option<EventRecord<'_>> {
+        let seq = self.first;
+        if seq > self.last() {
+            return None;
+        }
+        let (bytes, next) = self.block.record_at(self.offset)?;
+        (self.first, self.offset) = (seq.next(), next);
+        Some(EventRecord { seq, bytes })
+    }
+
     /// The events of each sequence, in order.
     pub fn iter(&self) -> impl Iterator<Item = EventRecord<'_>> {
         let mut offset = self.offset;

@@ -1,6 +1,6 @@
 //! What the outbox is told by the live feed.
 
-use super::{Entry, Item, Kind, Outbox};
+use super::{Item, Kind, Outbox};
 use crate::stream::message;
 use axum::extract::ws::Utf8Bytes;
 use rialto_desk::{Listener, News, PrivateChannel, Subscription, What};
@@ -59,7 +59,9 @@ impl Outbox {
     /// Something happened that a subscriber must hear of.
     pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
         let mut state = self.lock();
-        if !state.hears(subscription) || !self.has_room(&mut state, Some(subscription), seq, text) {
+        if state.heard(subscription).is_none()
+            || !self.has_room(&mut state, Some(subscription), seq, text)
+        {
             return;
         }
         match &mut state.resuming {
@@ -80,9 +82,7 @@ impl Outbox {
     pub(super) fn delta(&self, delta: &Arc<BookDelta>, text: &Utf8Bytes) {
         let subscription = Subscription::Book(delta.instrument);
         let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Book(slot), .. }) =
-                state.subscriptions.get_mut(&subscription)
+        if let Some(Kind::Book(slot)) = state.heard(subscription)
             && slot.add(delta, text)
         {
             state.queue.push_back(Item::Slot(subscription));
@@ -94,9 +94,7 @@ impl Outbox {
     pub(super) fn top_changed(&self, instrument: InstrumentId) {
         let subscription = Subscription::Top(instrument);
         let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Top { queued }, .. }) =
-                state.subscriptions.get_mut(&subscription)
+        if let Some(Kind::Top { queued }) = state.heard(subscription)
             && !std::mem::replace(queued, true)
         {
             state.queue.push_back(Item::Slot(subscription));
@@ -108,9 +106,7 @@ impl Outbox {
     pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
         let subscription = Subscription::Ticker(ticker.instrument);
         let mut state = self.lock();
-        if state.hears(subscription)
-            && let Some(Entry { kind: Kind::Ticker(waits), .. }) =
-                state.subscriptions.get_mut(&subscription)
+        if let Some(Kind::Ticker(waits)) = state.heard(subscription)
             && waits.replace((ticker.at.seq, text.clone())).is_none()
         {
             state.queue.push_back(Item::Slot(subscription));

@@ -311,11 +311,13 @@ impl State {
         self.queue.push_back(Item::Text { subscription, seq, text });
     }
 
-    /// Whether what is told of a subscription is for it: what was on its way before it joined is
-    /// not.
-    fn hears(&self, subscription: Subscription) -> bool {
-        self.end.is_none()
-            && self.subscriptions.get(&subscription).is_some_and(|entry| entry.joined)
+    /// A subscription for which what is told is meant: what was on its way before it joined is not.
+    fn heard(&mut self, subscription: Subscription) -> Option<&mut Kind> {
+        if self.end.is_some() {
+            return None;
+        }
+        let entry = self.subscriptions.get_mut(&subscription)?;
+        entry.joined.then_some(&mut entry.kind)
     }
 
     /// How far the private streams will be complete if nothing more is sent: before everything of
