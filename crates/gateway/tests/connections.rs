@@ -308,3 +308,23 @@ fn orders_are_not_answered_on_the_threads_of_everything_else() {
     assert!(while_ordering < REQUESTS / 4, "{while_ordering} switches for orders");
     assert!(while_asking > REQUESTS / 4, "{while_asking} switches for everything else");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn operators_are_not_answered_on_the_threads_of_everything_else() {
+    const NICE: u8 = 9;
+    const REQUESTS: u64 = 400;
+    let house = House::empty(GatewayConfig {
+        operations_listen: Some(SocketAddr::from((HERE, 0))),
+        shared_nice: NICE,
+        ..config()
+    });
+    let mut operator = house.operator();
+    operator.send("GET", "/v1/live", &[], b"").expect(200);
+    let before = switches_of_shared_threads(NICE.into());
+    for _ in 0..REQUESTS {
+        operator.send("GET", "/v1/live", &[], b"").expect(200);
+    }
+    let switches = switches_of_shared_threads(NICE.into()) - before;
+    assert!(switches < REQUESTS / 4, "{switches} switches");
+}

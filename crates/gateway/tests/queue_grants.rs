@@ -1,4 +1,4 @@
-//! What one key may use up of the queue: topics and bytes of its grant, and consumers. Who is not
+//! What one key may use up of the queue: topics, groups and bytes of its grant, and consumers. Who is not
 //! concerned goes on, and room comes back.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
@@ -27,6 +27,10 @@ fn topic(name: &str) -> Value {
 
 fn create(house: &House, key: &Key, name: &str) -> Reply {
     house.ask(key, "POST", "/v1/queues", topic(name))
+}
+
+fn group(house: &House, key: &Key, topic: &str, name: &str) -> Reply {
+    house.ask(key, "POST", &format!("/v1/queues/{topic}/groups"), json!({"name": name}))
 }
 
 fn publish(house: &House, key: &Key, topic: &str, payload: &str) -> Reply {
@@ -102,13 +106,19 @@ fn a_key_creates_no_more_topics_than_its_grant_allows() {
 
 #[test]
 fn a_grant_that_does_not_say_has_the_bounds_of_the_settings() {
-    let queue =
-        QueueLimits { topic_bytes_max: 70_000, grant_topics_max: 1, grant_bytes_max: 1_000 };
+    let queue = QueueLimits {
+        topic_bytes_max: 70_000,
+        grant_topics_max: 1,
+        grant_groups_max: 1,
+        grant_bytes_max: 1_000,
+    };
     let house = House::empty(GatewayConfig { queue, ..config() });
     let alice = key(&house, "a.*", json!({}));
     let told = create(&house, &alice, "a.1").expect(201);
     assert_eq!(told["bytes_max"], "70000", "{told}");
     create(&house, &alice, "a.2").refuses(503, "grant_topics");
+    group(&house, &alice, "a.1", "one").expect(201);
+    group(&house, &alice, "a.1", "two").refuses(503, "grant_groups");
     publish(&house, &alice, "a.1", &"x".repeat(1_000)).refuses(503, "grant_full");
     publish(&house, &alice, "a.1", "x").expect(201);
     let carol = key(&house, "c.*", json!({"topics_max": 2, "bytes_max": 10_000}));
@@ -116,6 +126,49 @@ fn a_grant_that_does_not_say_has_the_bounds_of_the_settings() {
         create(&house, &carol, name).expect(201);
         publish(&house, &carol, name, &"x".repeat(1_000)).expect(201);
     }
+}
+
+#[test]
+fn a_key_creates_no_more_groups_than_its_grant_allows() {
+    let house = House::empty(config());
+    let alice = key(&house, "a.*", json!({"groups_max": 2}));
+    let bob = key(&house, "b.*", json!({"groups_max": 2}));
+    for name in ["a.1", "a.2", "b.1"] {
+        house.operate("POST", "/v1/queues", topic(name)).expect(201);
+    }
+    group(&house, &alice, "a.1", "one").expect(201);
+    group(&house, &alice, "a.2", "two").expect(201);
+    let refused = group(&house, &alice, "a.1", "three").refuses(503, "grant_groups");
+    assert!(refused.body.to_string().contains("a.*"), "{}", refused.body);
+    assert!(!refused.head.contains("retry-after"), "it helps only to delete one");
+    group(&house, &alice, "a.1", "one").expect(201);
+    group(&house, &bob, "b.1", "one").expect(201);
+    house.ask(&alice, "DELETE", "/v1/queues/a.2/groups/two", Value::Null).expect(200);
+    group(&house, &alice, "a.1", "three").expect(201);
+    // Operators are not bound.
+    house.operate("POST", "/v1/queues/a.1/groups", json!({"name": "four"})).expect(201);
+}
+
+#[test]
+fn dead_letters_that_are_sent_back_are_charged_to_the_grant() {
+    let house = House::empty(config());
+    let text = "x".repeat(1_000);
+    let room = json!({"bytes_max": 3 * bytes_of(&text)});
+    let alice = key(&house, "a*", room);
+    house.operate("POST", "/v1/queues", topic("a")).expect(201);
+    group(&house, &alice, "a", "all").expect(201);
+    publish(&house, &alice, "a", &text).expect(201);
+    settle_all(&house, "a", "nack", json!({"refuse": true}));
+    let redrive = || house.ask(&alice, "POST", "/v1/queues/a.dead/redrive", Value::Null);
+    // The message and its dead letter leave no room for the message once more, as long as they count.
+    let until_dead = || house.operate("GET", "/v1/queues/a.dead", Value::Null);
+    until(200, until_dead);
+    until(503, || publish(&house, &alice, "a", &text));
+    let told = redrive().expect(200);
+    assert_eq!((&told["sent"], &told["kept"]), (&json!("0"), &json!("1")), "{told}");
+    // Operators are not bound.
+    let told = house.operate("POST", "/v1/queues/a.dead/redrive", Value::Null).expect(200);
+    assert_eq!(told["sent"], "1", "{told}");
 }
 
 #[test]

@@ -162,7 +162,8 @@ fn what_nobody_read_was_not_tried(queue: &Queue) {
         queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
         lines[line(0).len()..]
     );
-    let letter = queue.json(&["dead-letters", "t", "--json"]);
+    let letter = printed_in_time(queue, &["dead-letters", "t", "--json"]);
+    let letter: Value = serde_json::from_str(&letter).unwrap();
     assert_eq!(letter["headers"]["dead-attempts"], "2");
 }
 

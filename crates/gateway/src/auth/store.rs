@@ -275,6 +275,7 @@ mod tests {
             scopes: [Scope::Read, Scope::Trade].into_iter().collect(),
             queues: vec![QueueGrant {
                 topics_max: None,
+                groups_max: Some(7),
                 bytes_max: Some(1 << 30),
                 topics: TopicPattern::new("jobs.*").unwrap(),
                 rights: vec![QueueRight::Produce],

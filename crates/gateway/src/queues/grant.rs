@@ -113,6 +113,10 @@ pub struct QueueGrant {
     /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics_max: Option<u32>,
+    /// How many groups these topics may have together when the key creates one; the gateway's setting if
+    /// left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_max: Option<u32>,
     /// How many bytes these topics may hold together when the key publishes; the gateway's setting if
     /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -66,6 +66,15 @@ impl QueueKeeper {
         self.quotas.take_bytes(&self.queue, &Quota::of(caller), topic, bytes)
     }
 
+    /// Charges somebody for each message that is to be published, on a thread of its own.
+    pub(super) fn charging(
+        &self,
+        caller: &Caller,
+    ) -> impl Fn(&Name, u64) -> Result<()> + Send + 'static {
+        let (queue, quotas, quota) = (self.queue.clone(), self.quotas.clone(), Quota::of(caller));
+        move |topic, bytes| quotas.take_bytes(&queue, &quota, topic, bytes)
+    }
+
     pub(super) fn leases(&self) -> LeaseTexts {
         self.leases
     }
@@ -180,9 +189,16 @@ impl Handler<GetTopic> for QueueKeeper {
 }
 
 impl Handler<CreateGroup> for QueueKeeper {
-    async fn handle(&self, create: CreateGroup, _: &Context<'_>) -> Result<()> {
+    async fn handle(&self, create: CreateGroup, cx: &Context<'_>) -> Result<()> {
         let CreateGroup { topic, group, options } = create;
-        self.aside(move |queue| queue.create_group(topic.as_str(), group.as_str(), options)).await
+        let (quotas, quota) = (self.quotas.clone(), Quota::of(caller(cx)?));
+        let create = move |queue: &Queue| {
+            let _creating = quotas.creating();
+            Ok(quotas.check_create_group(queue, &quota, &topic, &group).map(|()| {
+                queue.create_group(topic.as_str(), group.as_str(), options).map_err(told)
+            }))
+        };
+        self.aside(create).await??
     }
 }
 

@@ -84,10 +84,11 @@ impl Handler<RedriveLetters> for QueueKeeper {
         let RedriveLetters { topic, from, max } = redrive;
         let caller = caller(cx)?;
         let (is_admin, grants) = (caller.scopes().has(Scope::Admin), caller.queues().to_vec());
+        let charge = self.charging(caller);
         // What a letter says of where it came from may be anybody's word.
-        let may = move |origin: &Name| {
+        let may = move |origin: &Name, bytes: u64| {
             let allows = |right| grants.iter().any(|grant| grant.allows(right, origin.as_str()));
-            is_admin || allows(QueueRight::Produce)
+            is_admin || (allows(QueueRight::Produce) && charge(origin, bytes).is_ok())
         };
         self.aside(move |queue| queue.redrive_from(topic.as_str(), &from, max as u64, may)).await
     }

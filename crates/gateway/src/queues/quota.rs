@@ -1,4 +1,4 @@
-//! How much a key may use up with a grant: topics, and bytes that they hold.
+//! How much a key may use up with a grant: topics, their groups, and bytes that they hold.
 //!
 //! A grant is charged for all topics that it means, whoever created them or published on them: that
 //! needs no record of who did what, and two keys with the same grant share its room.
@@ -22,13 +22,20 @@ pub struct QueueLimits {
     pub topic_bytes_max: u64,
     /// How many topics of its names there may be when a key creates one.
     pub grant_topics_max: u32,
+    /// How many groups the topics of a grant may have together when a key creates one.
+    pub grant_groups_max: u32,
     /// How many bytes the topics of a grant may hold together when a key publishes.
     pub grant_bytes_max: u64,
 }
 
 impl Default for QueueLimits {
     fn default() -> QueueLimits {
-        QueueLimits { topic_bytes_max: 1 << 30, grant_topics_max: 100, grant_bytes_max: 4 << 30 }
+        QueueLimits {
+            topic_bytes_max: 1 << 30,
+            grant_topics_max: 100,
+            grant_groups_max: 1_000,
+            grant_bytes_max: 4 << 30,
+        }
     }
 }
 
@@ -42,7 +49,7 @@ struct Held {
 pub(super) struct Quotas {
     limits: QueueLimits,
     held: Mutex<HashMap<TopicPattern, Held>>,
-    /// Held from counting topics until one more is there.
+    /// Held from counting topics or groups until one more is there.
     creating: Mutex<()>,
 }
 
@@ -62,7 +69,7 @@ impl Quotas {
         Quotas { limits, held: Mutex::default(), creating: Mutex::default() }
     }
 
-    /// Held while a topic is created for somebody.
+    /// Held while a topic or a group is created for somebody.
     pub(super) fn creating(&self) -> MutexGuard<'_, ()> {
         lock(&self.creating)
     }
@@ -105,6 +112,34 @@ impl Quotas {
              one."
         );
         Err(Error::new(ErrorKind::Busy, "grant_topics", message).retryable(false))
+    }
+
+    /// Whether there is room for another group of a topic in one of the caller's grants.
+    pub(super) fn check_create_group(
+        &self,
+        queue: &Queue,
+        caller: &Quota,
+        topic: &Name,
+        group: &Name,
+    ) -> Result<()> {
+        let Quota::Grants(grants) = caller else { return Ok(()) };
+        if queue.has_group(topic.as_str(), group.as_str()) {
+            return Ok(());
+        }
+        let mut refused = None;
+        for grant in grants.iter().filter(|it| it.allows(QueueRight::Admin, topic.as_str())) {
+            let limit = grant.groups_max.unwrap_or(self.limits.grant_groups_max) as usize;
+            if queue.groups(|topic| is_charged(&grant.topics, topic.as_str())) < limit {
+                return Ok(());
+            }
+            refused = Some((&grant.topics, limit));
+        }
+        let Some((topics, limit)) = refused else { return Ok(()) };
+        let message = format!(
+            "The topics of the grant {topics} have {limit} groups already, as many as they may; delete \
+             one."
+        );
+        Err(Error::new(ErrorKind::Busy, "grant_groups", message).retryable(false))
     }
 
     /// Takes room for so many bytes out of one of the caller's grants.
@@ -177,12 +212,18 @@ impl Quota {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_queue::{Publish, QueueOptions};
+    use rialto_queue::{GroupOptions, Publish, QueueOptions};
 
     fn granted(topics: &str, topics_max: Option<u32>, bytes_max: Option<u64>) -> Quota {
         let rights = vec![QueueRight::Admin, QueueRight::Produce];
         let topics = TopicPattern::new(topics).unwrap();
-        Quota::Grants(vec![QueueGrant { topics, rights, topics_max, bytes_max }])
+        Quota::Grants(vec![QueueGrant {
+            topics,
+            rights,
+            topics_max,
+            groups_max: Some(2),
+            bytes_max,
+        }])
     }
 
     fn queue_with(topics: &[&str]) -> Queue {
@@ -194,7 +235,12 @@ mod tests {
     }
 
     fn limits() -> QueueLimits {
-        QueueLimits { topic_bytes_max: 1_000, grant_topics_max: 3, grant_bytes_max: 1_000 }
+        QueueLimits {
+            topic_bytes_max: 1_000,
+            grant_topics_max: 3,
+            grant_groups_max: 3,
+            grant_bytes_max: 1_000,
+        }
     }
 
     #[test]
@@ -213,6 +259,29 @@ mod tests {
         assert_eq!(refused(&Quota::Free, "t4"), None);
         queue.delete_topic("t1").unwrap();
         assert_eq!(refused(&usual, "t4"), None);
+    }
+
+    #[test]
+    fn the_topics_of_a_grant_have_a_bounded_number_of_groups() {
+        let (quotas, queue) = (Quotas::new(limits()), queue_with(&["t1", "t1.dead", "other"]));
+        let group = |topic, name| {
+            queue.create_group(topic, name, GroupOptions::default()).unwrap();
+        };
+        let refused = |quota: &Quota, group| {
+            let (topic, group) = (Name::new("t1").unwrap(), Name::new(group).unwrap());
+            let refused = quotas.check_create_group(&queue, quota, &topic, &group).err();
+            refused.map(|error| error.code().to_owned())
+        };
+        let two = granted("t*", None, None);
+        group("other", "a");
+        group("t1", "a");
+        assert_eq!(refused(&two, "b"), None);
+        group("t1.dead", "redrive");
+        assert_eq!(refused(&two, "b").as_deref(), Some("grant_groups"));
+        assert_eq!(refused(&two, "a"), None, "it is there");
+        assert_eq!(refused(&Quota::Free, "b"), None);
+        queue.delete_group("t1", "a").unwrap();
+        assert_eq!(refused(&two, "b"), None);
     }
 
     #[test]

@@ -155,6 +155,9 @@ fn write_key(out: &mut JsonOut, key: &KeyInfo, secret: Option<&Secret>) {
         if let Some(topics) = grant.topics_max {
             out.key("topics_max").number(topics);
         }
+        if let Some(groups) = grant.groups_max {
+            out.key("groups_max").number(groups);
+        }
         if let Some(bytes) = grant.bytes_max {
             out.key("bytes_max").number(i64::try_from(bytes).unwrap_or(i64::MAX));
         }

@@ -380,7 +380,8 @@ pub const SETTINGS: &[Setting] = &[
          most 90 days; the oldest is forgotten. About 1 KB each."),
     other!("queue", "enabled", Switch, queue_enabled,
         "Whether topics are kept, in the directory queue of the data directory. They cost four \
-         threads, and 64 MiB of disk for each priority of a topic that is being written."),
+         threads; each priority of a topic that is being written takes 4 MiB of disk, and up to four \
+         times what was written to it."),
     number!("queue", "buffers_bytes", 0, 1_099_511_627_776, "bytes", queue_buffers_bytes as usize,
         "Memory for messages that is made ready when the venue starts and then kept. Bursts on \
          topics at the level memory are several times as fast as when the system has to hand \
@@ -388,11 +389,17 @@ pub const SETTINGS: &[Setting] = &[
     number!("queue", "topic_bytes_max", 0, 1_125_899_906_842_624, "bytes",
         gateway.queue.topic_bytes_max as u64,
         "What a topic holds, in each priority, that is created over HTTP without bytes_max: a \
-         stream drops its oldest messages beyond, a work queue is full. 0 for no bound."),
+         stream drops its oldest messages beyond, a work queue is full. Also what the dead letters \
+         take of a topic that has no bound, such as venue.events. 0 for no bound."),
     number!("queue", "grant_topics_max", 1, 10_000, "topics",
         gateway.queue.grant_topics_max as u32,
         "How many topics there may be of the names that a key was granted, when it creates one, \
          unless the grant says so itself; then grant_topics (503). Operators are not bound."),
+    number!("queue", "grant_groups_max", 1, 1_000_000, "groups",
+        gateway.queue.grant_groups_max as u32,
+        "How many groups the topics of the names may have together that a key was granted, when it \
+         creates one, unless the grant says so itself; then grant_groups (503). Operators are not \
+         bound."),
     number!("queue", "grant_bytes_max", 1_048_576, 1_125_899_906_842_624, "bytes",
         gateway.queue.grant_bytes_max as u64,
         "How much the topics may hold, all together and with their dead letters, that a key was \

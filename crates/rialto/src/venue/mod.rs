@@ -145,6 +145,8 @@ impl Venue {
                 buffers_bytes: config.queue_buffers_bytes,
                 spare_bytes_max: config.queue_spare_bytes,
                 descriptors_max: config.queue_descriptors_max,
+                dead_letters_bytes_max: Some(config.gateway.queue.topic_bytes_max)
+                    .filter(|bytes| *bytes > 0),
                 ..QueueOptions::at(config.data_dir().join(QUEUE_DIR))
             };
             let queue = queue::Part::new(options, running.clone());

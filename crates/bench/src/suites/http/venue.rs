@@ -102,7 +102,8 @@ impl Served {
     ) -> Result<(String, String), BenchError> {
         let topics = TopicPattern::new(topic).map_err(broken(case, "name a topic"))?;
         let rights = vec![QueueRight::Produce];
-        let grant = QueueGrant { topics, rights, topics_max: None, bytes_max: None };
+        let grant =
+            QueueGrant { topics, rights, topics_max: None, groups_max: None, bytes_max: None };
         let request = KeyRequest {
             label: String::new(),
             member: MemberId(1),
