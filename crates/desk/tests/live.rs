@@ -242,6 +242,22 @@ fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
     assert_eq!(live.lag(), 0);
 }
 
+/// A venue with its setting, and a feed that has caught up.
+fn running(dir: &std::path::Path) -> (Engine, Arc<Live>, Producer) {
+    let config = EngineConfig {
+        data_dir: dir.to_owned(),
+        level: Level::Buffered,
+        segment_bytes: 4 << 20,
+        ..EngineConfig::default()
+    };
+    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
+    let live = Live::start(&engine, LiveConfig::default()).unwrap();
+    let mut producer = engine.producer();
+    let last = send(&mut producer, setting().into_iter());
+    wait(&live, last);
+    (engine, live, producer)
+}
+
 /// Ends the folding thread with the first it hears, as a defect would.
 struct Breaks(AtomicBool);
 
@@ -279,17 +295,7 @@ impl Listener for Hears {
 #[test]
 fn a_feed_that_failed_goes_on_where_everybody_knows_it() {
     let dir = tempfile::tempdir().unwrap();
-    let config = EngineConfig {
-        data_dir: dir.path().to_owned(),
-        level: Level::Buffered,
-        segment_bytes: 4 << 20,
-        ..EngineConfig::default()
-    };
-    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
-    let live = Live::start(&engine, LiveConfig::default()).unwrap();
-    let mut producer = engine.producer();
-    let last = send(&mut producer, setting().into_iter());
-    wait(&live, last);
+    let (engine, live, mut producer) = running(dir.path());
 
     let book = Subscription::Book(InstrumentId(1));
     let breaks = Arc::new(Breaks(AtomicBool::new(false)));
@@ -350,17 +356,7 @@ impl Listener for Slow {
 #[test]
 fn telling_takes_a_fifth_of_the_time_and_what_came_meanwhile_is_told_together() {
     let dir = tempfile::tempdir().unwrap();
-    let config = EngineConfig {
-        data_dir: dir.path().to_owned(),
-        level: Level::Buffered,
-        segment_bytes: 4 << 20,
-        ..EngineConfig::default()
-    };
-    let (engine, _) = Engine::start(config, Arc::new(RealDisk::new())).unwrap();
-    let live = Live::start(&engine, LiveConfig::default()).unwrap();
-    let mut producer = engine.producer();
-    let last = send(&mut producer, setting().into_iter());
-    wait(&live, last);
+    let (_engine, live, mut producer) = running(dir.path());
     let slow = Arc::new(Slow::default());
     live.join(Subscription::Book(InstrumentId(1)), Arc::clone(&slow) as Arc<dyn Listener>);
 

@@ -8,7 +8,7 @@ use crate::Names;
 use rialto_engine::{EventBatch, EventReader};
 use rialto_feed::{BalanceView, BookDelta, Feed, PublicTrade, Ticker, Update};
 use rialto_model::{Event, Seq, Timestamp};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,23 +22,23 @@ const WAIT: Duration = Duration::from_millis(50);
 /// How long queries that wait are let through at most before folding goes on.
 const COURTESY: Duration = Duration::from_micros(200);
 
-/// How often as long as it last took to tell subscribers the thread rests afterwards, so that telling
-/// any number of them takes a fifth of a processor at most. What happens meanwhile is told together:
-/// levels of a book that changed several times once.
+/// After subscribers were told, the thread rests for four times as long as that took. Telling any number
+/// of subscribers then takes a fifth of a processor at most. What changes meanwhile is told together: a
+/// level of a book that changes twice is told once.
 const REST: u32 = 4;
-/// It rests for nothing shorter than this, and not longer than [`REST_MAX`].
+/// A rest that would be shorter is left out.
 const REST_MIN: Duration = Duration::from_micros(400);
 const REST_MAX: Duration = Duration::from_millis(50);
-/// Nor while so many commands wait to be folded.
-const REST_COMMANDS: u64 = 1_024;
-/// How often it looks whether they do.
+/// A rest ends when as many commands wait to be folded. As many are read at a time.
+const WAITING_MAX: u64 = 1_024;
+/// How often a rest looks at the number of commands that wait.
 const REST_LOOK: Duration = Duration::from_millis(1);
 
 pub(super) struct Folder {
     shared: Arc<Shared>,
     reader: EventReader,
     /// What was read and is not folded yet.
-    batch: Option<EventBatch>,
+    batches: VecDeque<EventBatch>,
     /// Commands after this one are counted.
     count_after: Seq,
 }
@@ -67,7 +67,7 @@ struct Round {
 
 impl Folder {
     pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
-        Folder { shared, reader, batch: None, count_after }
+        Folder { shared, reader, batches: VecDeque::new(), count_after }
     }
 
     pub(super) fn run(mut self) {
@@ -83,15 +83,30 @@ impl Folder {
 
     fn follow(&mut self) -> Result<(), LiveError> {
         while !self.shared.stop.load(Ordering::Acquire) {
-            if self.batch.is_none() {
-                self.batch = self.reader.next_timeout(WAIT)?;
-            }
-            if self.batch.is_some() {
+            self.read()?;
+            if !self.batches.is_empty() {
                 let telling = self.round()?;
                 self.rest_after(telling);
             } else if self.reader.is_over() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Reads what there is to be folded, and waits for it if there is nothing.
+    fn read(&mut self) -> Result<(), LiveError> {
+        self.batches.retain(|batch| batch.remaining() > 0);
+        if self.batches.is_empty() {
+            self.batches.extend(self.reader.next_timeout(WAIT)?);
+        }
+        let mut waiting = self.batches.iter().map(EventBatch::remaining).sum::<u64>();
+        while waiting > 0
+            && waiting < WAITING_MAX
+            && let Some(batch) = self.reader.try_next()?
+        {
+            waiting += batch.remaining();
+            self.batches.push_back(batch);
         }
         Ok(())
     }
@@ -105,8 +120,7 @@ impl Folder {
         let began = Instant::now();
         let is_wanted = || {
             self.shared.stop.load(Ordering::Acquire)
-                || self.reader.released().0.saturating_sub(self.shared.hub.told().0)
-                    >= REST_COMMANDS
+                || self.reader.released().0.saturating_sub(self.shared.hub.told().0) >= WAITING_MAX
         };
         while began.elapsed() < rest && !is_wanted() {
             std::thread::sleep(rest.saturating_sub(began.elapsed()).min(REST_LOOK));
@@ -148,12 +162,11 @@ impl Folder {
             }
         };
         let mut look = COMMANDS_PER_LOOK;
-        while look > 0 {
-            let Some(record) = self.batch.as_mut().and_then(EventBatch::take_first) else {
-                self.batch = self.reader.try_next()?;
-                if self.batch.is_none() {
-                    break;
-                }
+        while look > 0
+            && let Some(batch) = self.batches.front_mut()
+        {
+            let Some(record) = batch.take_first() else {
+                self.batches.pop_front();
                 continue;
             };
             let seq = record.seq;

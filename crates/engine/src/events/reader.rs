@@ -148,6 +148,12 @@ impl EventBatch {
         self.block.last()
     }
 
+    /// How many sequences it holds.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        (self.last().0 + 1).saturating_sub(self.first.0)
+    }
+
     /// Takes the events of the first sequence off the batch.
     pub fn take_first(&mut self) -> Option<EventRecord<'_>> {
         let seq = self.first;
