@@ -36,7 +36,8 @@ use crate::waiting::Waiters;
 use extents::Extents;
 use filling::Filling;
 use rialto_clock::Timestamp;
-use rialto_log::Level;
+use rialto_disk::BLOCK_BYTES;
+use rialto_log::{GROUP_BYTES_MAX, Level};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -198,7 +199,7 @@ impl Topic {
             // A file that is not written any more ends with its last message. None of its messages
             // is younger than the first of the next file.
             let file_bytes = self.house.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
-            let bytes = self.sampled_bytes(nth, *first, end).unwrap_or(file_bytes);
+            let bytes = self.estimated_bytes(nth, (*first, end), file_bytes);
             let time = self.published_at(nth, end)?.unwrap_or_else(|| self.house.now());
             found.add_past(*first, end - 1, bytes, time);
         }
@@ -207,9 +208,10 @@ impl Topic {
         Ok(())
     }
 
-    /// About how many bytes the messages of a lane from `first` to before `end` take, if as long as the
-    /// first of them. The file says something else: groups take whole blocks, and may be compressed.
-    fn sampled_bytes(&self, nth: usize, first: u64, end: u64) -> Option<u64> {
+    /// About how many bytes the messages of a file take, those from `first` to before `end`: as if all
+    /// were as long as the first of them, but no more than the file has, and no less than is left of it
+    /// when each began a block of its own and the last group did not fill it.
+    fn estimated_bytes(&self, nth: usize, (first, end): (u64, u64), file_bytes: u64) -> u64 {
         let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
         while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
             // Damage is told to those who read it.
@@ -217,8 +219,13 @@ impl Topic {
             messages += 1;
             bytes += message.bytes() as u64;
         }
-        let all = u128::from(bytes) * u128::from(end.saturating_sub(first));
-        all.checked_div(u128::from(messages)).map(|all| u64::try_from(all).unwrap_or(u64::MAX))
+        let all = end.saturating_sub(first);
+        let least = file_bytes
+            .saturating_sub(all.saturating_mul(BLOCK_BYTES as u64))
+            .saturating_sub(GROUP_BYTES_MAX as u64);
+        let estimate = (u128::from(bytes) * u128::from(all)).checked_div(messages.into());
+        let estimate = estimate.map_or(file_bytes, |it| u64::try_from(it).unwrap_or(u64::MAX));
+        estimate.clamp(least, file_bytes)
     }
 
     /// When a message was published.
