@@ -4,14 +4,13 @@
 
 mod running;
 
-use running::{PATIENCE, Running, command, configure, text};
+use running::{Running, command, configure, text};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
 
 struct Queue {
     dir: tempfile::TempDir,
@@ -134,19 +133,6 @@ fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
     text(&read)
 }
 
-/// What a command prints as soon as it prints something: a dead letter is there a moment after its
-/// message has died.
-fn printed_in_time(queue: &Queue, arguments: &[&str]) -> String {
-    let began = Instant::now();
-    loop {
-        let printed = queue.printed("", arguments);
-        if !printed.is_empty() {
-            return printed;
-        }
-        assert!(began.elapsed() < PATIENCE, "{arguments:?} print nothing");
-    }
-}
-
 fn what_nobody_read_was_not_tried(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     queue.printed("", &["group", "t", "g", "--attempts-max", "2"]);
@@ -162,8 +148,7 @@ fn what_nobody_read_was_not_tried(queue: &Queue) {
         queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
         lines[line(0).len()..]
     );
-    let letter = printed_in_time(queue, &["dead-letters", "t", "--json"]);
-    let letter: Value = serde_json::from_str(&letter).unwrap();
+    let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["headers"]["dead-attempts"], "2");
 }
 
@@ -284,8 +269,7 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     looked_at(queue, &["consume", "t", "--group", "g"], 1);
     let printed = queue.printed("", &["consume", "t", "--group", "g", "--wait", "300ms"]);
     assert_eq!(printed, "");
-    let letter = printed_in_time(queue, &["dead-letters", "t", "--json"]);
-    let letter: Value = serde_json::from_str(&letter).unwrap();
+    let letter = queue.json(&["dead-letters", "t", "--json"]);
     assert_eq!(letter["payload"], long);
     assert_eq!(letter["headers"]["dead-reason"], "unanswered");
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
@@ -305,7 +289,7 @@ fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
     queue.printed(&format!("{long}\n"), &["produce", &topic]);
     looked_at(queue, &["consume", &topic, "--group", "g"], 1);
     queue.printed("", &["consume", &topic, "--group", "g", "--wait", "300ms"]);
-    assert!(printed_in_time(queue, &["dead-letters", &topic]) == format!("{long}\n"));
+    assert!(queue.printed("", &["dead-letters", &topic]) == format!("{long}\n"));
 }
 
 /// Answers as a venue whose consumers refuse at once what is sent back, and in the end do not.
