@@ -40,6 +40,10 @@ pub struct GatewayConfig {
     /// Connections of one key: a connection belongs to the key of its first signed request. A
     /// request that would be the first on one more is `too_many_connections`.
     pub key_connections_max: usize,
+    /// What the system holds for one connection of answers and messages that its client has not
+    /// received yet, in bytes (`SO_SNDBUF`; Linux counts its own bookkeeping and doubles it). 0 leaves
+    /// it to the system.
+    pub send_buffer_bytes: usize,
     /// Proxies that may say whose a connection or a request is, with the PROXY protocol or the
     /// header `Forwarded`.
     pub trusted_proxies: Vec<Network>,
@@ -133,6 +137,7 @@ impl Default for GatewayConfig {
             connections_max: 4_096,
             address_connections_max: 128,
             key_connections_max: 256,
+            send_buffer_bytes: 128 << 10,
             trusted_proxies: Vec::new(),
             descriptors_end: None,
             body_bytes_max: 64 << 10,

@@ -17,6 +17,7 @@ use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -252,6 +253,11 @@ fn listen(
     }
     let failed = |source| GatewayError::Listen { address, source };
     let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
+    if config.send_buffer_bytes > 0 {
+        // Connections take it over from the listener.
+        set_socket_send_buffer_size(&listener, config.send_buffer_bytes)
+            .map_err(|error| failed(error.into()))?;
+    }
     let local_addr = listener.local_addr().map_err(failed)?;
     Ok((listener, local_addr))
 }

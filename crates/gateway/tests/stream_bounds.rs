@@ -47,6 +47,40 @@ fn who_has_too_many_bytes_waiting_is_cut_off_and_may_resume_while_others_go_on()
     is_cut_off_and_resumes(settings);
 }
 
+/// The most that the system holds of what was sent on one connection of this port and has not been
+/// received, in bytes.
+#[cfg(target_os = "linux")]
+fn unreceived_bytes_max(port: u16) -> u64 {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let local = format!(":{port:04X}");
+    let sockets = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let own = sockets.filter(|fields| fields.get(1).is_some_and(|it| it.ends_with(&local)));
+    // Established ones: of a listener, the field counts other things.
+    let own = own.filter(|fields| fields[3] == "01");
+    own.map(|fields| u64::from_str_radix(fields[4].split(':').next().unwrap(), 16).unwrap())
+        .max()
+        .unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_system_holds_little_of_a_stream_that_is_not_read() {
+    const SEND_BUFFER_BYTES: usize = 64 << 10;
+    let settings = GatewayConfig { send_buffer_bytes: SEND_BUFFER_BYTES, ..unbounded() };
+    let (house, alice, _) = House::furnished(settings);
+    let mut slow = Wire::narrow(&house);
+    slow.auth(&alice);
+    slow.subscribe(json!({"channel": "orders"}));
+    let port = house.address.port();
+    let mut held_max = 0;
+    for _ in 0..30 {
+        churn(&house, &alice);
+        held_max = held_max.max(unreceived_bytes_max(port));
+    }
+    let (low, high) = (SEND_BUFFER_BYTES as u64 / 2, 2 * SEND_BUFFER_BYTES as u64);
+    assert!((low..=high).contains(&held_max), "{held_max} bytes");
+}
+
 fn is_cut_off_and_resumes(settings: GatewayConfig) {
     let (house, alice, bob) = House::furnished(settings);
     let begin = seq_of(&house.get("/v1/book/BTC-USD").expect(200)["seq"]);

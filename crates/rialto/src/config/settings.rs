@@ -306,6 +306,12 @@ pub const SETTINGS: &[Setting] = &[
         gateway.key_connections_max as usize,
         "Connections of one key: a connection belongs to the key of its first signed request. A \
          request that would be the first on one more is `too_many_connections`."),
+    number!("gateway", "send_buffer_bytes", 0, 16_777_216, "bytes",
+        gateway.send_buffer_bytes as usize,
+        "What the system holds for one connection of answers and messages that its client has not \
+         received yet (SO_SNDBUF). Linux doubles it, to count its own bookkeeping, and bounds it by \
+         net.core.wmem_max. A client far away receives about this much in each round trip. 0 leaves \
+         it to the system, which may hold some megabytes of each stream that is not read."),
     other!("gateway", "trusted_proxies", Networks, gateway.trusted_proxies,
         "Proxies whose word is taken for whose a connection or a request is: with the PROXY \
          protocol (version 1 or 2), or the header Forwarded (RFC 7239), to which they must append \
