@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketType, bind, connect, socket, sockopt};
 use rustix::process::{Resource, Rlimit, getrlimit, nice, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +23,9 @@ const ADDRESSES: usize = 64;
 /// How often what the venue has closed is opened again, and how many connections at a time.
 const REOPEN_EVERY: Duration = Duration::from_millis(100);
 const REOPENED_AT_ONCE: usize = 10;
+/// For how long a stream is left unread before another one is opened in its place. That the venue
+/// has closed it cannot be seen behind what was not read.
+const UNREAD_FOR: Duration = Duration::from_secs(2);
 /// The receive buffer of a client that reads nothing.
 const NARROW_BYTES: usize = 4_096;
 /// The length of a long body.
@@ -120,31 +123,57 @@ fn say(line: &str) -> io::Result<()> {
 }
 
 fn hold_connections(plan: &AttackPlan, ended: &AtomicBool) -> io::Result<AttackReport> {
-    let open = |number| open(plan, number);
-    let mut held = (0..plan.connections).map(open).collect::<io::Result<Vec<_>>>()?;
-    let mut report = AttackReport { opened: held.len() as u64, ..AttackReport::default() };
+    let mut opened = 0;
+    let mut open = |number| -> io::Result<Held> {
+        let stream = open(plan, number)?;
+        opened += 1;
+        Ok(Held { number, stream, since: Instant::now() })
+    };
+    // The oldest first.
+    let mut held = (0..plan.connections).map(&mut open).collect::<io::Result<VecDeque<_>>>()?;
     say("ready")?;
+    let mut to_open = VecDeque::new();
     while !ended.load(Ordering::Relaxed) {
         std::thread::sleep(REOPEN_EVERY);
-        for at in closed(&held)?.into_iter().take(REOPENED_AT_ONCE) {
-            // One that is refused is closed, too, and tried again.
-            if let Ok(again) = open(at) {
-                held[at] = again;
-                report.opened += 1;
+        let mut still_held = VecDeque::new();
+        for one in held {
+            let is_spent = plan.attack == Attack::UnreadStreams
+                && one.since.elapsed() >= UNREAD_FOR
+                && to_open.len() < REOPENED_AT_ONCE;
+            match is_spent || is_closed(&one.stream)? {
+                true => to_open.push_back(one.number),
+                false => still_held.push_back(one),
+            }
+        }
+        held = still_held;
+        for _ in 0..REOPENED_AT_ONCE.min(to_open.len()) {
+            let Some(number) = to_open.pop_front() else { break };
+            match open(number) {
+                Ok(again) => held.push_back(again),
+                // It is refused, and tried again.
+                Err(_) => to_open.push_back(number),
             }
         }
     }
-    report.held = (held.len() - closed(&held)?.len()) as u64;
+    let mut report = AttackReport { opened, ..AttackReport::default() };
+    for one in held {
+        report.held += u64::from(!is_closed(&one.stream)?);
+    }
     Ok(report)
 }
 
-/// The positions of the connections that the venue has closed.
-fn closed(held: &[TcpStream]) -> io::Result<Vec<usize>> {
-    let mut polled: Vec<_> =
-        held.iter().map(|stream| PollFd::new(stream, PollFlags::RDHUP)).collect();
+/// A connection that is held open.
+struct Held {
+    number: usize,
+    stream: TcpStream,
+    since: Instant,
+}
+
+/// Whether the venue has closed a connection, as far as what comes before that has been received.
+fn is_closed(stream: &TcpStream) -> io::Result<bool> {
+    let mut polled = [PollFd::new(stream, PollFlags::RDHUP)];
     poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-    let is_closed = |fd: &PollFd<'_>| !fd.revents().is_empty();
-    Ok((0..held.len()).filter(|&at| is_closed(&polled[at])).collect())
+    Ok(!polled[0].revents().is_empty())
 }
 
 fn open(plan: &AttackPlan, number: usize) -> io::Result<TcpStream> {
@@ -273,7 +302,7 @@ fn send_on_one(
             Ok(status) => *report.answers.entry(status).or_default() += 1,
             Err(_) => report.broken_off += 1,
         }
-        if sent.is_ok() && closed(std::slice::from_ref(&open))?.is_empty() {
+        if sent.is_ok() && !is_closed(&open)? {
             stream = Some(open);
         }
         std::thread::sleep(BODY_EVERY.saturating_sub(began.elapsed()));

@@ -48,7 +48,8 @@ const ARMS: [Arm; 5] = [
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival to the answer, on 64 connections; the \
     load program is one thread that shares the two processors with the server.";
 const ATTACKED: &str = "The attacker is a process at nice 19 on the same machine, from 64 addresses. \
-    It opens again what the venue closes, at most 100 connections a second.";
+    It opens again what the venue closes, and streams that it left unread for 2 s, at most 100 \
+    connections a second.";
 const OVER: &str = "Over the round without an attack; the median of the rounds, which take turns.";
 
 /// What an arm came to in one round.
