@@ -110,3 +110,26 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
         })
         .into_response())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_private_streams_are_replayed_at_a_time_as_the_setting_says() {
+        let config = StreamConfig { replays_max: 2, ..StreamConfig::default() };
+        let (_stop, stopped) = watch::channel(false);
+        let (working, _) = mpsc::channel(1);
+        let streams = Streams::new(&config, stopped, &working);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let moment = std::time::Duration::from_millis(20);
+            let turn = || tokio::time::timeout(moment, streams.replays.take("alice"));
+            let first = turn().await.expect("a turn");
+            let _second = turn().await.expect("another turn");
+            assert!(turn().await.is_err(), "a third turn at a time");
+            drop(first);
+            assert!(turn().await.is_ok());
+        });
+    }
+}
