@@ -543,7 +543,7 @@ impl GroupState {
         self.deadlines.next_due()
     }
 
-    /// Whether there are messages that are to be buried.
+    /// Whether messages wait to become dead letters.
     pub(crate) fn has_dying(&self) -> bool {
         !self.dying.is_empty()
     }
