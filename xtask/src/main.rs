@@ -1,10 +1,11 @@
-//! Checks and chores of this repository: `cargo xtask tidy`, `soak`, `siege`.
+//! Checks and chores of this repository: `cargo xtask tidy`, `soak`, `siege`, `compare`.
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod compare;
 mod siege;
 mod soak;
 mod source;
@@ -23,6 +24,12 @@ fn main() -> ExitCode {
             Ok(minutes) => siege::run(&root(), minutes),
             Err(_) => usage(),
         },
+        ["compare", "--pairs", pairs, before, after, suites @ ..] if !suites.is_empty() => {
+            match pairs.parse() {
+                Ok(pairs @ 1..) => compare::run(pairs, before, after, suites),
+                _ => usage(),
+            }
+        }
         _ => usage(),
     }
 }
@@ -31,7 +38,9 @@ fn usage() -> ExitCode {
     eprintln!(
         "usage: cargo xtask tidy              check what the compiler does not\n       \
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
-         cargo xtask siege --minutes N   attack the real binary for N minutes"
+         cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
+         cargo xtask compare --pairs N BEFORE AFTER SUITE ...\n                                       \
+         run suites of two binaries in turns and compare their rows"
     );
     ExitCode::from(2)
 }

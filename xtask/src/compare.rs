@@ -1,0 +1,99 @@
+//! Compares the rows of `rialto bench` of two binaries, which take turns.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode, Stdio};
+
+/// A row of both, as its suite, case, durability level and metric name it.
+type Name = String;
+
+/// Runs the suites `pairs` times with each binary and prints, of each row that both have, the median
+/// of the pairs' ratios and their range. More than 1 is better than before, whatever is measured.
+pub(crate) fn run(pairs: usize, before: &str, after: &str, suites: &[&str]) -> ExitCode {
+    let mut ratios: BTreeMap<Name, Vec<f64>> = BTreeMap::new();
+    for pair in 0..pairs {
+        // Who goes first takes turns, too: the disk and the memory are as the first one leaves them.
+        let order = if pair % 2 == 0 { [before, after] } else { [after, before] };
+        let both = order.map(|program| rows(program, suites));
+        let (old, new) = if pair % 2 == 0 { (&both[0], &both[1]) } else { (&both[1], &both[0]) };
+        for (name, (old, unit)) in old {
+            if let Some((new, _)) = new.get(name) {
+                ratios.entry(name.clone()).or_default().push(better_by(*old, *new, unit));
+            }
+        }
+        eprintln!("pair {} of {pairs} is done", pair + 1);
+    }
+    if ratios.is_empty() {
+        eprintln!("the two have no row in common");
+        return ExitCode::FAILURE;
+    }
+    println!("| Row | Median of {pairs} | Range |\n| --- | --- | --- |");
+    for (name, mut ratios) in ratios {
+        ratios.sort_by(f64::total_cmp);
+        let (low, high) = (ratios[0], ratios[ratios.len() - 1]);
+        println!("| {name} | {:.3} | {low:.3} to {high:.3} |", median(&ratios));
+    }
+    ExitCode::SUCCESS
+}
+
+/// The rows that a binary prints: of each, its value and unit. Suites are run for their figures, so
+/// that a missed target, which also ends with an error, is as good as any.
+fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
+    let mut rows = BTreeMap::new();
+    for suite in suites {
+        let output =
+            Command::new(program).args(["bench", suite, "--json"]).stderr(Stdio::null()).output();
+        match output {
+            Ok(output) => {
+                let text = String::from_utf8_lossy(&output.stdout);
+                let count = rows.len();
+                rows.extend(text.lines().filter_map(row));
+                if rows.len() == count {
+                    eprintln!("{program} has no row of {suite}");
+                }
+            }
+            Err(error) => eprintln!("cannot run {program}: {error}"),
+        }
+    }
+    rows
+}
+
+/// The row of a line, if it is one that has a value that can be compared.
+fn row(line: &str) -> Option<(Name, (f64, String))> {
+    let row: Value = serde_json::from_str(line).ok()?;
+    let value = row["value"].as_f64().filter(|value| *value > 0.0)?;
+    let field = |name: &str| row[name].as_str().unwrap_or("-").to_owned();
+    let name = ["suite", "case", "level", "metric"].map(field).join("; ");
+    Some((name, (value, field("unit"))))
+}
+
+/// How many times better than before a value is.
+fn better_by(before: f64, after: f64, unit: &str) -> f64 {
+    let more_is_better = unit.ends_with("/s") || unit == "ratio";
+    if more_is_better { after / before } else { before / after }
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_compared_by_what_is_better() {
+        let line = r#"{"suite":"http","case":"orders","level":"synced","metric":"throughput",
+            "value":20000,"unit":"req/s"}"#;
+        let (name, (value, unit)) = row(line).expect("a row");
+        assert_eq!(name, "http; orders; synced; throughput");
+        assert_eq!(better_by(value, 10_000.0, &unit), 0.5);
+        assert_eq!(better_by(200.0, 100.0, "ns"), 2.0);
+        assert_eq!(row(r#"{"suite":"http","summary":{}}"#), None);
+        assert_eq!((median(&[1.0, 2.0, 9.0]), median(&[1.0, 2.0])), (2.0, 1.5));
+    }
+}
