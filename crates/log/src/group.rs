@@ -1,13 +1,17 @@
 //! The unit of writing: a buffer that one thread fills and the writer stores.
 
 use crate::format::{
-    CALLER_BYTES, Form, GROUP_HEADER_BYTES, GroupHeader, RECORD_PREFIX_BYTES, record_bytes,
+    BLOCK, CALLER_BYTES, Form, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader,
+    RECORD_PREFIX_BYTES, record_bytes,
 };
 use crate::reader::GroupView;
 use rialto_disk::{AlignedBuf, BLOCK_BYTES};
 
 /// The most bytes a group may take on disk: 1 MiB.
 pub const GROUP_BYTES_MAX: usize = 1 << 20;
+
+/// The smallest segment that every group fits into, encrypted or not.
+pub const SEGMENT_BYTES_FOR_ANY_GROUP: u64 = BLOCK + GROUP_STORED_BYTES_MAX as u64;
 
 /// The longest record: one that fills the greatest group alone.
 pub const RECORD_BYTES_MAX: usize = GROUP_BYTES_MAX - GROUP_HEADER_BYTES - RECORD_PREFIX_BYTES;

@@ -68,7 +68,9 @@ mod simulation;
 
 pub use error::{OpenError, Proof, ReadError, WriteError};
 pub use format::{CALLER_BYTES, FORMAT_VERSION, Flaw};
-pub use group::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};
+pub use group::{
+    AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX, SEGMENT_BYTES_FOR_ANY_GROUP,
+};
 pub use level::{Level, UnknownLevel};
 pub use mapped::MappedRecords;
 pub use maps::Maps;

@@ -34,7 +34,7 @@ const WRITERS: usize = 3;
 pub struct QueueOptions {
     /// The directory; nothing for a queue that is gone with its process.
     pub dir: Option<PathBuf>,
-    /// The size of the control log's files, a multiple of 4096, more than 1 MiB.
+    /// The size of the control log's files, a multiple of 4096, at least 1,056,768.
     pub control_segment_bytes: u64,
     /// How many files of topics, that are not written any more, are kept mapped besides those that
     /// somebody reads or of which somebody holds messages. None are mapped if it is 0.

@@ -50,7 +50,7 @@ fn descriptors_are_bounded_with(topics: usize, options: fn(&Path) -> QueueOption
     let bound = options(dir.path()).descriptors_max + OTHERS;
     let queue = Queue::open(options(dir.path())).unwrap();
     let topic = TopicOptions {
-        segment_bytes: (1 << 20) + 4096,
+        segment_bytes: (1 << 20) + 8192,
         recent_bytes_max: 0,
         ..TopicOptions::stream().level(Level::Buffered)
     };

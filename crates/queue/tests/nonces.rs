@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const KEYS: &str = "1: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
 const BLOCK: usize = 4096;
 /// Where a file says that it was used before.
 const GROUND_AT: usize = 94;

@@ -86,6 +86,18 @@ fn an_encrypted_topic_needs_a_key() {
 }
 
 #[test]
+fn a_full_group_of_an_encrypted_topic_is_written() {
+    let stage = stage();
+    stage.queue().create_topic("full", stream().encryption(Cipher::Aes128Gcm)).unwrap();
+    // Filled with such messages, a group has no room left for the tag of its cipher.
+    let payload = [b'x'; 50];
+    let messages = [(); 9_000].map(|()| Publish::new(&payload));
+    let receipt = stage.queue().producer("full").unwrap().send_batch(&messages).unwrap();
+    receipt.wait().unwrap();
+    assert_eq!(take(&stage.consumer("full", "g")).len(), messages.len());
+}
+
+#[test]
 fn every_compression_gives_back_what_was_published() {
     for compression in ["none", "lz4", "zstd", "gzip"] {
         let mut stage = Stage::new();

@@ -48,7 +48,7 @@ fn watched(test: impl FnOnce(&Doing) + Send + 'static) {
 }
 
 fn small(level: Level) -> TopicOptions {
-    TopicOptions { segment_bytes: (1 << 20) + 4096, ..TopicOptions::stream() }.level(level)
+    TopicOptions { segment_bytes: (1 << 20) + 8192, ..TopicOptions::stream() }.level(level)
 }
 
 /// All that a topic holds.
@@ -282,7 +282,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
             let disk = Arc::new(SimDisk::new(seed));
             let options = || QueueOptions {
                 disk: disk.clone(),
-                control_segment_bytes: (1 << 20) + 4096,
+                control_segment_bytes: (1 << 20) + 8192,
                 ..QueueOptions::at("/queue")
             };
             let queue = Queue::open(options()).unwrap();

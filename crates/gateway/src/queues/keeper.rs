@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn what_stands_before_damage_is_a_page_and_the_next_is_the_damage() {
-        const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+        const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
         let disk = Arc::new(SimDisk::new(7));
         let options = || QueueOptions {
             disk: disk.clone(),

@@ -37,7 +37,7 @@ use extents::Extents;
 use filling::Filling;
 use rialto_clock::Timestamp;
 use rialto_disk::BLOCK_BYTES;
-use rialto_log::{GROUP_BYTES_MAX, Level};
+use rialto_log::{GROUP_BYTES_MAX, Level, SEGMENT_BYTES_FOR_ANY_GROUP};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,6 +47,10 @@ const SAMPLED_MESSAGES: u64 = 64;
 
 /// What a file of a log holds besides messages.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
+
+/// The most that a message takes of a file besides its own bytes: written alone, those of the headers
+/// of its group and the rest of the last block, and the block of a proof of the end, left after it.
+const BESIDE_A_MESSAGE: u64 = 2 * BLOCK_BYTES as u64 + 256;
 
 /// The number under which messages that are put off are known.
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
@@ -77,8 +81,9 @@ pub(crate) struct Topic {
 }
 
 /// The size of the first file of a lane. Each one after it is twice as long, up to that of the topic's
-/// options, so that the space that a topic reserves ahead follows what it holds. A whole group fits in.
-const FIRST_SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+/// options, so that the space that a topic reserves ahead follows what it holds. No group may be longer
+/// than the first file.
+const FIRST_SEGMENT_BYTES: u64 = SEGMENT_BYTES_FOR_ANY_GROUP;
 
 /// Where a topic keeps a lane.
 pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
@@ -210,7 +215,7 @@ impl Topic {
 
     /// About how many bytes the messages of a file take, those from `first` to before `end`: as if all
     /// were as long as the first of them, but no more than the file has, and no less than is left of it
-    /// when each began a block of its own and the last group did not fill it.
+    /// if each was written alone and the last group did not fill it.
     fn estimated_bytes(&self, nth: usize, (first, end): (u64, u64), file_bytes: u64) -> u64 {
         let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
         while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
@@ -221,7 +226,7 @@ impl Topic {
         }
         let all = end.saturating_sub(first);
         let least = file_bytes
-            .saturating_sub(all.saturating_mul(BLOCK_BYTES as u64))
+            .saturating_sub(all.saturating_mul(BESIDE_A_MESSAGE))
             .saturating_sub(GROUP_BYTES_MAX as u64);
         let estimate = (u128::from(bytes) * u128::from(all)).checked_div(messages.into());
         let estimate = estimate.map_or(file_bytes, |it| u64::try_from(it).unwrap_or(u64::MAX));

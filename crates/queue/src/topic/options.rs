@@ -1,6 +1,6 @@
 //! What a topic is.
 
-use rialto_log::{Cipher, Compression, Level, Sealing};
+use rialto_log::{Cipher, Compression, Level, SEGMENT_BYTES_FOR_ANY_GROUP, Sealing};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -248,8 +248,9 @@ impl TopicOptions {
         if !(256..=crate::MESSAGE_BYTES_MAX).contains(&self.message_bytes_max) {
             return refuse("a message may take 256 bytes to 1,044,276 bytes");
         }
-        if !self.segment_bytes.is_multiple_of(4096) || self.segment_bytes < (1 << 20) + 4096 {
-            return refuse("the files of a topic take a multiple of 4096 bytes, more than 1 MiB");
+        if !self.segment_bytes.is_multiple_of(4096) || self.segment_bytes < SEGMENT_BYTES_FOR_ANY_GROUP
+        {
+            return refuse("the files of a topic take a multiple of 4096 bytes, at least 1,056,768");
         }
         Ok(())
     }

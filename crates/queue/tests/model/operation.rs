@@ -16,7 +16,7 @@ pub(crate) const BEGIN_NS: u64 = 1_700_000_000_000_000_000;
 /// Where dead letters go that are not to go to the topic's own.
 pub(crate) const GRAVES: &str = "graves";
 
-const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
 
 /// What a message is, but for its payload.
 #[derive(Clone, Debug)]

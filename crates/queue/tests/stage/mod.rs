@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// As small as can be, since a simulated disk keeps its files in memory.
-const SEGMENT_BYTES: u64 = (1 << 20) + 4096;
+const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
 
 pub(crate) struct Stage {
     pub(crate) disk: Arc<SimDisk>,

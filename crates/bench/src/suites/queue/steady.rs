@@ -75,7 +75,7 @@ fn run(
 ) -> Result<(f64, f64), BenchError> {
     let each = messages.count / PRODUCERS;
     let topic = TopicOptions {
-        segment_bytes: context.sized(16 << 20, (1 << 20) + 4_096),
+        segment_bytes: context.sized(16 << 20, (1 << 20) + 8_192),
         ..stage::topic(context, Level::Synced)
     };
     let topic = topic.bytes_max(context.sized(64 << 20, 2 << 20));
