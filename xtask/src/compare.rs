@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
 /// A row of both, as its suite, case, durability level and metric name it.
 type Name = String;
@@ -27,11 +27,11 @@ pub(crate) fn run(pairs: usize, before: &str, after: &str, suites: &[&str]) -> E
         eprintln!("the two have no row in common");
         return ExitCode::FAILURE;
     }
-    println!("| Row | Median of {pairs} | Range |\n| --- | --- | --- |");
+    println!("| Row | Pairs | Median | Range |\n| --- | --- | --- | --- |");
     for (name, mut ratios) in ratios {
         ratios.sort_by(f64::total_cmp);
-        let (low, high) = (ratios[0], ratios[ratios.len() - 1]);
-        println!("| {name} | {:.3} | {low:.3} to {high:.3} |", median(&ratios));
+        let (pairs, low, high) = (ratios.len(), ratios[0], ratios[ratios.len() - 1]);
+        println!("| {name} | {pairs} | {:.3} | {low:.3} to {high:.3} |", median(&ratios));
     }
     ExitCode::SUCCESS
 }
@@ -41,10 +41,13 @@ pub(crate) fn run(pairs: usize, before: &str, after: &str, suites: &[&str]) -> E
 fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
     let mut rows = BTreeMap::new();
     for suite in suites {
-        let output =
-            Command::new(program).args(["bench", suite, "--json"]).stderr(Stdio::null()).output();
-        match output {
+        match Command::new(program).args(["bench", suite, "--json"]).output() {
             Ok(output) => {
+                let told = String::from_utf8_lossy(&output.stderr);
+                if !output.status.success() && !told.contains("targets were missed") {
+                    let last = told.lines().last().unwrap_or_default();
+                    eprintln!("{program} bench {suite}: {}: {last}", output.status);
+                }
                 let text = String::from_utf8_lossy(&output.stdout);
                 let count = rows.len();
                 rows.extend(text.lines().filter_map(row));
@@ -61,7 +64,7 @@ fn rows(program: &str, suites: &[&str]) -> BTreeMap<Name, (f64, String)> {
 /// The row of a line, if it is one that has a value that can be compared.
 fn row(line: &str) -> Option<(Name, (f64, String))> {
     let row: Value = serde_json::from_str(line).ok()?;
-    let value = row["value"].as_f64().filter(|value| *value > 0.0)?;
+    let value = row["value"].as_f64()?;
     let field = |name: &str| row[name].as_str().unwrap_or("-").to_owned();
     let name = ["suite", "case", "level", "metric"].map(field).join("; ");
     Some((name, (value, field("unit"))))
@@ -70,7 +73,12 @@ fn row(line: &str) -> Option<(Name, (f64, String))> {
 /// How many times better than before a value is.
 fn better_by(before: f64, after: f64, unit: &str) -> f64 {
     let more_is_better = unit.ends_with("/s") || unit == "ratio";
-    if more_is_better { after / before } else { before / after }
+    match (before == after, more_is_better) {
+        // Also of two that are nothing.
+        (true, _) => 1.0,
+        (false, true) => after / before,
+        (false, false) => before / after,
+    }
 }
 
 fn median(sorted: &[f64]) -> f64 {
@@ -93,6 +101,7 @@ mod tests {
         assert_eq!(name, "http; orders; synced; throughput");
         assert_eq!(better_by(value, 10_000.0, &unit), 0.5);
         assert_eq!(better_by(200.0, 100.0, "ns"), 2.0);
+        assert_eq!((better_by(0.0, 0.0, "count"), better_by(0.0, 3.0, "count")), (1.0, 0.0));
         assert_eq!(row(r#"{"suite":"http","summary":{}}"#), None);
         assert_eq!((median(&[1.0, 2.0, 9.0]), median(&[1.0, 2.0])), (2.0, 1.5));
     }

@@ -322,6 +322,7 @@ fn operators_are_not_answered_on_the_threads_of_everything_else() {
     let mut operator = house.operator();
     operator.send("GET", "/v1/live", &[], b"").expect(200);
     let before = switches_of_shared_threads(NICE.into());
+    assert!(before > 0, "the threads are not known by their names");
     for _ in 0..REQUESTS {
         operator.send("GET", "/v1/live", &[], b"").expect(200);
     }

@@ -34,7 +34,7 @@ pub(crate) const TMP_SUFFIX: &str = ".tmp";
 pub(crate) struct Directory {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) path: PathBuf,
-    /// The size of segments, but of the first ones where they grow.
+    /// The size of segments; where they grow, the largest.
     pub(crate) segment_bytes: u64,
     /// The size of the first segment, if segments grow.
     pub(crate) first_segment_bytes: Option<u64>,

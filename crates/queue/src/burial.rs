@@ -34,9 +34,6 @@ pub mod dead_header {
     pub const ALL: [&str; 6] = [REASON, DETAIL, TOPIC, GROUP, ID, ATTEMPTS];
 }
 
-/// The longest detail that is kept.
-const DETAIL_BYTES_MAX: usize = 1024;
-
 /// Whether a topic is one of dead letters.
 pub(crate) fn is_dead(topic: &Name) -> bool {
     topic.as_str().ends_with(DEAD_SUFFIX)
@@ -73,24 +70,35 @@ pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
     if !group.has_dying() {
         return;
     }
+    if group.bury_gone() {
+        core.mark(group);
+    }
     // Whatever keeps all of them from going there is looked for once.
     let Ok(target) = target_of(core, group) else { return };
-    let mut coming = target.as_ref().map(|target| target.coming());
-    let mut dying = None;
+    let (mut dying, mut has_moved) = (None, false);
     loop {
+        // Taken before the lock of a topic, as it always is.
+        let _changing = core.control.as_ref().map(Control::changing);
+        let mut coming = target.as_ref().map(|target| target.coming());
         if let (Some(target), Some(coming)) = (&target, &mut coming)
             && !has_room(core, group, target, coming)
         {
             group.not_buried(dying.into_iter().flatten());
-            return;
+            break;
         }
         let Some(death) = dying.get_or_insert_with(|| group.take_dying().into_iter()).next() else {
-            return;
+            break;
         };
         match bury_one(core, group, &death, target.as_ref().zip(coming.as_deref_mut())) {
-            Ok(()) => core.mark(group),
+            Ok(moved) => {
+                has_moved |= moved;
+                core.mark(group);
+            }
             Err(_) => group.not_buried([death]),
         }
+    }
+    if let Some(control) = core.control.as_ref().filter(|_| has_moved) {
+        control.hurry(true);
     }
 }
 
@@ -138,17 +146,19 @@ fn has_room(core: &Core, group: &Group, target: &Topic, coming: &mut Coming) -> 
     fits()
 }
 
+/// Puts one message there, and says whether the control log has to bring it. To be called with
+/// [`Control::changing`] held, if there is a control log.
 fn bury_one(
     core: &Core,
     group: &Arc<Group>,
     death: &Death,
     target: Option<(&Arc<Topic>, &mut Coming)>,
-) -> Result<(), QueueError> {
+) -> Result<bool, QueueError> {
     let topic = &group.topic;
     // What the stream has dropped meanwhile cannot be kept.
     let (Some(message), Some((target, coming))) = (message_at(topic, death.id)?, target) else {
         group.buried(death.id);
-        return Ok(());
+        return Ok(false);
     };
     let record = letter(&message, topic, group, death);
     let bytes = record.len();
@@ -161,19 +171,17 @@ fn bury_one(
                 group: group.id,
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
-            let changing = control.changing();
             let round = control.commit(vec![moved], vec![finished], None)?;
             group.buried(death.id);
-            drop(changing);
-            control.hurry(true);
             coming.add(bytes, round);
+            Ok(true)
         }
         _ => {
             target.take_record(0, &record, 0, true)?;
             group.buried(death.id);
+            Ok(false)
         }
     }
-    Ok(())
 }
 
 /// What the topic is called that the dead letters of another go to, unless a group says otherwise:
@@ -218,10 +226,6 @@ fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
 /// for its own headers besides, they go.
 fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec<u8> {
     let (id, attempts) = (death.id.to_string(), death.attempts.to_string());
-    let mut detail = death.detail.as_str();
-    while detail.len() > DETAIL_BYTES_MAX {
-        detail = detail.get(..detail.len() - 1).unwrap_or_default();
-    }
     // Only a record of somebody else's log can be longer than a message may be. It stays in that log,
     // and the letter says where.
     let fits = message.payload().len() + HEADERS_BYTES_MAX <= MESSAGE_BYTES_MAX;
@@ -237,8 +241,8 @@ fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec
         .header(dead_header::GROUP, group.name.as_str().as_bytes())
         .header(dead_header::ID, id.as_bytes())
         .header(dead_header::ATTEMPTS, attempts.as_bytes());
-    if !detail.is_empty() {
-        publish = publish.header(dead_header::DETAIL, detail.as_bytes());
+    if !death.detail.is_empty() {
+        publish = publish.header(dead_header::DETAIL, death.detail.as_bytes());
     }
     if publish.bytes() > MESSAGE_BYTES_MAX {
         publish = base;

@@ -10,6 +10,7 @@ use crate::publish::Publish;
 use crate::queue::Queue;
 use crate::reader::Read;
 use crate::topic::Kind;
+use std::ops::ControlFlow;
 
 /// The group of a topic of dead letters that is done with those which were sent back.
 pub const REDRIVE_GROUP: &str = "redrive";
@@ -31,6 +32,8 @@ enum Fate {
     Kept,
     /// Somebody else is sending it back.
     Taken,
+    /// It and those behind it stay for now.
+    Stopped,
 }
 
 impl Queue {
@@ -68,14 +71,15 @@ impl Queue {
 
     /// Publishes at most `max` letters of a topic of dead letters, the oldest first, on the topics
     /// that they came from, without the headers that say how they died. `may` is asked before each, with
-    /// its topic and its bytes. Each is there again and no longer dead, or neither, whatever fails when. A topic is
-    /// one of dead letters if it is a stream and its name ends in `.dead`, or its oldest message says
-    /// what topic it came from; any other is refused.
+    /// its topic and its bytes: it lets the letter go, keeps it, or ends the call. Each letter is there
+    /// again and no longer dead, or neither, whatever fails when. A topic is one of dead letters if it is
+    /// a stream and its name ends in `.dead`, or its oldest message says what topic it came from; any
+    /// other is refused.
     pub fn redrive(
         &self,
         topic: &str,
         max: u64,
-        may: impl Fn(&Name, u64) -> bool,
+        may: impl Fn(&Name, u64) -> ControlFlow<(), bool>,
     ) -> Result<Redriven, QueueError> {
         self.redrive_from(topic, &[], max, may).map(|(redriven, _)| redriven)
     }
@@ -88,13 +92,14 @@ impl Queue {
         topic: &str,
         from: &[u64],
         max: u64,
-        may: impl Fn(&Name, u64) -> bool,
+        may: impl Fn(&Name, u64) -> ControlFlow<(), bool>,
     ) -> Result<(Redriven, Vec<u64>), QueueError> {
         self.check_letters(topic)?;
         let undertaker = self.undertaker(topic)?;
         let mut redriven = Redriven::default();
         // Only what is sent is taken: letters that stay, however many, are in nobody's way.
         let mut letters = undertaker.look(from)?;
+        let mut place = letters.positions();
         while redriven.sent < max
             && let Some(letter) = letters.next()?
         {
@@ -102,9 +107,15 @@ impl Queue {
                 Fate::Sent => redriven.sent += 1,
                 Fate::Kept => redriven.kept += 1,
                 Fate::Taken => {}
+                Fate::Stopped => break,
             }
+            place = letters.positions();
         }
-        Ok((redriven, letters.positions()))
+        let dead = &undertaker.shared().0.topic;
+        if redriven.sent > 0 && dead.drops_acknowledged() {
+            dead.drop_acknowledged();
+        }
+        Ok((redriven, place))
     }
 
     /// Whether a topic is one of dead letters: a group that sends none back would keep a work queue
@@ -139,7 +150,7 @@ impl Queue {
         &self,
         undertaker: &Consumer,
         letter: Message,
-        may: impl Fn(&Name, u64) -> bool,
+        may: impl Fn(&Name, u64) -> ControlFlow<(), bool>,
     ) -> Result<Fate, QueueError> {
         let origin =
             letter.header(dead_header::TOPIC).and_then(|name| std::str::from_utf8(name).ok());
@@ -159,9 +170,6 @@ impl Queue {
                 message = message.header(name, value);
             }
         }
-        if !may(&origin, message.bytes() as u64) {
-            return Ok(Fate::Kept);
-        }
         let mut transaction = self.begin();
         match transaction.publish(origin.as_str(), &message) {
             Err(
@@ -173,6 +181,12 @@ impl Queue {
                 | QueueError::Failed { .. },
             ) => return Ok(Fate::Kept),
             published => drop(published?),
+        }
+        // Last, because it may be charged for.
+        match may(&origin, message.bytes() as u64) {
+            ControlFlow::Continue(true) => {}
+            ControlFlow::Continue(false) => return Ok(Fate::Kept),
+            ControlFlow::Break(()) => return Ok(Fate::Stopped),
         }
         let Some(taken) = undertaker.claim(letter.clone())? else { return Ok(Fate::Taken) };
         transaction.ack(undertaker, &taken)?;

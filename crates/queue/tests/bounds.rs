@@ -253,3 +253,16 @@ fn what_is_put_off_has_a_bound_of_its_own() {
         producer.try_send(&Publish::new(&payload)).map(drop).unwrap();
     }
 }
+
+#[test]
+fn a_group_has_so_many_messages_in_hand_and_no_more() {
+    let stage = Stage::new();
+    stage.queue().create_topic("t", stream()).unwrap();
+    (0..5).for_each(|_| stage.publish("t", b"x"));
+    let options = GroupOptions { outstanding_max: 2, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("t", "g", options);
+    let held = take(&consumer);
+    assert_eq!((held.len(), take(&consumer).len()), (2, 0));
+    consumer.ack(&held[0]).unwrap();
+    assert_eq!(take(&consumer).len(), 1);
+}

@@ -4,10 +4,15 @@
 mod stage;
 
 use rialto_queue::{
-    DeadLetter, GroupOptions, Kind, Level, Message, Name, Publish, QueueError, QueueOptions,
-    Redriven, TopicOptions, dead_header,
+    Consumer, DeadLetter, GroupOptions, Kind, Level, Message, Name, Publish, QueueError,
+    QueueOptions, Redriven, Start, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 fn texts(letters: &[Message]) -> Vec<String> {
     letters.iter().map(|it| String::from_utf8(it.payload().to_vec()).unwrap()).collect()
@@ -31,8 +36,8 @@ fn with_dead(options: TopicOptions, messages: &[Publish<'_>]) -> Stage {
 
 const MANY: usize = 1 << 20;
 
-fn any(_: &Name, _: u64) -> bool {
-    true
+fn any(_: &Name, _: u64) -> ControlFlow<(), bool> {
+    ControlFlow::Continue(true)
 }
 
 #[test]
@@ -66,7 +71,7 @@ fn letters_that_cannot_go_back_stay() {
     let forged = Publish::new(b"forged").header(dead_header::TOPIC, b"elsewhere");
     stage.send("jobs.dead", &forged);
     stage.send("jobs.dead", &Publish::new(b"of nowhere"));
-    let nobody = |_: &Name, _: u64| false;
+    let nobody = |_: &Name, _: u64| ControlFlow::Continue(false);
     let kept = stage.queue().redrive("jobs.dead", 10, nobody).unwrap();
     assert_eq!(kept, Redriven { sent: 0, kept: 3 });
     let redriven = stage.queue().redrive("jobs.dead", 10, any).unwrap();
@@ -222,7 +227,7 @@ fn dead_letters_take_as_many_bytes_as_messages_may_and_the_rest_stays_with_the_g
         if level == Level::Synced {
             stage.crash();
             take(&stage.queue().consumer("jobs", "g").unwrap());
-            stage.pass(std::time::Duration::from_secs(60));
+            stage.pass(60 * SECOND);
             assert_eq!(dead_and_dying(&stage), (10, 5), "{level}: nor after a crash");
         }
         // What was sent back makes room, but none of it is lost before.
@@ -278,7 +283,108 @@ fn dead_letters_wait_for_room_in_a_work_queue_that_they_are_to_go_to() {
 #[test]
 fn who_sends_back_is_asked_with_the_bytes_of_each() {
     let stage = with_dead(stream(), &[Publish::new(&[b'x'; 1_000]), Publish::new(b"short")]);
-    let small = |_: &Name, bytes: u64| bytes < 1_000;
+    let small = |_: &Name, bytes: u64| ControlFlow::Continue(bytes < 1_000);
     let redriven = stage.queue().redrive("jobs.dead", 10, small).unwrap();
     assert_eq!(redriven, Redriven { sent: 1, kept: 1 });
+}
+
+#[test]
+fn sending_back_ends_before_a_letter_for_which_there_is_no_room() {
+    let stage = with_dead(stream(), &[b"a", b"b", b"c"].map(|text| Publish::new(text)));
+    let sent = Cell::new(0);
+    let one = |_: &Name, _: u64| match sent.replace(sent.get() + 1) {
+        0 => ControlFlow::Continue(true),
+        _ => ControlFlow::Break(()),
+    };
+    let (redriven, place) = stage.queue().redrive_from("jobs.dead", &[], 9, one).unwrap();
+    assert_eq!((redriven, sent.get()), (Redriven { sent: 1, kept: 0 }, 2));
+    let (redriven, _) = stage.queue().redrive_from("jobs.dead", &place, 9, any).unwrap();
+    assert_eq!(redriven, Redriven { sent: 2, kept: 0 });
+}
+
+#[test]
+fn who_sends_back_is_asked_only_about_letters_that_can_go_back() {
+    let stage = with_dead(stream(), &[Publish::new(b"a")]);
+    stage.queue().delete_topic("jobs").unwrap();
+    let never = |_: &Name, _: u64| panic!("it was asked");
+    let redriven = stage.queue().redrive("jobs.dead", 9, never).unwrap();
+    assert_eq!(redriven, Redriven { sent: 0, kept: 1 });
+}
+
+#[test]
+fn letters_that_were_sent_back_take_no_bytes_any_more() {
+    let stage = with_dead(stream(), &[(); 3].map(|()| Publish::new(b"a")));
+    let dead = || stage.queue().stats("jobs.dead").unwrap();
+    stage.queue().redrive("jobs.dead", 2, any).unwrap();
+    assert_eq!(dead().messages, 1);
+    // Another group has not seen the last one.
+    let other = stage.consumer("jobs.dead", "other");
+    stage.queue().redrive("jobs.dead", 9, any).unwrap();
+    assert_eq!((dead().messages, take(&other).len()), (1, 1));
+}
+
+#[test]
+fn letters_that_nobody_has_looked_at_make_no_room_for_others() {
+    for options in [
+        GroupOptions { start: Start::Next, ..GroupOptions::default() },
+        GroupOptions { filter: Some("none=such".parse().unwrap()), ..GroupOptions::default() },
+    ] {
+        let stage = Stage::new();
+        stage.queue().create_topic("jobs", stream().bytes_max(4_000)).unwrap();
+        give_up(&stage, "g", 3);
+        let alert = stage.consumer_with("jobs.dead", "alert", options);
+        take(&alert).iter().for_each(|letter| alert.ack(letter).unwrap());
+        give_up(&stage, "g", 5);
+        let letters = stage.queue().dead_letters("jobs.dead", 10, MANY).unwrap();
+        assert_eq!(letters[0].id().seq, 1, "the oldest is there");
+    }
+}
+
+/// A group whose dead letters have nowhere to go, with two messages at most in hand.
+fn stuck(options: TopicOptions) -> (Stage, Consumer) {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", options).unwrap();
+    let options = GroupOptions {
+        attempts_max: 1,
+        outstanding_max: 2,
+        dead_letter: DeadLetter::Topic(Name::new("nowhere").unwrap()),
+        ..GroupOptions::default()
+    };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    (stage, consumer)
+}
+
+#[test]
+fn a_stream_drops_what_waits_to_be_a_dead_letter_and_its_group_goes_on() {
+    let (stage, consumer) = stuck(stream().messages_max(3));
+    let mut taken = 0;
+    for _ in 0..10 {
+        (0..3).for_each(|_| stage.publish("jobs", b"x"));
+        stage.pass(SECOND);
+        for message in take(&consumer) {
+            consumer.refuse(&message, "no").unwrap();
+            taken += 1;
+        }
+    }
+    assert!(taken >= 10, "{taken}: it stopped");
+    let dead = stage.queue().stats("jobs").unwrap().groups[0].counts.dead;
+    assert!(dead + 2 >= taken, "{dead} of {taken} were given up, and two wait at most");
+}
+
+#[test]
+fn a_group_keeps_a_mebibyte_of_details_while_its_dead_letters_wait() {
+    let stage = Stage::new();
+    stage.queue().create_topic("jobs", stream()).unwrap();
+    let dead_letter = DeadLetter::Topic(Name::new("later").unwrap());
+    let options = GroupOptions { dead_letter, ..GroupOptions::default() };
+    let consumer = stage.consumer_with("jobs", "g", options);
+    (0..1_100).for_each(|_| stage.publish("jobs", b"x"));
+    for message in take(&consumer) {
+        consumer.refuse(&message, &"y".repeat(1_024)).unwrap();
+    }
+    stage.queue().create_topic("later", stream()).unwrap();
+    stage.pass(SECOND);
+    let letters = take(&stage.consumer("later", "look"));
+    let with_detail = letters.iter().filter(|it| it.header(dead_header::DETAIL).is_some());
+    assert_eq!((letters.len(), with_detail.count()), (1_100, 1_024));
 }

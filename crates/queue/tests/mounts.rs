@@ -11,6 +11,7 @@ use rialto_queue::{
     Start, Timestamp, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -445,7 +446,10 @@ fn messages_are_given_up_to_a_topic_of_the_queue_and_moved_in_transactions() {
     let dead = take(&dead);
     assert_eq!(words(&dead), expected("a", [2]));
     assert_eq!(dead[0].header(dead_header::ID), Some(&b"0:2"[..]));
-    let redriven = stage.queue().redrive(&format!("{TOPIC}{DEAD_SUFFIX}"), 9, |_, _| true).unwrap();
+    let redriven = stage
+        .queue()
+        .redrive(&format!("{TOPIC}{DEAD_SUFFIX}"), 9, |_, _| ControlFlow::Continue(true))
+        .unwrap();
     assert_eq!((redriven.sent, redriven.kept), (0, 1));
     assert_eq!(take_payloads(&stage.consumer("own", "g")), ["made of a-1"]);
 }

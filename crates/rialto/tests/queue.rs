@@ -277,6 +277,9 @@ fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     assert_eq!(queue.printed("", &["consume", "t", "--group", "h"]), format!("{long}\n{long}\n"));
     let sent = queue.run("", &["dead-letters", "t", "--redrive"]);
     assert_eq!(text(&sent.stderr), "0 sent back\n");
+    queue.printed("", &["group", "t", "k", "--attempts-max", "1"]);
+    looked_at(queue, &["consume", "t", "--group", "k"], 1);
+    queue.printed("", &["consume", "t", "--group", "k", "--wait", "300ms"]);
     let purged = queue.run("", &["dead-letters", "t", "--purge"]);
     assert_eq!(text(&purged.stderr), "1 dropped\n");
 }

@@ -22,12 +22,13 @@ const WAIT: Duration = Duration::from_millis(50);
 /// How long queries that wait are let through at most before folding goes on.
 const COURTESY: Duration = Duration::from_micros(200);
 
-/// After subscribers were told, the thread rests for four times as long as that took. Telling any number
-/// of subscribers then takes a fifth of a processor at most. What changes meanwhile is told together: a
-/// level of a book that changes twice is told once.
+/// After subscribers were told, the thread rests for four times as long as that took. Telling them then
+/// takes a fifth of a processor. What changes meanwhile is told together: a level of a book that changes
+/// twice is told once.
 const REST: u32 = 4;
-/// A rest that would be shorter is left out.
+/// A rest that would be shorter is put off until it is as long with others.
 const REST_MIN: Duration = Duration::from_micros(400);
+/// No rest is longer, so that telling which takes longer than a quarter of it takes more than a fifth.
 const REST_MAX: Duration = Duration::from_millis(50);
 /// A rest ends when as many commands wait to be folded. As many are read at a time.
 const WAITING_MAX: u64 = 1_024;
@@ -41,6 +42,8 @@ pub(super) struct Folder {
     batches: VecDeque<EventBatch>,
     /// Commands after this one are counted.
     count_after: Seq,
+    /// When the thread has rested for what it told so far.
+    rested: Instant,
 }
 
 /// Something that happened and that somebody is subscribed to.
@@ -67,7 +70,7 @@ struct Round {
 
 impl Folder {
     pub(super) fn new(shared: Arc<Shared>, reader: EventReader, count_after: Seq) -> Folder {
-        Folder { shared, reader, batches: VecDeque::new(), count_after }
+        Folder { shared, reader, batches: VecDeque::new(), count_after, rested: Instant::now() }
     }
 
     pub(super) fn run(mut self) {
@@ -112,12 +115,15 @@ impl Folder {
     }
 
     /// Leaves the processor to others in proportion to how long it took to tell subscribers.
-    fn rest_after(&self, telling: Duration) {
-        let rest = (telling * REST).min(REST_MAX);
+    fn rest_after(&mut self, telling: Duration) {
+        let began = Instant::now();
+        // Time in which there was nothing to tell counts as rest.
+        let rested = self.rested.max(began - telling) + telling * (1 + REST);
+        self.rested = rested.min(began + REST_MAX);
+        let rest = self.rested.saturating_duration_since(began);
         if rest < REST_MIN {
             return;
         }
-        let began = Instant::now();
         let is_wanted = || {
             self.shared.stop.load(Ordering::Acquire)
                 || self.reader.released().0.saturating_sub(self.shared.hub.told().0) >= WAITING_MAX

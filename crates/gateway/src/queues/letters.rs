@@ -8,6 +8,8 @@ use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Handler, Query, Request, Result};
 use rialto_desk::Scope;
 use rialto_queue::{Message, Name, Redriven};
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 
 /// The oldest letters of a topic of dead letters that were not sent back.
 pub(crate) struct ListLetters {
@@ -16,7 +18,8 @@ pub(crate) struct ListLetters {
 }
 
 /// Sends dead letters back to the topics that they came from, as far as the caller may publish
-/// there. Answers where to go on, besides what became of them.
+/// there. Where a grant has no room for a letter, it ends before it; that is an error if it is the first.
+/// Answers where to go on, besides what became of them.
 pub(crate) struct RedriveLetters {
     pub(crate) topic: Name,
     /// Where an earlier request ended; nothing for the oldest letters.
@@ -85,12 +88,29 @@ impl Handler<RedriveLetters> for QueueKeeper {
         let caller = caller(cx)?;
         let (is_admin, grants) = (caller.scopes().has(Scope::Admin), caller.queues().to_vec());
         let charge = self.charging(caller);
+        let refused = Arc::new(OnceLock::new());
+        let told = Arc::clone(&refused);
         // What a letter says of where it came from may be anybody's word.
         let may = move |origin: &Name, bytes: u64| {
             let allows = |right| grants.iter().any(|grant| grant.allows(right, origin.as_str()));
-            is_admin || (allows(QueueRight::Produce) && charge(origin, bytes).is_ok())
+            if is_admin || !allows(QueueRight::Produce) {
+                return ControlFlow::Continue(is_admin);
+            }
+            match charge(origin, bytes) {
+                Ok(()) => ControlFlow::Continue(true),
+                Err(error) => {
+                    let _ = told.set(error);
+                    ControlFlow::Break(())
+                }
+            }
         };
-        self.aside(move |queue| queue.redrive_from(topic.as_str(), &from, max as u64, may)).await
+        let redriven = self
+            .aside(move |queue| queue.redrive_from(topic.as_str(), &from, max as u64, may))
+            .await?;
+        match Arc::into_inner(refused).and_then(OnceLock::into_inner) {
+            Some(error) if redriven.0 == Redriven::default() => Err(error),
+            _ => Ok(redriven),
+        }
     }
 }
 

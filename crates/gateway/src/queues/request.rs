@@ -24,6 +24,9 @@ const DELAY_MAX: Duration = Duration::from_secs(86_400);
 /// The most that may be said of why a message was given back.
 const DETAIL_BYTES_MAX: usize = 1_000;
 
+/// The most messages of a lane that a group may have in hand.
+const OUTSTANDING_MAX: usize = 65_536;
+
 /// Creates a topic.
 pub(crate) struct CreateTopic {
     pub(crate) topic: Name,
@@ -309,8 +312,9 @@ impl Validate for CreateGroup {
         if ack_wait.is_zero() {
             return Err(AtField("ack_wait_ms").invalid("A consumer needs some time."));
         }
-        if *outstanding_max == 0 {
-            return Err(AtField("outstanding_max").invalid("It must be at least 1."));
+        if !(1..=OUTSTANDING_MAX).contains(outstanding_max) {
+            let message = format!("It is from 1 to {OUTSTANDING_MAX}.");
+            return Err(AtField("outstanding_max").invalid(message));
         }
         Ok(())
     }

@@ -340,6 +340,17 @@ impl Group {
         self.inner().state.take_dying()
     }
 
+    /// Is done with messages that were to be buried and that retention has dropped meanwhile. False if
+    /// there were none.
+    pub(crate) fn bury_gone(&self) -> bool {
+        let topic = &self.topic;
+        let has_gone = self.inner().state.bury_gone(|lane| topic.lanes[topic.nth(lane)].first());
+        if has_gone {
+            self.wake_for_freed();
+        }
+        has_gone
+    }
+
     pub(crate) fn buried(&self, id: MessageId) {
         self.inner().state.buried(id);
         self.release_room();

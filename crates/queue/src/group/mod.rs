@@ -2,6 +2,7 @@
 
 mod changes;
 mod deadlines;
+mod dying;
 mod filter;
 mod keys;
 mod looking;

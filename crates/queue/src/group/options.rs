@@ -112,6 +112,11 @@ impl Default for GroupOptions {
 }
 
 impl GroupOptions {
+    /// Whether the group is about every message that its topic has held.
+    pub(crate) fn is_about_all(&self) -> bool {
+        self.start == Start::Oldest && self.filter.is_none()
+    }
+
     /// Whether a group can have these.
     pub fn check(&self) -> Result<(), InvalidOptions> {
         if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {

@@ -3,6 +3,7 @@
 
 use super::changes::{Changes, Progress};
 use super::deadlines::Deadlines;
+use super::dying::Dying;
 use super::keys::Keys;
 use super::options::{GroupOptions, Order, Sharing};
 use super::terms::{ConsumerId, Death, DeathReason, GroupCounts, Lease, Nack, Offer};
@@ -24,7 +25,7 @@ pub(crate) struct GroupState {
     keys: Keys,
     /// How often messages had been handed out before the group was opened.
     earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
-    dying: Vec<Death>,
+    dying: Dying,
     pub(crate) changes: Changes,
     pub(crate) counts: GroupCounts,
     /// Whether something can be handed out that could not before: whoever waits must be told.
@@ -72,7 +73,7 @@ impl GroupState {
             last_consumer: 0,
             keys: Keys::default(),
             earlier_attempts: HashMap::new(),
-            dying: Vec::new(),
+            dying: Dying::default(),
             changes: Changes::default(),
             counts: GroupCounts::default(),
             has_freed: false,
@@ -550,7 +551,21 @@ impl GroupState {
 
     /// The messages that are to be buried. When each is, [`GroupState::buried`] is to be called.
     pub(crate) fn take_dying(&mut self) -> Vec<Death> {
-        std::mem::take(&mut self.dying)
+        self.dying.take()
+    }
+
+    /// Of the messages that are to be buried, those below what is left of their lanes: they cannot be
+    /// kept. The group is done with them.
+    pub(crate) fn bury_gone(&mut self, first_left: impl Fn(u8) -> u64) -> bool {
+        let has_gone = (0..self.lanes()).any(|lane| self.window(lane).floor() < first_left(lane));
+        if self.dying.is_empty() || !has_gone {
+            return false;
+        }
+        let gone = self.dying.take_gone(|id| id.seq < first_left(id.lane));
+        for death in &gone {
+            self.buried(death.id);
+        }
+        !gone.is_empty()
     }
 
     /// A dead message was put with the others, or dropped.
@@ -561,7 +576,7 @@ impl GroupState {
 
     /// They could not be: they are tried again at the next opportunity.
     pub(crate) fn not_buried(&mut self, deaths: impl IntoIterator<Item = Death>) {
-        self.dying.extend(deaths);
+        deaths.into_iter().for_each(|death| self.dying.push(death));
     }
 
     /// The messages below `first` of a lane are gone. Returns how many of them the group had not
@@ -579,6 +594,7 @@ impl GroupState {
             .map(|(seq, _)| MessageId { lane, seq })
             .collect();
         let missed = gone.len() as u64 + window.unknown_below(first);
+        drop(self.dying.take_gone(|id| id.lane == lane && id.seq < first));
         for id in gone {
             self.finish(id);
         }

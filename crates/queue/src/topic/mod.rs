@@ -520,7 +520,7 @@ impl Topic {
     }
 
     /// Whether messages go that all of its groups have acknowledged: those of a work queue at once, dead
-    /// letters when others need their room.
+    /// letters when some were sent back, or when others need their room.
     pub(crate) fn drops_acknowledged(&self) -> bool {
         self.options.kind == Kind::WorkQueue || burial::is_dead(&self.name)
     }
@@ -532,9 +532,15 @@ impl Topic {
         }
     }
 
-    /// Drops what all groups have acknowledged, if there are any.
+    /// Drops what all groups have acknowledged, if there are any. A dead letter is dropped only if one of
+    /// them is about all letters: others pass over some that nobody has looked at.
     pub(crate) fn drop_acknowledged(&self) {
         let groups = self.groups();
+        if self.options.kind == Kind::Stream
+            && !groups.iter().any(|group| group.options().is_about_all())
+        {
+            return;
+        }
         let mut has_made = false;
         for (number, lane) in (0..self.options.priorities).zip(&self.lanes) {
             if let Some(first) = groups.iter().map(|group| group.floor(number)).min()

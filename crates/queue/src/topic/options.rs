@@ -248,9 +248,12 @@ impl TopicOptions {
         if !(256..=crate::MESSAGE_BYTES_MAX).contains(&self.message_bytes_max) {
             return refuse("a message may take 256 bytes to 1,044,276 bytes");
         }
-        if !self.segment_bytes.is_multiple_of(4096) || self.segment_bytes < SEGMENT_BYTES_FOR_ANY_GROUP
+        if !self.segment_bytes.is_multiple_of(4096)
+            || self.segment_bytes < SEGMENT_BYTES_FOR_ANY_GROUP
         {
-            return refuse("the files of a topic take a multiple of 4096 bytes, at least 1,056,768");
+            return refuse(
+                "the files of a topic take a multiple of 4096 bytes, at least 1,056,768",
+            );
         }
         Ok(())
     }

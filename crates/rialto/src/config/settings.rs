@@ -386,7 +386,7 @@ pub const SETTINGS: &[Setting] = &[
          most 90 days; the oldest is forgotten. About 1 KB each."),
     other!("queue", "enabled", Switch, queue_enabled,
         "Whether topics are kept, in the directory queue of the data directory. They cost four \
-         threads; each priority of a topic that is being written takes 4 MiB of disk, and up to four \
+         threads; each priority of a topic that is being written takes at most 4 MiB of disk and four \
          times what was written to it."),
     number!("queue", "buffers_bytes", 0, 1_099_511_627_776, "bytes", queue_buffers_bytes as usize,
         "Memory for messages that is made ready when the venue starts and then kept. Bursts on \

@@ -9,6 +9,7 @@ use rialto_queue::{
     Reader, Redriven, Start,
 };
 use serde_json::Value;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -131,7 +132,7 @@ impl Kept for Here {
     }
 
     fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
-        self.queue.redrive(topic, u64::MAX, |_, _| true).map_err(told)
+        self.queue.redrive(topic, u64::MAX, |_, _| ControlFlow::Continue(true)).map_err(told)
     }
 
     fn purge(&self, topic: &str) -> Result<u64, Error> {
