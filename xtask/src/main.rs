@@ -10,6 +10,7 @@ mod siege;
 mod soak;
 mod source;
 mod tidy;
+mod words;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
