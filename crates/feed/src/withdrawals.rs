@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) type Withdrawals = BTreeMap<(AccountId, Reference), WithdrawalView>;
 
 impl Feed {
-    /// The account's withdrawals that are held, the first first.
+    /// The account's held withdrawals, oldest first.
     #[must_use]
     pub fn withdrawals(&self, account: AccountId) -> Vec<WithdrawalView> {
         let of_account = (account, Reference::EMPTY)..;

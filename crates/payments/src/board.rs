@@ -48,7 +48,7 @@ struct Entry {
 pub(crate) struct Wanted {
     /// Whose; of all accounts otherwise.
     pub(crate) account: Option<AccountId>,
-    /// Those that have ended, the last first; otherwise those that have not, the first first.
+    /// Ended withdrawals, newest first; otherwise open ones, oldest first.
     pub(crate) ended: bool,
     /// Those behind this one only.
     pub(crate) after: Option<WithdrawalId>,

@@ -158,19 +158,31 @@ fn engine(page: &mut Page, report: &Report) {
     page.gauge("rialto_up", "Whether the engine takes commands.", is_up.into());
     page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
     page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
-    page.counter("rialto_journal_bytes_total", "Written to the journal.", stats.journal_bytes);
+    page.counter(
+        "rialto_journal_bytes_total",
+        "Bytes written to the journal.",
+        stats.journal_bytes,
+    );
     page.counter(
         "rialto_journal_plain_bytes_total",
-        "What that would be without compression and encryption.",
+        "Bytes written, before compression and encryption.",
         stats.journal_plain_bytes,
     );
-    page.counter("rialto_event_log_bytes_total", "Written to the event log.", stats.event_bytes);
+    page.counter(
+        "rialto_event_log_bytes_total",
+        "Bytes written to the event log.",
+        stats.event_bytes,
+    );
     page.counter(
         "rialto_event_log_plain_bytes_total",
-        "What that would be without compression and encryption.",
+        "Bytes written, before compression and encryption.",
         stats.event_plain_bytes,
     );
-    page.counter("rialto_busy_total", "Commands turned away for want of room.", stats.busy);
+    page.counter(
+        "rialto_busy_total",
+        "Commands refused because too many were in flight.",
+        stats.busy,
+    );
     let mut snapshots =
         page.metric("rialto_snapshots_total", Kind::Counter, "Snapshots attempted, by result.");
     snapshots.with(&[("result", &"made")], stats.snapshots);
@@ -183,8 +195,12 @@ fn engine(page: &mut Page, report: &Report) {
     let help = "Steps of the wall clock that were not followed.";
     page.counter("rialto_clock_steps_total", help, report.clock.steps);
     let is_stalled = matches!(report.status.engine, Health::Stalled(_));
-    page.gauge("rialto_stalled", "Whether the disk hangs.", is_stalled.into());
-    let mut mark = page.metric("rialto_mark_seq", Kind::Gauge, "How far the engine has come.");
+    page.gauge("rialto_stalled", "Whether a write or sync takes too long.", is_stalled.into());
+    let mut mark = page.metric(
+        "rialto_mark_seq",
+        Kind::Gauge,
+        "The sequence that each stage of the engine has reached.",
+    );
     for (name, seq) in [
         ("applied", marks.applied),
         ("written", marks.written),
@@ -198,11 +214,10 @@ fn engine(page: &mut Page, report: &Report) {
 
 fn storage(page: &mut Page, storage: &Storage) {
     let (level, reading) = (storage.level(), storage.reading());
-    let help =
-        "What is refused for want of disk: 0 nothing, 1 topics and recordings, 2 orders too.";
+    let help = "What is refused while the disk is nearly full: 0 nothing, 1 topics and recordings, 2 orders too.";
     page.gauge("rialto_storage_level", help, level as u64);
-    page.gauge("rialto_storage_free_bytes", "Free on the disk.", reading.free_bytes);
-    let help = "What takes the disk up, by part.";
+    page.gauge("rialto_storage_free_bytes", "Free bytes of the disk.", reading.free_bytes);
+    let help = "Bytes on the disk, by part.";
     let mut parts = page.metric("rialto_storage_bytes", Kind::Gauge, help);
     for (part, bytes) in &reading.parts {
         parts.with(&[("part", part)], bytes);
@@ -210,13 +225,13 @@ fn storage(page: &mut Page, storage: &Storage) {
     if let Some(other) = reading.other_bytes() {
         parts.with(&[("part", &"other")], other);
     }
-    let help = "Orders and amendments refused for want of disk.";
+    let help = "Orders and amendments refused because the disk is nearly full.";
     page.counter("rialto_storage_entries_refused_total", help, storage.entries_refused());
 }
 
 /// Operators see the keys with the most apart.
 fn journal_by_key(page: &mut Page, journal: &JournalQuota, is_operator: bool) {
-    let help = "What orders of a key took in the journal, padding left out.";
+    let help = "Bytes of the journal that commands of a key took, without padding.";
     let mut by_key = page.metric("rialto_key_journal_bytes_total", Kind::Counter, help);
     let heaviest = journal.heaviest(if is_operator { KEYS_SHOWN_MAX } else { 0 });
     for (key, bytes) in &heaviest {
@@ -257,7 +272,7 @@ fn latency(page: &mut Page, stats: &Stats) {
 
 fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let payments = gate.payments.as_deref();
-    let help = "Requests on the bus, by what they came to.";
+    let help = "Requests on the bus, by outcome.";
     let mut asked = page.metric("rialto_bus_requests_total", Kind::Counter, help);
     let counted = gate.desk.counters().each().chain(gate.keys.counters().each());
     let of_payments = payments.into_iter().flat_map(|payments| payments.counters().each());
@@ -286,7 +301,7 @@ fn withdrawals(page: &mut Page, office: &Office) {
     for state in State::ALL.into_iter().filter(|state| !state.is_ended()) {
         open.with(&[("state", &state)], shown.of(state));
     }
-    let help = "Withdrawals that have ended, by what they came to.";
+    let help = "Withdrawals that have ended, by outcome.";
     let mut outcomes = page.metric("rialto_withdrawals_ended_total", Kind::Counter, help);
     for state in State::ALL.into_iter().filter(|state| state.is_ended()) {
         outcomes.with(&[("outcome", &state)], ended.of(state));
@@ -295,11 +310,19 @@ fn withdrawals(page: &mut Page, office: &Office) {
 
 fn feed(page: &mut Page, report: &Report) {
     let Report { status, counts, .. } = report;
-    page.gauge("rialto_feed_seq", "The last command that queries know of.", status.feed.0);
-    page.gauge("rialto_feed_lag_commands", "Commands yet to be folded.", report.lag);
+    page.gauge("rialto_feed_seq", "The last command that queries see.", status.feed.0);
+    page.gauge(
+        "rialto_feed_lag_commands",
+        "Released commands that the live feed has not applied.",
+        report.lag,
+    );
     let is_up = status.fault.is_none();
-    page.gauge("rialto_feed_up", "Whether the live feed follows.", is_up.into());
-    page.counter("rialto_folded_commands_total", "Commands folded.", counts.commands());
+    page.gauge("rialto_feed_up", "Whether the live feed follows the engine.", is_up.into());
+    page.counter(
+        "rialto_folded_commands_total",
+        "Commands applied to the live feed.",
+        counts.commands(),
+    );
     page.counter("rialto_orders_accepted_total", "Orders accepted.", counts.orders());
     page.counter("rialto_trades_total", "Trades.", counts.trades());
     let mut rejects =
@@ -322,24 +345,28 @@ fn gateway(page: &mut Page, gate: &Gate) {
     let connections = &gate.connections;
     page.gauge("rialto_connections", "Connections open, streams included.", connections.count());
     let refused = connections.refused();
-    page.counter("rialto_connections_refused_total", "Connections turned away.", refused);
+    page.counter("rialto_connections_refused_total", "Connections refused.", refused);
     let limited = gate.gatekeeper.rate_limited();
-    page.counter("rialto_rate_limited_total", "Requests refused for their number.", limited);
+    page.counter("rialto_rate_limited_total", "Requests refused by a rate limit.", limited);
     let held = gate.bodies.held_bytes() as u64;
-    page.gauge("rialto_body_bytes", "Memory of the bodies of requests under way.", held);
+    page.gauge("rialto_body_bytes", "Memory of request bodies.", held);
     let counts = &gate.streams.counts;
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.gauge("rialto_streams", "Streams open.", read(&counts.connections));
-    page.counter("rialto_streams_refused_total", "Streams turned away.", read(&counts.refused));
+    page.counter("rialto_streams_refused_total", "Streams refused.", read(&counts.refused));
     let subscriptions = read(&counts.subscriptions);
     page.gauge("rialto_stream_subscriptions", "Subscriptions of all streams.", subscriptions);
     let messages = read(&counts.messages);
     page.counter("rialto_stream_messages_total", "Messages sent on streams.", messages);
-    page.counter("rialto_stream_too_slow_total", "Streams cut off.", read(&counts.too_slow));
+    page.counter(
+        "rialto_stream_too_slow_total",
+        "Streams closed because they were too slow.",
+        read(&counts.too_slow),
+    );
     page.counter("rialto_stream_resumed_total", "Private streams resumed.", read(&counts.resumed));
     page.counter(
         "rialto_stream_disconnects_total",
-        "Accounts whose orders a lost stream had cancelled.",
+        "Accounts whose orders were cancelled when a stream ended.",
         read(&counts.disconnects),
     );
 }

@@ -1,70 +1,85 @@
-//! What is counted of queues.
+//! The metrics of queues.
 
 use super::{Kind, Page};
 use rialto_queue::{GroupStats, Queue, TopicStats};
 
-/// How many topics are told of one by one: the first by name.
+/// Most topics with metrics of their own: the first by name.
 const TOPICS_MAX: usize = 100;
-/// How many groups of a topic are told of one by one.
+/// Most groups of a topic with metrics of their own.
 const GROUPS_MAX: usize = 20;
 
-/// What is told of a topic: name, kind, help, value.
+/// A metric of a topic: name, kind, help, value.
 type OfTopic = (&'static str, Kind, &'static str, fn(&TopicStats) -> u64);
-/// What is told of a group.
+/// A metric of a group.
 type OfGroup = (&'static str, Kind, &'static str, fn(&GroupStats) -> u64);
 
 const OF_TOPICS: [OfTopic; 10] = [
-    ("rialto_queue_messages", Kind::Gauge, "Messages held.", |topic| topic.messages),
-    ("rialto_queue_bytes", Kind::Gauge, "Bytes held.", |topic| topic.bytes),
-    ("rialto_queue_oldest_age_seconds", Kind::Gauge, "Age of the oldest messages.", |topic| {
+    ("rialto_queue_messages", Kind::Gauge, "Messages in the topic.", |topic| topic.messages),
+    ("rialto_queue_bytes", Kind::Gauge, "Bytes of the messages in the topic.", |topic| topic.bytes),
+    ("rialto_queue_oldest_age_seconds", Kind::Gauge, "Age of the oldest message.", |topic| {
         topic.oldest_age.unwrap_or_default().as_secs()
     }),
-    ("rialto_queue_delayed", Kind::Gauge, "Messages put off.", |topic| topic.delayed),
+    ("rialto_queue_delayed", Kind::Gauge, "Delayed messages.", |topic| topic.delayed),
     ("rialto_queue_published_total", Kind::Counter, "Messages published.", |topic| {
         topic.published_messages
     }),
-    ("rialto_queue_published_bytes_total", Kind::Counter, "Bytes of these.", |topic| {
+    ("rialto_queue_published_bytes_total", Kind::Counter, "Bytes published.", |topic| {
         topic.published_bytes
     }),
-    ("rialto_queue_plain_bytes_total", Kind::Counter, "Written, before compression.", |topic| {
-        topic.plain_bytes
-    }),
-    ("rialto_queue_stored_bytes_total", Kind::Counter, "Written, after compression.", |topic| {
-        topic.stored_bytes
-    }),
+    (
+        "rialto_queue_plain_bytes_total",
+        Kind::Counter,
+        "Bytes written, before compression.",
+        |topic| topic.plain_bytes,
+    ),
+    (
+        "rialto_queue_stored_bytes_total",
+        Kind::Counter,
+        "Bytes written, after compression.",
+        |topic| topic.stored_bytes,
+    ),
     ("rialto_queue_refused_total", Kind::Counter, "Messages refused.", |topic| topic.refused),
-    ("rialto_queue_failed", Kind::Gauge, "Whether it cannot be written any more.", |topic| {
+    ("rialto_queue_failed", Kind::Gauge, "Whether the topic can no longer be written.", |topic| {
         topic.failed.is_some().into()
     }),
 ];
 
 const OF_GROUPS: [OfGroup; 7] = [
-    ("rialto_queue_lag", Kind::Gauge, "Messages that a group is not done with.", |group| group.lag),
-    ("rialto_queue_outstanding", Kind::Gauge, "Messages in hand, or to be given again.", |group| {
-        group.outstanding as u64
-    }),
-    ("rialto_queue_consumers", Kind::Gauge, "Members of a group.", |group| group.consumers as u64),
-    ("rialto_queue_delivered_total", Kind::Counter, "Messages handed out.", |group| {
-        group.counts.delivered
-    }),
-    ("rialto_queue_delivered_bytes_total", Kind::Counter, "Bytes of these.", |group| {
-        group.delivered_bytes
+    ("rialto_queue_lag", Kind::Gauge, "Messages that the group has not acknowledged.", |group| {
+        group.lag
     }),
     (
-        "rialto_queue_redelivered_total",
-        Kind::Counter,
-        "Of these, not for the first time.",
-        |group| group.counts.redelivered,
+        "rialto_queue_outstanding",
+        Kind::Gauge,
+        "Messages delivered and not acknowledged.",
+        |group| group.outstanding as u64,
     ),
-    ("rialto_queue_dead_total", Kind::Counter, "Messages given up.", |group| group.counts.dead),
+    ("rialto_queue_consumers", Kind::Gauge, "Consumers of the group.", |group| {
+        group.consumers as u64
+    }),
+    ("rialto_queue_delivered_total", Kind::Counter, "Messages delivered.", |group| {
+        group.counts.delivered
+    }),
+    ("rialto_queue_delivered_bytes_total", Kind::Counter, "Bytes delivered.", |group| {
+        group.delivered_bytes
+    }),
+    ("rialto_queue_redelivered_total", Kind::Counter, "Messages delivered again.", |group| {
+        group.counts.redelivered
+    }),
+    (
+        "rialto_queue_dead_total",
+        Kind::Counter,
+        "Messages that became dead letters or were dropped.",
+        |group| group.counts.dead,
+    ),
 ];
 
 pub(super) fn write(page: &mut Page, queue: &Queue, one_by_one: bool) {
     let topics = queue.topics();
-    page.gauge("rialto_queue_topics", "Topics, those not told of included.", topics.len() as u64);
+    page.gauge("rialto_queue_topics", "Topics in all.", topics.len() as u64);
     page.gauge(
         "rialto_queue_control_failed",
-        "Whether nothing can be fetched or acknowledged.",
+        "Whether the control log has failed: no deliveries, no acknowledgements.",
         u64::from(queue.failure().is_some()),
     );
     if !one_by_one {

@@ -70,7 +70,7 @@ enum Action {
     },
     /// List an instrument.
     Instrument(Box<Instrument>),
-    /// Change rules of an instrument; what is not named stays as it is.
+    /// Change rules of an instrument; rules that are not named stay.
     Rules {
         /// Which instrument.
         symbol: String,
@@ -426,9 +426,9 @@ impl Snapshot {
 /// Has a running venue copy itself.
 #[derive(Debug, clap::Args)]
 pub(super) struct Backup {
-    /// The name of the new directory, not a path: the venue writes it, on its own machine, into
-    /// the directory of its setting gateway.backup_dir, because whoever has the admin key shall
-    /// not write anywhere on the venue's disk.
+    /// The name of the new directory, not a path: the venue writes it into the directory of its
+    /// setting gateway.backup_dir, on its own machine, so that the admin key allows nothing else
+    /// to be written there.
     name: String,
     #[command(flatten)]
     operator: Operator,

@@ -78,7 +78,7 @@ impl Book {
 pub(super) struct Trades {
     /// Of which instrument.
     symbol: String,
-    /// At most so many.
+    /// The most entries to show.
     #[arg(long, default_value_t = 20)]
     limit: u32,
     #[command(flatten)]

@@ -113,10 +113,10 @@ pub(super) struct Cancel {
     /// Cancel all orders of the account.
     #[arg(long, conflicts_with = "id")]
     all: bool,
-    /// With --all: only those of this instrument.
+    /// With --all: only orders of this instrument.
     #[arg(long, value_name = "SYMBOL", requires = "all")]
     instrument: Option<String>,
-    /// With --all: only those of this side.
+    /// With --all: only orders of this side.
     #[arg(long, requires = "all", value_parser = ["buy", "sell"])]
     side: Option<String>,
     #[command(flatten)]
@@ -181,13 +181,13 @@ impl Amend {
 /// Lists orders.
 #[derive(Debug, clap::Args)]
 pub(super) struct Orders {
-    /// Only those of this instrument.
+    /// Only orders of this instrument.
     #[arg(long, value_name = "SYMBOL")]
     instrument: Option<String>,
-    /// Those that ended, the last first, instead of those that are open.
+    /// Show ended orders, newest first, instead of open ones.
     #[arg(long)]
     ended: bool,
-    /// At most so many.
+    /// The most entries to show.
     #[arg(long, default_value_t = 100)]
     limit: u32,
     #[command(flatten)]
@@ -228,10 +228,10 @@ impl Orders {
 /// Lists fills.
 #[derive(Debug, clap::Args)]
 pub(super) struct Fills {
-    /// Only those of this instrument.
+    /// Only fills of this instrument.
     #[arg(long, value_name = "SYMBOL")]
     instrument: Option<String>,
-    /// At most so many.
+    /// The most entries to show.
     #[arg(long, default_value_t = 20)]
     limit: u32,
     #[command(flatten)]

@@ -23,13 +23,13 @@ pub(crate) struct Args {
     /// its default.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where the venue keeps its data, whatever the file says.
+    /// The data directory; overrides the file.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to listen, whatever the file says.
+    /// The address to listen on; overrides the file.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// The durability level (memory, buffered or synced), whatever the file says.
+    /// The durability level (memory, buffered or synced); overrides the file.
     #[arg(long)]
     level: Option<Level>,
     /// Start although the wall clock is more than a week from the last time in the journal.

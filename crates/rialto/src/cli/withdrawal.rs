@@ -48,7 +48,7 @@ pub(super) struct Withdrawals {
 
 #[derive(Debug, Subcommand)]
 enum OwnAction {
-    /// List those that have not ended, the first first.
+    /// List open withdrawals, oldest first.
     Ls {
         #[command(flatten)]
         page: Page,
@@ -62,7 +62,7 @@ enum OwnAction {
         #[command(flatten)]
         member: Member,
     },
-    /// Cancel one that has not been decided: what is held is given back.
+    /// Cancel a withdrawal that has not been decided; the held amount is released.
     Cancel {
         /// Which: the account, a dash and your own name for it, as in 7-rent-2026-11.
         id: String,
@@ -96,17 +96,17 @@ impl Withdrawals {
 /// What the operator does about withdrawals.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorAction {
-    /// List those that have not ended, of all accounts, the first first.
+    /// List open withdrawals of all accounts, oldest first.
     Ls {
         #[command(flatten)]
         page: Page,
-        /// Only those of this account.
+        /// Only withdrawals of this account.
         #[arg(long, value_name = "NUMBER")]
         account: Option<u32>,
     },
-    /// Have one paid out of the venue.
+    /// Approve a withdrawal, which is then paid out.
     Approve {
-        /// Which, as in 7-rent-2026-11.
+        /// The withdrawal, such as 7-rent-2026-11.
         id: String,
         /// What the bank or the chain calls the payment.
         #[arg(long)]
@@ -114,7 +114,7 @@ pub(super) enum OperatorAction {
     },
     /// Give one back.
     Reject {
-        /// Which, as in 7-rent-2026-11.
+        /// The withdrawal, such as 7-rent-2026-11.
         id: String,
         /// Why, in words for its owner.
         #[arg(long, default_value = "")]
@@ -152,13 +152,13 @@ impl OperatorAction {
 /// Which page of a list.
 #[derive(Debug, clap::Args)]
 pub(super) struct Page {
-    /// Those that have ended, the last first, instead of those that have not.
+    /// Show ended withdrawals, newest first, instead of open ones.
     #[arg(long)]
     ended: bool,
-    /// Those behind this one: the last of the page before.
+    /// Continue behind this one: the last of the page before.
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// At most so many.
+    /// The most entries to show.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }

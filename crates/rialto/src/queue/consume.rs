@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// How many messages are read at a time.
 const FETCH: u64 = 1_000;
-/// How often whoever follows a topic looks for more.
+/// How often `--follow` looks for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Reads where to begin; for use as a parser of arguments.
@@ -31,7 +31,7 @@ pub(super) fn start(text: &str) -> Result<Start, String> {
     }
 }
 
-/// Takes messages as a member of a group, prints them, and is done with them once they are printed.
+/// Takes messages as a member of a group, prints them, and acknowledges them once they are printed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Consume {
     /// The topic.
@@ -39,16 +39,16 @@ pub(super) struct Consume {
     /// The group; it is created with its usual options if there is none.
     #[arg(long, default_value = "default")]
     group: String,
-    /// Take at most so many messages.
+    /// The most messages to take.
     #[arg(long)]
     count: Option<u64>,
-    /// End when no message has come for so long; 0s takes what there is.
+    /// End when no message has come for this long; 0s takes what there is.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     wait: Duration,
-    /// Write the payload of each message to a file of its own in this directory, which is there and
-    /// used for this topic and group alone; LANE-NUMBER is its name. A message is done with once its
-    /// file is complete and durable. A file that is there and holds something else stays, and is an
-    /// error; .LANE-NUMBER.….part is one that was not finished.
+    /// Write the payload of each message to a file named LANE-NUMBER in this directory, which must
+    /// exist and be used for this topic and group alone. A message is acknowledged once its file is
+    /// durable. An existing file with other contents is an error; .LANE-NUMBER.….part is an
+    /// unfinished file.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "raw"])]
     into: Option<PathBuf>,
     #[command(flatten)]
@@ -121,7 +121,7 @@ pub(super) struct Tail {
     /// Where to begin: oldest, next, or a message's number.
     #[arg(long, default_value = "oldest", value_parser = start)]
     from: Start,
-    /// Print at most so many messages.
+    /// The most messages to print.
     #[arg(long)]
     count: Option<u64>,
     /// When all is printed, wait for more, without end.

@@ -7,20 +7,19 @@ use crate::terminal::note;
 use rialto_queue::{Name, dead_topic_of};
 use std::io::{self, BufWriter, Write};
 
-/// Prints the dead letters of a topic that were not sent back, or sends them back, or drops all.
+/// Prints the dead letters of a topic that were not redriven, redrives them, or drops all.
 #[derive(Debug, clap::Args)]
 pub(super) struct DeadLetters {
     /// The topic that the messages were published on.
     topic: String,
-    /// The topic that the letters are in, if a group of the topic named another than the topic's own,
-    /// which is TOPIC.dead unless that is too long for a name.
+    /// The topic of the dead letters, if a group names one; otherwise TOPIC.dead.
     #[arg(long = "in", value_name = "TOPIC")]
     dead: Option<String>,
-    /// Publish each on the topic that it came from, without the headers that say how it died. It is
-    /// there again and no longer dead, or neither.
+    /// Publish each dead letter again on the topic that it came from, exactly once and without the
+    /// headers that say why it failed.
     #[arg(long, conflicts_with = "purge")]
     redrive: bool,
-    /// Drop all.
+    /// Drop all dead letters.
     #[arg(long)]
     purge: bool,
     #[command(flatten)]

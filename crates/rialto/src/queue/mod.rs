@@ -89,19 +89,19 @@ enum Command {
     Delete(topics::Delete),
     /// List the topics.
     Ls(topics::Ls),
-    /// Show a topic, its groups and how they are doing.
+    /// Show a topic and its groups.
     Describe(topics::Describe),
     /// Publish lines of the standard input, or files.
     Produce(produce::Produce),
-    /// Take messages as a member of a group, print them, and be done with them.
+    /// Consume messages as a member of a group: print and acknowledge them.
     Consume(consume::Consume),
-    /// Print messages, and perhaps those to come, without being a member of a group.
+    /// Print messages without being a member of a group.
     Tail(consume::Tail),
     /// Watch all topics and groups.
     Top(top::Top),
-    /// Look at dead letters, send them back, or drop them.
+    /// Print dead letters, publish them again, or drop them.
     DeadLetters(dead::DeadLetters),
-    /// Read everything and check it.
+    /// Read and check every byte.
     Verify(verify::VerifyArgs),
 }
 

@@ -20,13 +20,13 @@ pub(super) struct Produce {
     /// The key of all messages.
     #[arg(long, default_value = "")]
     key: String,
-    /// What is before the first such character of a line is its key, what is behind it the payload.
+    /// A character that separates the key of a line from its payload.
     #[arg(long, conflicts_with_all = ["key", "files"])]
     key_separator: Option<char>,
     /// A header of all messages, as NAME=VALUE; may be given several times.
     #[arg(long = "header", value_parser = header)]
     headers: Vec<(String, String)>,
-    /// What the payloads are, as a media type.
+    /// The media type of the payloads.
     #[arg(long, default_value = "")]
     content_type: String,
     /// The version of the payloads' schema.
@@ -41,14 +41,13 @@ pub(super) struct Produce {
     /// Do not deliver once this time has passed.
     #[arg(long, value_parser = duration::parse)]
     expires_after: Option<Duration>,
-    /// Number the messages as this producer, so that those that were published already are not
-    /// published again.
+    /// Number the messages as this producer, so that messages that are sent again are published once.
     #[arg(long, requires = "first")]
     producer: Option<u64>,
     /// The number of the first message.
     #[arg(long, requires = "producer")]
     first: Option<u64>,
-    /// How many lines are published together at most.
+    /// The most lines that are published together.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch: u32,
 }

@@ -9,16 +9,16 @@ use serde_json::Value;
 use std::thread;
 use std::time::Duration;
 
-/// Prints how all topics and groups are doing, again and again.
+/// Prints statistics of all topics and groups, repeatedly.
 #[derive(Debug, clap::Args)]
 pub(super) struct Top {
-    /// How long between two looks.
+    /// The interval between two lines.
     #[arg(long, value_parser = duration::parse, default_value = "2s")]
     every: Duration,
-    /// How many looks; without it, until it is interrupted.
+    /// Stop after this many; without it, run until interrupted.
     #[arg(long)]
     count: Option<u64>,
-    /// Print one JSON object a topic.
+    /// Print one JSON object per topic.
     #[arg(long)]
     json: bool,
 }

@@ -13,40 +13,40 @@ use rialto_queue::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Creates a topic. One that is there already, with the same options, is no error.
+/// Creates a topic. A topic that exists with the same options is no error.
 #[derive(Debug, clap::Args)]
 pub(super) struct Create {
-    /// Its name.
+    /// The name of the topic.
     pub(super) topic: String,
-    /// A work queue: messages stay until every group is done with them.
+    /// A work queue: messages stay until every group has acknowledged them.
     #[arg(long)]
     work_queue: bool,
-    /// What a confirmation means: memory, buffered or synced.
+    /// The durability level: memory, buffered or synced.
     #[arg(long, default_value_t = Level::Synced)]
     level: Level,
-    /// How many priorities there are, 1 to 16.
+    /// The number of priorities, 1 to 16.
     #[arg(long, default_value_t = 1)]
     priorities: u8,
-    /// The most messages: a stream drops its oldest beyond, a work queue is full.
+    /// The most messages: beyond it a stream drops its oldest, and a work queue is full.
     #[arg(long)]
     messages_max: Option<u64>,
-    /// The most bytes, likewise.
+    /// The most bytes: beyond it a stream drops its oldest, and a work queue is full.
     #[arg(long)]
     bytes_max: Option<u64>,
-    /// How old a message of a stream may become, as in 7d.
+    /// The greatest age of messages of a stream, such as 7d.
     #[arg(long, value_parser = duration::parse)]
     max_age: Option<Duration>,
-    /// When a work queue is full, have publishers wait this long before they are refused.
+    /// How long publishers wait for room in a full work queue before they are refused.
     #[arg(long, value_parser = duration::parse, requires = "work_queue")]
     block: Option<Duration>,
-    /// What becomes of readers that are too slow: oldest, newest, cut_off, or conflated:N, which
-    /// spares one that is more than N messages behind all but the last of each key.
+    /// What happens to slow readers: oldest, newest, cut_off, or conflated:N, which sends a reader
+    /// that is more than N messages behind only the last message of each key.
     #[arg(long, default_value_t = Overtaken::Oldest)]
     overtaken: Overtaken,
-    /// none, lz4, zstd, zstd:LEVEL, gzip or gzip:LEVEL.
+    /// The compression: none, lz4, zstd, zstd:LEVEL, gzip or gzip:LEVEL.
     #[arg(long, default_value_t = Compression::None)]
     compression: Compression,
-    /// aes-128-gcm, aes-256-gcm or chacha20-poly1305; needs keys.
+    /// The encryption: aes-128-gcm, aes-256-gcm or chacha20-poly1305; needs keys.
     #[arg(long, value_parser = cipher)]
     encryption: Option<Cipher>,
 }
@@ -123,41 +123,41 @@ impl Create {
     }
 }
 
-/// Creates a group of a topic. One that is there already, with the same options, is no error.
+/// Creates a group of a topic. A group that exists with the same options is no error.
 #[derive(Debug, clap::Args)]
 pub(super) struct CreateGroup {
     /// The topic.
     pub(super) topic: String,
     /// The name of the group.
     pub(super) group: String,
-    /// Where it begins: oldest, next, or a message's number.
+    /// The first message of the group: oldest, next, or a number.
     #[arg(long, default_value = "oldest", value_parser = super::consume::start)]
     from: Start,
-    /// Work on one message of a key at a time, in order.
+    /// Deliver one message of a key at a time, in order.
     #[arg(long)]
     per_key: bool,
-    /// Give messages to one consumer at a time only.
+    /// Deliver to one consumer at a time.
     #[arg(long)]
     single_active: bool,
-    /// Be done with messages before they are handed out.
+    /// Acknowledge messages before they are delivered (at most once).
     #[arg(long)]
     at_most_once: bool,
-    /// How long a consumer has for a message.
+    /// How long a consumer may take before a message is delivered again.
     #[arg(long, value_parser = duration::parse, default_value = "30s")]
     ack_wait: Duration,
-    /// How often a message is handed out at most; 0 for without end.
+    /// The most deliveries of a message; 0 for no limit.
     #[arg(long, default_value_t = 5)]
     attempts_max: u16,
-    /// How long a message rests before it is handed out again.
+    /// The delay before a message that was given back is delivered again.
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     retry_delay: Duration,
     /// The topic for dead letters, instead of TOPIC.dead.
     #[arg(long, conflicts_with = "drop_dead")]
     dead_letters: Option<String>,
-    /// Drop messages after the last try.
+    /// Drop messages after the last attempt, instead of keeping dead letters.
     #[arg(long)]
     drop_dead: bool,
-    /// Only messages whose headers are so: NAME, !NAME, NAME=VALUE, NAME!=VALUE, NAME^=PREFIX,
+    /// Only messages whose headers match: NAME, !NAME, NAME=VALUE, NAME!=VALUE, NAME^=PREFIX,
     /// several with commas between them.
     #[arg(long, value_parser = filter)]
     filter: Option<String>,
