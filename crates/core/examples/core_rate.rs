@@ -103,11 +103,11 @@ impl Rig {
         let start = Instant::now();
         for (at, command) in commands.iter().enumerate() {
             // As the engine does, which takes commands in chunks.
-            if let Some(far) = commands.get(at + Core::LOOK_FAR) {
-                self.core.foresee(far);
+            if let Some(far) = commands.get(at + Core::PREFETCH_FAR) {
+                self.core.prefetch_far(far);
             }
-            if let Some(near) = commands.get(at + Core::LOOK_NEAR) {
-                self.core.expect(near);
+            if let Some(near) = commands.get(at + Core::PREFETCH_NEAR) {
+                self.core.prefetch_near(near);
             }
             refused += u64::from(self.apply(command).is_rejected());
         }

@@ -26,7 +26,6 @@
 
 mod accounts;
 mod amend;
-mod anticipate;
 mod apply;
 mod background;
 pub mod book;
@@ -44,6 +43,7 @@ mod matching;
 mod open_counts;
 mod orders;
 mod place;
+mod prefetch;
 mod references;
 pub mod rules;
 mod self_trade;

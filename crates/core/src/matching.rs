@@ -281,11 +281,11 @@ impl Core {
             if market.book.level_count(side.opposite()) < levels {
                 let [soon, next] = market.book.prepare_makers(&self.orders, side.opposite());
                 if let Some(soon) = soon {
-                    self.open.touch(soon.index());
-                    self.open.touch_link(soon.index());
+                    self.open.prefetch(soon.index());
+                    self.open.prefetch_link(soon.index());
                 }
                 if let Some(next) = next {
-                    self.open.touch_neighbours(next.index());
+                    self.open.prefetch_neighbours(next.index());
                 }
             }
             self.retire(slot.at(), None, Quantity::ZERO);

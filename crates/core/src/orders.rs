@@ -85,7 +85,7 @@ impl OpenOrders {
 
     /// Brings near what an order in a slot will be written to, without waiting for it.
     #[inline]
-    pub(crate) fn touch(&self, slot: usize) {
+    pub(crate) fn prefetch(&self, slot: usize) {
         if let Some(detail) = self.details.get(slot) {
             prefetch(detail);
         }
@@ -93,7 +93,7 @@ impl OpenOrders {
 
     /// Brings near what the end of an order will read and write beyond [`OpenOrders::touch`].
     #[inline]
-    pub(crate) fn touch_link(&self, slot: usize) {
+    pub(crate) fn prefetch_link(&self, slot: usize) {
         if let Some(link) = self.links.get(slot) {
             prefetch(link);
         }
@@ -102,10 +102,10 @@ impl OpenOrders {
     /// Brings near the neighbours of an order in its account's list. The order's own place there
     /// is read.
     #[inline]
-    pub(crate) fn touch_neighbours(&self, slot: usize) {
+    pub(crate) fn prefetch_neighbours(&self, slot: usize) {
         if let Some(link) = self.links.get(slot) {
-            self.touch_link(link.prev as usize);
-            self.touch_link(link.next as usize);
+            self.prefetch_link(link.prev as usize);
+            self.prefetch_link(link.next as usize);
         }
     }
 

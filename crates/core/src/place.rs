@@ -35,7 +35,7 @@ impl Core {
         // What the order will be written to is asked for before the checks, and the place of a
         // later order in the index already now.
         let later = OrderId::from_parts(self.engine, self.order_count + PREPARED_AHEAD);
-        self.open.touch(self.orders.prepare(later));
+        self.open.prefetch(self.orders.prepare(later));
         let account = match self.accounts.slot(terms.account) {
             Ok(account) => account,
             Err(reason) => return refuse_order(terms, reason, sink),

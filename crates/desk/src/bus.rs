@@ -7,9 +7,9 @@ use crate::query::{
     ListAccounts, ListFills, ListInstruments, ListOrders,
 };
 use crate::{
-    AcceptClock, AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, Caretaker,
-    CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect,
-    Durations, HoldWithdrawal, Listing, Live, Names, PayOut, PlaceOrder, Refused,
+    AcceptClock, AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, CreateAccount,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
+    HoldWithdrawal, Listing, Live, Maintenance, Names, PayOut, PlaceOrder, Refused,
     ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
     SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
 };
@@ -49,7 +49,7 @@ bus! {
                 boxed FindInstrument, boxed FindCurrency,
                 boxed GetTime, boxed GetTold, boxed GetStatus, boxed GetReport,
                 boxed Subscribe, boxed Resume;
-            caretaker: Caretaker => boxed TakeSnapshot, boxed TakeBackup, boxed AcceptClock;
+            maintenance: Maintenance => boxed TakeSnapshot, boxed TakeBackup, boxed AcceptClock;
         }
     }
 }
@@ -86,8 +86,8 @@ impl DeskBus {
     #[must_use]
     pub fn open(venue: VenueParts, config: &DeskConfig) -> DeskBus {
         let VenueParts { engine, live } = venue;
-        let caretaker =
-            Caretaker { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
+        let maintenance =
+            Maintenance { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
         let durations = Arc::new(Durations::default());
         DeskBus {
             requests: behaviours![
@@ -101,7 +101,7 @@ impl DeskBus {
             ],
             desk: Desk::open(&engine, config.lanes),
             known: Known { engine, live, durations, patience: config.patience },
-            caretaker,
+            maintenance,
         }
     }
 

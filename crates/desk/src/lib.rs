@@ -63,7 +63,7 @@ pub use live::{
     baseline_of, baseline_order, fills_of, lower_priority, owners,
 };
 pub use names::Names;
-pub use operate::{AcceptClock, AcceptedClock, Backup, Caretaker, TakeBackup, TakeSnapshot};
+pub use operate::{AcceptClock, AcceptedClock, Backup, Maintenance, TakeBackup, TakeSnapshot};
 pub use query::{
     AsOf, Ask, FillCursor, FindCurrency, FindInstrument, FindOrder, Fresh, GetBalances, GetBook,
     GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades,

@@ -87,7 +87,7 @@ impl Needs for AcceptClock {
 }
 
 /// Looks after the venue's data.
-pub struct Caretaker {
+pub struct Maintenance {
     pub(crate) engine: Arc<Engine>,
     pub(crate) backup_dir: Option<PathBuf>,
 }
@@ -97,7 +97,7 @@ fn failed(code: &'static str, message: String) -> Error {
     Error::new(ErrorKind::Unavailable, code, message).retryable(false)
 }
 
-impl Handler<TakeSnapshot> for Caretaker {
+impl Handler<TakeSnapshot> for Maintenance {
     async fn handle(&self, _: TakeSnapshot, cx: &Context<'_>) -> Result<Seq> {
         let ticket = self.engine.request_snapshot();
         let failed = |message| failed("snapshot_failed", message);
@@ -110,7 +110,7 @@ impl Handler<TakeSnapshot> for Caretaker {
     }
 }
 
-impl Handler<TakeBackup> for Caretaker {
+impl Handler<TakeBackup> for Maintenance {
     async fn handle(&self, backup: TakeBackup, cx: &Context<'_>) -> Result<Backup> {
         let Some(parent) = &self.backup_dir else {
             let message = "This venue has no directory for backups: set backup_dir under [gateway] in \
@@ -146,7 +146,7 @@ impl Handler<TakeBackup> for Caretaker {
     }
 }
 
-impl Handler<AcceptClock> for Caretaker {
+impl Handler<AcceptClock> for Maintenance {
     async fn handle(&self, _: AcceptClock, cx: &Context<'_>) -> Result<AcceptedClock> {
         let step_ns = self.engine.clock().unfollowed_ns.unwrap_or(0);
         let time = self.engine.accept_clock().time;

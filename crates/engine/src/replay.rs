@@ -122,7 +122,7 @@ pub(crate) struct Commands<'a> {
 }
 
 /// A power of two above the farthest look.
-const AHEAD: usize = (Core::LOOK_FAR + 1).next_power_of_two();
+const AHEAD: usize = (Core::PREFETCH_FAR + 1).next_power_of_two();
 
 impl<'a> Commands<'a> {
     pub(crate) fn of(group: GroupView<'a>) -> Self {
@@ -136,18 +136,18 @@ impl<'a> Commands<'a> {
         &mut self,
         core: &Core,
     ) -> Result<Option<(Seq, Timestamp, &Command)>, ReplayError> {
-        while self.filled <= self.taken + Core::LOOK_FAR
+        while self.filled <= self.taken + Core::PREFETCH_FAR
             && let Some((seq, record)) = self.records.next()
         {
             let (seq, slot) = (Seq(seq), &mut self.decoded[self.filled % AHEAD]);
             let (time, command) = decode(seq, record)?;
             *slot = (seq, time, command);
-            core.foresee(&slot.2);
+            core.prefetch_far(&slot.2);
             self.filled += 1;
         }
-        let near = self.taken + Core::LOOK_NEAR;
+        let near = self.taken + Core::PREFETCH_NEAR;
         if near < self.filled {
-            core.expect(&self.decoded[near % AHEAD].2);
+            core.prefetch_near(&self.decoded[near % AHEAD].2);
         }
         if self.taken == self.filled {
             return Ok(None);

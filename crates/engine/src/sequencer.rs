@@ -236,13 +236,15 @@ impl Sequencer {
             let at = places.checked_sub(front.len());
             at.map_or_else(|| front.get(places), |at| back.get(at))
         };
-        (0..Core::LOOK_FAR).filter_map(ahead).for_each(|far| scribe.core().foresee(&far.command));
+        (0..Core::PREFETCH_FAR)
+            .filter_map(ahead)
+            .for_each(|far| scribe.core().prefetch_far(&far.command));
         for (at, submission) in front.iter().chain(back).enumerate() {
-            if let Some(far) = ahead(at + Core::LOOK_FAR) {
-                scribe.core().foresee(&far.command);
+            if let Some(far) = ahead(at + Core::PREFETCH_FAR) {
+                scribe.core().prefetch_far(&far.command);
             }
-            if let Some(near) = ahead(at + Core::LOOK_NEAR) {
-                scribe.core().expect(&near.command);
+            if let Some(near) = ahead(at + Core::PREFETCH_NEAR) {
+                scribe.core().prefetch_near(&near.command);
             }
             if !scribe.catch_up(now) || !scribe.make_room() {
                 stop = Stop::NoRoom;

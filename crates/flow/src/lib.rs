@@ -56,13 +56,13 @@ mod flow;
 mod flows;
 pub mod history;
 mod id;
-mod latch;
 mod observe;
 pub mod outbox;
 mod prefetch;
 pub mod recorder;
 mod retry;
 mod run;
+mod spin_lock;
 pub mod store;
 
 pub use context::{Child, FlowContext, Step, StepFuture, StepKey, TimedWait, Wait};

@@ -417,11 +417,11 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
 
     let redrive = "/v1/queues/jobs.dead/redrive";
     // Who may do everything with dead letters may not publish elsewhere by that.
-    let undertaker = key(&house, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
-    let told = house.ask(&undertaker, "POST", redrive, Value::Null).expect(200);
+    let redriver = key(&house, json!([{"topics": "jobs.dead", "rights": ["admin", "consume"]}]));
+    let told = house.ask(&redriver, "POST", redrive, Value::Null).expect(200);
     assert_eq!(told, json!({"sent": "0", "kept": "2", "next": "3"}));
     let path = format!("{redrive}?from={}", told["next"].as_str().unwrap());
-    let told = house.ask(&undertaker, "POST", &path, Value::Null).expect(200);
+    let told = house.ask(&redriver, "POST", &path, Value::Null).expect(200);
     assert_eq!(told, json!({"sent": "0", "kept": "0", "next": "3"}), "those that stay come again");
     let told = house.operate("POST", &format!("{redrive}?max=1"), Value::Null).expect(200);
     assert_eq!(told, json!({"sent": "1", "kept": "0", "next": "2"}));
@@ -440,7 +440,7 @@ fn dead_letters_are_listed_sent_back_and_dropped() {
     let reader = key(&house, json!([{"topics": "jobs.dead", "rights": ["consume"]}]));
     house.ask(&reader, "DELETE", messages, Value::Null).refuses(403, "forbidden");
     house.ask(&reader, "POST", redrive, Value::Null).refuses(403, "forbidden");
-    let told = house.ask(&undertaker, "DELETE", messages, Value::Null).expect(200);
+    let told = house.ask(&redriver, "DELETE", messages, Value::Null).expect(200);
     assert_eq!(told, json!({"dropped": "1"}), "the other one was sent back, and is gone");
     assert!(letters("").is_empty());
     house.operate("POST", "/v1/queues/none/redrive", Value::Null).refuses(404, "unknown_topic");

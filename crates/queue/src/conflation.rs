@@ -87,12 +87,12 @@ impl Stretch {
         self.end
     }
 
-    /// How many of its messages are not handed out.
+    /// How many of its messages are not delivered.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Whether one of its messages is handed out.
+    /// Whether one of its messages is delivered.
     pub(crate) fn keeps(&self, message: &Message) -> bool {
         let seq = message.id().seq;
         seq >= self.end || self.lasts.get(message.key()).is_none_or(|last| *last == seq)

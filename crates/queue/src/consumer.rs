@@ -1,7 +1,7 @@
 //! Consuming as a member of a group.
 
-use crate::burial;
 use crate::core::Core;
+use crate::dead_letters;
 use crate::error::QueueError;
 use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Looking, Nack};
 use crate::message::{Message, MessageId};
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How many bytes one fetch hands out, unless the caller says otherwise.
+/// How many bytes one fetch delivers, unless the caller says otherwise.
 const FETCH_BYTES_MAX: usize = 8 << 20;
 
-/// A member of a consumer group. When it is dropped, what it had is handed out to others at once, and
+/// A member of a consumer group. When it is dropped, what it had is delivered to others at once, and
 /// counts as tried; [`Consumer::return_unseen`] gives back what it has not looked at.
 pub struct Consumer {
     group: Arc<Group>,
@@ -44,7 +44,7 @@ impl Consumer {
         &self.group.name
     }
 
-    /// A fetch stops behind the message with which it has handed out this many bytes.
+    /// A fetch stops behind the message with which it has delivered this many bytes.
     #[must_use]
     pub fn bytes_max(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes.max(1);
@@ -66,7 +66,7 @@ impl Consumer {
         Subscription::new(self, prefetch)
     }
 
-    /// Whether what the consumer says now can be kept. Nothing is handed out while it cannot, and nobody
+    /// Whether what the consumer says now can be kept. Nothing is delivered while it cannot, and nobody
     /// is told that it was.
     #[inline]
     fn check_kept(&self) -> Result<(), QueueError> {
@@ -77,15 +77,15 @@ impl Consumer {
     pub(crate) fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
         self.check_kept()?;
         let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
-        burial::bury(&self.core, &self.group);
+        dead_letters::move_failed(&self.core, &self.group);
         if self.group.has_changes() {
             self.core.mark(&self.group);
         }
         Ok(fetched)
     }
 
-    /// What would be handed out next, at most this many messages and about as many bytes as a fetch
-    /// hands out, without taking them. They end short of damage, which is an error if it comes first.
+    /// What would be delivered next, at most this many messages and about as many bytes as a fetch
+    /// delivers, without taking them. They end short of damage, which is an error if it comes first.
     pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
         self.group.peek(messages_max, self.bytes_max)
     }
@@ -95,7 +95,7 @@ impl Consumer {
         self.group.look(from)
     }
 
-    /// Is given this message, unless somebody has it or the group is done with it.
+    /// Is given this message, unless somebody has it or the group has acknowledged it.
     pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
         self.check_kept()?;
         let claimed = self.group.claim(self.id, message)?;
@@ -115,7 +115,7 @@ impl Consumer {
         }
         let deadline = Instant::now().checked_add(wait);
         let arrived = self.arrived(messages_max, std::future::pending());
-        let Some(fetched) = self.core.house.block_on(arrived, deadline) else {
+        let Some(fetched) = self.core.runtime.block_on(arrived, deadline) else {
             return Ok(Fetched::default());
         };
         let fetched = fetched?;
@@ -145,7 +145,7 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// What [`Consumer::fetch_until`] hands out, not confirmed yet.
+    /// What [`Consumer::fetch_until`] delivers, not confirmed yet.
     async fn arrived(
         &self,
         messages_max: usize,
@@ -171,7 +171,7 @@ impl Consumer {
         .await
     }
 
-    /// The message was worked on, and will not be handed out again. This is written before long;
+    /// The message was worked on, and will not be delivered again. This is written before long;
     /// [`Consumer::confirm`] waits for it.
     #[inline]
     pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
@@ -220,7 +220,7 @@ impl Consumer {
         result
     }
 
-    /// The message was not worked on, and is to be handed out again: after this time, or after what
+    /// The message was not worked on, and is to be delivered again: after this time, or after what
     /// the group says. `detail` goes with it to the dead letters if this was the last try.
     pub fn nack(
         &self,
@@ -242,7 +242,7 @@ impl Consumer {
         self.give_back(id, lease, Nack::Retry { delay, detail: detail.to_owned() })
     }
 
-    /// These messages were not looked at: they are handed out again as if they had not been handed
+    /// These messages were not looked at: they are delivered again as if they had not been handed
     /// out now. Says which were no longer this consumer's.
     pub fn return_unseen(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
         let lost = self.group.return_unseen(leases, self.id);
@@ -263,7 +263,7 @@ impl Consumer {
     fn give_back(&self, id: MessageId, lease: u64, nack: Nack) -> Result<(), QueueError> {
         self.check_kept()?;
         let result = self.group.nack(id, lease, self.id, nack);
-        burial::bury(&self.core, &self.group);
+        dead_letters::move_failed(&self.core, &self.group);
         self.core.mark(&self.group);
         result
     }
@@ -280,7 +280,7 @@ impl Consumer {
 
     /// Returns when everything that was said so far is as safe as the topic's messages are.
     pub fn confirm(&self) -> Result<(), QueueError> {
-        self.core.house.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
+        self.core.runtime.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
     }
 
     /// As [`Consumer::confirm`], on a task.

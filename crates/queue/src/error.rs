@@ -40,7 +40,7 @@ pub enum QueueError {
     NotMounted(Name),
     /// Dead letters were to be sent back from a topic that holds others.
     #[error("the topic {0:?} does not hold dead letters")]
-    NoLetters(Name),
+    NoDeadLetters(Name),
     /// The topic was deleted.
     #[error("the topic {0:?} was deleted")]
     TopicDeleted(Name),

@@ -4,16 +4,14 @@ mod awake;
 mod batch;
 mod batcher;
 mod blocking;
-mod burial;
 mod conflation;
 mod consumer;
 mod control;
 mod core;
+mod dead_letters;
 mod error;
 mod format;
 mod group;
-mod house;
-mod letters;
 mod message;
 mod mount;
 mod name;
@@ -24,6 +22,8 @@ mod queue;
 mod rate;
 mod reader;
 mod recovery;
+mod redrive;
+mod runtime;
 mod sabotage;
 mod spares;
 mod subscription;
@@ -34,21 +34,20 @@ mod waiting;
 
 pub use awake::DESCRIPTORS_MIN;
 pub use batcher::{BatchOptions, Batcher};
-pub use burial::{DEAD_SUFFIX, dead_header, dead_topic_of};
 pub use conflation::CONFLATED_KEYS_MAX;
 pub use consumer::Consumer;
 pub use control::TRANSACTION_BYTES_MAX;
 pub use core::{GROUPS_MAX, TOPICS_MAX, TRANSACTION_PRODUCERS_MAX};
+pub use dead_letters::{DEAD_SUFFIX, dead_header, dead_topic_of};
 pub use error::QueueError;
 pub use format::{
     CONTENT_TYPE_BYTES_MAX, HEADERS_BYTES_MAX, HEADERS_MAX, Headers, KEY_BYTES_MAX,
     MESSAGE_BYTES_MAX,
 };
 pub use group::{
-    DeadLetter, DeathReason, Delivered, Delivery, FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX, Fetched,
-    Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter, Order, Sharing, Start,
+    DeadLetter, DeadLetterReason, Delivered, Delivery, FILTER_BYTES_MAX, FILTER_CONDITIONS_MAX,
+    Fetched, Filter, GroupCounts, GroupOptions, GroupStats, InvalidFilter, Order, Sharing, Start,
 };
-pub use letters::{REDRIVE_GROUP, Redriven};
 pub use message::{InvalidMessageId, Message, MessageId};
 pub use mount::{Mount, MountedLog};
 pub use name::{InvalidName, NAME_BYTES_MAX, Name};
@@ -58,6 +57,7 @@ pub use queue::{Queue, QueueOptions, TopicStats};
 pub use rate::{RATE_WINDOW, Rate};
 pub use reader::{Read, Reader};
 pub use recovery::{OpenReport, Rewound};
+pub use redrive::{REDRIVE_GROUP, Redriven};
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use rialto_log::{Cipher, Compression, KeyRing, Level};
 #[cfg(feature = "sabotage")]

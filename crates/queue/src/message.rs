@@ -191,7 +191,7 @@ impl Message {
         time(self.parts().header.expires_at.get())
     }
 
-    /// The time for which it was put off, if it was.
+    /// The time to which it is delayed, if it is.
     #[must_use]
     pub fn deliver_at(&self) -> Option<Timestamp> {
         time(self.parts().header.deliver_at.get())

@@ -200,7 +200,7 @@ impl Core {
             encryption: log.sealing.encryption,
             ..TopicOptions::stream()
         };
-        let mut topic = Topic::new(id, name.clone(), options, self.house.clone(), None);
+        let mut topic = Topic::new(id, name.clone(), options, self.runtime.clone(), None);
         topic.lanes[0].mount(log.segments.clone(), log.visible);
         let form = RawForm { content_type: log.content_type, time_of: log.time_of };
         let present = Present {

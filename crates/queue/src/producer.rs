@@ -144,7 +144,7 @@ impl Producer {
                 _ => PENDING_WAIT,
             };
             let deadline = *began.get_or_insert_with(Instant::now) + wait;
-            if self.topic.house.block_on(self.topic.room(seen), Some(deadline)).is_none() {
+            if self.topic.runtime.block_on(self.topic.room(seen), Some(deadline)).is_none() {
                 return Err(error);
             }
         }
@@ -242,7 +242,10 @@ impl Receipt {
 
     /// As [`Receipt::confirmed_at`], on this thread.
     pub fn wait_at(&self, level: Level) -> Result<(), QueueError> {
-        self.topic.house.block_on(self.confirmed_at(level), None).unwrap_or(Err(QueueError::Closed))
+        self.topic
+            .runtime
+            .block_on(self.confirmed_at(level), None)
+            .unwrap_or(Err(QueueError::Closed))
     }
 }
 
@@ -306,7 +309,7 @@ impl BatchReceipt {
 
     /// As [`BatchReceipt::confirmed`], on this thread.
     pub fn wait(&self) -> Result<(), QueueError> {
-        self.topic.house.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
+        self.topic.runtime.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
     }
 }
 

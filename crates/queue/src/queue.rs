@@ -5,13 +5,13 @@ use crate::control::Control;
 use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{GroupOptions, GroupStats, Start};
-use crate::house::House;
 use crate::mount::{Mount, MountedLog};
 use crate::name::Name;
 use crate::producer::Producer;
 use crate::rate::Rate;
 use crate::reader::Reader;
 use crate::recovery::{self, OpenReport};
+use crate::runtime::Runtime;
 use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
@@ -119,19 +119,19 @@ impl Queue {
         let queue = Self::open_without_threads(options)?;
         let mut threads = Vec::new();
         // The first burst shall find some, too.
-        queue.inner.core.house.ask_for_buffers();
+        queue.inner.core.runtime.ask_for_buffers();
         for nth in 0..WRITERS {
             let core = queue.inner.core.clone();
             let thread = std::thread::Builder::new().name(format!("queue-{nth}"));
             threads.push(spawn(thread, move || {
-                while let Some(work) = core.house.next_work(None) {
+                while let Some(work) = core.runtime.next_work(None) {
                     core.work(work);
                 }
             })?);
         }
         let core = queue.inner.core.clone();
         threads.push(spawn(std::thread::Builder::new().name("queue-time".into()), move || {
-            while !core.house.wait_closed(TICK) {
+            while !core.runtime.wait_closed(TICK) {
                 core.tick();
             }
         })?);
@@ -143,16 +143,16 @@ impl Queue {
     /// [`Queue::step`] and in calls that wait for something. For simulations and tests.
     pub fn open_stepped(options: QueueOptions) -> Result<Self, QueueError> {
         let queue = Self::open_without_threads(options)?;
-        queue.inner.core.house.drive(&queue.inner.core);
+        queue.inner.core.runtime.drive(&queue.inner.core);
         Ok(queue)
     }
 
     fn open_without_threads(options: QueueOptions) -> Result<Self, QueueError> {
         let (dir, control_segment_bytes) = (options.dir.clone(), options.control_segment_bytes);
-        let house = Arc::new(House::new(options));
+        let runtime = Arc::new(Runtime::new(options));
         let (core, report) = match dir {
-            Some(dir) => recovery::open(house, &dir, control_segment_bytes)?,
-            None => (Core::new(house, None, None, 1), OpenReport::default()),
+            Some(dir) => recovery::open(runtime, &dir, control_segment_bytes)?,
+            None => (Core::new(runtime, None, None, 1), OpenReport::default()),
         };
         let threads = Mutex::default();
         Ok(Self { inner: Arc::new(Inner { core: Arc::new(core), threads, report }) })
@@ -174,7 +174,7 @@ impl Queue {
     /// being delivered, acknowledged, given up, purged and deleted. For an owner who watches the disk
     /// and keeps what is left of it for others.
     pub fn set_refusing(&self, refuse: bool) {
-        self.inner.core.house.set_refusing(refuse);
+        self.inner.core.runtime.set_refusing(refuse);
     }
 
     /// Why nothing can be created, fetched, acknowledged or committed now, if the disk failed the control
@@ -188,12 +188,12 @@ impl Queue {
     /// Whether [`Queue::set_refusing`] has everything new refused.
     #[must_use]
     pub fn is_refusing(&self) -> bool {
-        self.inner.core.house.is_refusing()
+        self.inner.core.runtime.is_refusing()
     }
 
     /// Creates a topic. If there is one of this name with these options, it is used.
     pub fn create_topic(&self, name: &str, options: TopicOptions) -> Result<(), QueueError> {
-        self.inner.core.house.check_room()?;
+        self.inner.core.runtime.check_room()?;
         self.inner.core.create_topic(Name::new(name)?, options).map(drop)
     }
 
@@ -235,7 +235,7 @@ impl Queue {
         group: &str,
         options: GroupOptions,
     ) -> Result<(), QueueError> {
-        self.inner.core.house.check_room()?;
+        self.inner.core.runtime.check_room()?;
         let topic = self.inner.core.topic(topic)?;
         self.inner.core.group(&topic, &Name::new(group)?, Some(options)).map(drop)
     }
@@ -273,7 +273,7 @@ impl Queue {
         Transaction::new(self.inner.core.clone())
     }
 
-    /// The bytes that the messages of some topics take together, those that are put off included; to
+    /// The bytes that the messages of some topics take together, delayed ones included; to
     /// a stretch of 256 KiB for each priority.
     pub fn held_bytes(&self, is_meant: impl Fn(&Name) -> bool) -> u64 {
         let topics = self.inner.core.topics();
@@ -304,7 +304,7 @@ impl Queue {
         Ok(stats)
     }
 
-    /// Drops all messages of a topic, whoever still wants them, but those that are put off. Returns
+    /// Drops all messages of a topic, acknowledged or not, except delayed ones. Returns
     /// how many there were.
     pub fn purge(&self, topic: &str) -> Result<u64, QueueError> {
         let core = &self.inner.core;
@@ -327,10 +327,10 @@ fn spawn(
 
 impl Inner {
     fn close(&self) -> Result<(), QueueError> {
-        if self.core.house.is_closed() {
+        if self.core.runtime.is_closed() {
             return Ok(());
         }
-        self.core.house.close();
+        self.core.runtime.close();
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -360,7 +360,7 @@ pub struct TopicStats {
     /// How many bytes they take, to a stretch of 256 KiB; of a log that somebody else writes, how
     /// many its files take.
     pub bytes: u64,
-    /// How many messages are put off.
+    /// How many messages are delayed.
     pub delayed: u64,
     /// The oldest and the newest message of each lane, lowest priority first.
     pub lanes: Vec<(u64, u64)>,
@@ -392,7 +392,7 @@ pub struct TopicStats {
 }
 
 impl TopicStats {
-    /// How fast messages are handed out to all groups together.
+    /// How fast messages are delivered to all groups together.
     #[must_use]
     pub fn delivered_rate(&self) -> Rate {
         let add = |sum: Rate, group: &GroupStats| Rate {
@@ -406,7 +406,7 @@ impl TopicStats {
 
 impl Topic {
     fn stats(&self) -> TopicStats {
-        let now = self.house.now();
+        let now = self.runtime.now();
         let groups: Vec<_> = self.groups().iter().map(|group| group.stats()).collect();
         let delayed = self.waiting();
         let mut filling = self.filling();

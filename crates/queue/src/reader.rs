@@ -218,8 +218,8 @@ impl Reader {
             return Ok(Some(read));
         }
         let deadline = Instant::now().checked_add(wait);
-        let house = self.topic.house.clone();
-        house.block_on(self.read(), deadline).transpose()
+        let runtime = self.topic.runtime.clone();
+        runtime.block_on(self.read(), deadline).transpose()
     }
 
     /// The next message, as soon as there is one. Dropping the future loses nothing.

@@ -4,9 +4,9 @@ use crate::control::{Control, ControlState, GroupRecord, TopicRecord};
 use crate::core::{Core, topic_dir};
 use crate::error::QueueError;
 use crate::group::{Group, GroupState, Progress};
-use crate::house::House;
 use crate::mount::Mounting;
 use crate::name::Name;
+use crate::runtime::Runtime;
 use crate::sabotage::Sabotage;
 use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
 use rialto_log::Level;
@@ -42,18 +42,18 @@ pub struct OpenReport {
 
 /// Opens the queue in a directory.
 pub(crate) fn open(
-    house: Arc<House>,
+    runtime: Arc<Runtime>,
     dir: &Path,
     control_segment_bytes: u64,
 ) -> Result<(Core, OpenReport), QueueError> {
-    let (control, state) = Control::open(&house, &dir.join("control"), control_segment_bytes)?;
+    let (control, state) = Control::open(&runtime, &dir.join("control"), control_segment_bytes)?;
     let ControlState { topics, deleted, transactions, numbers, next_id, .. } = state;
-    let core = Core::new(house.clone(), Some(dir.to_owned()), Some(control), next_id);
+    let core = Core::new(runtime.clone(), Some(dir.to_owned()), Some(control), next_id);
     let mut report = OpenReport { topics: topics.len(), ..OpenReport::default() };
     for (id, record) in topics {
         open_topic(&core, id, record, &mut report)?;
     }
-    let disk = house.disk.as_ref().expect("a queue in a directory has a disk");
+    let disk = runtime.disk.as_ref().expect("a queue in a directory has a disk");
     for id in deleted {
         crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
     }
@@ -67,12 +67,12 @@ pub(crate) fn open(
         transaction.messages.retain(|moved| {
             core.topic_of(moved.topic).is_some_and(|topic| topic.level() != Level::Memory)
         });
-        if !house.sabotage.is(Sabotage::ForgetTransactions) {
+        if !runtime.sabotage.is(Sabotage::ForgetTransactions) {
             core.deliver(transaction)?;
         }
     }
     // What was clamped must be known before numbers that were lost are given anew.
-    if !house.sabotage.is(Sabotage::SkipOpeningCheckpoint) {
+    if !runtime.sabotage.is(Sabotage::SkipOpeningCheckpoint) {
         core.checkpoint()?;
     }
     Ok((core, report))
@@ -85,10 +85,10 @@ fn open_topic(
     report: &mut OpenReport,
 ) -> Result<(), QueueError> {
     let TopicRecord { name, options, mounted, groups, delayed, below, upto, last } = record;
-    let house = &core.house;
+    let runtime = &core.runtime;
     if let Some(epochs) = mounted {
         // What its groups have seen is for the one to judge who mounts it.
-        let mut topic = Topic::new(id, name, options, house.clone(), None);
+        let mut topic = Topic::new(id, name, options, runtime.clone(), None);
         topic.mounting = Some(Mounting::absent(epochs));
         let topic = core.add_topic(topic);
         for (id, group) in groups {
@@ -98,8 +98,8 @@ fn open_topic(
         return Ok(());
     }
     let dir = core.dir.as_deref().map(|dir| topic_dir(dir, id));
-    let topic = Topic::new(id, name, options, house.clone(), dir.as_deref());
-    if let (Some(dir), Some(disk)) = (&dir, &house.disk)
+    let topic = Topic::new(id, name, options, runtime.clone(), dir.as_deref());
+    if let (Some(dir), Some(disk)) = (&dir, &runtime.disk)
         && topic.level() != Level::Memory
     {
         for (nth, lane) in topic.lanes.iter().enumerate() {
@@ -111,7 +111,7 @@ fn open_topic(
         for (nth, producer, number) in last {
             topic.restore_producer(nth, producer, number);
         }
-        let is_read = !house.sabotage.is(Sabotage::ForgetProducers);
+        let is_read = !runtime.sabotage.is(Sabotage::ForgetProducers);
         for nth in (0..topic.lanes.len()).filter(|_| is_read) {
             read_producers(&topic, nth, upto.get(nth).copied().unwrap_or(1))?;
         }
@@ -133,7 +133,7 @@ fn open_topic(
     let nth = topic.lanes.len() - 1;
     let lane = &topic.lanes[nth];
     let delayed =
-        if house.sabotage.is(Sabotage::MoveTwice) { Progress::default() } else { delayed };
+        if runtime.sabotage.is(Sabotage::MoveTwice) { Progress::default() } else { delayed };
     topic.delayed().restore(&delayed, lane.first(), lane.visible() + 1);
     Ok(())
 }
@@ -146,7 +146,7 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
             Step::Message(message) => {
                 let header = message.parts().header;
                 let (producer, number) = (header.producer.get(), header.producer_sequence.get());
-                // One that was put off was numbered among those, and was moved here by a transaction:
+                // A delayed one was numbered among those, and was moved here by a transaction:
                 // that it is here says nothing of others of this lane, which may have been lost.
                 let moved = header.transaction.get() != 0;
                 let counted = if moved { topic.lanes.len() - 1 } else { nth };
@@ -190,13 +190,13 @@ pub(crate) fn restore_group(
         let nth = usize::from(lane);
         let end = end.map(|end| end.min(topic.lanes[nth].visible() + 1));
         if let Some(end) = end
-            && !core.house.sabotage.is(Sabotage::KeepLostProgress)
+            && !core.runtime.sabotage.is(Sabotage::KeepLostProgress)
             && progress.forget_from(lane, end)
         {
             let (topic, group) = (topic.name.clone(), name.clone());
             report.rewound.push(Rewound { topic, group, lane, next: end });
         }
-        // What was dropped and not done with is found missing when it is come to, and told.
+        // What was dropped and not acknowledged is found missing when it is come to, and told.
         floors.push(progress.floor(lane));
     }
     let mut state = GroupState::new(options, &floors, keeps);

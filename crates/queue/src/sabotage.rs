@@ -11,9 +11,9 @@ pub enum Sabotage {
     DeliverBeforeSync,
     /// What an opening finds is not written down before lost numbers are given anew.
     SkipOpeningCheckpoint,
-    /// What groups are done with is not told to the control log.
+    /// Acknowledgements are not written to the control log.
     ForgetAcks,
-    /// What was done with messages that were lost is taken for true of the messages that get their numbers.
+    /// Acknowledgements of messages that were lost are applied to the messages that get their numbers.
     KeepLostProgress,
     /// The numbers of producers are not looked at.
     TakeDuplicates,
@@ -23,13 +23,13 @@ pub enum Sabotage {
     ForgetTransactions,
     /// Transactions that were delivered are again when the queue is opened.
     DeliverTwice,
-    /// Messages that are put off are moved before they are due.
+    /// Delayed messages are moved before they are due.
     MoveEarly,
-    /// Messages that were put off are moved again when the queue is opened.
+    /// Delayed messages are moved again when the queue is opened.
     MoveTwice,
-    /// A message of a key is handed out while another of that key is.
+    /// A message of a key is delivered while another of that key is.
     IgnoreKeys,
-    /// A message is handed out while somebody has it.
+    /// A message is delivered while somebody has it.
     ForgetLeases,
     /// Transactions that failed on their way to the disk are forgotten when the control log is begun anew.
     ReviveWithoutTransactions,

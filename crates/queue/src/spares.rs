@@ -27,7 +27,7 @@ struct Copies {
 }
 
 /// Buffers of a megabyte for another use, and some ahead of their first. What costs in a buffer that
-/// is new is not to allocate it: it is the system that hands out and clears each page when it is
+/// is new is not to allocate it: it is the system that allocates and clears each page when it is
 /// first written to, which often takes longer than filling it.
 pub(crate) struct Spares {
     groups: Mutex<Vec<Group>>,

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 /// The messages of a group as they arrive, at most so many in hand at a time.
 ///
 /// A message is in hand from when it is taken for the subscription, before [`Subscription::recv`]
-/// hands it out, until it is done with, given back, or its lease runs out; only then is another one
+/// delivers it, until it is acknowledged, given back, or its lease runs out; only then is another one
 /// taken for it. It is settled through [`Subscription::settler`], on any thread. When the
-/// subscription is dropped, what it had is handed out to others at once; what it had not handed out
+/// subscription is dropped, what it had is delivered to others at once; what it had not delivered
 /// does not count as tried.
 ///
 /// ```
@@ -34,9 +34,9 @@ use std::time::{Duration, Instant};
 pub struct Subscription {
     settler: Settler,
     prefetch: usize,
-    /// Taken, and not handed out yet.
+    /// Taken, and not delivered yet.
     ready: VecDeque<Delivered>,
-    /// Whether these may be handed out only when that they were is written.
+    /// Whether these may be delivered only when that they were is written.
     is_unconfirmed: bool,
     missed: u64,
 }
@@ -67,8 +67,8 @@ impl Subscription {
     /// The next message; waits for it at most this long.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Delivered>, QueueError> {
         let deadline = Instant::now().checked_add(wait);
-        let house = self.settler.consumer.shared().1.house.clone();
-        house.block_on(self.recv(), deadline).transpose()
+        let runtime = self.settler.consumer.shared().1.runtime.clone();
+        runtime.block_on(self.recv(), deadline).transpose()
     }
 
     /// The next message, as soon as there is one and room for it. Dropping the future loses nothing.
@@ -103,7 +103,7 @@ impl Subscription {
         &self.settler
     }
 
-    /// Waits until there is something to hand out, or to tell.
+    /// Waits until there is something to deliver, or to tell.
     async fn fill(&mut self) -> Result<(), QueueError> {
         if self.ready.is_empty() {
             let arrived = self.arrived().await?;

@@ -1,4 +1,4 @@
-//! Publishing on several topics and being done with messages of several groups, together or not at
+//! Publishing on several topics and acknowledging messages of several groups, together or not at
 //! all.
 
 use crate::consumer::Consumer;
@@ -31,8 +31,8 @@ pub enum Committed {
 /// What is to happen together. Nothing happens before [`Transaction::commit`]; dropping it forgets it.
 ///
 /// A transaction is one record of the control log. Once that is written it is committed: whatever
-/// happens then, its messages are in their topics, each once, and the messages it was done with are
-/// not handed out again. Consumers see its messages only afterwards, topic by topic.
+/// happens then, its messages are in their topics, each once, and the messages that it acknowledged are
+/// not delivered again. Consumers see its messages only afterwards, topic by topic.
 pub struct Transaction {
     core: Arc<Core>,
     messages: Vec<Moved<'static>>,
@@ -70,12 +70,12 @@ impl Transaction {
         topic.check_open()?;
         topic.check_own()?;
         if topic.level() != Level::Memory {
-            self.core.house.check_room()?;
+            self.core.runtime.check_room()?;
         }
         let options = &topic.options;
         let bytes = message.check(options.priorities, options.message_bytes_max)?;
         self.take_part(bytes + 16)?;
-        let now = self.core.house.now();
+        let now = self.core.runtime.now();
         let deliver_at = match message.due {
             Due::Now => None,
             Due::After(delay) => Some(now.after(delay)),
@@ -141,7 +141,7 @@ impl Transaction {
             return Ok(self);
         }
         let (group, core) = consumer.shared();
-        // What a consumer of another queue has is nothing that this one could be done with.
+        // A message of a consumer of another queue cannot be acknowledged here.
         if !Arc::ptr_eq(core, &self.core) {
             return Err(QueueError::LeaseLost(id));
         }
@@ -158,8 +158,8 @@ impl Transaction {
     /// Has it all happen. Returns when no loss of power can undo it, unless all its topics are of
     /// memory. If a message is no longer its consumer's, nothing happens.
     pub fn commit(self) -> Result<Committed, QueueError> {
-        let house = self.core.house.clone();
-        house.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
+        let runtime = self.core.runtime.clone();
+        runtime.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
     }
 
     /// As [`Transaction::commit`], on a task. Once it has been polled, dropping it does not undo it.

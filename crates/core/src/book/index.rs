@@ -61,7 +61,7 @@ impl Index {
 
     /// Brings near the memory where an entry of `id` stands or would stand, without waiting for it.
     #[inline]
-    pub(super) fn touch(&self, id: OrderId) {
+    pub(super) fn prefetch(&self, id: OrderId) {
         if let Some(entry) = self.entries.get(self.home(Self::tag(id))) {
             prefetch(entry);
         }

@@ -125,7 +125,7 @@ impl Orders {
     #[inline]
     pub fn prepare(&self, id: OrderId) -> usize {
         let slot = if self.free != NONE { self.free } else { self.fresh } as usize;
-        self.index.touch(id);
+        self.index.prefetch(id);
         if let Some(node) = self.nodes.get(slot) {
             prefetch(node);
         }
@@ -134,8 +134,8 @@ impl Orders {
 
     /// Brings near the place of `id` in the index, without waiting for it.
     #[inline]
-    pub fn touch(&self, id: OrderId) {
-        self.index.touch(id);
+    pub fn prefetch(&self, id: OrderId) {
+        self.index.prefetch(id);
     }
 
     /// How many orders rest.

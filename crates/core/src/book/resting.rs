@@ -145,7 +145,7 @@ impl Book {
     #[inline]
     pub fn prepare(&self, side: Side, price: Price) {
         if self.hinted(side, price) == NO_LEVEL {
-            self.ladder(side).touch(key(side, price));
+            self.ladder(side).prefetch(key(side, price));
         }
     }
 
@@ -159,7 +159,7 @@ impl Book {
         prefetch(level(FAR));
         let [soon, next] = [SOON, NEXT].map(|places| level(places).head);
         prefetch(&orders.nodes[soon as usize]);
-        orders.touch(orders.nodes[next as usize].id);
+        orders.prefetch(orders.nodes[next as usize].id);
         [soon, next].map(Slot::new)
     }
 

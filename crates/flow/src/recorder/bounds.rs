@@ -2,7 +2,7 @@
 
 use super::live::{Aside, FAILURE_BYTES_MAX, Live, LiveStep};
 use super::variables::Entry;
-use crate::latch::Latch;
+use crate::spin_lock::SpinLock;
 
 /// The most that a recorder keeps. It is fixed when the recorder is made, and what comes beyond is
 /// lost and counted.
@@ -30,7 +30,7 @@ impl Bounds {
     /// The most memory that the records can come to take, in bytes.
     #[must_use]
     pub fn memory_bytes_max(&self) -> u64 {
-        let record = size_of::<Latch<Live>>() as u64
+        let record = size_of::<SpinLock<Live>>() as u64
             + u64::from(self.steps_max) * (size_of::<LiveStep>() + size_of::<Aside>()) as u64
             // Variables and texts each have room of their own, and either may use the bound up.
             + 2 * u64::from(self.variable_bytes_max)

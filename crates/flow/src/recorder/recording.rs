@@ -5,7 +5,7 @@ use super::clock::TickClock;
 use super::live::{Live, Outcome};
 use super::record::{RecordId, StepId};
 use super::records::Recorder;
-use crate::{Clock, latch};
+use crate::{Clock, spin_lock};
 use rialto_bus::Trail;
 use std::fmt;
 use std::ops::Deref;
@@ -61,7 +61,7 @@ impl<'a, C: Clock> Recording<'a, C> {
     }
 
     #[inline]
-    fn record(&self) -> Option<latch::Held<'_, Live>> {
+    fn record(&self) -> Option<spin_lock::Guard<'_, Live>> {
         self.is_recorded().then(|| self.recorder.slot(self.slot))
     }
 

@@ -7,7 +7,7 @@ use super::record::{Record, RecordId, Subject};
 use super::recording::{Held, Recording};
 use super::sampling::{Sampler, Sampling};
 use super::tree::Tree;
-use crate::latch::{self, Latch};
+use crate::spin_lock::{self, SpinLock};
 use crate::{Clock, Timestamp};
 use rialto_bus::behaviour::SplitMix;
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ pub struct Recorder<C = TickClock> {
     sampler: Sampler,
     /// Every record has a lock of its own, for which only its recording and whoever looks at it
     /// ever meet.
-    slots: Box<[Latch<Live>]>,
+    slots: Box<[SpinLock<Live>]>,
     /// Slot `n` belongs to shard `n % shards.len()`.
     shards: Box<[Mutex<Shard>]>,
     begun: AtomicU64,
@@ -104,7 +104,7 @@ impl<C: Clock> Recorder<C> {
             bounds,
             clock,
             sampler: Sampler::new(sampling, chance),
-            slots: (0..records_max).map(|_| Latch::new(Live::empty())).collect(),
+            slots: (0..records_max).map(|_| SpinLock::new(Live::empty())).collect(),
             shards: (0..shards).map(shard).collect(),
             begun: AtomicU64::new(0),
             before: 0,
@@ -151,9 +151,9 @@ impl<C: Clock> Recorder<C> {
     }
 
     #[inline]
-    pub(super) fn slot(&self, slot: u32) -> latch::Held<'_, Live> {
+    pub(super) fn slot(&self, slot: u32) -> spin_lock::Guard<'_, Live> {
         // A field that panics while it is written leaves a record that is short of it, and sound.
-        self.slots[slot as usize].hold()
+        self.slots[slot as usize].lock()
     }
 
     #[inline]

@@ -11,8 +11,8 @@ pub(crate) use state::{Met, RunState, Services, mix};
 use crate::FlowId;
 use crate::error::Parked;
 use crate::flow::Execution;
-use crate::latch::{Held, Latch};
 use crate::prefetch::{prefetch, prefetch_at};
+use crate::spin_lock::{Guard, SpinLock};
 use crate::store::RunNumber;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -58,10 +58,10 @@ pub(crate) struct Run {
     pub(crate) beware: AtomicBool,
     /// Taken away when the run ends or is parked, which also breaks the circle from the execution
     /// back to the run.
-    execution: Latch<Option<Execution>>,
+    execution: SpinLock<Option<Execution>>,
     /// Where the execution lies, or lay: only good for asking for its memory.
     execution_at: AtomicPtr<u8>,
-    state: Latch<RunState>,
+    state: SpinLock<RunState>,
 }
 
 impl Run {
@@ -81,16 +81,16 @@ impl Run {
             is_resumed: AtomicBool::new(false),
             flag: AtomicU8::new(RUNNING),
             beware: AtomicBool::new(false),
-            execution: Latch::new(None),
+            execution: SpinLock::new(None),
             execution_at: AtomicPtr::default(),
-            state: Latch::new(state),
+            state: SpinLock::new(state),
         })
     }
 
     #[inline]
-    pub(crate) fn state(&self) -> Held<'_, RunState> {
+    pub(crate) fn state(&self) -> Guard<'_, RunState> {
         // No code of the user runs under this lock but that which encodes a value.
-        self.state.hold()
+        self.state.lock()
     }
 
     /// Whether there was a history when the execution began.
@@ -121,7 +121,7 @@ impl Run {
     pub(crate) fn install(&self, execution: Execution) {
         let at = std::ptr::from_ref(&*execution).cast::<u8>().cast_mut();
         self.execution_at.store(at, Ordering::Relaxed);
-        *self.execution.hold() = Some(execution);
+        *self.execution.lock() = Some(execution);
     }
 
     /// Has the memory of the run come nearer.
@@ -136,7 +136,7 @@ impl Run {
 
     /// Ends the execution, wherever it stands.
     pub(crate) fn uninstall(&self) {
-        let execution = self.execution.hold().take();
+        let execution = self.execution.lock().take();
         // Dropped outside of the lock: dropping runs code of the user.
         drop(execution);
     }
@@ -171,7 +171,7 @@ impl Run {
 
     /// Polls the run. True when its execution is over: it has ended, or it is parked.
     pub(crate) fn poll(self: &Arc<Self>) -> bool {
-        let mut execution = self.execution.hold();
+        let mut execution = self.execution.lock();
         let Some(future) = execution.as_mut() else { return true };
         if !self.poll_once(future) {
             return false;

@@ -1,8 +1,8 @@
 //! The bus: the only way from a route to the queue.
 
+use super::dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 use super::keeper::QueueKeeper;
 use super::lease::LeaseTexts;
-use super::letters::{ListLetters, PurgeTopic, RedriveLetters};
 use super::policy::QueuePolicy;
 use super::quota::QueueLimits;
 use super::request::{
@@ -35,7 +35,7 @@ bus! {
                 later CreateGroup, later DeleteGroup, later PublishMessages,
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
                 later LeaveGroup, later ReadMessages, later SubscribeMessages,
-                later ListLetters, later RedriveLetters, later PurgeTopic,
+                later ListDeadLetters, later RedriveDeadLetters, later PurgeTopic,
                 later CommitTransaction;
         }
     }

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const CONSUMERS_MAX: usize = 4_096;
 /// Most consumers of one caller.
 const OWN_MAX: usize = 256;
-/// A consumer that has not called for this long is forgotten, and what it had is handed out to
+/// A consumer that has not called for this long is forgotten, and what it had is delivered to
 /// others.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// The most bytes that one call hands out: what is behind the message that reaches it waits for the
+/// The most bytes that one call delivers: what is behind the message that reaches it waits for the
 /// next.
 pub(super) const FETCH_BYTES_MAX: usize = 2 << 20;
 
@@ -94,7 +94,7 @@ impl Consumers {
         drop(silent);
     }
 
-    /// Forgets a consumer, if there is one: what it had is handed out to others.
+    /// Forgets a consumer, if there is one: what it had is delivered to others.
     pub(super) fn leave(&self, owner: &str, seat: &Seat) {
         let gone = self.known().remove(&(owner.to_owned(), seat.clone()));
         drop(gone);

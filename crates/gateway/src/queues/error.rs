@@ -41,7 +41,7 @@ pub(crate) fn told(error: QueueError) -> Error {
             as_kind(ErrorKind::Conflict, "cut_off").with_source(AtField("from"))
         }
         QueueError::ReadOnly(_) => as_kind(ErrorKind::Conflict, "read_only"),
-        QueueError::NoLetters(_) => as_kind(ErrorKind::Conflict, "no_dead_letters"),
+        QueueError::NoDeadLetters(_) => as_kind(ErrorKind::Conflict, "no_dead_letters"),
         QueueError::NotMounted(_) => {
             as_kind(ErrorKind::Unavailable, "not_mounted").retryable(false)
         }

@@ -355,7 +355,7 @@ pub(super) fn read_page(
             Some(read) => Some(read),
             None => match reader.try_next() {
                 Ok(read) => read,
-                // What stands before damage is handed out; whoever goes on from there meets it. Who is
+                // What stands before damage is delivered; whoever goes on from there meets it. Who is
                 // cut off must be told: a reader that begins behind the gap knows nothing of it.
                 Err(QueueError::Read(_)) if !page.messages.is_empty() || page.missed > 0 => break,
                 Err(error) => return Err(error),

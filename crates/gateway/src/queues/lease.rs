@@ -5,7 +5,7 @@ use rialto_queue::MessageId;
 use rialto_queue::packed::PackedLeases;
 
 /// Turns the numbers of leases into texts and back. The numbers begin anew when a queue is opened,
-/// and clients live on: what an earlier process handed out must not pass for what this one has.
+/// and clients live on: what an earlier process delivered must not pass for what this one has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaseTexts {
     epoch: u32,

@@ -5,11 +5,11 @@
 
 mod bus;
 mod consumers;
+mod dead_letters;
 mod error;
 mod grant;
 mod keeper;
 mod lease;
-mod letters;
 mod policy;
 mod quota;
 mod readings;
@@ -17,10 +17,10 @@ mod request;
 mod transaction;
 
 pub(crate) use bus::QueueBus;
+pub(crate) use dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 pub(crate) use error::{AtMessage, AtPlace, told as queue_error};
 pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};
 pub(crate) use lease::LeaseTexts;
-pub(crate) use letters::{ListLetters, PurgeTopic, RedriveLetters};
 pub(crate) use policy::{may_produce, may_something};
 pub use quota::QueueLimits;
 pub(crate) use request::{

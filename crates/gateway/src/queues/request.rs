@@ -112,7 +112,7 @@ pub(crate) struct Seat {
     pub(crate) consumer: Name,
 }
 
-/// Hands out messages; waits for some if there are none.
+/// Delivers messages; waits for some if there are none.
 pub(crate) struct FetchMessages {
     pub(crate) seat: Seat,
     pub(crate) max: usize,
@@ -126,7 +126,7 @@ pub(crate) struct SubscribeMessages {
     pub(crate) prefetch: usize,
 }
 
-/// A message that was handed out, and the number of its lease.
+/// A message that was delivered, and the number of its lease.
 pub(crate) type Leased = (MessageId, u64);
 
 /// Messages were worked on. Answers with those that were no longer the caller's, when what is said
@@ -150,7 +150,7 @@ pub(crate) struct GivenBack {
     pub(crate) delay: Option<Duration>,
     /// Whether nobody can work on them, so that they go to the dead letters now.
     pub(crate) refuse: bool,
-    /// Whether nobody has looked at them, so that they count as not handed out.
+    /// Whether nobody has looked at them, so that they count as not delivered.
     pub(crate) unseen: bool,
     /// Why.
     pub(crate) detail: String,
@@ -162,7 +162,7 @@ pub(crate) struct ExtendLeases {
     pub(crate) leases: Vec<Leased>,
 }
 
-/// A consumer leaves its group. What it had is handed out to others.
+/// A consumer leaves its group. What it had is delivered to others.
 pub(crate) struct LeaveGroup {
     pub(crate) seat: Seat,
 }

@@ -1,4 +1,4 @@
-//! Publishing on several topics and being done with messages of several groups, together or not at
+//! Publishing on several topics and acknowledging messages of several groups, together or not at
 //! all.
 
 use super::error::{AtPlace, told};
@@ -46,7 +46,7 @@ impl NeedsRight for CommitTransaction {
 impl Validate for CommitTransaction {
     fn validate(&self) -> Result<()> {
         if self.publish.is_empty() && self.ack.is_empty() {
-            let message = "A transaction publishes something, or is done with something.";
+            let message = "A transaction publishes or acknowledges something.";
             return Err(AtField("body").invalid(message));
         }
         // The lists are counted one by one as well: an empty one would be a mistake.

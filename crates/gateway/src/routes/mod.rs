@@ -2,9 +2,9 @@
 
 mod batch;
 mod consumers;
+mod dead_letters;
 mod health;
 mod keys;
-mod letters;
 mod market;
 mod operations;
 mod orders;
@@ -166,10 +166,10 @@ fn caller_routes() -> Router<Arc<Gate>> {
             "/v1/queues/{topic}/messages",
             post(on!(QueuePublish, queues::publish))
                 .get(on!(QueueRead, queues::read))
-                .delete(on!(QueuePurge, letters::purge)),
+                .delete(on!(QueuePurge, dead_letters::purge)),
         )
-        .route("/v1/queues/{topic}/dead-letters", get(on!(QueueLetters, letters::list)))
-        .route("/v1/queues/{topic}/redrive", post(on!(QueueRedrive, letters::redrive)))
+        .route("/v1/queues/{topic}/dead-letters", get(on!(QueueLetters, dead_letters::list)))
+        .route("/v1/queues/{topic}/redrive", post(on!(QueueRedrive, dead_letters::redrive)))
         .route("/v1/queues/{topic}/groups", post(on!(QueueGroupCreate, queues::create_group)))
         .route(
             "/v1/queues/{topic}/groups/{group}",

@@ -11,7 +11,7 @@ pub(crate) use state::{ControlState, GroupRecord, PastTransaction, TopicRecord};
 
 use crate::error::QueueError;
 use crate::group::Group;
-use crate::house::{House, LogPlace, Reached, Work};
+use crate::runtime::{LogPlace, Reached, Runtime, Work};
 use crate::sabotage::Sabotage;
 use crate::waiting::Waiters;
 use rialto_clock::Timestamp;
@@ -41,7 +41,7 @@ struct Pending {
     /// Transactions that are not in their topics, with the number of their record.
     transactions: VecDeque<PastTransaction>,
     next_transaction: u64,
-    /// Messages that pending transactions are done with: topic, lane and number.
+    /// Messages that pending transactions acknowledge: topic, lane and number.
     finishing: Vec<(u32, u8, u64)>,
     is_scheduled: bool,
     sync_wanted: bool,
@@ -62,7 +62,7 @@ struct Store {
 
 /// What the core does for the control log while that is written.
 pub(crate) trait Told {
-    /// Makes messages durable, by topic, lane and number, that a transaction is done with.
+    /// Makes messages durable, by topic, lane and number, that a transaction acknowledges.
     fn secure(&self, finishing: &[(u32, u8, u64)]);
     /// Puts the messages of a transaction that is written into their topics.
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError>;
@@ -77,7 +77,7 @@ pub(crate) trait Told {
 
 /// The control log.
 pub(crate) struct Control {
-    house: Arc<House>,
+    runtime: Arc<Runtime>,
     place: LogPlace,
     pending: Mutex<Pending>,
     store: Mutex<Store>,
@@ -118,12 +118,12 @@ pub(crate) fn read_state(segments: &Segments, dir: &Path) -> Result<ControlState
 impl Control {
     /// Opens the log and reads what it says.
     pub(crate) fn open(
-        house: &Arc<House>,
+        runtime: &Arc<Runtime>,
         dir: &Path,
         segment_bytes: u64,
     ) -> Result<(Self, ControlState), QueueError> {
         // Transactions carry messages, some of which may be of topics that are encrypted.
-        let encryption = house.keys.current().map(|_| Cipher::Aes256Gcm);
+        let encryption = runtime.keys.current().map(|_| Cipher::Aes256Gcm);
         let sealing = Sealing { encryption, ..Sealing::NONE };
         let place = LogPlace {
             dir: dir.to_owned(),
@@ -133,7 +133,7 @@ impl Control {
             space: Space::Zeroed,
             is_guarded: false,
         };
-        let writer = house.open_log(&place)?;
+        let writer = runtime.open_log(&place)?;
         let state = read_state(&writer.segments(), dir)?;
         let mut open = LogGroup::new(GROUP_BYTES_MAX);
         open.begin(writer.next_seq());
@@ -149,7 +149,7 @@ impl Control {
             rounds_begun: 0,
         };
         let control = Self {
-            house: house.clone(),
+            runtime: runtime.clone(),
             place,
             pending: Mutex::new(pending),
             store: Mutex::new(Store {
@@ -211,9 +211,9 @@ impl Control {
         let mut pending = lock(&self.pending);
         let id = pending.next_transaction;
         pending.next_transaction += 1;
-        // What was put off is moved on behalf of no group.
+        // Delayed messages are moved on behalf of no group.
         let is_new = finished.iter().all(|finished| finished.group != 0);
-        // What was put off was durable before it was moved.
+        // Delayed messages were durable before they were moved.
         for Finished { topic, done, .. } in finished.iter().filter(|finished| finished.group != 0) {
             let lasts = done.iter().map(|(lane, range)| (*topic, *lane, range.last));
             pending.finishing.extend(lasts);
@@ -236,7 +236,7 @@ impl Control {
         let mut pending = lock(&self.pending);
         pending.sync_wanted |= synced;
         if !std::mem::replace(&mut pending.is_scheduled, true) {
-            self.house.ask(Work::Control);
+            self.runtime.ask(Work::Control);
         }
         pending.rounds_begun + 1
     }
@@ -267,7 +267,7 @@ impl Control {
         let mark = if synced { &self.synced } else { &self.written };
         std::future::poll_fn(|context| {
             let reached = || {
-                if self.house.sabotage.is(Sabotage::ConfirmWhileFailed) && self.check().is_err() {
+                if self.runtime.sabotage.is(Sabotage::ConfirmWhileFailed) && self.check().is_err() {
                     return Ok(true);
                 }
                 self.check()?;
@@ -335,7 +335,7 @@ impl Control {
         let dirty = std::mem::take(&mut lock(&self.pending).dirty);
         for group in dirty {
             if let Some(progress) = group.take_changes()
-                && !self.house.sabotage.is(Sabotage::ForgetAcks)
+                && !self.runtime.sabotage.is(Sabotage::ForgetAcks)
             {
                 let (topic, group) = (group.topic.id, group.id);
                 let mut pending = lock(&self.pending);
@@ -357,7 +357,7 @@ impl Control {
         // a transaction had brought would be brought again, and be worked on twice.
         told.secure(&finishing);
         // Where the messages come first, their record is synced behind them.
-        let is_late = self.house.sabotage.is(Sabotage::DeliverBeforeSync);
+        let is_late = self.runtime.sabotage.is(Sabotage::DeliverBeforeSync);
         let commit = if sync && !is_late { Commit::Synced } else { Commit::Written };
         let last = groups.len();
         let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
@@ -368,7 +368,7 @@ impl Control {
             store.has_unsynced = true;
         }
         let written = writer.next_seq();
-        if self.house.sabotage.is(Sabotage::DeliverBeforeSync) {
+        if self.runtime.sabotage.is(Sabotage::DeliverBeforeSync) {
             self.deliver_below(written, told)?;
         }
         if sync {

@@ -28,11 +28,11 @@ impl Moved<'_> {
     }
 }
 
-/// What a transaction lets a group be done with.
+/// What a transaction acknowledges in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) topic: u32,
-    /// The group, or 0 for the messages that the topic had put off.
+    /// The group, or 0 for delayed messages of the topic.
     pub(crate) group: u32,
     pub(crate) done: Vec<(u8, Range)>,
 }
@@ -49,7 +49,7 @@ pub(crate) enum Record<'a> {
     Topic { id: u32, name: Name, options: TopicOptions },
     /// A topic was deleted.
     TopicDeleted { id: u32 },
-    /// A group was created, or is there still, and was done with nothing above these numbers.
+    /// A group was created, or is still there, and has acknowledged nothing above these numbers.
     Group { topic: u32, id: u32, name: Name, options: GroupOptions, floors: Vec<u64> },
     /// A group was deleted.
     GroupDeleted { topic: u32, id: u32 },
@@ -58,14 +58,14 @@ pub(crate) enum Record<'a> {
     /// What numbered producers had sent when a topic's lanes went up to these numbers. Without
     /// numbers it adds to the record before.
     Producers { topic: u32, upto: Vec<u64>, last: Vec<(u8, u64, u64)> },
-    /// Messages that are published, and messages that groups are done with, together or not at all.
+    /// Messages that are published, and messages that groups acknowledge, together or not at all.
     Transaction {
         id: u64,
         #[serde(borrow)]
         messages: Vec<Moved<'a>>,
         finished: Vec<Finished>,
     },
-    /// What a topic has put off and delivered since, as [`Progress`] of a group.
+    /// The delayed messages that a topic has delivered, as [`Progress`] of a group.
     Delayed { topic: u32, progress: Progress },
     /// A topic is the log of somebody else, whose last epochs are these. What groups did from message
     /// `end` on was about records that have been lost.

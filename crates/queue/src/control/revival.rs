@@ -7,7 +7,7 @@
 use super::{Control, Record, Store, Told, lock};
 use crate::control::Moved;
 use crate::error::QueueError;
-use crate::house::Reached;
+use crate::runtime::Reached;
 use crate::sabotage::Sabotage;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -21,14 +21,14 @@ impl Control {
         if let Some(writer) = &store.writer {
             store.reached.get_or_insert_with(|| Reached::by(writer));
         }
-        store.next_try = self.house.now().after(RETRY_EVERY);
+        store.next_try = self.runtime.now().after(RETRY_EVERY);
         self.trouble.failed(error);
         self.rounds.wake_all();
     }
 
     /// Whether it has failed, and it is time to try again.
     pub(crate) fn is_revival_due(&self) -> bool {
-        self.failure().is_some() && lock(&self.store).next_try <= self.house.now()
+        self.failure().is_some() && lock(&self.store).next_try <= self.runtime.now()
     }
 
     /// Begins the log anew if it is time for that; nothing if it is not, or if somebody is changing
@@ -38,7 +38,7 @@ impl Control {
         store: &mut Store,
         told: &impl Told,
     ) -> Result<Option<bool>, QueueError> {
-        if self.house.now() < store.next_try {
+        if self.runtime.now() < store.next_try {
             return Ok(None);
         }
         let Ok(_gate) = self.gate.try_write() else { return Ok(None) };
@@ -53,14 +53,14 @@ impl Control {
             store.reached.get_or_insert_with(|| Reached::by(&writer));
         }
         let reached = store.reached.as_ref().ok_or(QueueError::Closed)?;
-        let writer = self.house.resume_log(&self.place, reached)?;
+        let writer = self.runtime.resume_log(&self.place, reached)?;
         {
             let mut pending = lock(&self.pending);
             pending.full.clear();
             pending.open.begin(writer.next_seq());
         }
         store.writer = Some(writer);
-        if self.house.sabotage.is(Sabotage::ReviveWithoutTransactions) {
+        if self.runtime.sabotage.is(Sabotage::ReviveWithoutTransactions) {
             lock(&self.pending).transactions.clear();
         }
         self.append_checkpoint(told, super::Pending::append_waiting);
@@ -73,8 +73,8 @@ impl Control {
 }
 
 impl super::Pending {
-    /// Says again what transactions publish whose records were not known to be written. What they were
-    /// done with stands in the images. Where the first record is there after all, both have the same
+    /// Says again what transactions publish whose records were not known to be written. What they
+    /// acknowledged stands in the images. Where the first record is there after all, both have the same
     /// number, and the topics take the messages once.
     fn append_waiting(&mut self) {
         let mut waiting = std::mem::take(&mut self.transactions);

@@ -53,7 +53,7 @@ pub(crate) struct PastTransaction {
     /// Where it stands in the control log.
     pub(crate) seq: u64,
     pub(crate) messages: Vec<Moved<'static>>,
-    /// Whether they are published by it, and were not counted before: not those that were put off,
+    /// Whether they are published by it, and were not counted before: not delayed ones,
     /// nor those of an earlier process.
     pub(crate) is_new: bool,
 }
@@ -118,8 +118,8 @@ impl ControlState {
 
     /// Takes one record in. Says what is wrong if it makes no sense.
     ///
-    /// A checkpoint counts as a whole or not at all: a group in it begins with nothing that it was
-    /// done with, and one that breaks off there would have messages handed out again.
+    /// A checkpoint counts as a whole or not at all: a group in it begins without
+    /// acknowledgements, and one that breaks off there would have messages delivered again.
     pub(crate) fn apply(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
         match record {
             Record::CheckpointBegin { version } => {
@@ -226,7 +226,7 @@ impl ControlState {
         let messages = messages.into_iter().map(Moved::into_owned).collect();
         self.transactions.push(PastTransaction { id, seq, messages, is_new: false });
         for Finished { topic, group, done } in finished {
-            // What it was done with may have been deleted since.
+            // The topic that it acknowledged may have been deleted since.
             let news = Progress { done, ..Progress::default() };
             if group == 0 {
                 if let Some(topic) = self.topics.get_mut(&topic) {
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// A topic with a group that is done with some messages, as a checkpoint tells it.
+    /// A topic with a group that has acknowledged some messages, as a checkpoint tells it.
     fn told(records: &mut Vec<Record<'static>>, done: Vec<(u8, Range)>) {
         let (name, options) = (Name::new("t").unwrap(), TopicOptions::default());
         records.push(Record::Topic { id: 1, name: name.clone(), options });

@@ -1,8 +1,8 @@
 //! Which topics and groups there are.
 
 use super::{Core, GROUPS_MAX, TOPICS_MAX, lock, topic_dir};
-use crate::burial;
 use crate::control::{Control, Record};
+use crate::dead_letters;
 use crate::error::QueueError;
 use crate::group::{DeadLetter, Group, GroupOptions, GroupState, Start};
 use crate::mount::Mounting;
@@ -40,14 +40,14 @@ impl Core {
         if self.dir.is_none() {
             options.level = Level::Memory;
         }
-        if options.encryption.is_some() && self.house.keys.current().is_none() {
+        if options.encryption.is_some() && self.runtime.keys.current().is_none() {
             return Err(QueueError::NoKey(name));
         }
         let id = self.new_topic_id()?;
         let _changing = self.control.as_ref().map(Control::changing);
         self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
         let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));
-        Ok(self.add_topic(Topic::new(id, name, options, self.house.clone(), dir.as_deref())))
+        Ok(self.add_topic(Topic::new(id, name, options, self.runtime.clone(), dir.as_deref())))
     }
 
     /// The id of a topic that is to be.
@@ -81,7 +81,7 @@ impl Core {
 
     /// Removes the files of a topic that was deleted.
     pub(super) fn remove_files(&self, id: u32) -> Result<(), QueueError> {
-        match (&self.dir, &self.house.disk) {
+        match (&self.dir, &self.runtime.disk) {
             (Some(dir), Some(disk)) => remove_topic_dir(disk.as_ref(), &topic_dir(dir, id)),
             _ => Ok(()),
         }
@@ -99,7 +99,7 @@ impl Core {
             options.check().map_err(QueueError::GroupOptions)?;
         }
         let options = options.map(|mut options| {
-            if burial::is_dead(&topic.name) && options.dead_letter == DeadLetter::Own {
+            if dead_letters::is_dead(&topic.name) && options.dead_letter == DeadLetter::Own {
                 options.attempts_max = 0;
             }
             options

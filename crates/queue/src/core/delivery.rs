@@ -172,13 +172,13 @@ impl Core {
         Ok(())
     }
 
-    /// Has the control log say, durably, what groups are done with, where files wait for that.
+    /// Has the control log say, durably, what groups have acknowledged, where files wait for that.
     pub(super) fn tell_done(&self, topic: &Topic) {
         let Some(control) = &self.control else { return };
         if !topic.has_done_to_tell(control.safe_rounds()) {
             return;
         }
-        // A message counts as done with after its record was noted, or its group was changed: a round
+        // A message counts as acknowledged after its record was noted, or its group was changed: a round
         // that is yet to begin has both.
         let firsts = topic.firsts();
         for group in topic.groups().clone() {

@@ -9,13 +9,13 @@ use delivery::Delivering;
 pub use numbers::TRANSACTION_PRODUCERS_MAX;
 pub(crate) use numbers::TransactionNumbers;
 
-use crate::burial;
 use crate::control::{Control, Finished, Moved};
+use crate::dead_letters;
 use crate::error::QueueError;
 use crate::group::{Group, Range};
-use crate::house::{House, Work};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
+use crate::runtime::{Runtime, Work};
 use crate::topic::{DELAYED_LANE, End, LaneCursor, Step, Topic};
 use rialto_clock::Timestamp;
 use rialto_log::Level;
@@ -38,7 +38,7 @@ const RETAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// A queue, as its handles and threads share it.
 pub(crate) struct Core {
-    pub(crate) house: Arc<House>,
+    pub(crate) runtime: Arc<Runtime>,
     pub(crate) dir: Option<PathBuf>,
     pub(crate) control: Option<Control>,
     topics: RwLock<BTreeMap<Name, Arc<Topic>>>,
@@ -64,13 +64,13 @@ pub(crate) fn topic_dir(dir: &std::path::Path, id: u32) -> PathBuf {
 
 impl Core {
     pub(crate) fn new(
-        house: Arc<House>,
+        runtime: Arc<Runtime>,
         dir: Option<PathBuf>,
         control: Option<Control>,
         next_id: u32,
     ) -> Self {
         Self {
-            house,
+            runtime,
             dir,
             control,
             topics: RwLock::default(),
@@ -144,7 +144,7 @@ impl Core {
     /// Does everything that can be done now, on this thread.
     pub(crate) fn step(&self) {
         self.tick();
-        while let Some(work) = self.house.next_work(Some(Duration::ZERO)) {
+        while let Some(work) = self.runtime.next_work(Some(Duration::ZERO)) {
             self.work(work);
         }
     }
@@ -155,7 +155,7 @@ impl Core {
             Work::Write(topic) => topic.write(),
             Work::Control => self.control_step(),
             Work::Wake(wakers) => wakers.into_iter().for_each(Waker::wake),
-            Work::Buffers => self.house.spares.make_ahead(),
+            Work::Buffers => self.runtime.spares.make_ahead(),
             Work::Prepare(topic, nth, making) => {
                 topic.lanes[nth].make(making);
                 // The topic may have been deleted meanwhile, without this file.
@@ -174,14 +174,14 @@ impl Core {
 
     /// Does what time brings with it. To be called every few milliseconds.
     pub(crate) fn tick(&self) {
-        let now = self.house.now();
+        let now = self.runtime.now();
         let retains = self.is_time(&self.last_retained, now, RETAIN_EVERY);
         for topic in self.topics() {
             let groups = topic.groups().clone();
             for group in &groups {
                 group.advance(now);
                 self.mark_if_changed(group);
-                burial::bury(self, group);
+                dead_letters::move_failed(self, group);
                 if retains {
                     group.sample(now);
                 }
@@ -231,7 +231,7 @@ impl Core {
         }
     }
 
-    /// Moves messages that were put off to where they are delivered.
+    /// Moves delayed messages to where they are delivered.
     fn move_due(&self, topic: &Arc<Topic>, now: Timestamp) -> Result<(), QueueError> {
         if self.keeps(topic) {
             self.check_kept()?;

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// What a group has done, or has done since it last told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// It is done with everything below these, one for each lane; empty when it tells of changes.
+    /// It has acknowledged everything below these, one for each lane; empty when it tells of changes.
     pub(crate) floors: Vec<u64>,
-    /// What it is done with besides.
+    /// What it has acknowledged besides.
     pub(crate) done: Vec<(u8, Range)>,
-    /// It has handed out no message from these numbers on.
+    /// It has delivered no message from these numbers on.
     pub(crate) seen: Vec<(u8, u64)>,
-    /// What was handed out and given back: how often, and when it may be handed out again.
+    /// What was delivered and given back: how often, and when it may be delivered again.
     #[serde(with = "tried")]
     pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
 }
@@ -43,7 +43,7 @@ impl Progress {
 }
 
 impl Progress {
-    /// The number below which everything of a lane is done with.
+    /// The number below which everything of a lane is acknowledged.
     pub(crate) fn floor(&self, lane: u8) -> u64 {
         let of_lane = self.done.iter().filter(|(other, _)| *other == lane);
         let mut done: Vec<_> = of_lane.map(|(_, range)| *range).collect();
@@ -58,7 +58,7 @@ impl Progress {
         floor
     }
 
-    /// Forgets what was done with messages of a lane from `end` on. True if anything was.
+    /// Forgets acknowledgements of a lane from `end` on. True if anything was.
     pub(crate) fn forget_from(&mut self, lane: u8, end: u64) -> bool {
         let mut has_forgotten = false;
         let mut clamp = |number: &mut u64, max: u64| {
@@ -102,11 +102,11 @@ mod tried {
 /// What changed since it was last told.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// What was done with, by lane. Neighbours are joined as they come.
+    /// What was acknowledged, by lane. Neighbours are joined as they come.
     pub(crate) done: Vec<(u8, Range)>,
-    /// What was handed out and not done with: how often, and when it is to be handed out again.
+    /// Deliveries that were not acknowledged: how often, and when the message is to be delivered again.
     pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
-    /// Whether messages were handed out for the first time.
+    /// Whether messages were delivered for the first time.
     pub(crate) has_seen_more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! When leases end, and when messages that rest may be handed out again.
+//! When leases end, and when messages that rest may be delivered again.
 
 use crate::message::MessageId;
 use rialto_clock::Timestamp;
@@ -78,19 +78,19 @@ impl Deadlines {
         }
     }
 
-    /// A message may be handed out again at this time.
+    /// A message may be delivered again at this time.
     pub(crate) fn rest(&mut self, until: Timestamp, id: MessageId) {
         if self.rests.insert(id, until) != Some(until) {
             self.resting.push(Reverse((until, id)));
         }
-        // What was done with while it rested would lie there until it is due.
+        // What was acknowledged while it rested would lie there until it is due.
         if self.resting.len() > SWEEP_FROM.max(4 * self.rests.len()) {
             let rests = &self.rests;
             self.resting.retain(|Reverse((until, id))| rests.get(id) == Some(until));
         }
     }
 
-    /// A message is done with, whether it rested or not.
+    /// A message is acknowledged, whether it rested or not.
     #[inline]
     pub(crate) fn forget_rest(&mut self, id: MessageId) {
         if !self.rests.is_empty() {
@@ -98,7 +98,7 @@ impl Deadlines {
         }
     }
 
-    /// Until when a message rests that was told to. It says nothing of one that was handed out since.
+    /// Until when a message rests that was told to. It says nothing of one that was delivered since.
     pub(crate) fn rests(&self, id: MessageId) -> Option<Timestamp> {
         self.rests.get(&id).copied()
     }

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// for each other needlessly, and nothing worse.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// The messages of each key that are not done with, in order; the first is the one whose turn
+    /// The unacknowledged messages of each key, in order; the first is the one whose turn
     /// it is.
     queues: HashMap<u64, VecDeque<MessageId>>,
     of: HashMap<MessageId, u64>,
@@ -33,7 +33,7 @@ impl Keys {
         queue.len() == 1
     }
 
-    /// A message is done with; returns the one whose turn it is now.
+    /// A message is acknowledged; returns the one whose turn it is now.
     pub(crate) fn leave(&mut self, id: MessageId) -> Option<MessageId> {
         if self.of.is_empty() {
             return None;

@@ -5,7 +5,7 @@ use crate::error::QueueError;
 use crate::message::Message;
 use crate::topic::{LaneCursor, Step};
 
-/// How far somebody has looked, from the oldest messages on that the group is not done with. It keeps
+/// How far somebody has looked, from the oldest messages on that the group has not acknowledged. It keeps
 /// nobody from the group: the disk is read between two looks at what the group knows.
 pub(crate) struct Looking<'g> {
     group: &'g Group,
@@ -15,7 +15,7 @@ pub(crate) struct Looking<'g> {
 }
 
 impl Looking<'_> {
-    /// The next message that would be handed out, if everybody who rests or is waited for stayed
+    /// The next message that would be delivered, if everybody who rests or is waited for stayed
     /// where they are.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, QueueError> {
         while let Some(nth) = self.left.checked_sub(1) {
@@ -37,7 +37,7 @@ impl Looking<'_> {
 }
 
 impl Group {
-    /// Begins with the oldest messages that the group is not done with, and in no lane before `from`.
+    /// Begins with the oldest messages that the group has not acknowledged, and in no lane before `from`.
     pub(crate) fn look(&self, from: &[u64]) -> Result<Looking<'_>, QueueError> {
         let begin = |(lane, floor): (usize, u64)| {
             LaneCursor::new(lane, floor.max(from.get(lane).copied().unwrap_or_default()))
@@ -46,7 +46,7 @@ impl Group {
         Ok(Looking { group: self, left: lanes.len(), lanes })
     }
 
-    /// At most `messages_max` messages that would be handed out next, up to the one with which they
+    /// At most `messages_max` messages that would be delivered next, up to the one with which they
     /// take `bytes_max` bytes or more. They end where the topic cannot be read, unless it begins so.
     pub(crate) fn peek(
         &self,

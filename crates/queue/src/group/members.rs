@@ -3,7 +3,7 @@
 use super::changes::Progress;
 use super::options::{Delivery, GroupOptions};
 use super::state::GroupState;
-use super::terms::{ConsumerId, Death, GroupCounts, HeldLease, Lease, Nack, Offer};
+use super::terms::{ConsumerId, FailedMessage, GroupCounts, HeldLease, Lease, Nack, Offer};
 use crate::error::QueueError;
 use crate::message::{Message, MessageId};
 use crate::name::Name;
@@ -25,13 +25,13 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// The how manieth time it is handed out, from 1.
+    /// The number of this delivery, from 1.
     #[must_use]
     pub fn attempt(&self) -> u16 {
         self.attempt
     }
 
-    /// The number of the lease: with [`Message::id`] all that is needed to be done with it later.
+    /// The number of the lease: with [`Message::id`] all that is needed to acknowledge it later.
     #[must_use]
     pub fn lease(&self) -> u64 {
         self.lease
@@ -94,7 +94,7 @@ impl Group {
             state,
             is_deleted: false,
             delivered_bytes: 0,
-            meter: Meter::new(topic.house.now()),
+            meter: Meter::new(topic.runtime.now()),
         });
         Self { id, name, topic, inner, is_dirty: AtomicBool::new(false) }
     }
@@ -123,7 +123,7 @@ impl Group {
 
     pub(crate) fn leave(&self, consumer: ConsumerId) {
         let mut inner = self.inner();
-        inner.state.leave(consumer, self.topic.house.now());
+        inner.state.leave(consumer, self.topic.runtime.now());
         drop(inner);
         self.wake();
     }
@@ -144,12 +144,12 @@ impl Group {
         messages_max: usize,
         bytes_max: usize,
     ) -> Result<Fetched, QueueError> {
-        let now = self.topic.house.now();
+        let now = self.topic.runtime.now();
         let mut guard = self.inner();
         self.check(&guard)?;
         let mut fetched = Fetched::default();
         let inner = &mut *guard;
-        let is_forgetful = self.topic.house.sabotage.is(Sabotage::ForgetLeases);
+        let is_forgetful = self.topic.runtime.sabotage.is(Sabotage::ForgetLeases);
         inner.state.advance(if is_forgetful { Timestamp(u64::MAX) } else { now });
         let mut taken = Ok(());
         if inner.state.may_take(consumer) {
@@ -175,14 +175,14 @@ impl Group {
         drop(guard);
         self.release_room();
         match taken {
-            // What came before the failure has been leased and must be handed out. Whoever asks again
-            // meets the failure again.
+            // Messages before the error have been leased and must be delivered. The next fetch meets the
+            // error again.
             Err(error) if fetched.messages.is_empty() && fetched.missed == 0 => Err(error),
             _ => Ok(fetched),
         }
     }
 
-    /// Gives a consumer this message, if nobody has it and the group is not done with it.
+    /// Gives a consumer this message, if nobody has it and the group has not acknowledged it.
     pub(crate) fn claim(
         &self,
         consumer: ConsumerId,
@@ -190,7 +190,7 @@ impl Group {
     ) -> Result<Option<Delivered>, QueueError> {
         let mut inner = self.inner();
         self.check(&inner)?;
-        let lease = inner.state.claim(message.id(), consumer, self.topic.house.now());
+        let lease = inner.state.claim(message.id(), consumer, self.topic.runtime.now());
         if lease.is_some() {
             inner.delivered_bytes += message.record().len() as u64;
         }
@@ -265,7 +265,7 @@ impl Group {
         consumer: ConsumerId,
         nack: Nack,
     ) -> Result<(), QueueError> {
-        let held = self.inner().state.nack(id, lease, consumer, nack, self.topic.house.now());
+        let held = self.inner().state.nack(id, lease, consumer, nack, self.topic.runtime.now());
         self.wake_for_freed();
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
@@ -276,7 +276,7 @@ impl Group {
         leases: &[(MessageId, u64)],
         consumer: ConsumerId,
     ) -> Vec<MessageId> {
-        let now = self.topic.house.now();
+        let now = self.topic.runtime.now();
         let mut inner = self.inner();
         let is_lost = |(id, lease): &&(MessageId, u64)| {
             !inner.state.nack(*id, *lease, consumer, Nack::Unseen, now)
@@ -304,11 +304,11 @@ impl Group {
         lease: u64,
         consumer: ConsumerId,
     ) -> Result<(), QueueError> {
-        let held = self.inner().state.extend(id, lease, consumer, self.topic.house.now());
+        let held = self.inner().state.extend(id, lease, consumer, self.topic.runtime.now());
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
-    /// The numbers below which the group is done with everything, one for each lane.
+    /// The numbers below which the group has acknowledged everything, one for each lane.
     pub(super) fn floors(&self) -> Result<Vec<u64>, QueueError> {
         let inner = self.inner();
         self.check(&inner)?;
@@ -332,33 +332,32 @@ impl Group {
         self.wake_for_freed();
     }
 
-    pub(crate) fn has_dying(&self) -> bool {
-        self.inner().state.has_dying()
+    pub(crate) fn has_failed(&self) -> bool {
+        self.inner().state.has_failed()
     }
 
-    pub(crate) fn take_dying(&self) -> Vec<Death> {
-        self.inner().state.take_dying()
+    pub(crate) fn take_failed(&self) -> Vec<FailedMessage> {
+        self.inner().state.take_failed()
     }
 
-    /// Is done with messages that were to be buried and that retention has dropped meanwhile. False if
-    /// there were none.
-    pub(crate) fn bury_gone(&self) -> bool {
+    /// Finishes failed messages that retention has dropped. False if there are none.
+    pub(crate) fn finish_gone(&self) -> bool {
         let topic = &self.topic;
-        let has_gone = self.inner().state.bury_gone(|lane| topic.lanes[topic.nth(lane)].first());
+        let has_gone = self.inner().state.finish_gone(|lane| topic.lanes[topic.nth(lane)].first());
         if has_gone {
             self.wake_for_freed();
         }
         has_gone
     }
 
-    pub(crate) fn buried(&self, id: MessageId) {
-        self.inner().state.buried(id);
+    pub(crate) fn dead_lettered(&self, id: MessageId) {
+        self.inner().state.dead_lettered(id);
         self.release_room();
         self.wake();
     }
 
-    pub(crate) fn not_buried(&self, deaths: impl IntoIterator<Item = Death>) {
-        self.inner().state.not_buried(deaths);
+    pub(crate) fn put_back(&self, failures: impl IntoIterator<Item = FailedMessage>) {
+        self.inner().state.put_back(failures);
     }
 
     /// What changed since it was last asked for; nothing if nothing did.
@@ -386,12 +385,12 @@ impl Group {
         self.wake();
     }
 
-    /// The number below which the group is done with everything in a lane.
+    /// The number below which the group has acknowledged everything in a lane.
     pub(crate) fn floor(&self, lane: u8) -> u64 {
         self.inner().state.window(lane).floor()
     }
 
-    /// What became free is told to those who wait; in a work queue, what all groups are done with
+    /// What became free is told to those who wait; in a work queue, what all groups have acknowledged
     /// makes room.
     fn release_room(&self) {
         self.wake_for_freed();
@@ -405,7 +404,7 @@ impl Group {
         }
     }
 
-    /// Notes how much was handed out, for the rates. To be called once a second.
+    /// Notes how much was delivered, for the rates. To be called once a second.
     pub(crate) fn sample(&self, now: Timestamp) {
         let mut guard = self.inner();
         let inner = &mut *guard;
@@ -432,7 +431,7 @@ impl Group {
             counts: state.counts,
             delivered_bytes: inner.delivered_bytes,
             delivered_rate: inner.meter.rate(
-                self.topic.house.now(),
+                self.topic.runtime.now(),
                 state.counts.delivered,
                 inner.delivered_bytes,
             ),
@@ -447,17 +446,17 @@ pub struct GroupStats {
     pub name: Name,
     /// How many consumers it has in this process.
     pub consumers: usize,
-    /// How many messages there are from the oldest on that it is not done with.
+    /// How many messages there are from the oldest that it has not acknowledged.
     pub lag: u64,
     /// How many messages consumers have, or will be given again.
     pub outstanding: usize,
-    /// It is done with everything below these, one for each lane.
+    /// It has acknowledged everything below these, one for each lane.
     pub floors: Vec<u64>,
     /// What it did since it was opened.
     pub counts: GroupCounts,
-    /// The bytes of the messages handed out since then, again or not.
+    /// The bytes of the messages delivered since then, again or not.
     pub delivered_bytes: u64,
-    /// How fast they are handed out.
+    /// How fast they are delivered.
     pub delivered_rate: Rate,
 }
 
@@ -482,7 +481,7 @@ impl Taking<'_> {
         self.fetched.messages.push(Delivered { message, lease: number, attempt });
     }
 
-    /// Hands out what of a lane is to be handed out again.
+    /// Delivers what of a lane is to be delivered again.
     fn again(
         &mut self,
         inner: &mut Inner,
@@ -512,7 +511,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Hands out what of a lane is new.
+    /// Delivers what of a lane is new.
     fn fresh(
         &mut self,
         inner: &mut Inner,
@@ -541,7 +540,7 @@ impl Taking<'_> {
         } else if message.is_expired(self.now) {
             state.expire_unseen(id);
         } else {
-            let is_blind = self.topic.house.sabotage.is(Sabotage::IgnoreKeys);
+            let is_blind = self.topic.runtime.sabotage.is(Sabotage::IgnoreKeys);
             let key = if is_blind { &[] } else { message.key() };
             if let Offer::Leased(lease) = state.offer(id, key, self.consumer, self.now) {
                 self.give(message, lease);

@@ -1,8 +1,8 @@
-//! Consumer groups: who has which message, for how long, and what they are done with.
+//! Consumer groups: leases, and what was acknowledged.
 
 mod changes;
 mod deadlines;
-mod dying;
+mod failed;
 mod filter;
 mod keys;
 mod looking;
@@ -19,6 +19,6 @@ pub(crate) use members::Group;
 pub use members::{Delivered, Fetched, GroupStats};
 pub use options::{DeadLetter, Delivery, GroupOptions, Order, Sharing, Start};
 pub(crate) use state::GroupState;
-pub(crate) use terms::{ConsumerId, Death, HeldLease, Nack};
-pub use terms::{DeathReason, GroupCounts};
+pub(crate) use terms::{ConsumerId, FailedMessage, HeldLease, Nack};
+pub use terms::{DeadLetterReason, GroupCounts};
 pub(crate) use window::Range;

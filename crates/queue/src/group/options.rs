@@ -26,11 +26,11 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Messages are handed out in order, and worked on at the same time.
+    /// Messages are delivered in order, and worked on at the same time.
     #[default]
     None,
-    /// Of the messages of one key, one at a time is worked on, in order; the next is handed out
-    /// when the one before is done with, however often that takes. Messages without a key are free.
+    /// Of the messages of one key, one at a time is worked on, in order; the next is delivered
+    /// when the one before is acknowledged, however often that takes. Messages without a key are free.
     PerKey,
 }
 
@@ -49,10 +49,10 @@ pub enum Sharing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// It is handed out again until a consumer says that it is done.
+    /// It is delivered again until a consumer says that it is done.
     #[default]
     AtLeastOnce,
-    /// It counts as done before it is handed out, durably if the topic is durable.
+    /// It counts as done before it is delivered, durably if the topic is durable.
     AtMostOnce,
 }
 
@@ -80,17 +80,17 @@ pub struct GroupOptions {
     pub sharing: Sharing,
     /// What the delivery of a message promises.
     pub delivery: Delivery,
-    /// How long a consumer has for a message before it is handed out again.
+    /// How long a consumer has for a message before it is delivered again.
     pub ack_wait: Duration,
-    /// How often a message is handed out at most; 0 for without end.
+    /// How often a message is delivered at most; 0 for without end.
     pub attempts_max: u16,
-    /// How long a message rests before it is handed out again, unless the consumer says otherwise.
+    /// How long a message rests before it is delivered again, unless the consumer says otherwise.
     pub retry_delay: Duration,
     /// What becomes of a message after the last try.
     pub dead_letter: DeadLetter,
     /// The most messages that are out, or in the way of older ones that are, in one lane.
     pub outstanding_max: usize,
-    /// Which messages it is about; it is done with all others at once.
+    /// Which messages it is about; it acknowledges all others at once.
     pub filter: Option<Filter>,
 }
 
@@ -112,8 +112,8 @@ impl Default for GroupOptions {
 }
 
 impl GroupOptions {
-    /// Whether the group is about every message that its topic has held.
-    pub(crate) fn is_about_all(&self) -> bool {
+    /// Whether the group covers every message that its topic has held.
+    pub(crate) fn covers_all(&self) -> bool {
         self.start == Start::Oldest && self.filter.is_none()
     }
 

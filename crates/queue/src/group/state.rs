@@ -3,10 +3,10 @@
 
 use super::changes::{Changes, Progress};
 use super::deadlines::Deadlines;
-use super::dying::Dying;
+use super::failed::FailedMessages;
 use super::keys::Keys;
 use super::options::{GroupOptions, Order, Sharing};
-use super::terms::{ConsumerId, Death, DeathReason, GroupCounts, Lease, Nack, Offer};
+use super::terms::{ConsumerId, DeadLetterReason, FailedMessage, GroupCounts, Lease, Nack, Offer};
 use super::window::{Range, Slot, Standing, Window};
 use crate::message::MessageId;
 use rialto_clock::Timestamp;
@@ -23,19 +23,19 @@ pub(crate) struct GroupState {
     consumers: Vec<ConsumerId>,
     last_consumer: u32,
     keys: Keys,
-    /// How often messages had been handed out before the group was opened.
+    /// How often messages had been delivered before the group was opened.
     earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
-    dying: Dying,
+    failed: FailedMessages,
     pub(crate) changes: Changes,
     pub(crate) counts: GroupCounts,
-    /// Whether something can be handed out that could not before: whoever waits must be told.
+    /// Whether something can be delivered that could not before: whoever waits must be told.
     pub(crate) has_freed: bool,
     /// Whether changes are to be told at all.
     keeps_changes: bool,
 }
 
 impl GroupState {
-    /// What the control log is told of the group as a whole: what it is done with, how far it has
+    /// What the control log is told of the group as a whole: what it has acknowledged, how far it has
     /// come, and what was tried.
     pub(crate) fn image(&self) -> Progress {
         let lanes = 0..self.lanes();
@@ -73,7 +73,7 @@ impl GroupState {
             last_consumer: 0,
             keys: Keys::default(),
             earlier_attempts: HashMap::new(),
-            dying: Dying::default(),
+            failed: FailedMessages::default(),
             changes: Changes::default(),
             counts: GroupCounts::default(),
             has_freed: false,
@@ -81,7 +81,7 @@ impl GroupState {
         }
     }
 
-    /// Takes up where another process left off. What it had handed out and not heard of counts as
+    /// Takes up where another process left off. What it had delivered and not heard of counts as
     /// tried once more.
     pub(crate) fn restore(&mut self, progress: &Progress) {
         for (lane, range) in &progress.done {
@@ -139,7 +139,7 @@ impl GroupState {
         }
     }
 
-    /// A consumer goes; what it had may be handed out again at once.
+    /// A consumer goes; what it had may be delivered again at once.
     pub(crate) fn leave(&mut self, consumer: ConsumerId, now: Timestamp) {
         self.consumers.retain(|other| *other != consumer);
         let mut had = Vec::new();
@@ -150,7 +150,7 @@ impl GroupState {
             had.extend(leased.map(|(seq, _)| MessageId { lane, seq }));
         }
         for id in had {
-            self.retry(id, now, Duration::ZERO, DeathReason::Unanswered, String::new());
+            self.retry(id, now, Duration::ZERO, DeadLetterReason::Unanswered, String::new());
         }
     }
 
@@ -160,7 +160,7 @@ impl GroupState {
         self.windows[usize::from(lane)].len() < self.options.outstanding_max
     }
 
-    /// Whether the group is done with a message, or has it in hand, so that it is not new.
+    /// Whether the group has acknowledged a message, or has leased it, so that it is not new.
     #[inline]
     pub(crate) fn knows(&self, id: MessageId) -> bool {
         let window = &self.windows[usize::from(id.lane)];
@@ -168,14 +168,14 @@ impl GroupState {
             || window.get(id.seq).is_some_and(|slot| slot.standing != Standing::Unseen)
     }
 
-    /// Whether a message could be handed out now.
+    /// Whether a message could be delivered now.
     pub(crate) fn is_free(&self, id: MessageId) -> bool {
         let window = &self.windows[usize::from(id.lane)];
         let is_free = |slot: &Slot| matches!(slot.standing, Standing::Unseen | Standing::Ready);
         id.seq >= window.floor() && window.get(id.seq).is_none_or(is_free)
     }
 
-    /// Hands out a new message, or has it wait for another of its key.
+    /// Delivers a new message, or has it wait for another of its key.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -194,7 +194,7 @@ impl GroupState {
             self.window_mut(id).reach(id.seq).attempts = attempts;
             let attempts_max = self.options.attempts_max;
             if attempts_max > 0 && attempts >= attempts_max {
-                self.die(id, DeathReason::Unanswered, String::new());
+                self.fail(id, DeadLetterReason::Unanswered, String::new());
                 return Offer::Behind;
             }
             if due > now {
@@ -256,7 +256,7 @@ impl GroupState {
         Lease { number, attempt }
     }
 
-    /// The next message of a lane that is to be handed out again.
+    /// The next message of a lane that is to be delivered again.
     pub(crate) fn next_ready(&mut self, lane: u8) -> Option<MessageId> {
         let all = MessageId { lane, seq: 0 }..=MessageId { lane, seq: u64::MAX };
         while let Some(id) = self.ready.range(all.clone()).next().copied() {
@@ -275,7 +275,7 @@ impl GroupState {
         self.lease(id, consumer, now)
     }
 
-    /// Hands out a message out of turn, if nobody has it.
+    /// Delivers a message out of turn, if nobody has it.
     pub(crate) fn claim(
         &mut self,
         id: MessageId,
@@ -320,9 +320,9 @@ impl GroupState {
         true
     }
 
-    /// Who was given a message with this lease, if it is still the last one, and the message not
-    /// done with. A lease that ran out counts until the message is handed out again. Lease 0 is that
-    /// of a message which nobody was given.
+    /// The consumer of a lease, if it is the last lease of the message and the message is not
+    /// acknowledged. A lease that ran out counts until the message is delivered again. Lease 0 is that
+    /// of a message that was not delivered.
     #[inline]
     fn holder(&self, id: MessageId, lease: u64) -> Option<ConsumerId> {
         let slot = self.windows.get(usize::from(id.lane))?.get(id.seq)?;
@@ -344,7 +344,7 @@ impl GroupState {
         is_leased(&self.windows, id, lease)
     }
 
-    /// A consumer is done with a message. False if it is no longer the consumer's.
+    /// A consumer acknowledges a message. False if it is no longer the consumer's.
     #[inline]
     pub(crate) fn ack(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
         let held = self.holds(id, lease, consumer);
@@ -356,14 +356,14 @@ impl GroupState {
         held
     }
 
-    /// Takes a message out of everybody's hands, for a transaction that will be done with it. False
+    /// Reserves a message for a transaction that will acknowledge it. False
     /// if it is no longer the consumer's.
     pub(crate) fn reserve(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
         let held = self.holds(id, lease, consumer);
         if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
             slot.standing = match slot.standing {
                 Standing::Leased => Standing::Reserved,
-                _ => Standing::Dying,
+                _ => Standing::Settling,
             };
         }
         held
@@ -375,10 +375,10 @@ impl GroupState {
         let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
         match slot.standing {
             Standing::Reserved => slot.standing = Standing::Leased,
-            Standing::Dying if rests => slot.standing = Standing::Resting,
+            Standing::Settling if rests => slot.standing = Standing::Resting,
             // Nobody had it, or its deadline has passed meanwhile. The consumer's lease counts until
             // somebody else is given the message.
-            Standing::Dying => {
+            Standing::Settling => {
                 slot.standing = Standing::Ready;
                 self.ready.insert(id);
                 self.has_freed = true;
@@ -393,7 +393,7 @@ impl GroupState {
         self.finish(id);
     }
 
-    /// A consumer is done with everything that it has of a lane up to a message. Returns how many
+    /// A consumer acknowledges everything that it has of a lane up to a message. Returns how many
     /// messages that were.
     pub(crate) fn ack_through(&mut self, id: MessageId, consumer: ConsumerId) -> u64 {
         let Some(window) = self.windows.get(usize::from(id.lane)) else { return 0 };
@@ -426,15 +426,15 @@ impl GroupState {
         match nack {
             Nack::Retry { delay, detail } => {
                 let delay = delay.unwrap_or(self.options.retry_delay);
-                self.retry(id, now, delay, DeathReason::Rejected, detail);
+                self.retry(id, now, delay, DeadLetterReason::Rejected, detail);
             }
-            Nack::Refuse { detail } => self.die(id, DeathReason::Refused, detail),
+            Nack::Refuse { detail } => self.fail(id, DeadLetterReason::Refused, detail),
             Nack::Unseen => self.unsee(id),
         }
         true
     }
 
-    /// Takes back that a message was handed out. If its lease ran out before, that it was has counted.
+    /// Takes back that a message was delivered. If its lease ran out before, that it was has counted.
     fn unsee(&mut self, id: MessageId) {
         let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
         if slot.standing != Standing::Leased {
@@ -471,14 +471,14 @@ impl GroupState {
         id: MessageId,
         now: Timestamp,
         delay: Duration,
-        reason: DeathReason,
+        reason: DeadLetterReason,
         detail: String,
     ) {
         let attempts_max = self.options.attempts_max;
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         let attempts = slot.attempts;
         if attempts_max > 0 && attempts >= attempts_max {
-            return self.die(id, reason, detail);
+            return self.fail(id, reason, detail);
         }
         let due = now.after(delay);
         slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
@@ -495,14 +495,14 @@ impl GroupState {
         }
     }
 
-    fn die(&mut self, id: MessageId, reason: DeathReason, detail: String) {
+    fn fail(&mut self, id: MessageId, reason: DeadLetterReason, detail: String) {
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
-        slot.standing = Standing::Dying;
+        slot.standing = Standing::Settling;
         let attempts = slot.attempts;
-        self.dying.push(Death { id, attempts, reason, detail });
+        self.failed.push(FailedMessage { id, attempts, reason, detail });
     }
 
-    /// A new message expired before it could be handed out.
+    /// A new message expired before it could be delivered.
     pub(crate) fn expire_unseen(&mut self, id: MessageId) {
         self.counts.expired += 1;
         self.finish(id);
@@ -521,12 +521,12 @@ impl GroupState {
         for id in ended {
             let slot = self.windows[usize::from(id.lane)].reach(id.seq);
             if slot.standing == Standing::Reserved {
-                slot.standing = Standing::Dying;
+                slot.standing = Standing::Settling;
                 continue;
             }
             self.counts.unanswered += 1;
             let delay = self.options.retry_delay;
-            self.retry(id, now, delay, DeathReason::Unanswered, String::new());
+            self.retry(id, now, delay, DeadLetterReason::Unanswered, String::new());
         }
         while let Some(id) = self.deadlines.next_rested(now) {
             if let Some(slot) = self.window_mut(id).get_mut(id.seq)
@@ -544,43 +544,44 @@ impl GroupState {
         self.deadlines.next_due()
     }
 
-    /// Whether messages wait to become dead letters.
-    pub(crate) fn has_dying(&self) -> bool {
-        !self.dying.is_empty()
+    /// Whether messages wait for their dead-letter topic.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failed.is_empty()
     }
 
-    /// The messages that are to be buried. When each is, [`GroupState::buried`] is to be called.
-    pub(crate) fn take_dying(&mut self) -> Vec<Death> {
-        self.dying.take()
+    /// The messages that wait for their dead-letter topic. Each is to be passed to
+    /// [`GroupState::dead_lettered`] or [`GroupState::put_back`].
+    pub(crate) fn take_failed(&mut self) -> Vec<FailedMessage> {
+        self.failed.take()
     }
 
-    /// Of the messages that are to be buried, those below what is left of their lanes: they cannot be
-    /// kept. The group is done with them.
-    pub(crate) fn bury_gone(&mut self, first_left: impl Fn(u8) -> u64) -> bool {
+    /// Finishes failed messages that retention has dropped. `first_left` is the first message left of a
+    /// lane. False if there are none.
+    pub(crate) fn finish_gone(&mut self, first_left: impl Fn(u8) -> u64) -> bool {
         let has_gone = (0..self.lanes()).any(|lane| self.window(lane).floor() < first_left(lane));
-        if self.dying.is_empty() || !has_gone {
+        if self.failed.is_empty() || !has_gone {
             return false;
         }
-        let gone = self.dying.take_gone(|id| id.seq < first_left(id.lane));
-        for death in &gone {
-            self.buried(death.id);
+        let gone = self.failed.take_gone(|id| id.seq < first_left(id.lane));
+        for failure in &gone {
+            self.dead_lettered(failure.id);
         }
         !gone.is_empty()
     }
 
-    /// A dead message was put with the others, or dropped.
-    pub(crate) fn buried(&mut self, id: MessageId) {
+    /// A failed message is in its dead-letter topic, or dropped.
+    pub(crate) fn dead_lettered(&mut self, id: MessageId) {
         self.counts.dead += 1;
         self.finish(id);
     }
 
-    /// They could not be: they are tried again at the next opportunity.
-    pub(crate) fn not_buried(&mut self, deaths: impl IntoIterator<Item = Death>) {
-        deaths.into_iter().for_each(|death| self.dying.push(death));
+    /// Failed messages could not be moved yet.
+    pub(crate) fn put_back(&mut self, failures: impl IntoIterator<Item = FailedMessage>) {
+        failures.into_iter().for_each(|failure| self.failed.push(failure));
     }
 
     /// The messages below `first` of a lane are gone. Returns how many of them the group had not
-    /// done with.
+    /// acknowledged.
     pub(crate) fn pass(&mut self, lane: u8, first: u64) -> u64 {
         let window = &mut self.windows[usize::from(lane)];
         let before = window.floor();
@@ -594,7 +595,7 @@ impl GroupState {
             .map(|(seq, _)| MessageId { lane, seq })
             .collect();
         let missed = gone.len() as u64 + window.unknown_below(first);
-        drop(self.dying.take_gone(|id| id.lane == lane && id.seq < first));
+        drop(self.failed.take_gone(|id| id.lane == lane && id.seq < first));
         for id in gone {
             self.finish(id);
         }
@@ -605,7 +606,7 @@ impl GroupState {
         missed
     }
 
-    /// How often messages that are not done with were handed out, and until when they rest.
+    /// How often unacknowledged messages were delivered, and until when they rest.
     pub(crate) fn attempts(&self) -> Vec<(MessageId, u16, Timestamp)> {
         let mut attempts: Vec<_> = Vec::new();
         for (lane, window) in (0..).zip(&self.windows) {

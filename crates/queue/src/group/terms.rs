@@ -22,18 +22,18 @@ pub(crate) struct HeldLease {
     pub(crate) consumer: ConsumerId,
 }
 
-/// Why a message will not be handed out again.
+/// Why a message will not be delivered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeathReason {
+pub enum DeadLetterReason {
     /// A consumer gave it back after the last try.
     Rejected,
     /// A consumer gave it back and said that no try would help.
     Refused,
-    /// Nobody said that it was done within the time, at the last try.
+    /// It was not acknowledged in time at the last attempt.
     Unanswered,
 }
 
-impl DeathReason {
+impl DeadLetterReason {
     /// Its name in headers and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -47,10 +47,10 @@ impl DeathReason {
 
 /// A message that goes to the dead letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Death {
+pub(crate) struct FailedMessage {
     pub(crate) id: MessageId,
     pub(crate) attempts: u16,
-    pub(crate) reason: DeathReason,
+    pub(crate) reason: DeadLetterReason,
     /// What the consumer said.
     pub(crate) detail: String,
 }
@@ -66,11 +66,11 @@ pub(crate) enum Offer {
 /// How a message is given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nack {
-    /// To be handed out again after this time, or after what the group says.
+    /// To be delivered again after this time, or after what the group says.
     Retry { delay: Option<Duration>, detail: String },
-    /// Not to be handed out again.
+    /// Not to be delivered again.
     Refuse { detail: String },
-    /// To be handed out again at once, by a consumer that has not looked at it: the try does not
+    /// To be delivered again at once, by a consumer that has not looked at it: the try does not
     /// count.
     Unseen,
 }
@@ -78,11 +78,11 @@ pub(crate) enum Nack {
 /// Counts since the group was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounts {
-    /// Messages handed out, again or not, and those that came back unseen.
+    /// Messages delivered, again or not, and those that came back unseen.
     pub delivered: u64,
-    /// Of these, those that had been handed out before.
+    /// Of these, those that had been delivered before.
     pub redelivered: u64,
-    /// Messages done with by a consumer.
+    /// Messages acknowledged by a consumer.
     pub acked: u64,
     /// Messages given back.
     pub nacked: u64,
@@ -90,7 +90,7 @@ pub struct GroupCounts {
     pub unanswered: u64,
     /// Messages that the filter passed over.
     pub filtered: u64,
-    /// Messages that expired before they could be handed out.
+    /// Messages that expired before they could be delivered.
     pub expired: u64,
     /// Messages that went to the dead letters, or were dropped after the last try.
     pub dead: u64,

@@ -1,5 +1,5 @@
 //! What a group knows of the messages of one lane: a window that begins with the oldest message that
-//! is not done with.
+//! has not acknowledged.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -12,18 +12,18 @@ pub(crate) enum Standing {
     Unseen,
     /// A consumer has it.
     Leased,
-    /// A consumer has it, and a transaction will be done with it, or will not.
+    /// A consumer has it, and a transaction may acknowledge it.
     Reserved,
-    /// It may be handed out again.
+    /// It may be delivered again.
     Ready,
     /// It will be, later.
     Resting,
     /// It waits for another message of its key.
     Behind,
-    /// Its last try has failed, and it is on its way to the dead letters; or nobody has it, and a
-    /// transaction will be done with it.
-    Dying,
-    /// The group is done with it.
+    /// Its last attempt failed, and it moves to the dead letters; or its lease ended while a
+    /// transaction acknowledges it.
+    Settling,
+    /// It is acknowledged, or was passed over.
     Done,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
     /// The last lease of it; 0 when there was none.
     pub(crate) lease: u64,
     pub(crate) consumer: u32,
-    /// How often it was handed out.
+    /// How often it was delivered.
     pub(crate) attempts: u16,
     pub(crate) standing: Standing,
 }
@@ -48,13 +48,13 @@ pub(crate) struct Range {
 /// The window of one lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    /// The group is done with everything below.
+    /// The group has acknowledged everything below.
     floor: u64,
     /// One for each message from the floor on.
     slots: VecDeque<Slot>,
     /// How many of them are done.
     done: usize,
-    /// What was handed out of turn, beyond the slots, and what is done with there: the messages in
+    /// What was delivered out of turn, beyond the slots, and what is acknowledged there: the messages in
     /// between, however many, take no room.
     far: BTreeMap<u64, Slot>,
     far_done: Ranges,
@@ -96,7 +96,7 @@ impl Ranges {
     }
 }
 
-/// A message that is done with beyond the slots.
+/// A message that is acknowledged beyond the slots.
 static DONE: Slot = Slot { lease: 0, consumer: 0, attempts: 0, standing: Standing::Done };
 
 impl Window {
@@ -109,12 +109,12 @@ impl Window {
         self.floor
     }
 
-    /// The number behind the last that the window holds, but for what was handed out of turn.
+    /// The number behind the last that the window holds, but for what was delivered out of turn.
     pub(crate) fn end(&self) -> u64 {
         self.floor + self.slots.len() as u64
     }
 
-    /// How many messages lie in the window, done with or not, up to the first of which it knows
+    /// How many messages lie in the window, acknowledged or not, up to the first of which it knows
     /// nothing.
     pub(crate) fn len(&self) -> usize {
         let end = self.end();
@@ -124,7 +124,7 @@ impl Window {
         }
     }
 
-    /// How many messages were seen and are not done with.
+    /// How many messages were seen and are not acknowledged.
     pub(crate) fn outstanding(&self) -> usize {
         self.slots.len() - self.done + self.far.len()
     }
@@ -161,7 +161,7 @@ impl Window {
     }
 
     /// The slot of a message at or behind the floor; the window grows to hold it, unless it was
-    /// handed out of turn.
+    /// delivered out of turn.
     pub(crate) fn reach(&mut self, seq: u64) -> &mut Slot {
         let nth = (seq - self.floor) as usize;
         if nth >= self.slots.len() {
@@ -176,7 +176,7 @@ impl Window {
         &mut self.slots[nth]
     }
 
-    /// The slot of a message that is handed out of turn.
+    /// The slot of a message that is delivered out of turn.
     pub(crate) fn reach_far(&mut self, seq: u64) -> &mut Slot {
         if seq < self.end() { self.reach(seq) } else { self.far.entry(seq).or_default() }
     }
@@ -197,7 +197,7 @@ impl Window {
         }
     }
 
-    /// Marks messages as done with, wherever they are, that the window does not know.
+    /// Marks messages as acknowledged, wherever they are, that the window does not know.
     pub(crate) fn finish_far(&mut self, range: Range) {
         let first = range.first.max(self.end());
         if first <= range.last {
@@ -206,7 +206,7 @@ impl Window {
         }
     }
 
-    /// Marks a message as done with. True if it was not before.
+    /// Marks a message as acknowledged. True if it was not before.
     #[inline]
     pub(crate) fn finish(&mut self, seq: u64) -> bool {
         if seq < self.floor {
@@ -262,12 +262,12 @@ impl Window {
         }
     }
 
-    /// The messages from the floor on that are known, but for what is done with beyond the slots.
+    /// The messages from the floor on that are known, except for what is acknowledged beyond the slots.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u64, &Slot)> {
         (self.floor..).zip(&self.slots).chain(self.far.iter().map(|(seq, slot)| (*seq, slot)))
     }
 
-    /// What is done with above the floor.
+    /// What is acknowledged above the floor.
     pub(crate) fn done_ranges(&self) -> Vec<Range> {
         let mut ranges: Vec<Range> = Vec::new();
         for (seq, _) in self.each().filter(|(_, slot)| slot.standing == Standing::Done) {

@@ -26,7 +26,7 @@ pub(super) struct Head {
     version: U16,
     reserved: U16,
     pub(super) runs: U32,
-    /// What leases belong to: they count only where they were handed out.
+    /// What leases belong to: they count only where they were delivered.
     pub(super) epoch: U32,
     /// How many messages were dropped before they could be taken.
     pub(super) missed: U64,
@@ -34,7 +34,7 @@ pub(super) struct Head {
 }
 
 /// What a run of messages begins with: messages of one lane with numbers in a row and, if they were
-/// handed out, leases in a row and the same attempt.
+/// delivered, leases in a row and the same attempt.
 #[derive(Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct Run {

@@ -5,7 +5,7 @@ use super::read::InvalidPacked;
 use crate::message::MessageId;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The leases of messages that were handed out, in runs, as they are sent back.
+/// The leases of messages that were delivered, in runs, as they are sent back.
 #[derive(Clone, Debug, Default)]
 pub struct PackedLeases {
     epoch: u32,
@@ -20,7 +20,7 @@ struct LeaseRun {
 }
 
 impl PackedLeases {
-    /// None yet, of what was handed out with this epoch.
+    /// None yet, of what was delivered with this epoch.
     #[must_use]
     pub fn new(epoch: u32) -> PackedLeases {
         PackedLeases { epoch, runs: Vec::new() }

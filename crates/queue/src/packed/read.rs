@@ -113,7 +113,7 @@ impl<B: AsRef<[u8]>> Packed<B> {
         Head::ref_from_prefix(self.bytes.as_ref()).ok().map(|(head, _)| head)
     }
 
-    /// How many messages the topic had dropped before they could be handed out.
+    /// How many messages the topic had dropped before they could be delivered.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.head().map_or(0, |head| head.missed.get())
@@ -210,13 +210,13 @@ impl<'a> PackedMessage<'a> {
         self.id
     }
 
-    /// The number of its lease; 0 if it was not handed out.
+    /// The number of its lease; 0 if it was not delivered.
     #[must_use]
     pub fn lease(&self) -> u64 {
         self.lease
     }
 
-    /// The how manieth time it is handed out, from 1; 0 if it was not.
+    /// The how manieth time it is delivered, from 1; 0 if it was not.
     #[must_use]
     pub fn attempt(&self) -> u16 {
         self.attempt
@@ -271,7 +271,7 @@ impl<'a> PackedMessage<'a> {
         time(self.parts.header.expires_at.get())
     }
 
-    /// The time for which it was put off, if it was.
+    /// The time to which it is delayed, if it is.
     #[must_use]
     pub fn deliver_at(&self) -> Option<Timestamp> {
         time(self.parts.header.deliver_at.get())
@@ -286,7 +286,7 @@ impl<'a> PackedMessage<'a> {
     }
 
     /// The message as one to be published. In such a batch, times are counted from when the topic
-    /// accepts it: how long it is put off, and after how long it is of no use.
+    /// accepts it: its delay, and when it expires.
     #[must_use]
     pub fn to_publish(&self) -> Publish<'a> {
         let header = self.parts.header;

@@ -12,9 +12,9 @@ use zerocopy::IntoBytes;
 /// use rialto_queue::Publish;
 ///
 /// let mut writer = PackedWriter::new();
-/// writer.push(&Publish::new(b"paint it red").key(b"house-7"));
+/// writer.push(&Publish::new(b"paint it red").key(b"runtime-7"));
 /// let batch = Packed::read(writer.bytes())?;
-/// assert_eq!(batch.messages().next().map(|message| message.key()), Some(&b"house-7"[..]));
+/// assert_eq!(batch.messages().next().map(|message| message.key()), Some(&b"runtime-7"[..]));
 /// # Ok::<_, rialto_queue::packed::InvalidPacked>(())
 /// ```
 #[derive(Clone, Debug)]

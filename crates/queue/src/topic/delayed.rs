@@ -1,4 +1,4 @@
-//! Messages that are put off: they wait in a lane of their own, and are moved when they are due.
+//! Delayed messages: they wait in a lane of their own, and are moved when they are due.
 
 use super::Topic;
 use super::reading::{LaneCursor, Step};
@@ -101,7 +101,7 @@ impl Delayed {
     ) -> Result<Vec<Message>, QueueError> {
         self.take_note(topic)?;
         let safe = safe(topic);
-        let is_early = topic.house.sabotage.is(Sabotage::MoveEarly);
+        let is_early = topic.runtime.sabotage.is(Sabotage::MoveEarly);
         let mut messages = Vec::new();
         let mut bytes = 0;
         while let Some(&Reverse((at, seq))) = self.due.peek()
@@ -148,7 +148,7 @@ impl Delayed {
         below
     }
 
-    /// How many messages are put off, where `last` is the last that is visible.
+    /// How many messages are delayed, where `last` is the last that is visible.
     pub(crate) fn waiting(&self, last: u64) -> u64 {
         (last + 1).saturating_sub(self.floor + self.moved.len() as u64)
     }

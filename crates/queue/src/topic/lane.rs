@@ -3,7 +3,7 @@
 use super::making::{self, Making, Next};
 use crate::batch::Batch;
 use crate::error::QueueError;
-use crate::house::{House, LogPlace, Reached};
+use crate::runtime::{LogPlace, Reached, Runtime};
 use crate::sabotage::Sabotage;
 use crate::waiting::Waiters;
 use rialto_log::{Commit, Group, Level, Maps, Reader, Segments, Writer};
@@ -238,10 +238,10 @@ impl Lane {
     /// Writes groups, in order, and lets readers have what the level allows.
     pub(crate) fn write(
         &self,
-        house: &House,
+        runtime: &Runtime,
         groups: impl IntoIterator<Item = Group>,
     ) -> Result<Written, QueueError> {
-        let is_lazy = house.sabotage.is(Sabotage::SkipSync);
+        let is_lazy = runtime.sabotage.is(Sabotage::SkipSync);
         let is_synced = self.level == Level::Synced && !is_lazy;
         let commit = if is_synced { Commit::Synced } else { Commit::Written };
         let mut guard = lock(&self.store);
@@ -251,7 +251,7 @@ impl Lane {
             if store.is_closed {
                 return Err(QueueError::Closed);
             }
-            let writer = self.writer(house, &mut store.writer)?;
+            let writer = self.writer(runtime, &mut store.writer)?;
             written.has_woken |= !std::mem::replace(&mut store.is_awake, true);
             store.was_used = true;
             let last = writer.write(&mut group, commit)?.seq;
@@ -273,12 +273,12 @@ impl Lane {
                 let due = store.next.take_due(filled, segment_bytes, || writer.preparer());
                 written.making = written.making.or(due);
             }
-            self.shelve(Batch::of_group(group, &house.spares));
+            self.shelve(Batch::of_group(group, &runtime.spares));
             self.written.store(last, Ordering::Release);
             self.durable.store(durable, Ordering::Release);
             let visible = if commit == Commit::Synced { durable } else { last };
             self.visible.store(visible, Ordering::Release);
-            house.wake(self.confirmations.take_through(last));
+            runtime.wake(self.confirmations.take_through(last));
             self.arrivals.wake_through(visible);
         }
         Ok(written)
@@ -288,7 +288,7 @@ impl Lane {
     /// when the next one does.
     fn writer<'a>(
         &self,
-        house: &House,
+        runtime: &Runtime,
         writer: &'a mut Option<Writer>,
     ) -> Result<&'a mut Writer, QueueError> {
         match writer {
@@ -296,12 +296,12 @@ impl Lane {
             none => {
                 let place = self.place.as_ref().expect("only a lane with a log is written");
                 let opened = match self.segments.get() {
-                    None => house.open_log(place)?,
+                    None => runtime.open_log(place)?,
                     Some(segments) => {
                         let (segments, durable) = (segments.clone(), self.mark(Level::Synced));
                         let durable = segments.position_of(durable);
                         let written = self.mark(Level::Buffered);
-                        house.resume_log(place, &Reached { segments, written, durable })?
+                        runtime.resume_log(place, &Reached { segments, written, durable })?
                     }
                 };
                 let _ = self.segments.set(opened.segments());
@@ -432,7 +432,7 @@ impl Lane {
 
     /// Deletes the files that hold nothing but what was dropped, and nothing from `below` on. Says whether
     /// the log took descriptors for it.
-    pub(crate) fn reclaim(&self, house: &House, below: u64) -> Result<bool, QueueError> {
+    pub(crate) fn reclaim(&self, runtime: &Runtime, below: u64) -> Result<bool, QueueError> {
         let below = self.first().min(below);
         let mut guard = lock(&self.store);
         let store = &mut *guard;
@@ -445,7 +445,7 @@ impl Lane {
         if store.is_closed || !(is_done || has_files) {
             return Ok(false);
         }
-        let writer = self.writer(house, &mut store.writer)?;
+        let writer = self.writer(runtime, &mut store.writer)?;
         let has_woken = !std::mem::replace(&mut store.is_awake, true);
         // It rests again when it has been idle for long from here on.
         store.idle_looks = 0;

@@ -1,4 +1,4 @@
-//! Topics: a lane for each priority, and one for what is put off.
+//! Topics: a lane for each priority, and one for delayed messages.
 
 mod age;
 mod delayed;
@@ -24,14 +24,14 @@ pub(crate) use producers::TRANSACTIONS;
 pub(crate) use publishing::{Accepted, Incoming, Refusal};
 pub(crate) use reading::{LaneCursor, Step};
 
-use crate::burial::{self, Coming};
+use crate::dead_letters::{self, InFlight};
 use crate::error::QueueError;
 use crate::group::Group;
-use crate::house::{House, LogPlace, Work};
 use crate::message::Form;
 use crate::mount::Mounting;
 use crate::name::Name;
 use crate::rate::Meter;
+use crate::runtime::{LogPlace, Runtime, Work};
 use crate::waiting::Waiters;
 use extents::Extents;
 use filling::Filling;
@@ -52,7 +52,7 @@ const SEGMENT_HEADER_BYTES: u64 = 4096;
 /// of its group and the rest of the last block, and the block of a proof of the end, left after it.
 const BESIDE_A_MESSAGE: u64 = 2 * BLOCK_BYTES as u64 + 256;
 
-/// The number under which messages that are put off are known.
+/// The number of the lane of delayed messages.
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
 
 /// A topic, as all who use it share it.
@@ -60,17 +60,17 @@ pub(crate) struct Topic {
     pub(crate) id: u32,
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
-    pub(crate) house: Arc<House>,
+    pub(crate) runtime: Arc<Runtime>,
     /// How it is tied to a log that somebody else writes; nothing if it has its own.
     pub(crate) mounting: Option<Mounting>,
-    /// One for each priority, and the last for what is put off.
+    /// One for each priority, and the last for delayed messages.
     pub(crate) lanes: Vec<Lane>,
     filling: Mutex<Filling>,
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
     told: Mutex<told::Told>,
-    /// Dead letters that are on their way here.
-    letters: Mutex<Coming>,
+    /// Dead letters that are committed and may not have arrived here.
+    in_flight: Mutex<InFlight>,
     meter: Mutex<Meter>,
     /// Producers who wait for room.
     room: Waiters,
@@ -101,7 +101,7 @@ impl Topic {
         id: u32,
         name: Name,
         options: TopicOptions,
-        house: Arc<House>,
+        runtime: Arc<Runtime>,
         dir: Option<&Path>,
     ) -> Self {
         let numbers = (0..options.priorities).chain([DELAYED_LANE]);
@@ -123,20 +123,20 @@ impl Topic {
             })
             .collect();
         let filling = Mutex::new(Filling::new(lanes.len()));
-        let meter = Mutex::new(Meter::new(house.now()));
+        let meter = Mutex::new(Meter::new(runtime.now()));
         let delayed = Mutex::new(delayed::Delayed::new(lanes.len() - 1));
         Self {
             id,
             name,
             options,
-            house,
+            runtime,
             mounting: None,
             lanes,
             filling,
             groups: Mutex::default(),
             delayed,
             told: Mutex::default(),
-            letters: Mutex::default(),
+            in_flight: Mutex::default(),
             meter,
             room: Waiters::default(),
             room_made: AtomicU64::new(0),
@@ -195,7 +195,7 @@ impl Topic {
     /// Takes the log of a lane that was found on disk, at rest.
     pub(crate) fn adopt(&self, nth: usize) -> Result<(), QueueError> {
         let Some(place) = &self.lanes[nth].place else { return Ok(()) };
-        let (segments, found) = self.house.find_log(place)?;
+        let (segments, found) = self.runtime.find_log(place)?;
         let (beginnings, next) = (segments.beginnings(), found.last_seq + 1);
         self.lanes[nth].adopt(segments, found.last_seq);
         let mut found = Extents::default();
@@ -203,13 +203,13 @@ impl Topic {
             let end = beginnings.get(place + 1).map_or(next, |(first, _)| *first);
             // A file that is not written any more ends with its last message. None of its messages
             // is younger than the first of the next file.
-            let file_bytes = self.house.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
+            let file_bytes = self.runtime.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
             let bytes = self.estimated_bytes(nth, (*first, end), file_bytes);
-            let time = self.published_at(nth, end)?.unwrap_or_else(|| self.house.now());
+            let time = self.published_at(nth, end)?.unwrap_or_else(|| self.runtime.now());
             found.add_past(*first, end - 1, bytes, time);
         }
         let lane = &mut self.filling().lanes[nth];
-        (lane.next_seq, lane.last_time, lane.extents) = (next, self.house.now(), found);
+        (lane.next_seq, lane.last_time, lane.extents) = (next, self.runtime.now(), found);
         Ok(())
     }
 
@@ -350,8 +350,8 @@ impl Topic {
         }
         while self.write_round() {
             // What came meanwhile is next, unless other topics have their turn.
-            if !self.house.has_no_work() {
-                self.house.ask(Work::Write(self.clone()));
+            if !self.runtime.has_no_work() {
+                self.runtime.ask(Work::Write(self.clone()));
                 return;
             }
         }
@@ -374,18 +374,18 @@ impl Topic {
         let mut has_rolled = false;
         for (nth, (lane, groups)) in self.lanes.iter().zip(taken).enumerate() {
             written = written.and_then(|()| {
-                let written = lane.write(&self.house, groups)?;
+                let written = lane.write(&self.runtime, groups)?;
                 has_rolled |= written.has_rolled;
                 if written.has_woken {
-                    self.house.woke(self, nth);
+                    self.runtime.woke(self, nth);
                 }
                 if let Some(making) = written.making {
-                    self.house.ask(Work::Prepare(self.clone(), nth, making));
+                    self.runtime.ask(Work::Prepare(self.clone(), nth, making));
                 }
                 Ok(())
             });
         }
-        if has_rolled && self.house.recycles(self.options.segment_bytes, space_of(self.level())) {
+        if has_rolled && self.runtime.recycles(self.options.segment_bytes, space_of(self.level())) {
             // The file that goes now is there before the next one is begun. Where none is used
             // again, those who wait for this thread need not wait for that.
             written = written.and_then(|()| {
@@ -417,7 +417,7 @@ impl Topic {
     fn schedule(self: &Arc<Self>, filling: &mut Filling) {
         if !filling.is_scheduled {
             filling.is_scheduled = true;
-            self.house.ask(Work::Write(self.clone()));
+            self.runtime.ask(Work::Write(self.clone()));
         }
     }
 
@@ -436,7 +436,7 @@ impl Topic {
     fn drop_unkept(&self) {
         if self.options.kind == Kind::Stream {
             let mut filling = self.filling();
-            let now = self.house.now();
+            let now = self.runtime.now();
             for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
                 if lane.number == DELAYED_LANE {
                     continue;
@@ -461,7 +461,7 @@ impl Topic {
         }
     }
 
-    /// A group of a work queue is here to stay: nothing goes that it is not done with.
+    /// A group of a work queue is here to stay: nothing goes that it has not acknowledged.
     pub(crate) fn add_group(&self, group: &Arc<Group>) {
         self.groups().push(group.clone());
     }
@@ -481,12 +481,12 @@ impl Topic {
         self.delayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many messages are put off.
+    /// How many messages are delayed.
     pub(crate) fn waiting(&self) -> u64 {
         self.delayed().waiting(self.lanes[self.lanes.len() - 1].visible())
     }
 
-    /// Where each lane begins, without that of what is put off.
+    /// Where each lane begins, without that of delayed messages.
     pub(crate) fn firsts(&self) -> Vec<u64> {
         self.lanes[..self.lanes.len() - 1].iter().map(Lane::first).collect()
     }
@@ -514,30 +514,30 @@ impl Topic {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of dead letters that are on their way here.
-    pub(crate) fn coming(&self) -> MutexGuard<'_, Coming> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Dead letters that are committed and may not have arrived here.
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, InFlight> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether messages go that all of its groups have acknowledged: those of a work queue at once, dead
-    /// letters when some were sent back, or when others need their room.
+    /// Whether messages are dropped that all of its groups have acknowledged: those of a work queue at
+    /// once, dead letters after a redrive, or when others need their room.
     pub(crate) fn drops_acknowledged(&self) -> bool {
-        self.options.kind == Kind::WorkQueue || burial::is_dead(&self.name)
+        self.options.kind == Kind::WorkQueue || dead_letters::is_dead(&self.name)
     }
 
-    /// What all groups of a work queue are done with makes room.
+    /// What all groups of a work queue have acknowledged makes room.
     pub(crate) fn release_done(&self) {
         if self.options.kind == Kind::WorkQueue {
             self.drop_acknowledged();
         }
     }
 
-    /// Drops what all groups have acknowledged, if there are any. A dead letter is dropped only if one of
-    /// them is about all letters: others pass over some that nobody has looked at.
+    /// Drops messages that all groups have acknowledged, if there are groups. A dead letter is dropped
+    /// only if one of the groups covers all messages: other groups pass over dead letters unseen.
     pub(crate) fn drop_acknowledged(&self) {
         let groups = self.groups();
         if self.options.kind == Kind::Stream
-            && !groups.iter().any(|group| group.options().is_about_all())
+            && !groups.iter().any(|group| group.options().covers_all())
         {
             return;
         }
@@ -556,7 +556,7 @@ impl Topic {
         }
     }
 
-    /// How many messages it holds, and how many bytes they take, without what is put off.
+    /// How many messages it holds, and how many bytes they take, without delayed ones.
     pub(crate) fn held(&self, filling: &mut Filling) -> (u64, u64) {
         let (mut messages, mut bytes) = (0, 0);
         for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
@@ -571,7 +571,7 @@ impl Topic {
         (messages, bytes)
     }
 
-    /// The bytes of all its messages, those that are put off included.
+    /// The bytes of all its messages, delayed ones included.
     pub(crate) fn held_bytes(&self) -> u64 {
         let mut filling = self.filling();
         let delayed = self.lanes.len() - 1;
@@ -579,7 +579,7 @@ impl Topic {
         self.held(&mut filling).1 + filling.lanes[delayed].extents.bytes()
     }
 
-    /// How many messages the lane of what is put off holds, those that were moved and whose files are
+    /// How many messages the lane of delayed messages holds, those that were moved and whose files are
     /// still there included.
     fn delayed_held(&self, filling: &mut Filling) -> u64 {
         let nth = self.lanes.len() - 1;

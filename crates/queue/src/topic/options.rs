@@ -13,7 +13,7 @@ pub enum Kind {
     /// Messages stay until retention takes them, read or not.
     #[default]
     Stream,
-    /// Messages stay until every group of the topic is done with them; none is dropped before.
+    /// Messages stay until every group of the topic has acknowledged them; none is dropped before.
     WorkQueue,
 }
 

@@ -6,9 +6,9 @@ use super::{DELAYED_LANE, Kind, Topic};
 use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::format;
-use crate::house::House;
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
+use crate::runtime::Runtime;
 use crate::sabotage::Sabotage;
 use crate::waiting::Waiting;
 use rialto_clock::Timestamp;
@@ -53,12 +53,12 @@ impl Topic {
     ) -> Result<(), Refusal> {
         self.check_own().map_err(Refusal::Never)?;
         if self.level() != Level::Memory
-            && let Err(error) = self.house.check_room()
+            && let Err(error) = self.runtime.check_room()
         {
             self.filling().refused += 1;
             return Err(Refusal::Never(error));
         }
-        let now = self.house.now();
+        let now = self.runtime.now();
         let mut filling = self.filling();
         let mut result = Ok(());
         // The lanes that have something new, a bit for each.
@@ -116,8 +116,8 @@ impl Topic {
         };
         let is_delayed = deliver_at.is_some_and(|at| at > now);
         let nth = if is_delayed { self.lanes.len() - 1 } else { usize::from(publish.priority) };
-        if producer != 0 && !self.house.sabotage.is(Sabotage::TakeDuplicates) {
-            // One that was put off when it was sent first may not be any more.
+        if producer != 0 && !self.runtime.sabotage.is(Sabotage::TakeDuplicates) {
+            // One that was delayed when it was first sent may not be delayed any more.
             let delayed = (publish.due != Due::Now).then_some(self.lanes.len() - 1);
             for nth in [Some(nth), delayed].into_iter().flatten() {
                 let last = filling.producers.last(nth as u8, producer);
@@ -132,7 +132,7 @@ impl Topic {
         let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
         let published_at = now.max(filled.last_time);
         let stamp = Stamp { published_at, deliver_at, producer, producer_sequence };
-        let seq = filled.append(&self.house, bytes, |room| publish.encode(stamp, room));
+        let seq = filled.append(&self.runtime, bytes, |room| publish.encode(stamp, room));
         filled.last_time = published_at;
         self.appended(filling, nth, seq, bytes, (producer, producer_sequence));
         filling.published_messages += 1;
@@ -155,7 +155,7 @@ impl Topic {
         if self.level() == Level::Memory {
             // Full groups go where readers look; the open one they fetch themselves.
             while let Some(group) = filled.full.pop_front() {
-                lane.shelve(Batch::of_group(group, &self.house.spares));
+                lane.shelve(Batch::of_group(group, &self.runtime.spares));
             }
             lane.published(seq);
         } else {
@@ -169,7 +169,7 @@ impl Topic {
 
     /// Takes in a record that was encoded before, unless the transaction that it belongs to has
     /// brought it already. Bounds do not hold it up: it was decided elsewhere that it goes in.
-    /// A transaction of 0 is none. Only what is new counts as published: what was put off did when
+    /// A transaction of 0 is none. Only what is new counts as published: delayed messages did when
     /// it was sent.
     pub(crate) fn take_record(
         self: &Arc<Self>,
@@ -179,13 +179,13 @@ impl Topic {
         is_new: bool,
     ) -> Result<Accepted, QueueError> {
         self.check_own()?;
-        let now = self.house.now();
+        let now = self.runtime.now();
         let mut guard = self.filling();
         let filling = &mut *guard;
         if let Some(end) = &filling.end {
             return Err(self.ended(end));
         }
-        let is_blind = self.house.sabotage.is(Sabotage::DeliverTwice);
+        let is_blind = self.runtime.sabotage.is(Sabotage::DeliverTwice);
         let producer = if transaction == 0 || is_blind { 0 } else { TRANSACTIONS };
         let last = filling.producers.last(nth as u8, TRANSACTIONS);
         if producer != 0 && last.is_some_and(|last| transaction <= last) {
@@ -196,7 +196,7 @@ impl Topic {
         let filled = &mut filling.lanes[nth];
         filled.last_time = now.max(filled.last_time);
         let published_at = filled.last_time;
-        let seq = filled.append(&self.house, record.len(), |room| {
+        let seq = filled.append(&self.runtime, record.len(), |room| {
             room.copy_from_slice(record);
             format::restamp(room, published_at, transaction);
         });
@@ -268,7 +268,7 @@ impl Topic {
         let mut filling = self.filling();
         let filled = &mut filling.lanes[nth];
         if let Some(open) = filled.open.take_if(|open| !open.is_empty()) {
-            self.lanes[nth].shelve(Batch::of_group(open, &self.house.spares));
+            self.lanes[nth].shelve(Batch::of_group(open, &self.runtime.spares));
         }
     }
 }
@@ -276,11 +276,11 @@ impl Topic {
 impl LaneFilling {
     /// Appends a record of `bytes` bytes, which fit into a group, and returns its number.
     #[inline]
-    fn append(&mut self, house: &House, bytes: usize, encode: impl FnOnce(&mut [u8])) -> u64 {
+    fn append(&mut self, runtime: &Runtime, bytes: usize, encode: impl FnOnce(&mut [u8])) -> u64 {
         let mut is_filling = false;
         loop {
             let next_seq = self.next_seq;
-            let open = self.open.get_or_insert_with(|| house.buffer(next_seq, is_filling));
+            let open = self.open.get_or_insert_with(|| runtime.buffer(next_seq, is_filling));
             match open.reserve(bytes) {
                 Ok(room) => {
                     encode(room);

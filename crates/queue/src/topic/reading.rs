@@ -61,7 +61,7 @@ impl LaneCursor {
         loop {
             if let Some(at) = &mut self.at {
                 let lane = &topic.lanes[self.nth];
-                // What was dropped meanwhile is not handed out, though it may still be in memory.
+                // What was dropped meanwhile is not delivered, though it may still be in memory.
                 if self.next >= lane.first()
                     && let Some(message) = at.next(lane.number)
                 {
@@ -100,17 +100,18 @@ impl LaneCursor {
     fn read(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
         if self.reader.as_ref().is_none_or(|it| it.reader.next_seq() != self.next) {
-            let reader =
-                match lane.read_from(self.next, topic.house.maps.as_ref().filter(|_| self.maps)) {
-                    // It was deleted between the look and the read.
-                    Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
-                        let from = std::mem::replace(&mut self.next, oldest);
-                        return Ok(Some(Step::Gap(from, oldest)));
-                    }
-                    reader => reader?,
-                };
+            let reader = match lane
+                .read_from(self.next, topic.runtime.maps.as_ref().filter(|_| self.maps))
+            {
+                // It was deleted between the look and the read.
+                Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
+                    let from = std::mem::replace(&mut self.next, oldest);
+                    return Ok(Some(Step::Gap(from, oldest)));
+                }
+                reader => reader?,
+            };
             self.reader = None;
-            self.reader = reader.map(|reader| Seated { reader, seat: topic.house.awake.seat() });
+            self.reader = reader.map(|reader| Seated { reader, seat: topic.runtime.awake.seat() });
         }
         let Some(Seated { reader, seat }) = &mut self.reader else { return Ok(Some(Step::End)) };
         reader.set_end(lane.visible());
@@ -123,7 +124,7 @@ impl LaneCursor {
             view => view?,
         };
         let Some(view) = view else { return Ok(Some(Step::End)) };
-        let batch = Batch::of_view(&view, topic.form(), &topic.house.spares);
+        let batch = Batch::of_view(&view, topic.form(), &topic.runtime.spares);
         self.at = Some(BatchCursor::new(batch, self.next));
         if seat.is_none() {
             self.reader = None;

@@ -1,6 +1,6 @@
 //! Files go when no failure can make the control log need them again. It must know the numbers of
 //! producers and transactions that they hold: otherwise what is sent again after a failure would not
-//! be recognised. And it must say, durably, that the groups of a work queue are done with them: what
+//! be recognised. And it must say, durably, that the groups of a work queue have acknowledged them: what
 //! moved a message to another topic may still be lost, and then this is the only place that has it.
 
 use super::{DELAYED_LANE, Lane, Topic};
@@ -11,11 +11,11 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 /// What the control log knows.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// The numbers of each lane's messages below these, the lane of what is put off the last.
+    /// The numbers of each lane's messages below these, the lane of delayed messages last.
     upto: Vec<u64>,
     /// What it will know when a round has been synced.
     telling: Option<(u64, Vec<u64>)>,
-    /// It says that all groups of a work queue are done with everything of each lane below these.
+    /// It says that all groups of a work queue have acknowledged everything of each lane below these.
     done: Vec<u64>,
     /// What it will say when a round has been synced.
     finishing: Option<(u64, Vec<u64>)>,
@@ -66,7 +66,7 @@ impl Topic {
         settle(upto, telling, safe_rounds) && has_files_from(&self.lanes, upto)
     }
 
-    /// Whether there are files that only wait for the control log to say that groups are done with
+    /// Whether there are files that only wait for the control log to say that groups have acknowledged
     /// them, where all rounds up to `safe_rounds` are synced.
     pub(crate) fn has_done_to_tell(&self, safe_rounds: u64) -> bool {
         if self.level() == Level::Memory || !self.drops_acknowledged() {
@@ -74,12 +74,12 @@ impl Topic {
         }
         let mut told = self.told();
         let Told { done, finishing, .. } = &mut *told;
-        // What is put off has no groups, and is dropped only when that is safe.
+        // Delayed messages have no groups, and are dropped only when that is safe.
         let lanes = &self.lanes[..self.lanes.len() - 1];
         settle(done, finishing, safe_rounds) && has_files_from(lanes, done)
     }
 
-    /// The control log will say that groups are done with everything below these, when this round
+    /// The control log will say that groups have acknowledged everything below these, when this round
     /// has been synced.
     pub(crate) fn telling_done(&self, round: u64, firsts: Vec<u64>) {
         self.told().finishing = Some((round, firsts));
@@ -107,8 +107,8 @@ impl Topic {
                 let done = if has_groups { known(&told.done) } else { u64::MAX };
                 numbered.min(done)
             };
-            if lane.reclaim(&self.house, below)? {
-                self.house.woke(self, nth);
+            if lane.reclaim(&self.runtime, below)? {
+                self.runtime.woke(self, nth);
             }
         }
         Ok(())

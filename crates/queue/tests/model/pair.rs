@@ -250,13 +250,13 @@ impl Pair {
         drop(consumer);
         let now = self.reference.now;
         let deaths = self.reference.group(&topic, &group).leave(id, now);
-        self.bury(&topic, &group, deaths);
+        self.move_failed(&topic, &group, deaths);
     }
 
-    fn bury(&mut self, topic: &str, group: &str, deaths: Vec<reference::Death>) {
+    fn move_failed(&mut self, topic: &str, group: &str, deaths: Vec<reference::FailedMessage>) {
         let groups = &self.reference.topics[topic].groups;
         let nth = groups.iter().position(|it| it.name == group).unwrap();
-        self.reference.bury(topic, nth, deaths);
+        self.reference.move_failed(topic, nth, deaths);
     }
 
     fn fetch(&mut self, nth: usize, max: usize) {
@@ -336,7 +336,7 @@ impl Pair {
         let now = self.reference.now;
         let deaths = self.reference.group(&topic, &group).nack(id, lease, by, delay, now);
         let expected = deaths.is_some().then_some(()).ok_or(Problem::LeaseLost(id));
-        self.bury(&topic, &group, deaths.unwrap_or_default());
+        self.move_failed(&topic, &group, deaths.unwrap_or_default());
         same("nack", outcome(nacked), expected);
     }
 
@@ -347,7 +347,7 @@ impl Pair {
         let (id, lease, by) = (held.message.id(), held.lease, member.id);
         let deaths = self.reference.group(&topic, &group).refuse(id, lease, by);
         let expected = deaths.is_some().then_some(()).ok_or(Problem::LeaseLost(id));
-        self.bury(&topic, &group, deaths.unwrap_or_default());
+        self.move_failed(&topic, &group, deaths.unwrap_or_default());
         same("refuse", outcome(refused), expected);
     }
 

@@ -1,7 +1,7 @@
 //! Lines out.
 
+use super::any_queue::{AnyQueue, Seen};
 use super::duration;
-use super::kept::{Kept, Seen};
 use super::output::{Output, Stop};
 use super::printing::Printing;
 use super::saving::Saving;
@@ -56,7 +56,7 @@ pub(super) struct Consume {
 }
 
 impl Consume {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let mut output = match &self.into {
             Some(dir) => Output::Files(Saving::open(dir)?),
             None => Output::Lines(Printing::open(self.form)?),
@@ -79,7 +79,7 @@ impl Consume {
                 break;
             }
             if let Some(stop) = stopped.or_else(|| output.finish().err()) {
-                // What was not written is handed out again, and what nobody saw was not tried.
+                // What was not written is delivered again, and what nobody saw was not tried.
                 let gone = member.return_unseen(output.looked_at())?;
                 if gone > 0 {
                     note(format_args!(
@@ -95,7 +95,7 @@ impl Consume {
             }
             let late = member.done()?;
             if late > 0 {
-                note(format_args!("printing took too long: {late} messages are handed out again"));
+                note(format_args!("printing took too long: {late} messages are delivered again"));
             }
             left -= seen.messages;
         }
@@ -137,7 +137,7 @@ impl Tail {
         self.follow
     }
 
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let mut pages = queue.read(&self.topic, self.from)?;
         let mut out = BufWriter::new(io::stdout().lock());
         let mut left = self.count.unwrap_or(u64::MAX);

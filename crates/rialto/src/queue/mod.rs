@@ -1,16 +1,16 @@
 //! `rialto queue`: topics in a directory, or those of a running venue, from the command line.
 
+mod any_queue;
 mod consume;
-mod dead;
+mod dead_letters;
 mod duration;
-mod here;
-mod kept;
+mod local;
 mod output;
 mod printing;
 mod produce;
+mod remote;
 mod saving;
 mod shown;
-mod there;
 mod top;
 mod topics;
 mod verify;
@@ -18,11 +18,11 @@ mod verify;
 use crate::Error;
 use crate::client::{Client, Credentials, KeyFile};
 use crate::keys::KeyArgs;
-use here::Here;
-use kept::Kept;
+use any_queue::AnyQueue;
+use local::LocalQueue;
+use remote::RemoteQueue;
 use rialto_queue::QueueOptions;
 use std::path::PathBuf;
-use there::There;
 
 /// Works with the topics of a queue: those of the venue at `--url`, or a directory that one process
 /// has open at a time.
@@ -100,7 +100,7 @@ enum Command {
     /// Watch all topics and groups.
     Top(top::Top),
     /// Print dead letters, publish them again, or drop them.
-    DeadLetters(dead::DeadLetters),
+    DeadLetters(dead_letters::DeadLetters),
     /// Read and check every byte.
     Verify(verify::VerifyArgs),
 }
@@ -112,7 +112,7 @@ enum Command {
 /// cannot be done.
 pub fn run(args: &QueueArgs) -> Result<(), Error> {
     if let Some(client) = args.venue.client()? {
-        return args.command.run(&There::new(client));
+        return args.command.run(&RemoteQueue::new(client));
     }
     match &args.command {
         Command::Verify(verify) => return verify.run(&args.dir, &args.keys.ring()?),
@@ -131,14 +131,14 @@ pub fn run(args: &QueueArgs) -> Result<(), Error> {
         return Err(Error::Usage(reason));
     }
     let options = QueueOptions { keys: args.keys.ring()?, ..QueueOptions::at(&args.dir) };
-    let queue = Here::open(&args.dir, options)?;
+    let queue = LocalQueue::open(&args.dir, options)?;
     let done = args.command.run(&queue);
     // What was published is safe as its topic promises; a failure to close is told all the same.
     done.and(queue.close())
 }
 
 impl Command {
-    fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         match self {
             Command::Create(create) => create.run(queue),
             Command::Group(group) => group.run(queue),

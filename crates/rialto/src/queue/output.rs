@@ -64,7 +64,7 @@ impl Output {
     pub(super) fn looked_at(&self) -> usize {
         match self {
             Output::Lines(printing) => printing.looked_at(),
-            // Files of messages that are handed out again are those that are there.
+            // Files of messages that are delivered again are those that are there.
             Output::Files(_) => 0,
         }
     }

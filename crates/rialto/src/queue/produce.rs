@@ -1,7 +1,7 @@
 //! Lines or files in.
 
+use super::any_queue::{AnyQueue, Published};
 use super::duration;
-use super::kept::{Kept, Published};
 use crate::Error;
 use crate::terminal::note;
 use rialto_queue::Publish;
@@ -58,7 +58,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 }
 
 impl Produce {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         // A topic that is not there is told before anything is read.
         queue.topic(&self.topic)?;
         let mut count = Published::default();
@@ -75,7 +75,7 @@ impl Produce {
         done
     }
 
-    fn lines(&self, queue: &dyn Kept, count: &mut Published) -> Result<(), Error> {
+    fn lines(&self, queue: &dyn AnyQueue, count: &mut Published) -> Result<(), Error> {
         let mut input = io::stdin().lock();
         let mut lines: Vec<Vec<u8>> = Vec::new();
         loop {
@@ -97,7 +97,7 @@ impl Produce {
         }
     }
 
-    fn whole_files(&self, queue: &dyn Kept, count: &mut Published) -> Result<(), Error> {
+    fn whole_files(&self, queue: &dyn AnyQueue, count: &mut Published) -> Result<(), Error> {
         for file in &self.files {
             let mut bytes = Vec::new();
             let read = if file.as_os_str() == "-" {
@@ -113,7 +113,7 @@ impl Produce {
 
     fn publish(
         &self,
-        queue: &dyn Kept,
+        queue: &dyn AnyQueue,
         lines: &[Vec<u8>],
         count: &mut Published,
     ) -> Result<(), Error> {

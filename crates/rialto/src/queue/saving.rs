@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 /// How many bytes of a file are compared at a time.
 const COMPARED: usize = 64 << 10;
 
-/// A directory in which each message gets a file of its own. Whoever is done with a message once it
-/// is here must be able to rely on it: a file is there whole or not at all, never takes the place of
-/// another, and no loss of power takes it.
+/// A directory in which each message gets a file of its own. A message is acknowledged once it is here,
+/// so a file is whole or not there, never replaces another, and survives a loss of power.
 pub(super) struct Saving {
     path: PathBuf,
     /// The directory itself, whose names are to be made durable.
@@ -30,7 +29,7 @@ impl Saving {
     }
 
     /// Writes the payload of a message to a file called LANE-NUMBER. If there is one that holds the
-    /// same bytes, the message is handed out again and was written before; any other is an error.
+    /// same bytes, the message is delivered again and was written before; any other is an error.
     /// The name is durable after [`Saving::sync`].
     pub(super) fn save(&self, message: &Shown<'_>) -> Result<(), Error> {
         let (id, payload) = (message.id(), message.payload());
@@ -54,8 +53,8 @@ impl Saving {
                 }
                 let path = path.display();
                 let reason = format!(
-                    "{path} is there and holds something else: it stays as it is, and no message \
-                     is done with. Each topic and group needs a directory of its own"
+                    "{path} exists and holds something else: it stays, and no message is \
+                     acknowledged. Each topic and group needs a directory of its own"
                 );
                 Err(Error::Failed(reason))
             }

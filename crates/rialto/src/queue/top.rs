@@ -1,7 +1,7 @@
 //! Watching topics.
 
+use super::any_queue::AnyQueue;
 use super::duration;
-use super::kept::Kept;
 use super::topics::shown;
 use crate::Error;
 use crate::terminal::say;
@@ -24,7 +24,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let mut looks = 0;
         loop {
             self.look(queue)?;
@@ -36,7 +36,7 @@ impl Top {
         }
     }
 
-    fn look(&self, queue: &dyn Kept) -> Result<(), Error> {
+    fn look(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         if !self.json {
             say(format_args!(
                 "{:<40} {:>12} {:>14} {:>12} {:>12} {:>10} {:>10}",

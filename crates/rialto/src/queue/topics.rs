@@ -1,8 +1,8 @@
 //! Creating, listing and deleting topics and groups.
 
+use super::any_queue::AnyQueue;
 use super::duration;
-use super::here::told;
-use super::kept::Kept;
+use super::local::told;
 use crate::Error;
 use crate::terminal::say;
 use rialto_gateway::{VENUE_TOPICS, is_of_venue};
@@ -111,7 +111,7 @@ impl Create {
         if self.work_queue { Kind::WorkQueue } else { Kind::Stream }
     }
 
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         if is_of_venue(&self.topic) {
             let reason = format!(
                 "the name {} is a venue's own, as are those that begin with {VENUE_TOPICS}",
@@ -210,7 +210,7 @@ impl CreateGroup {
         }))
     }
 
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         queue.create_group(self)
     }
 }
@@ -226,7 +226,7 @@ pub(super) struct Delete {
 }
 
 impl Delete {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         match &self.group {
             Some(group) => queue.delete_group(&self.topic, group),
             None => queue.delete_topic(&self.topic),
@@ -243,7 +243,7 @@ pub(super) struct Ls {
 }
 
 impl Ls {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         if !self.json {
             say(format_args!(
                 "{:<32} {:<10} {:<8} {:>12} {:>14} {:>6}",
@@ -295,7 +295,7 @@ pub(super) struct Describe {
 }
 
 impl Describe {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let topic = queue.topic(&self.topic)?;
         if self.json {
             say(format_args!("{topic}"));

@@ -116,9 +116,9 @@ impl Ladder {
     /// Brings near the leaf that `key` stands in, or would, without waiting for it. The nodes above
     /// it are read: they are few, and so seldom far.
     #[inline]
-    pub(super) fn touch(&self, key: i64) {
+    pub(super) fn prefetch(&self, key: i64) {
         if !self.is_in_last(key) {
-            self.nodes[self.leaf(key) as usize].touch();
+            self.nodes[self.leaf(key) as usize].prefetch();
         }
     }
 

@@ -32,7 +32,7 @@ impl Node {
 
     /// Asks for every cache line of the node.
     #[inline]
-    pub(super) fn touch(&self) {
+    pub(super) fn prefetch(&self) {
         prefetch(&self.len);
         self.keys.iter().step_by(LINE / size_of::<i64>()).for_each(prefetch);
         self.values.iter().step_by(LINE / size_of::<u32>()).for_each(prefetch);

@@ -57,7 +57,7 @@ impl Places {
 
 /// A message that will not be handed out again.
 #[derive(Debug)]
-pub(crate) struct Death {
+pub(crate) struct FailedMessage {
     pub(crate) id: MessageId,
     pub(crate) attempts: u16,
     pub(crate) reason: &'static str,
@@ -153,7 +153,7 @@ impl Group {
     }
 
     /// What a consumer had that goes may be handed out at once.
-    pub(crate) fn leave(&mut self, gone: u32, now: u64) -> Vec<Death> {
+    pub(crate) fn leave(&mut self, gone: u32, now: u64) -> Vec<FailedMessage> {
         self.consumers.retain(|it| *it != gone);
         let had = self.ids(
             |slot| matches!(slot.standing, Standing::Leased { consumer, .. } if consumer == gone),
@@ -171,7 +171,7 @@ impl Group {
     }
 
     /// Leases and rests come to an end.
-    pub(crate) fn advance(&mut self, now: u64) -> Vec<Death> {
+    pub(crate) fn advance(&mut self, now: u64) -> Vec<FailedMessage> {
         let ended = self
             .ids(|slot| matches!(slot.standing, Standing::Leased { until, .. } if until <= now));
         let mut deaths = Vec::new();
@@ -193,7 +193,7 @@ impl Group {
         reason: &'static str,
         detail: &str,
         now: u64,
-    ) -> Option<Death> {
+    ) -> Option<FailedMessage> {
         let attempts = self.slot(id).unwrap().attempts;
         if self.options.attempts_max > 0 && attempts >= self.options.attempts_max {
             return Some(self.die(id, reason, detail));
@@ -203,13 +203,13 @@ impl Group {
         None
     }
 
-    fn die(&mut self, id: MessageId, reason: &'static str, detail: &str) -> Death {
+    fn die(&mut self, id: MessageId, reason: &'static str, detail: &str) -> FailedMessage {
         let slot = self.slot(id).unwrap();
         slot.standing = Standing::Dead;
-        Death { id, attempts: slot.attempts, reason, detail: detail.to_owned() }
+        FailedMessage { id, attempts: slot.attempts, reason, detail: detail.to_owned() }
     }
 
-    pub(crate) fn buried(&mut self, id: MessageId, now: u64) {
+    pub(crate) fn dead_lettered(&mut self, id: MessageId, now: u64) {
         self.counts.dead += 1;
         self.finish(id, now);
     }
@@ -275,7 +275,7 @@ impl Group {
         by: u32,
         delay: Option<Duration>,
         now: u64,
-    ) -> Option<Vec<Death>> {
+    ) -> Option<Vec<FailedMessage>> {
         if !self.is_of(id, lease, by) {
             return None;
         }
@@ -284,7 +284,12 @@ impl Group {
         Some(self.retry(id, delay, "rejected", "not now", now).into_iter().collect())
     }
 
-    pub(crate) fn refuse(&mut self, id: MessageId, lease: u64, by: u32) -> Option<Vec<Death>> {
+    pub(crate) fn refuse(
+        &mut self,
+        id: MessageId,
+        lease: u64,
+        by: u32,
+    ) -> Option<Vec<FailedMessage>> {
         if !self.is_of(id, lease, by) {
             return None;
         }
@@ -325,7 +330,7 @@ impl Group {
         consumer: u32,
         messages_max: usize,
         now: u64,
-    ) -> (Handed, Vec<Death>) {
+    ) -> (Handed, Vec<FailedMessage>) {
         let (mut handed, mut deaths) = (Handed::default(), Vec::new());
         if self.options.sharing == Sharing::SingleActive
             && self.consumers.first() != Some(&consumer)
@@ -387,7 +392,7 @@ impl Group {
         message: &Message,
         consumer: u32,
         now: u64,
-    ) -> Option<Death> {
+    ) -> Option<FailedMessage> {
         let it = &self.lanes[usize::from(id.lane)];
         if id.seq < it.floor() || it.slots.contains_key(&id.seq) {
             return None;

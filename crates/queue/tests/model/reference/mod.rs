@@ -4,7 +4,7 @@
 mod group;
 mod topic;
 
-pub(crate) use group::{Death, Group};
+pub(crate) use group::{FailedMessage, Group};
 pub(crate) use topic::{Lane, Message, Topic};
 
 use crate::operation::Shape;
@@ -209,12 +209,12 @@ impl Queue {
         let nth = topic.groups.iter().position(|it| it.name == group).unwrap();
         let (handed, deaths) = topic.groups[nth].fetch(&topic.lanes, consumer, messages_max, now);
         let topic = topic.name.clone();
-        self.bury(&topic, nth, deaths);
+        self.move_failed(&topic, nth, deaths);
         handed
     }
 
     /// What a group has given up goes where its options say.
-    pub(crate) fn bury(&mut self, name: &str, nth: usize, deaths: Vec<Death>) {
+    pub(crate) fn move_failed(&mut self, name: &str, nth: usize, deaths: Vec<FailedMessage>) {
         for death in deaths {
             let now = self.now;
             let topic = self.topic(name);
@@ -223,7 +223,7 @@ impl Queue {
             let level = topic.options.level;
             let group = &mut topic.groups[nth];
             let (group_name, to) = (group.name.clone(), group.options.dead_letter.clone());
-            group.buried(death.id, now);
+            group.dead_lettered(death.id, now);
             let Some(message) = message else { continue };
             let to = match to {
                 DeadLetter::Drop => continue,
@@ -252,7 +252,7 @@ impl Queue {
         for name in names {
             for nth in 0..self.topic(&name).groups.len() {
                 let deaths = self.topic(&name).groups[nth].advance(now);
-                self.bury(&name, nth, deaths);
+                self.move_failed(&name, nth, deaths);
             }
             let topic = self.topic(&name);
             let due = topic.take_due(now);
@@ -354,7 +354,7 @@ impl Queue {
 }
 
 /// A message with what is said of its end.
-fn letter(message: Message, topic: &str, group: &str, death: &Death) -> Message {
+fn letter(message: Message, topic: &str, group: &str, death: &FailedMessage) -> Message {
     let mut headers = vec![
         (dead_header::REASON, death.reason.to_owned()),
         (dead_header::TOPIC, topic.to_owned()),

@@ -1,4 +1,4 @@
-//! What the commands need of a queue, wherever it is kept.
+//! What the commands need of a queue, local or remote.
 
 use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(super) type Show<'a> = &'a mut dyn FnMut(&Shown<'_>) -> io::Result<()>;
 
 /// A queue: in a directory of this machine, or a venue's.
-pub(super) trait Kept {
+pub(super) trait AnyQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error>;
 
     fn create_group(&self, create: &CreateGroup) -> Result<(), Error>;
@@ -24,11 +24,11 @@ pub(super) trait Kept {
     /// The names of the topics, in order.
     fn topics(&self) -> Result<Vec<String>, Error>;
 
-    /// What a topic is and how it is doing, as the API tells it.
+    /// The options and statistics of a topic, as the API shows them.
     fn topic(&self, topic: &str) -> Result<Value, Error>;
 
     /// Publishes messages, with numbers from `first` on unless the producer is 0, and returns when
-    /// they are as safe as the topic promises.
+    /// they are as durable as the topic's level.
     fn publish(
         &self,
         topic: &str,
@@ -42,21 +42,21 @@ pub(super) trait Kept {
     /// Reads without being a member of a group.
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error>;
 
-    /// Shows the dead letters of a topic of such that were not sent back, the oldest first.
+    /// Shows the dead letters of a topic that were not redriven, the oldest first.
     fn dead_letters(&self, topic: &str, show: Show<'_>) -> Result<(), Error>;
 
-    /// Sends them all back.
+    /// Publishes all dead letters of a topic again.
     fn redrive(&self, topic: &str) -> Result<Redriven, Error>;
 
-    /// Drops all messages of a topic, and says how many there were.
+    /// Drops all messages of a topic, and returns their number.
     fn purge(&self, topic: &str) -> Result<u64, Error>;
 }
 
-/// What became of messages that were to be published.
+/// The result of publishing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Published {
     pub(super) messages: u64,
-    /// Those that had been published before under their numbers.
+    /// Messages that had been published before under their numbers.
     pub(super) duplicates: u64,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Seen {
     pub(super) missed: u64,
     /// How many were left out because there are later ones of their keys.
     pub(super) conflated: u64,
-    /// Whether whoever was shown them has had enough.
+    /// Whether the reader has had enough.
     pub(super) is_enough: bool,
 }
 
@@ -77,16 +77,15 @@ pub(super) trait Member {
     /// Shows at most `most` messages; waits for some at most this long.
     fn fetch(&mut self, most: usize, wait: Duration, show: Show<'_>) -> Result<Seen, Error>;
 
-    /// Is done with what was shown last. Says with how many it was too late.
+    /// Acknowledges what was shown last. Returns how many leases had been lost.
     fn done(&mut self) -> Result<u64, Error>;
 
-    /// Gives back what was shown last, but for the first `looked_at` messages, which stay as they
-    /// are: nobody has looked at the others, and they were not tried. Says how many could not be
-    /// given back.
+    /// Gives back what was shown last, except for the first `looked_at` messages, so that it does not
+    /// count as an attempt. Returns how many could not be given back.
     fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error>;
 
-    /// Leaves the group. Returns when what was done is as safe as the topic keeps messages; what
-    /// was shown and not done is handed out to others.
+    /// Leaves the group. Returns when acknowledgements are as durable as the topic's level; messages
+    /// that were not acknowledged are delivered to others.
     fn leave(self: Box<Self>) -> Result<(), Error>;
 }
 

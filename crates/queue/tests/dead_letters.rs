@@ -161,7 +161,7 @@ fn only_dead_letters_are_sent_back() {
     stage.send("facts", &Publish::new(b"one"));
     for topic in ["jobs", "facts"] {
         let refused = stage.queue().redrive(topic, 1, any);
-        assert!(matches!(refused, Err(QueueError::NoLetters(_))), "{topic}: {refused:?}");
+        assert!(matches!(refused, Err(QueueError::NoDeadLetters(_))), "{topic}: {refused:?}");
         let groups = stage.queue().stats(topic).unwrap().groups;
         assert!(groups.iter().all(|group| group.name.as_str() != "redrive"), "{topic}");
     }

@@ -1,6 +1,6 @@
 //! Dead letters.
 
-use super::kept::Kept;
+use super::any_queue::AnyQueue;
 use super::shown::Form;
 use crate::Error;
 use crate::terminal::note;
@@ -27,7 +27,7 @@ pub(super) struct DeadLetters {
 }
 
 impl DeadLetters {
-    pub(super) fn run(&self, queue: &dyn Kept) -> Result<(), Error> {
+    pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
         let dead = match &self.dead {
             Some(dead) => dead.clone(),
             None => {

@@ -1,6 +1,6 @@
 //! A queue in a directory.
 
-use super::kept::{Kept, Member, Pages, Published, Seen, Show};
+use super::any_queue::{AnyQueue, Member, Pages, Published, Seen, Show};
 use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
 use crate::{Error, tell_all};
@@ -16,16 +16,16 @@ use std::time::Duration;
 /// The most dead letters that are shown.
 const LETTERS_MAX: usize = 100_000;
 
-pub(super) struct Here {
+pub(super) struct LocalQueue {
     queue: Queue,
     dir: PathBuf,
 }
 
-impl Here {
-    pub(super) fn open(dir: &Path, options: QueueOptions) -> Result<Here, Error> {
+impl LocalQueue {
+    pub(super) fn open(dir: &Path, options: QueueOptions) -> Result<LocalQueue, Error> {
         let queue = Queue::open(options).map_err(|error| failed(dir, &error))?;
         tell_opening(queue.report());
-        Ok(Here { queue, dir: dir.to_owned() })
+        Ok(LocalQueue { queue, dir: dir.to_owned() })
     }
 
     pub(super) fn close(self) -> Result<(), Error> {
@@ -66,7 +66,7 @@ pub(super) fn told(error: QueueError) -> Error {
     }
 }
 
-impl Kept for Here {
+impl AnyQueue for LocalQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error> {
         self.queue.create_topic(&create.topic, create.options()).map_err(told)
     }

@@ -1,6 +1,6 @@
 //! The queue of a venue that runs.
 
-use super::kept::{Kept, Member, Pages, Published, Seen, Show};
+use super::any_queue::{AnyQueue, Member, Pages, Published, Seen, Show};
 use super::shown::Shown;
 use super::topics::{Create, CreateGroup, shown};
 use crate::Error;
@@ -21,13 +21,13 @@ const BODY_BYTES: usize = 512 << 10;
 /// The longest that a request for messages waits. A venue waits no longer than 30 s.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
-pub(super) struct There {
+pub(super) struct RemoteQueue {
     client: Client,
 }
 
-impl There {
-    pub(super) fn new(client: Client) -> There {
-        There { client }
+impl RemoteQueue {
+    pub(super) fn new(client: Client) -> RemoteQueue {
+        RemoteQueue { client }
     }
 
     /// The newest messages of a topic's lanes.
@@ -62,7 +62,7 @@ fn packed(bytes: Vec<u8>) -> Result<Packed<Vec<u8>>, Error> {
     Packed::read(bytes).map_err(|error| strange(&format!("messages that cannot be read ({error})")))
 }
 
-impl Kept for There {
+impl AnyQueue for RemoteQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error> {
         self.client.call("POST", "/v1/queues", Some(&create.request())).map(drop)
     }

@@ -83,7 +83,7 @@ impl Reached {
 }
 
 /// What all topics of a queue share.
-pub(crate) struct House {
+pub(crate) struct Runtime {
     pub(crate) disk: Option<Arc<dyn Disk>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
@@ -107,7 +107,7 @@ pub(crate) struct House {
     refuses_new: AtomicBool,
 }
 
-impl House {
+impl Runtime {
     pub(crate) fn new(options: QueueOptions) -> Self {
         let QueueOptions { mapped_segments_max, clock, keys, salt, .. } = options;
         Self {
@@ -322,7 +322,7 @@ impl House {
         }
     }
 
-    /// No thread waits for work any more; what is on the list is still handed out.
+    /// No thread waits for work any more; what is on the list is still delivered.
     pub(crate) fn close(&self) {
         self.agenda().is_closed = true;
         self.bell.notify_all();

@@ -6,7 +6,7 @@ use crate::ApiError;
 use crate::call::Call;
 use crate::gate::Gate;
 use crate::json::JsonOut;
-use crate::queues::{ListLetters, MESSAGES_MAX, PurgeTopic, RedriveLetters};
+use crate::queues::{ListDeadLetters, MESSAGES_MAX, PurgeTopic, RedriveDeadLetters};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_bus::Dispatch;
@@ -19,7 +19,7 @@ pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let mut query = call.query()?;
     let max = query.count("max", 100, MESSAGES_MAX)?;
     query.finish()?;
-    let letters = bus(gate)?.query(ListLetters { topic, max }, &call.queue_cx()).await?;
+    let letters = bus(gate)?.query(ListDeadLetters { topic, max }, &call.queue_cx()).await?;
     if packed::is_asked_for(&call) {
         return Ok(packed::respond_packed(pack_messages(&letters, 0)));
     }
@@ -45,7 +45,7 @@ pub(super) async fn redrive(gate: &Gate, request: Request) -> Handled {
             ApiError::invalid("from", message)
         })?,
     };
-    let redrive = RedriveLetters { topic, from, max };
+    let redrive = RedriveDeadLetters { topic, from, max };
     let (redriven, next) = bus(gate)?.send(redrive, &call.queue_cx()).await?;
     let mut out = JsonOut::with_capacity(64);
     out.open_object();

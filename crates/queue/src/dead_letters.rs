@@ -1,10 +1,13 @@
-//! Dead letters: what becomes of messages after the last try.
+//! Dead-lettering: a message whose last attempt failed moves to the dead-letter topic of its group.
+//!
+//! Until then it is a [`FailedMessage`] of the group. The move is one record of the control log, which
+//! brings the dead letter to its topic and acknowledges the message in the group.
 
 use crate::control::{Control, Finished, Moved};
 use crate::core::{Core, message_at};
 use crate::error::QueueError;
 use crate::format::{HEADERS_BYTES_MAX, HEADERS_MAX, MESSAGE_BYTES_MAX};
-use crate::group::{DeadLetter, Death, Group, Range};
+use crate::group::{DeadLetter, FailedMessage, Group, Range};
 use crate::message::{Form, Message, MessageId};
 use crate::name::{NAME_BYTES_MAX, Name};
 use crate::publish::{Publish, Stamp};
@@ -28,7 +31,7 @@ pub mod dead_header {
     pub const GROUP: &str = "dead-group";
     /// Where it stood in its topic, as [`MessageId`](crate::MessageId) is written.
     pub const ID: &str = "dead-id";
-    /// How often it was handed out.
+    /// How often it was delivered.
     pub const ATTEMPTS: &str = "dead-attempts";
     /// All of them.
     pub const ALL: [&str; 6] = [REASON, DETAIL, TOPIC, GROUP, ID, ATTEMPTS];
@@ -39,20 +42,20 @@ pub(crate) fn is_dead(topic: &Name) -> bool {
     topic.as_str().ends_with(DEAD_SUFFIX)
 }
 
-/// Dead letters that were committed and may not have reached their topic.
+/// Dead letters that are committed and may not have arrived in their topic.
 #[derive(Debug, Default)]
-pub(crate) struct Coming {
+pub(crate) struct InFlight {
     messages: u64,
     bytes: u64,
-    /// The round of the control log with which the last of them gets there.
+    /// The round of the control log with which the last of them arrives.
     round: u64,
 }
 
-impl Coming {
-    /// How many messages and bytes are on their way, where all rounds up to `safe_rounds` are synced.
+impl InFlight {
+    /// Messages and bytes in flight, if all rounds up to `safe_rounds` are synced.
     fn counted(&mut self, safe_rounds: u64) -> (u64, u64) {
         if self.round <= safe_rounds {
-            *self = Coming::default();
+            *self = InFlight::default();
         }
         (self.messages, self.bytes)
     }
@@ -64,37 +67,38 @@ impl Coming {
     }
 }
 
-/// Puts the messages that a group has given up where its options say, as far as there is room. The
-/// others stay with the group, which tries again.
-pub(crate) fn bury(core: &Core, group: &Arc<Group>) {
-    if !group.has_dying() {
+/// Moves the failed messages of a group to their dead-letter topic, as far as it has room. The others
+/// stay with the group, and are tried again with the next tick.
+pub(crate) fn move_failed(core: &Core, group: &Arc<Group>) {
+    if !group.has_failed() {
         return;
     }
-    if group.bury_gone() {
+    if group.finish_gone() {
         core.mark(group);
     }
-    // Whatever keeps all of them from going there is looked for once.
+    // What holds all of them back is checked once.
     let Ok(target) = target_of(core, group) else { return };
-    let (mut dying, mut has_moved) = (None, false);
+    let (mut failed, mut has_moved) = (None, false);
     loop {
         // Taken before the lock of a topic, as it always is.
         let _changing = core.control.as_ref().map(Control::changing);
-        let mut coming = target.as_ref().map(|target| target.coming());
-        if let (Some(target), Some(coming)) = (&target, &mut coming)
-            && !has_room(core, group, target, coming)
+        let mut in_flight = target.as_ref().map(|target| target.in_flight());
+        if let (Some(target), Some(in_flight)) = (&target, &mut in_flight)
+            && !has_room(core, group, target, in_flight)
         {
-            group.not_buried(dying.into_iter().flatten());
+            group.put_back(failed.into_iter().flatten());
             break;
         }
-        let Some(death) = dying.get_or_insert_with(|| group.take_dying().into_iter()).next() else {
+        let Some(failure) = failed.get_or_insert_with(|| group.take_failed().into_iter()).next()
+        else {
             break;
         };
-        match bury_one(core, group, &death, target.as_ref().zip(coming.as_deref_mut())) {
+        match move_one(core, group, &failure, target.as_ref().zip(in_flight.as_deref_mut())) {
             Ok(moved) => {
                 has_moved |= moved;
                 core.mark(group);
             }
-            Err(_) => group.not_buried([death]),
+            Err(_) => group.put_back([failure]),
         }
     }
     if let Some(control) = core.control.as_ref().filter(|_| has_moved) {
@@ -107,25 +111,26 @@ fn target_of(core: &Core, group: &Group) -> Result<Option<Arc<Topic>>, QueueErro
     let topic = match group.options().dead_letter {
         DeadLetter::Drop => return Ok(None),
         DeadLetter::Topic(name) => core.topic(name.as_str())?,
-        DeadLetter::Own => own_topic(core, &group.topic)?,
+        DeadLetter::Own => default_topic(core, &group.topic)?,
     };
     topic.check_own()?;
-    // One that cannot be written would keep the letter in the control log.
+    // A topic that cannot be written would keep the dead letter in the control log.
     topic.check_open()?;
     if topic.level() != Level::Memory {
-        core.house.check_room()?;
+        core.runtime.check_room()?;
     }
     Ok(Some(topic))
 }
 
-/// Whether another dead letter may go to a topic: to a topic's own while they take fewer bytes than
-/// its messages may, to a work queue while that has room. Other streams drop what is beyond their bounds.
-fn has_room(core: &Core, group: &Group, target: &Topic, coming: &mut Coming) -> bool {
-    let is_own = group.options().dead_letter == DeadLetter::Own;
-    let bounds = match is_own {
+/// Whether a dead-letter topic has room for another: the default one, while its dead letters take fewer
+/// bytes than the messages of the source may; a work queue, within its bounds. Other streams drop their
+/// oldest messages.
+fn has_room(core: &Core, group: &Group, target: &Topic, in_flight: &mut InFlight) -> bool {
+    let is_default = group.options().dead_letter == DeadLetter::Own;
+    let bounds = match is_default {
         true => {
             let of_topic = group.topic.options.bounds.bytes;
-            Bounds { messages: None, bytes: of_topic.or(core.house.dead_letters_bytes_max) }
+            Bounds { messages: None, bytes: of_topic.or(core.runtime.dead_letters_bytes_max) }
         }
         false if target.options.kind == Kind::WorkQueue => target.options.bounds,
         false => Bounds::default(),
@@ -133,52 +138,53 @@ fn has_room(core: &Core, group: &Group, target: &Topic, coming: &mut Coming) -> 
     let safe_rounds = core.control.as_ref().map_or(0, Control::safe_rounds);
     let mut fits = || {
         let (messages, bytes) = target.held(&mut target.filling());
-        let (messages_coming, bytes_coming) = coming.counted(safe_rounds);
+        let (messages_coming, bytes_coming) = in_flight.counted(safe_rounds);
         bounds.messages.is_none_or(|max| messages + messages_coming < max)
             && bounds.bytes.is_none_or(|max| bytes + bytes_coming < max)
     };
     if fits() {
         return true;
     }
-    if is_own {
+    if is_default {
         target.drop_acknowledged();
     }
     fits()
 }
 
-/// Puts one message there, and says whether the control log has to bring it. To be called with
+/// Moves one message, and says whether the control log has to bring it. To be called with
 /// [`Control::changing`] held, if there is a control log.
-fn bury_one(
+fn move_one(
     core: &Core,
     group: &Arc<Group>,
-    death: &Death,
-    target: Option<(&Arc<Topic>, &mut Coming)>,
+    failure: &FailedMessage,
+    target: Option<(&Arc<Topic>, &mut InFlight)>,
 ) -> Result<bool, QueueError> {
     let topic = &group.topic;
-    // What the stream has dropped meanwhile cannot be kept.
-    let (Some(message), Some((target, coming))) = (message_at(topic, death.id)?, target) else {
-        group.buried(death.id);
+    // Retention may have dropped it meanwhile.
+    let (Some(message), Some((target, in_flight))) = (message_at(topic, failure.id)?, target)
+    else {
+        group.dead_lettered(failure.id);
         return Ok(false);
     };
-    let record = letter(&message, topic, group, death);
+    let record = dead_letter(&message, topic, group, failure);
     let bytes = record.len();
     match &core.control {
         Some(control) if topic.level() != Level::Memory => {
             let moved = Moved { topic: target.id, nth: 0, record: Cow::Owned(record) };
-            let MessageId { lane, seq } = death.id;
+            let MessageId { lane, seq } = failure.id;
             let finished = Finished {
                 topic: topic.id,
                 group: group.id,
                 done: vec![(lane, Range { first: seq, last: seq })],
             };
             let round = control.commit(vec![moved], vec![finished], None)?;
-            group.buried(death.id);
-            coming.add(bytes, round);
+            group.dead_lettered(failure.id);
+            in_flight.add(bytes, round);
             Ok(true)
         }
         _ => {
             target.take_record(0, &record, 0, true)?;
-            group.buried(death.id);
+            group.dead_lettered(failure.id);
             Ok(false)
         }
     }
@@ -202,13 +208,13 @@ pub fn dead_topic_of(topic: &Name) -> Name {
     Name::new(&dead).expect("it begins as a name does and was cut to leave room for its end")
 }
 
-fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
+fn default_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
     let name = dead_topic_of(&topic.name);
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);
     }
     if topic.level() != Level::Memory {
-        core.house.check_room()?;
+        core.runtime.check_room()?;
     }
     let of = &topic.options;
     let options = TopicOptions {
@@ -222,10 +228,15 @@ fn own_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
     core.create_topic(name, options)
 }
 
-/// The record of a dead letter: the message, and headers that say how it died. Where there is no room
-/// for its own headers besides, they go.
-fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec<u8> {
-    let (id, attempts) = (death.id.to_string(), death.attempts.to_string());
+/// The record of a dead letter: the message, and headers that say why it failed. Headers of its own for
+/// which there is no room are left out.
+fn dead_letter(
+    message: &Message,
+    topic: &Topic,
+    group: &Group,
+    failure: &FailedMessage,
+) -> Vec<u8> {
+    let (id, attempts) = (failure.id.to_string(), failure.attempts.to_string());
     // Only a record of somebody else's log can be longer than a message may be. It stays in that log,
     // and the letter says where.
     let fits = message.payload().len() + HEADERS_BYTES_MAX <= MESSAGE_BYTES_MAX;
@@ -236,13 +247,13 @@ fn letter(message: &Message, topic: &Topic, group: &Group, death: &Death) -> Vec
         .schema_version(message.schema_version());
     let mut publish = base
         .clone()
-        .header(dead_header::REASON, death.reason.name().as_bytes())
+        .header(dead_header::REASON, failure.reason.name().as_bytes())
         .header(dead_header::TOPIC, topic.name.as_str().as_bytes())
         .header(dead_header::GROUP, group.name.as_str().as_bytes())
         .header(dead_header::ID, id.as_bytes())
         .header(dead_header::ATTEMPTS, attempts.as_bytes());
-    if !death.detail.is_empty() {
-        publish = publish.header(dead_header::DETAIL, death.detail.as_bytes());
+    if !failure.detail.is_empty() {
+        publish = publish.header(dead_header::DETAIL, failure.detail.as_bytes());
     }
     if publish.bytes() > MESSAGE_BYTES_MAX {
         publish = base;

@@ -11,18 +11,18 @@ use rialto_queue::{Message, Name, Redriven};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-/// The oldest letters of a topic of dead letters that were not sent back.
-pub(crate) struct ListLetters {
+/// The oldest dead letters of a topic that were not redriven.
+pub(crate) struct ListDeadLetters {
     pub(crate) topic: Name,
     pub(crate) max: usize,
 }
 
-/// Sends dead letters back to the topics that they came from, as far as the caller may publish
-/// there. Where a grant has no room for a letter, it ends before it; that is an error if it is the first.
-/// Answers where to go on, besides what became of them.
-pub(crate) struct RedriveLetters {
+/// Publishes dead letters again on the topics that they came from, as far as the caller may publish
+/// there. It ends before the first for which a grant has no room, which is an error if nothing came
+/// before it. Answers where to continue.
+pub(crate) struct RedriveDeadLetters {
     pub(crate) topic: Name,
-    /// Where an earlier request ended; nothing for the oldest letters.
+    /// Where an earlier request ended; nothing for the oldest dead letters.
     pub(crate) from: Vec<u64>,
     pub(crate) max: usize,
 }
@@ -32,59 +32,59 @@ pub(crate) struct PurgeTopic {
     pub(crate) topic: Name,
 }
 
-impl Request for ListLetters {
+impl Request for ListDeadLetters {
     type Response = Vec<Message>;
-    const NAME: &'static str = "list_letters";
+    const NAME: &'static str = "list_dead_letters";
 }
 
-impl Query for ListLetters {}
+impl Query for ListDeadLetters {}
 
-impl NeedsRight for ListLetters {
+impl NeedsRight for ListDeadLetters {
     fn needs(&self) -> Needed<'_> {
         Needed::Right(QueueRight::Consume, &self.topic)
     }
 }
 
-impl Validate for ListLetters {
+impl Validate for ListDeadLetters {
     fn validate(&self) -> Result<()> {
         counted("max", self.max)
     }
 }
 
-impl Handler<ListLetters> for QueueKeeper {
-    async fn handle(&self, list: ListLetters, _: &Context<'_>) -> Result<Vec<Message>> {
-        let ListLetters { topic, max } = list;
+impl Handler<ListDeadLetters> for QueueKeeper {
+    async fn handle(&self, list: ListDeadLetters, _: &Context<'_>) -> Result<Vec<Message>> {
+        let ListDeadLetters { topic, max } = list;
         self.aside(move |queue| queue.dead_letters(topic.as_str(), max, READ_BYTES_MAX)).await
     }
 }
 
-impl Request for RedriveLetters {
+impl Request for RedriveDeadLetters {
     type Response = (Redriven, Vec<u64>);
-    const NAME: &'static str = "redrive_letters";
+    const NAME: &'static str = "redrive_dead_letters";
 }
 
-impl Command for RedriveLetters {}
+impl Command for RedriveDeadLetters {}
 
-impl NeedsRight for RedriveLetters {
+impl NeedsRight for RedriveDeadLetters {
     fn needs(&self) -> Needed<'_> {
         Needed::Right(QueueRight::Admin, &self.topic)
     }
 }
 
-impl Validate for RedriveLetters {
+impl Validate for RedriveDeadLetters {
     fn validate(&self) -> Result<()> {
         placed(&self.from)?;
         counted("max", self.max)
     }
 }
 
-impl Handler<RedriveLetters> for QueueKeeper {
+impl Handler<RedriveDeadLetters> for QueueKeeper {
     async fn handle(
         &self,
-        redrive: RedriveLetters,
+        redrive: RedriveDeadLetters,
         cx: &Context<'_>,
     ) -> Result<(Redriven, Vec<u64>)> {
-        let RedriveLetters { topic, from, max } = redrive;
+        let RedriveDeadLetters { topic, from, max } = redrive;
         let caller = caller(cx)?;
         let (is_admin, grants) = (caller.scopes().has(Scope::Admin), caller.queues().to_vec());
         let charge = self.charging(caller);

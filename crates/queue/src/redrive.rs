@@ -1,7 +1,7 @@
-//! Dead letters, for those who look after them.
+//! Listing dead letters, and publishing them again.
 
-use crate::burial::{dead_header, is_dead};
 use crate::consumer::Consumer;
+use crate::dead_letters::{dead_header, is_dead};
 use crate::error::QueueError;
 use crate::group::{GroupOptions, Start};
 use crate::message::{Message, MessageId};
@@ -12,34 +12,32 @@ use crate::reader::Read;
 use crate::topic::Kind;
 use std::ops::ControlFlow;
 
-/// The group of a topic of dead letters that is done with those which were sent back.
+/// The group of a dead-letter topic that acknowledges redriven dead letters.
 pub const REDRIVE_GROUP: &str = "redrive";
 
-/// What became of dead letters that were to be sent back.
+/// The result of a redrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redriven {
-    /// They are where they came from, and no longer dead.
+    /// Dead letters that were published again on the topics that they came from.
     pub sent: u64,
-    /// They stay: they do not say where they came from, there is no such topic any more, they may not
-    /// go there, it does not take such messages any more or cannot be written, or it is a log of
-    /// somebody else's.
+    /// Dead letters that stay: they have no origin, or it is gone, is not allowed, refuses such
+    /// messages, cannot be written or is a mounted log.
     pub kept: u64,
 }
 
-/// What becomes of a letter that is to be sent back.
-enum Fate {
+/// The result for one dead letter.
+enum Outcome {
     Sent,
     Kept,
-    /// Somebody else is sending it back.
+    /// Another redrive has it.
     Taken,
-    /// It and those behind it stay for now.
+    /// It and those behind it stay for now: there is no room.
     Stopped,
 }
 
 impl Queue {
-    /// The oldest letters of a topic of dead letters that were not sent back: at most `max`, up to the
-    /// one with which they take `bytes_max` bytes or more, or short of damage, which is an error if it
-    /// comes first.
+    /// The oldest dead letters of a topic that were not redriven: at most `max`, up to the one with
+    /// which they take `bytes_max` bytes or more, or up to damage, which is an error if it comes first.
     pub fn dead_letters(
         &self,
         topic: &str,
@@ -47,11 +45,11 @@ impl Queue {
         bytes_max: usize,
     ) -> Result<Vec<Message>, QueueError> {
         match self.consumer(topic, REDRIVE_GROUP) {
-            Ok(undertaker) => return undertaker.bytes_max(bytes_max).peek(max),
+            Ok(redriver) => return redriver.bytes_max(bytes_max).peek(max),
             Err(QueueError::UnknownGroup { .. }) => {}
             Err(error) => return Err(error),
         }
-        // None was ever sent back, and who only looks leaves no group behind.
+        // Nothing was ever redriven, and listing creates no group.
         let mut reader = self.reader(topic, Start::Oldest)?;
         let (mut letters, mut bytes) = (Vec::new(), 0);
         while letters.len() < max && bytes < bytes_max {
@@ -69,12 +67,11 @@ impl Queue {
         Ok(letters)
     }
 
-    /// Publishes at most `max` letters of a topic of dead letters, the oldest first, on the topics
-    /// that they came from, without the headers that say how they died. `may` is asked before each, with
-    /// its topic and its bytes: it lets the letter go, keeps it, or ends the call. Each letter is there
-    /// again and no longer dead, or neither, whatever fails when. A topic is one of dead letters if it is
-    /// a stream and its name ends in `.dead`, or its oldest message says what topic it came from; any
-    /// other is refused.
+    /// Publishes at most `max` dead letters of a topic again, the oldest first, on the topics that they
+    /// came from, without the headers that say why they failed. `may` is asked before each, with its
+    /// topic and its bytes: it allows it, keeps it, or ends the call. Each is published and acknowledged,
+    /// or neither, whatever fails. A dead-letter topic is a stream whose name ends in `.dead`, or whose
+    /// oldest message says what topic it came from; any other is refused.
     pub fn redrive(
         &self,
         topic: &str,
@@ -84,9 +81,9 @@ impl Queue {
         self.redrive_from(topic, &[], max, may).map(|(redriven, _)| redriven)
     }
 
-    /// As [`Queue::redrive`], from where an earlier call ended, which each says: who sends back many
-    /// letters, some at a time, does not come to those again that stay. What is not named of the
-    /// place begins with the oldest letter.
+    /// As [`Queue::redrive`], from the place that an earlier call returned, so that a redrive of many
+    /// calls meets dead letters that stay only once. Lanes that `from` does not name begin with their
+    /// oldest dead letter.
     pub fn redrive_from(
         &self,
         topic: &str,
@@ -94,42 +91,41 @@ impl Queue {
         max: u64,
         may: impl Fn(&Name, u64) -> ControlFlow<(), bool>,
     ) -> Result<(Redriven, Vec<u64>), QueueError> {
-        self.check_letters(topic)?;
-        let undertaker = self.undertaker(topic)?;
+        self.check_dead_letters(topic)?;
+        let redriver = self.redriver(topic)?;
         let mut redriven = Redriven::default();
-        // Only what is sent is taken: letters that stay, however many, are in nobody's way.
-        let mut letters = undertaker.look(from)?;
+        // Only what is published is leased, so that dead letters that stay block nothing.
+        let mut letters = redriver.look(from)?;
         let mut place = letters.positions();
         while redriven.sent < max
             && let Some(letter) = letters.next()?
         {
-            match self.send_back(&undertaker, letter, &may)? {
-                Fate::Sent => redriven.sent += 1,
-                Fate::Kept => redriven.kept += 1,
-                Fate::Taken => {}
-                Fate::Stopped => break,
+            match self.send_back(&redriver, letter, &may)? {
+                Outcome::Sent => redriven.sent += 1,
+                Outcome::Kept => redriven.kept += 1,
+                Outcome::Taken => {}
+                Outcome::Stopped => break,
             }
             place = letters.positions();
         }
-        let dead = &undertaker.shared().0.topic;
+        let dead = &redriver.shared().0.topic;
         if redriven.sent > 0 && dead.drops_acknowledged() {
             dead.drop_acknowledged();
         }
         Ok((redriven, place))
     }
 
-    /// Whether a topic is one of dead letters: a group that sends none back would keep a work queue
-    /// from ever being done with what it holds.
-    fn check_letters(&self, topic: &str) -> Result<(), QueueError> {
+    /// Refuses topics without dead letters: the group would keep a work queue from dropping messages.
+    fn check_dead_letters(&self, topic: &str) -> Result<(), QueueError> {
         let name = Name::new(topic)?;
         let is_stream = self.options(topic)?.kind == Kind::Stream;
-        if is_stream && (is_dead(&name) || self.begins_with_letter(topic)?) {
+        if is_stream && (is_dead(&name) || self.begins_with_dead_letter(topic)?) {
             return Ok(());
         }
-        Err(QueueError::NoLetters(name))
+        Err(QueueError::NoDeadLetters(name))
     }
 
-    fn begins_with_letter(&self, topic: &str) -> Result<bool, QueueError> {
+    fn begins_with_dead_letter(&self, topic: &str) -> Result<bool, QueueError> {
         let mut reader = self.reader(topic, Start::Oldest)?;
         while let Some(read) = reader.try_next()? {
             if let Read::Message(oldest) = read {
@@ -139,8 +135,8 @@ impl Queue {
         Ok(false)
     }
 
-    fn undertaker(&self, topic: &str) -> Result<Consumer, QueueError> {
-        // Looking at a letter must not kill it again.
+    fn redriver(&self, topic: &str) -> Result<Consumer, QueueError> {
+        // To look at a dead letter is no attempt.
         let options = GroupOptions { attempts_max: 0, ..GroupOptions::default() };
         self.create_group(topic, REDRIVE_GROUP, options)?;
         self.consumer(topic, REDRIVE_GROUP)
@@ -148,14 +144,14 @@ impl Queue {
 
     fn send_back(
         &self,
-        undertaker: &Consumer,
+        redriver: &Consumer,
         letter: Message,
         may: impl Fn(&Name, u64) -> ControlFlow<(), bool>,
-    ) -> Result<Fate, QueueError> {
+    ) -> Result<Outcome, QueueError> {
         let origin =
             letter.header(dead_header::TOPIC).and_then(|name| std::str::from_utf8(name).ok());
         let Some(origin) = origin.and_then(|name| Name::new(name).ok()) else {
-            return Ok(Fate::Kept);
+            return Ok(Outcome::Kept);
         };
         // Dead letters have no priorities; the lane says which a message had.
         let id = letter.header(dead_header::ID).and_then(|id| std::str::from_utf8(id).ok());
@@ -179,18 +175,18 @@ impl Queue {
                 | QueueError::NotMounted(_)
                 | QueueError::TopicDeleted(_)
                 | QueueError::Failed { .. },
-            ) => return Ok(Fate::Kept),
+            ) => return Ok(Outcome::Kept),
             published => drop(published?),
         }
         // Last, because it may be charged for.
         match may(&origin, message.bytes() as u64) {
             ControlFlow::Continue(true) => {}
-            ControlFlow::Continue(false) => return Ok(Fate::Kept),
-            ControlFlow::Break(()) => return Ok(Fate::Stopped),
+            ControlFlow::Continue(false) => return Ok(Outcome::Kept),
+            ControlFlow::Break(()) => return Ok(Outcome::Stopped),
         }
-        let Some(taken) = undertaker.claim(letter.clone())? else { return Ok(Fate::Taken) };
-        transaction.ack(undertaker, &taken)?;
+        let Some(taken) = redriver.claim(letter.clone())? else { return Ok(Outcome::Taken) };
+        transaction.ack(redriver, &taken)?;
         transaction.commit()?;
-        Ok(Fate::Sent)
+        Ok(Outcome::Sent)
     }
 }
