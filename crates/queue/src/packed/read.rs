@@ -216,7 +216,7 @@ impl<'a> PackedMessage<'a> {
         self.lease
     }
 
-    /// The how manieth time it is delivered, from 1; 0 if it was not.
+    /// The number of this delivery, from 1; 0 if it was not delivered.
     #[must_use]
     pub fn attempt(&self) -> u16 {
         self.attempt
