@@ -543,3 +543,20 @@ fn names_of_the_venue_cannot_be_taken() {
     }
     house.operate("POST", "/v1/queues", json!({"name": "venues"})).expect(201);
 }
+
+#[test]
+fn messages_that_cannot_become_dead_letters_are_counted() {
+    let house = House::empty(config());
+    house.operate("POST", "/v1/queues", json!({"name": "jobs", "level": "memory"})).expect(201);
+    let group = json!({"name": "all", "dead_letter": {"topic": "missing"}});
+    house.operate("POST", "/v1/queues/jobs/groups", group).expect(201);
+    publish(&house, json!([{"payload": "a"}]));
+    let messages = leases(&fetch(&house, "one"));
+    let body = json!({"consumer": "one", "messages": messages, "refuse": true});
+    in_group(&house, "nack", body).expect(200);
+    let told = house.operate("GET", "/v1/queues/jobs", Value::Null).expect(200);
+    assert_eq!(told["groups"][0]["dead_letters_pending"], "1", "{told}");
+    let page = house.operate("GET", "/metrics", Value::Null).expect(200);
+    let line = r#"rialto_queue_dead_letters_pending{topic="jobs",group="all"} 1"#;
+    assert!(page.as_str().unwrap().contains(line), "{page}");
+}

@@ -70,15 +70,21 @@ impl InFlight {
 /// Moves the failed messages of a group to their dead-letter topic, as far as it has room. The others
 /// stay with the group, and are tried again with the next tick.
 pub(crate) fn move_failed(core: &Core, group: &Arc<Group>) {
-    if !group.has_failed() {
-        return;
-    }
+    let stuck = if group.has_failed() { try_to_move(core, group) } else { None };
+    group.note_stuck(stuck.as_deref());
+}
+
+/// Moves failed messages, and returns what holds the others back.
+fn try_to_move(core: &Core, group: &Arc<Group>) -> Option<String> {
     if group.finish_gone() {
         core.mark(group);
     }
     // What holds all of them back is checked once.
-    let Ok(target) = target_of(core, group) else { return };
-    let (mut failed, mut has_moved) = (None, false);
+    let target = match target_of(core, group) {
+        Ok(target) => target,
+        Err(error) => return Some(error.to_string()),
+    };
+    let (mut failed, mut has_moved, mut stuck) = (None, false, None);
     loop {
         // Taken before the lock of a topic, as it always is.
         let _changing = core.control.as_ref().map(Control::changing);
@@ -87,6 +93,7 @@ pub(crate) fn move_failed(core: &Core, group: &Arc<Group>) {
             && !has_room(core, group, target, in_flight)
         {
             group.put_back(failed.into_iter().flatten());
+            stuck = Some(format!("the topic {:?} has no room", target.name));
             break;
         }
         let Some(failure) = failed.get_or_insert_with(|| group.take_failed().into_iter()).next()
@@ -98,12 +105,16 @@ pub(crate) fn move_failed(core: &Core, group: &Arc<Group>) {
                 has_moved |= moved;
                 core.mark(group);
             }
-            Err(_) => group.put_back([failure]),
+            Err(error) => {
+                group.put_back([failure]);
+                stuck = Some(error.to_string());
+            }
         }
     }
     if let Some(control) = core.control.as_ref().filter(|_| has_moved) {
         control.hurry(true);
     }
+    stuck
 }
 
 /// The topic that the dead letters of a group go to, if they are not dropped.

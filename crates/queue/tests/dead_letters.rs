@@ -382,8 +382,11 @@ fn a_group_keeps_a_mebibyte_of_details_while_its_dead_letters_wait() {
     for message in take(&consumer) {
         consumer.refuse(&message, &"y".repeat(1_024)).unwrap();
     }
+    let pending = || stage.queue().stats("jobs").unwrap().groups[0].dead_letters_pending;
+    assert_eq!(pending(), 1_100);
     stage.queue().create_topic("later", stream()).unwrap();
     stage.pass(SECOND);
+    assert_eq!(pending(), 0);
     let letters = take(&stage.consumer("later", "look"));
     let with_detail = letters.iter().filter(|it| it.header(dead_header::DETAIL).is_some());
     assert_eq!((letters.len(), with_detail.count()), (1_100, 1_024));

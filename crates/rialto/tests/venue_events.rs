@@ -230,7 +230,7 @@ fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
     let queue = queue.to_str().unwrap();
     let shown = rialto(&["queue", "--dir", queue, "describe", "venue.events"]);
     let shown = text(&shown.stdout);
-    let done = format!("done below {}", consumed.done.len() + 1);
+    let done = format!("acknowledged below {}", consumed.done.len() + 1);
     assert!(shown.contains("read_only") && shown.contains(&done), "{shown}");
     let file = house.dir.path().join("rialto.toml");
     for refused in [

@@ -402,6 +402,7 @@ fn write_group(out: &mut JsonOut, group: &GroupStats) {
         ("consumers", group.consumers as u64),
         ("lag", group.lag),
         ("outstanding", group.outstanding as u64),
+        ("dead_letters_pending", group.dead_letters_pending as u64),
         ("delivered", counts.delivered),
         ("delivered_bytes", group.delivered_bytes),
         ("redelivered", counts.redelivered),

@@ -44,7 +44,7 @@ const OF_TOPICS: [OfTopic; 10] = [
     }),
 ];
 
-const OF_GROUPS: [OfGroup; 7] = [
+const OF_GROUPS: [OfGroup; 8] = [
     ("rialto_queue_lag", Kind::Gauge, "Messages that the group has not acknowledged.", |group| {
         group.lag
     }),
@@ -53,6 +53,12 @@ const OF_GROUPS: [OfGroup; 7] = [
         Kind::Gauge,
         "Messages delivered and not acknowledged.",
         |group| group.outstanding as u64,
+    ),
+    (
+        "rialto_queue_dead_letters_pending",
+        Kind::Gauge,
+        "Failed messages that cannot become dead letters yet.",
+        |group| group.dead_letters_pending as u64,
     ),
     ("rialto_queue_consumers", Kind::Gauge, "Consumers of the group.", |group| {
         group.consumers as u64

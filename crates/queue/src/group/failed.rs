@@ -21,6 +21,10 @@ impl FailedMessages {
         self.failures.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.failures.len()
+    }
+
     pub(crate) fn push(&mut self, mut failure: FailedMessage) {
         let mut len = failure.detail.len().min(DETAIL_BYTES_MAX);
         while !failure.detail.is_char_boundary(len) {

@@ -80,6 +80,8 @@ pub(crate) struct Group {
     inner: Mutex<Inner>,
     /// Whether the control log has yet to be told of changes.
     pub(crate) is_dirty: AtomicBool,
+    /// Whether its failed messages could not be moved when that was last tried.
+    is_stuck: AtomicBool,
 }
 
 impl Group {
@@ -96,7 +98,14 @@ impl Group {
             delivered_bytes: 0,
             meter: Meter::new(topic.runtime.now()),
         });
-        Self { id, name, topic, inner, is_dirty: AtomicBool::new(false) }
+        Self {
+            id,
+            name,
+            topic,
+            inner,
+            is_dirty: AtomicBool::new(false),
+            is_stuck: AtomicBool::new(false),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -336,6 +345,21 @@ impl Group {
         self.inner().state.has_failed()
     }
 
+    /// Logs that failed messages cannot be moved, or can be again.
+    pub(crate) fn note_stuck(&self, reason: Option<&str>) {
+        if self.is_stuck.load(Ordering::Relaxed) == reason.is_some() {
+            return;
+        }
+        self.is_stuck.store(reason.is_some(), Ordering::Relaxed);
+        let (topic, group) = (&self.topic.name, &self.name);
+        match reason {
+            Some(reason) => tracing::warn!(
+                %topic, %group, "messages cannot become dead letters and wait: {reason}"
+            ),
+            None => tracing::info!(%topic, %group, "messages become dead letters again"),
+        }
+    }
+
     pub(crate) fn take_failed(&self) -> Vec<FailedMessage> {
         self.inner().state.take_failed()
     }
@@ -427,6 +451,7 @@ impl Group {
             consumers: state.consumers(),
             lag,
             outstanding: state.outstanding(),
+            dead_letters_pending: state.failed_messages(),
             floors: (0..state.lanes()).map(|lane| state.window(lane).floor()).collect(),
             counts: state.counts,
             delivered_bytes: inner.delivered_bytes,
@@ -450,6 +475,8 @@ pub struct GroupStats {
     pub lag: u64,
     /// How many messages consumers have, or will be given again.
     pub outstanding: usize,
+    /// Messages whose last attempt failed, and which cannot become dead letters yet.
+    pub dead_letters_pending: usize,
     /// It has acknowledged everything below these, one for each lane.
     pub floors: Vec<u64>,
     /// What it did since it was opened.

@@ -544,6 +544,11 @@ impl GroupState {
         self.deadlines.next_due()
     }
 
+    /// How many messages wait for their dead-letter topic.
+    pub(crate) fn failed_messages(&self) -> usize {
+        self.failed.len()
+    }
+
     /// Whether messages wait for their dead-letter topic.
     pub(crate) fn has_failed(&self) -> bool {
         !self.failed.is_empty()

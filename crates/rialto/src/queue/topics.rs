@@ -332,10 +332,12 @@ impl Describe {
             say(format_args!("lane {lane:<8} {} to {}", shown(&ends[0]), shown(&ends[1])));
         }
         for group in topic["groups"].as_array().into_iter().flatten() {
-            let [name, lag, outstanding, done_below] =
-                ["name", "lag", "outstanding", "done_below"].map(|field| shown(&group[field]));
+            let [name, lag, outstanding, pending, done_below] =
+                ["name", "lag", "outstanding", "dead_letters_pending", "done_below"]
+                    .map(|field| shown(&group[field]));
             say(format_args!(
-                "group {name:<20} lag {lag}, outstanding {outstanding}, done below {done_below}"
+                "group {name:<20} lag {lag}, outstanding {outstanding}, dead letters pending \
+                 {pending}, acknowledged below {done_below}"
             ));
         }
         Ok(())
