@@ -16,7 +16,7 @@ const YIELDS_MAX: u32 = 128;
 /// A holder that takes longer than spins and yields is storing something.
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// A value that one thread at a time has.
+/// A value to which one thread at a time has access.
 #[derive(Debug, Default)]
 pub(crate) struct SpinLock<T> {
     is_held: AtomicBool,

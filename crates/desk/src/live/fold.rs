@@ -26,7 +26,7 @@ const COURTESY: Duration = Duration::from_micros(200);
 /// takes a fifth of a processor. What changes meanwhile is told together: a level of a book that changes
 /// twice is told once.
 const REST: u32 = 4;
-/// A rest that would be shorter is put off until it is as long with others.
+/// Shorter rests are added up until they are as long.
 const REST_MIN: Duration = Duration::from_micros(400);
 /// No rest is longer, so that telling which takes longer than a quarter of it takes more than a fifth.
 const REST_MAX: Duration = Duration::from_millis(50);

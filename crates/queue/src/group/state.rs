@@ -28,14 +28,14 @@ pub(crate) struct GroupState {
     failed: FailedMessages,
     pub(crate) changes: Changes,
     pub(crate) counts: GroupCounts,
-    /// Whether something can be delivered that could not before: whoever waits must be told.
+    /// Whether something can be delivered that could not before: waiting consumers must be woken.
     pub(crate) has_freed: bool,
     /// Whether changes are to be told at all.
     keeps_changes: bool,
 }
 
 impl GroupState {
-    /// What the control log is told of the group as a whole: what it has acknowledged, how far it has
+    /// The whole state of the group for the control log: what it has acknowledged, how far it has
     /// come, and what was tried.
     pub(crate) fn image(&self) -> Progress {
         let lanes = 0..self.lanes();

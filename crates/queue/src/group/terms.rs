@@ -78,9 +78,9 @@ pub(crate) enum Nack {
 /// Counts since the group was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounts {
-    /// Messages delivered, again or not, and those that came back unseen.
+    /// Deliveries, repeated ones and messages that came back unseen included.
     pub delivered: u64,
-    /// Of these, those that had been delivered before.
+    /// Deliveries of messages that had been delivered before.
     pub redelivered: u64,
     /// Messages acknowledged by a consumer.
     pub acked: u64,
