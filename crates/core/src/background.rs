@@ -3,24 +3,22 @@
 //! [`rules`](crate::rules) says what each does and why it is exact. Here is only where it stands.
 
 use crate::orders::{Detail, NIL};
-use rialto_model::{DoneReason, OrderId, Side};
+use rialto_model::{DoneReason, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What takes turns. A new kind is added here and to [`Core::work_on`](crate::Core::work_on).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The mass cancels of an account.
-    Cancels = 0,
-    /// The closing of an instrument.
-    Closings = 1,
-    /// The end of orders whose time is over.
-    Expiries = 2,
+enumeration! {
+    /// What takes turns. A new kind is added here and to [`Core::work_on`](crate::Core::work_on).
+    pub(crate) enum Kind {
+        /// The mass cancels of an account.
+        Cancels = 0, "cancels";
+        /// The closing of an instrument.
+        Closings = 1, "closings";
+        /// The end of orders whose time is over.
+        Expiries = 2, "expiries";
+    }
 }
 
 impl Kind {
-    /// All kinds, in the order of their turns.
-    pub(crate) const ALL: [Kind; 3] = [Kind::Cancels, Kind::Closings, Kind::Expiries];
-
     fn following(self) -> Kind {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }

@@ -6,21 +6,22 @@ use crate::references::{KnownDeposit, is_too_old};
 use crate::table::{Hasher, Table};
 use rialto_model::{
     AccountId, Amount, CurrencyId, Deposit, Event, OrderId, Outcome, Reference, RejectReason,
-    Timestamp, Transfer,
+    Timestamp, Transfer, enumeration,
 };
 
-/// What came of a transfer. The numbers are those of snapshots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Ended {
-    /// It went out at once.
-    Withdrawn = 0,
-    /// It came in.
-    Deposited = 1,
-    /// It was held and then paid out.
-    Settled = 2,
-    /// It was held and then given back.
-    Released = 3,
+enumeration! {
+    /// What came of a transfer. The numbers are those of snapshots.
+    #[derive(PartialOrd)]
+    pub(crate) enum Ended {
+        /// It went out at once.
+        Withdrawn = 0, "withdrawn";
+        /// It came in.
+        Deposited = 1, "deposited";
+        /// It was held and then paid out.
+        Settled = 2, "settled";
+        /// It was held and then given back.
+        Released = 3, "released";
+    }
 }
 
 /// A transfer that has ended.

@@ -2,38 +2,9 @@
 
 use crate::Forbidden;
 use rialto_model::AccountId;
-use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// Something that a caller may be allowed to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// See the accounts' orders, fills and balances.
-    Read,
-    /// Enter, change and cancel orders.
-    Trade,
-    /// Withdraw.
-    Transfer,
-    /// Run the venue.
-    Admin,
-}
-
-impl Scope {
-    /// All scopes.
-    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Trade, Scope::Transfer, Scope::Admin];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Trade => "trade",
-            Scope::Transfer => "transfer",
-            Scope::Admin => "admin",
-        }
-    }
-}
+pub use rialto_model::Scope;
 
 /// A set of scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +28,7 @@ impl Scopes {
 
     /// The scopes in it.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
+        Scope::ALL.iter().copied().filter(move |scope| self.has(*scope))
     }
 }
 

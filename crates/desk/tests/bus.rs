@@ -123,7 +123,7 @@ async fn one_row_that_may_not_be_holds_back_its_whole_batch() {
 #[tokio::test]
 async fn a_batch_is_no_way_around_the_operator() {
     let Stage { bus, .. } = Stage::empty().await;
-    let everything = Grant::new(Scope::ALL.into_iter().collect::<Scopes>(), [ALICE]);
+    let everything = Grant::new(Scope::ALL.iter().copied().collect::<Scopes>(), [ALICE]);
     let cx = Context::new().with_principal(&everything);
     let command = Command::CreateMember { member: MemberId(0), name: name("more") };
     let submissions = vec![submission(command)];
@@ -175,7 +175,7 @@ async fn rules_do_not_change_where_no_snapshot_can_be_made() {
 #[tokio::test]
 async fn when_little_of_the_disk_is_left_nothing_is_entered_and_all_else_passes() {
     let Stage { engine, bus, .. } = Stage::with_market().await;
-    let everything = Grant::new(Scope::ALL.into_iter().collect::<Scopes>(), [ALICE]);
+    let everything = Grant::new(Scope::ALL.iter().copied().collect::<Scopes>(), [ALICE]);
     let cx = Context::new().with_principal(&everything);
     let low = |level| engine.storage().tell(level, StorageReading::default());
     low(StorageLevel::Low);

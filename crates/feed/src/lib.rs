@@ -52,9 +52,9 @@ pub use error::FoldError;
 pub use feed::Feed;
 pub use invariants::Violation;
 pub use merge::{DeltaMerger, MergeError};
+pub use rialto_model::Role;
 pub use update::{BookDelta, Update};
 pub use view::{
     AccountChanges, AccountView, BalanceView, BestPrices, BookOrder, Depth, Fill, MemberView,
-    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Role, Ticker,
-    WithdrawalView,
+    Moment, NotRemembered, OrderBook, OrderView, PriceLevel, PublicTrade, Ticker, WithdrawalView,
 };

@@ -3,11 +3,11 @@
 use crate::accounts::FEES;
 use crate::list::Link;
 use crate::orders::Order;
-use crate::view::{Fill, Moment, Role};
+use crate::view::{Fill, Moment};
 use crate::{Feed, FoldError, Update};
 use rialto_model::{
     Accepted, AccountId, Amended, Amount, CurrencyId, Done, DoneReason, Instrument, InstrumentId,
-    OrderId, OrderSize, OrderStatus, Quantity, Reduced, Rested, Side, Trade,
+    OrderId, OrderSize, OrderStatus, Quantity, Reduced, Rested, Role, Side, Trade,
 };
 
 impl Feed {

@@ -2,7 +2,7 @@
 
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, InstrumentId, MemberId, Name, NewOrder, OrderId,
-    OrderStatus, Price, Quantity, Reference, Seq, Side, Timestamp, TradeId,
+    OrderStatus, Price, Quantity, Reference, Role, Seq, Side, Timestamp, TradeId,
 };
 
 /// A point in the history of the engine.
@@ -148,15 +148,6 @@ pub struct OrderView {
     pub accepted: Option<Moment>,
     /// When it last changed.
     pub updated: Moment,
-}
-
-/// Which side of the trade an order was on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It was there first.
-    Maker,
-    /// It came in.
-    Taker,
 }
 
 /// One account's part in a trade.

@@ -1,5 +1,6 @@
 //! Events: everything that happens. Every command yields at least one.
 
+use crate::enumeration;
 use crate::{
     AccountId, Amount, ClientOrderId, Currency, CurrencyId, InstrumentId, InstrumentSpec,
     InstrumentState, MemberId, Name, NewOrder, OrderId, Price, Quantity, Reference, RejectReason,
@@ -75,29 +76,28 @@ pub struct Trade {
     pub buyer_unreserved: Amount,
 }
 
-/// Why an order ended without being filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum DoneReason {
-    /// Its owner cancelled it.
-    Cancelled = 0,
-    /// It was immediate-or-cancel or a market order, and this was left.
-    Remainder = 1,
-    /// It would have traded with the same member.
-    SelfTrade = 2,
-    /// Its owner cancelled many.
-    MassCancelled = 3,
-    /// Its time was over.
-    Expired = 4,
-    /// Its owner's connection was lost.
-    Disconnected = 5,
-    /// Its owner's dead-man timer ran out.
-    DeadMan = 6,
-    /// The instrument was closed.
-    InstrumentClosed = 7,
-    /// It was sized in quote currency and that is spent, but for less than a lot.
-    QuoteSpent = 8,
+enumeration! {
+    /// Why an order ended without being filled.
+    pub enum DoneReason {
+        /// Its owner cancelled it.
+        Cancelled = 0, "cancelled";
+        /// It was immediate-or-cancel or a market order, and this was left.
+        Remainder = 1, "remainder";
+        /// It would have traded with the same member.
+        SelfTrade = 2, "self_trade";
+        /// Its owner cancelled many.
+        MassCancelled = 3, "mass_cancelled";
+        /// Its time was over.
+        Expired = 4, "expired";
+        /// Its owner's connection was lost.
+        Disconnected = 5, "disconnected";
+        /// Its owner's dead-man timer ran out.
+        DeadMan = 6, "dead_man";
+        /// The instrument was closed.
+        InstrumentClosed = 7, "instrument_closed";
+        /// It was sized in quote currency and that is spent, but for less than a lot.
+        QuoteSpent = 8, "quote_spent";
+    }
 }
 
 /// An order ended with something left, or was sized in quote currency and ended.
@@ -121,15 +121,14 @@ pub struct Done {
     pub released: Amount,
 }
 
-/// Why an order was reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum ReduceReason {
-    /// Its owner amended it.
-    Amended = 0,
-    /// Self-trade prevention decremented it.
-    SelfTrade = 1,
+enumeration! {
+    /// Why an order was reduced.
+    pub enum ReduceReason {
+        /// Its owner amended it.
+        Amended = 0, "amended";
+        /// Self-trade prevention decremented it.
+        SelfTrade = 1, "self_trade";
+    }
 }
 
 /// An order became smaller and kept its place.
@@ -183,49 +182,48 @@ pub struct Amended {
     pub reserved: Amount,
 }
 
-/// What kind of command was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum CommandKind {
-    /// [`crate::Command::Tick`]
-    Tick = 0,
-    /// [`crate::Command::Place`]
-    Place = 1,
-    /// [`crate::Command::Cancel`]
-    Cancel = 2,
-    /// [`crate::Command::Amend`]
-    Amend = 3,
-    /// [`crate::Command::MassCancel`]
-    MassCancel = 4,
-    /// [`crate::Command::Disconnect`]
-    Disconnect = 5,
-    /// [`crate::Command::SetDeadMan`]
-    SetDeadMan = 6,
-    /// [`crate::Command::Deposit`]
-    Deposit = 7,
-    /// [`crate::Command::Withdraw`]
-    Withdraw = 8,
-    /// [`crate::Command::CreateMember`]
-    CreateMember = 9,
-    /// [`crate::Command::CreateAccount`]
-    CreateAccount = 10,
-    /// [`crate::Command::CreateCurrency`]
-    CreateCurrency = 11,
-    /// [`crate::Command::CreateInstrument`]
-    CreateInstrument = 12,
-    /// [`crate::Command::SetRules`]
-    SetRules = 13,
-    /// [`crate::Command::SetInstrumentState`]
-    SetInstrumentState = 14,
-    /// [`crate::Command::SetRulesVersion`]
-    SetRulesVersion = 15,
-    /// [`crate::Command::HoldWithdrawal`]
-    HoldWithdrawal = 16,
-    /// [`crate::Command::SettleWithdrawal`]
-    SettleWithdrawal = 17,
-    /// [`crate::Command::ReleaseWithdrawal`]
-    ReleaseWithdrawal = 18,
+enumeration! {
+    /// What kind of command was refused.
+    pub enum CommandKind {
+        /// [`crate::Command::Tick`]
+        Tick = 0, "tick";
+        /// [`crate::Command::Place`]
+        Place = 1, "place";
+        /// [`crate::Command::Cancel`]
+        Cancel = 2, "cancel";
+        /// [`crate::Command::Amend`]
+        Amend = 3, "amend";
+        /// [`crate::Command::MassCancel`]
+        MassCancel = 4, "mass_cancel";
+        /// [`crate::Command::Disconnect`]
+        Disconnect = 5, "disconnect";
+        /// [`crate::Command::SetDeadMan`]
+        SetDeadMan = 6, "set_dead_man";
+        /// [`crate::Command::Deposit`]
+        Deposit = 7, "deposit";
+        /// [`crate::Command::Withdraw`]
+        Withdraw = 8, "withdraw";
+        /// [`crate::Command::CreateMember`]
+        CreateMember = 9, "create_member";
+        /// [`crate::Command::CreateAccount`]
+        CreateAccount = 10, "create_account";
+        /// [`crate::Command::CreateCurrency`]
+        CreateCurrency = 11, "create_currency";
+        /// [`crate::Command::CreateInstrument`]
+        CreateInstrument = 12, "create_instrument";
+        /// [`crate::Command::SetRules`]
+        SetRules = 13, "set_rules";
+        /// [`crate::Command::SetInstrumentState`]
+        SetInstrumentState = 14, "set_instrument_state";
+        /// [`crate::Command::SetRulesVersion`]
+        SetRulesVersion = 15, "set_rules_version";
+        /// [`crate::Command::HoldWithdrawal`]
+        HoldWithdrawal = 16, "hold_withdrawal";
+        /// [`crate::Command::SettleWithdrawal`]
+        SettleWithdrawal = 17, "settle_withdrawal";
+        /// [`crate::Command::ReleaseWithdrawal`]
+        ReleaseWithdrawal = 18, "release_withdrawal";
+    }
 }
 
 /// A command was refused; nothing changed but, for an order with a client order id, the memory of it.
@@ -397,57 +395,56 @@ pub enum Event {
     },
 }
 
-/// What kind of event it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum EventKind {
-    /// [`Event::Ticked`]
-    Ticked = 0,
-    /// [`Event::Accepted`]
-    Accepted = 1,
-    /// [`Event::Rested`]
-    Rested = 2,
-    /// [`Event::Trade`]
-    Trade = 3,
-    /// [`Event::Done`]
-    Done = 4,
-    /// [`Event::Reduced`]
-    Reduced = 5,
-    /// [`Event::Amended`]
-    Amended = 6,
-    /// [`Event::Rejected`]
-    Rejected = 7,
-    /// [`Event::Repeated`]
-    Repeated = 8,
-    /// [`Event::CancelProgress`]
-    CancelProgress = 9,
-    /// [`Event::DeadManSet`]
-    DeadManSet = 10,
-    /// [`Event::Deposited`]
-    Deposited = 11,
-    /// [`Event::Withdrawn`]
-    Withdrawn = 12,
-    /// [`Event::MemberCreated`]
-    MemberCreated = 13,
-    /// [`Event::AccountCreated`]
-    AccountCreated = 14,
-    /// [`Event::CurrencyCreated`]
-    CurrencyCreated = 15,
-    /// [`Event::InstrumentCreated`]
-    InstrumentCreated = 16,
-    /// [`Event::RulesSet`]
-    RulesSet = 17,
-    /// [`Event::InstrumentStateSet`]
-    InstrumentStateSet = 18,
-    /// [`Event::RulesVersionSet`]
-    RulesVersionSet = 19,
-    /// [`Event::WithdrawalHeld`]
-    WithdrawalHeld = 20,
-    /// [`Event::WithdrawalSettled`]
-    WithdrawalSettled = 21,
-    /// [`Event::WithdrawalReleased`]
-    WithdrawalReleased = 22,
+enumeration! {
+    /// What kind of event it is.
+    pub enum EventKind {
+        /// [`Event::Ticked`]
+        Ticked = 0, "ticked";
+        /// [`Event::Accepted`]
+        Accepted = 1, "accepted";
+        /// [`Event::Rested`]
+        Rested = 2, "rested";
+        /// [`Event::Trade`]
+        Trade = 3, "trade";
+        /// [`Event::Done`]
+        Done = 4, "done";
+        /// [`Event::Reduced`]
+        Reduced = 5, "reduced";
+        /// [`Event::Amended`]
+        Amended = 6, "amended";
+        /// [`Event::Rejected`]
+        Rejected = 7, "rejected";
+        /// [`Event::Repeated`]
+        Repeated = 8, "repeated";
+        /// [`Event::CancelProgress`]
+        CancelProgress = 9, "cancel_progress";
+        /// [`Event::DeadManSet`]
+        DeadManSet = 10, "dead_man_set";
+        /// [`Event::Deposited`]
+        Deposited = 11, "deposited";
+        /// [`Event::Withdrawn`]
+        Withdrawn = 12, "withdrawn";
+        /// [`Event::MemberCreated`]
+        MemberCreated = 13, "member_created";
+        /// [`Event::AccountCreated`]
+        AccountCreated = 14, "account_created";
+        /// [`Event::CurrencyCreated`]
+        CurrencyCreated = 15, "currency_created";
+        /// [`Event::InstrumentCreated`]
+        InstrumentCreated = 16, "instrument_created";
+        /// [`Event::RulesSet`]
+        RulesSet = 17, "rules_set";
+        /// [`Event::InstrumentStateSet`]
+        InstrumentStateSet = 18, "instrument_state_set";
+        /// [`Event::RulesVersionSet`]
+        RulesVersionSet = 19, "rules_version_set";
+        /// [`Event::WithdrawalHeld`]
+        WithdrawalHeld = 20, "withdrawal_held";
+        /// [`Event::WithdrawalSettled`]
+        WithdrawalSettled = 21, "withdrawal_settled";
+        /// [`Event::WithdrawalReleased`]
+        WithdrawalReleased = 22, "withdrawal_released";
+    }
 }
 
 impl Event {

@@ -52,7 +52,7 @@ macro_rules! wide_id {
 
         impl Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                serializer.serialize_str(itoa::Buffer::new().format(self.0))
             }
         }
 

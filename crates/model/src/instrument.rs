@@ -1,5 +1,6 @@
 //! Currencies and instruments, and the arithmetic of trades, fees and reserves.
 
+use crate::enumeration;
 use crate::{
     Amount, CurrencyCode, CurrencyId, InstrumentId, Price, Quantity, Scale, SelfTrade, Symbol,
 };
@@ -16,28 +17,28 @@ pub struct Currency {
     pub scale: Scale,
 }
 
-/// What kind of contract an instrument is. Futures and perpetuals have numbers reserved after this one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum InstrumentKind {
-    /// Base currency against quote currency, settled with the trade.
-    #[default]
-    Spot = 0,
+enumeration! {
+    /// What kind of contract an instrument is. Futures and perpetuals have numbers reserved after this one.
+    #[derive(Default)]
+    pub enum InstrumentKind {
+        /// Base currency against quote currency, settled with the trade.
+        #[default]
+        Spot = 0, "spot";
+    }
 }
 
-/// Whether an instrument can be traded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum InstrumentState {
-    /// Everything is allowed.
-    #[default]
-    Open = 0,
-    /// Only cancels are allowed.
-    Halted = 1,
-    /// Nothing is allowed; orders that stood were cancelled.
-    Closed = 2,
+enumeration! {
+    /// Whether an instrument can be traded.
+    #[derive(Default)]
+    pub enum InstrumentState {
+        /// Everything is allowed.
+        #[default]
+        Open = 0, "open";
+        /// Only cancels are allowed.
+        Halted = 1, "halted";
+        /// Nothing is allowed; orders that stood were cancelled.
+        Closed = 2, "closed";
+    }
 }
 
 /// The rules of an instrument that may change during its life.

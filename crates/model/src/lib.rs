@@ -18,16 +18,25 @@
 //! The arithmetic of notional, fees and reserves is in [`Instrument`]; the reasons for a refusal are
 //! the closed list [`RejectReason`].
 
+#[doc(hidden)]
+pub use serde;
+// So that the macros of this crate name it alike inside and outside of it.
+extern crate self as rialto_model;
+
 mod codec;
 mod command;
+mod enumeration;
 mod event;
 mod id;
 mod instrument;
 mod number;
-mod numbered;
 mod order;
 mod outcome;
 mod reject;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub mod schema;
+mod scope;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
@@ -39,6 +48,7 @@ pub use codec::{
     encode_command, encode_event,
 };
 pub use command::{Amend, Command, Deposit, MassCancel, Transfer};
+pub use enumeration::Enumeration;
 pub use event::{
     Accepted, Amended, CommandKind, Done, DoneReason, Event, EventKind, ReduceReason, Reduced,
     Rejected, Rested, Trade,
@@ -50,9 +60,11 @@ pub use instrument::{
 };
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
 pub use order::{
-    NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, SelfTrade, Side, TimeInForce,
+    NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, Role, SelfTrade, Side,
+    TimeInForce,
 };
 pub use outcome::Outcome;
 pub use reject::RejectReason;
+pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
 pub use time::Timestamp;

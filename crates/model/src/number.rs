@@ -104,8 +104,10 @@ pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
     Ok(value)
 }
 
-/// Shows an integer at a scale as decimal text, with exactly `scale` places.
-#[derive(Clone, Copy, Debug)]
+/// An integer at a scale, which is decimal text with exactly `scale` places wherever it is shown.
+///
+/// Read from text, its scale is the number of places that the text has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decimal {
     /// The integer.
     pub value: i128,
@@ -113,18 +115,73 @@ pub struct Decimal {
     pub scale: Scale,
 }
 
+/// The longest text of a [`Decimal`]: 39 digits, a point and a sign.
+const DECIMAL_BYTES_MAX: usize = 41;
+
+impl Decimal {
+    /// The text, written into the end of `buffer`.
+    fn write(self, buffer: &mut [u8; DECIMAL_BYTES_MAX]) -> &str {
+        let mut at = buffer.len();
+        let mut put = |digit: u8| {
+            at -= 1;
+            buffer[at] = digit;
+        };
+        let places = usize::from(self.scale.places());
+        let mut rest = self.value.unsigned_abs();
+        let mut written = 0;
+        // Almost every number fits 64 bits, where a division costs a tenth.
+        while rest > u128::from(u64::MAX) {
+            put(b'0' + (rest % 10) as u8);
+            rest /= 10;
+            written += 1;
+            if written == places {
+                put(b'.');
+            }
+        }
+        let mut rest = rest as u64;
+        while rest > 0 || written <= places {
+            put(b'0' + (rest % 10) as u8);
+            rest /= 10;
+            written += 1;
+            if written == places {
+                put(b'.');
+            }
+        }
+        if self.value < 0 {
+            put(b'-');
+        }
+        std::str::from_utf8(&buffer[at..]).expect("digits are ASCII")
+    }
+}
+
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = usize::from(self.scale.places());
-        let magnitude = self.value.unsigned_abs();
-        let factor = self.scale.factor() as u128;
-        let text = if places == 0 {
-            magnitude.to_string()
-        } else {
-            format!("{}.{:0places$}", magnitude / factor, magnitude % factor)
-        };
+        let mut buffer = [0; DECIMAL_BYTES_MAX];
+        let text = self.write(&mut buffer);
         // Unlike padding of texts this never cuts digits off, whatever precision is asked for.
-        f.pad_integral(self.value >= 0, "", &text)
+        f.pad_integral(self.value >= 0, "", text.trim_start_matches('-'))
+    }
+}
+
+impl std::str::FromStr for Decimal {
+    type Err = DecimalError;
+    fn from_str(text: &str) -> Result<Self, DecimalError> {
+        let places = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let scale = u8::try_from(places).ok().and_then(Scale::new);
+        let scale = scale.ok_or(DecimalError::TooPrecise { got: places, max: Scale::MAX.0 })?;
+        Ok(Decimal { value: parse_decimal(text, scale)?, scale })
+    }
+}
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.write(&mut [0; DECIMAL_BYTES_MAX]))
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer)
     }
 }
 

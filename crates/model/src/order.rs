@@ -1,17 +1,18 @@
 //! What an order is made of.
 
+use crate::enumeration;
 use crate::{AccountId, Amount, ClientOrderId, InstrumentId, OrderId, Price, Quantity, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Which side of the book an order is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum Side {
-    /// Buys base currency for quote currency.
-    Buy = 0,
-    /// Sells base currency for quote currency.
-    Sell = 1,
+enumeration! {
+    /// Which side of the book an order is on.
+    #[derive(PartialOrd, Ord)]
+    pub enum Side {
+        /// Buys base currency for quote currency.
+        Buy = 0, "buy";
+        /// Sells base currency for quote currency.
+        Sell = 1, "sell";
+    }
 }
 
 impl Side {
@@ -26,68 +27,66 @@ impl Side {
     }
 }
 
-/// Whether an order names its price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum OrderKind {
-    /// Trades at its price or better.
-    Limit = 0,
-    /// Trades at once with what stands on the other side, as far as its protection price,
-    /// and never rests.
-    Market = 1,
+enumeration! {
+    /// Whether an order names its price.
+    pub enum OrderKind {
+        /// Trades at its price or better.
+        Limit = 0, "limit";
+        /// Trades at once with what stands on the other side, as far as its protection price,
+        /// and never rests.
+        Market = 1, "market";
+    }
 }
 
-/// How long an order stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum TimeInForce {
-    /// Good till cancelled.
-    Gtc = 0,
-    /// Immediate or cancel: what does not trade at once is cancelled.
-    Ioc = 1,
-    /// Fill or kill: trades in full at once or not at all.
-    Fok = 2,
-    /// Stands until the instrument's next end of day.
-    Day = 3,
-    /// Good till date: stands until the order's expiry time.
-    Gtd = 4,
+enumeration! {
+    /// How long an order stands.
+    pub enum TimeInForce {
+        /// Good till cancelled.
+        Gtc = 0, "gtc";
+        /// Immediate or cancel: what does not trade at once is cancelled.
+        Ioc = 1, "ioc";
+        /// Fill or kill: trades in full at once or not at all.
+        Fok = 2, "fok";
+        /// Stands until the instrument's next end of day.
+        Day = 3, "day";
+        /// Good till date: stands until the order's expiry time.
+        Gtd = 4, "gtd";
+    }
 }
 
-/// Whether an order may take liquidity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum PostOnly {
-    /// It may.
-    #[default]
-    Off = 0,
-    /// It may not: an order that would trade is rejected.
-    Reject = 1,
-    /// It may not: an order that would trade is moved to one tick short of the opposite best price.
-    Slide = 2,
+enumeration! {
+    /// Whether an order may take liquidity.
+    #[derive(Default)]
+    pub enum PostOnly {
+        /// It may.
+        #[default]
+        Off = 0, "off";
+        /// It may not: an order that would trade is rejected.
+        Reject = 1, "reject";
+        /// It may not: an order that would trade is moved to one tick short of the opposite best price.
+        Slide = 2, "slide";
+    }
 }
 
-/// What happens when an order would trade with an order of the same member.
-///
-/// The mode of the incoming order decides; where it names none, the instrument's default does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum SelfTrade {
-    /// They trade.
-    Allow = 0,
-    /// What is left of the incoming order is cancelled.
-    #[default]
-    CancelNewest = 1,
-    /// The resting order is cancelled and matching goes on.
-    CancelOldest = 2,
-    /// Both are cancelled.
-    CancelBoth = 3,
-    /// Both are reduced by the smaller remaining quantity without a trade;
-    /// whichever has nothing left is cancelled.
-    Decrement = 4,
+enumeration! {
+    /// What happens when an order would trade with an order of the same member.
+    ///
+    /// The mode of the incoming order decides; where it names none, the instrument's default does.
+    #[derive(Default)]
+    pub enum SelfTrade {
+        /// They trade.
+        Allow = 0, "allow";
+        /// What is left of the incoming order is cancelled.
+        #[default]
+        CancelNewest = 1, "cancel_newest";
+        /// The resting order is cancelled and matching goes on.
+        CancelOldest = 2, "cancel_oldest";
+        /// Both are cancelled.
+        CancelBoth = 3, "cancel_both";
+        /// Both are reduced by the smaller remaining quantity without a trade;
+        /// whichever has nothing left is cancelled.
+        Decrement = 4, "decrement";
+    }
 }
 
 /// How much an order is for.
@@ -169,23 +168,22 @@ pub enum OrderRef {
     Client(ClientOrderId),
 }
 
-/// Where an order is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum OrderStatus {
-    /// On the book, nothing traded.
-    Open = 0,
-    /// On the book, partly traded.
-    PartiallyFilled = 1,
-    /// Traded in full.
-    Filled = 2,
-    /// Ended before it traded in full.
-    Cancelled = 3,
-    /// Ended at its expiry time.
-    Expired = 4,
-    /// Never accepted.
-    Rejected = 5,
+enumeration! {
+    /// Where an order is in its life.
+    pub enum OrderStatus {
+        /// On the book, nothing traded.
+        Open = 0, "open";
+        /// On the book, partly traded.
+        PartiallyFilled = 1, "partially_filled";
+        /// Traded in full.
+        Filled = 2, "filled";
+        /// Ended before it traded in full.
+        Cancelled = 3, "cancelled";
+        /// Ended at its expiry time.
+        Expired = 4, "expired";
+        /// Never accepted.
+        Rejected = 5, "rejected";
+    }
 }
 
 impl OrderStatus {
@@ -193,5 +191,15 @@ impl OrderStatus {
     #[must_use]
     pub fn is_open(self) -> bool {
         matches!(self, OrderStatus::Open | OrderStatus::PartiallyFilled)
+    }
+}
+
+enumeration! {
+    /// Which side of a trade an order was on.
+    pub enum Role {
+        /// It rested on the book.
+        Maker = 0, "maker";
+        /// It came in.
+        Taker = 1, "taker";
     }
 }

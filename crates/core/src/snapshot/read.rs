@@ -3,7 +3,7 @@
 use super::SnapshotError;
 use super::reader::Reader;
 use crate::Core;
-use crate::background::{Claim, Kind, Scope};
+use crate::background::{Claim, Scope};
 use crate::book::Book;
 use crate::client_ids::End;
 use crate::fees::Fees;
@@ -17,48 +17,11 @@ use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
 use crate::work::{CancelMany, Work};
 use rialto_model::{
-    AccountId, CurrencyId, DoneReason, EngineId, InstrumentId, InstrumentKind, InstrumentSpec,
-    InstrumentState, MemberId, NewOrder, OrderId, OrderKind, OrderSize, OrderStatus, Outcome, PPM,
-    PostOnly, Price, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, TradingRules,
-    Transfer,
+    AccountId, CurrencyId, EngineId, InstrumentId, InstrumentSpec, MemberId, NewOrder, OrderId,
+    OrderSize, Outcome, PPM, Price, RejectReason, Seq, Side, Timestamp, TradingRules, Transfer,
 };
 
 type Result<T> = std::result::Result<T, SnapshotError>;
-
-const SIDES: &[Side] = &[Side::Buy, Side::Sell];
-const TIMES: &[TimeInForce] =
-    &[TimeInForce::Gtc, TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Day, TimeInForce::Gtd];
-const POST_ONLY: &[PostOnly] = &[PostOnly::Off, PostOnly::Reject, PostOnly::Slide];
-const SELF_TRADE: &[SelfTrade] = &[
-    SelfTrade::Allow,
-    SelfTrade::CancelNewest,
-    SelfTrade::CancelOldest,
-    SelfTrade::CancelBoth,
-    SelfTrade::Decrement,
-];
-const STATES: &[InstrumentState] =
-    &[InstrumentState::Open, InstrumentState::Halted, InstrumentState::Closed];
-const STATUSES: &[OrderStatus] = &[
-    OrderStatus::Open,
-    OrderStatus::PartiallyFilled,
-    OrderStatus::Filled,
-    OrderStatus::Cancelled,
-    OrderStatus::Expired,
-    OrderStatus::Rejected,
-];
-const REASONS: &[DoneReason] = &[
-    DoneReason::Cancelled,
-    DoneReason::Remainder,
-    DoneReason::SelfTrade,
-    DoneReason::MassCancelled,
-    DoneReason::Expired,
-    DoneReason::Disconnected,
-    DoneReason::DeadMan,
-    DoneReason::InstrumentClosed,
-    DoneReason::QuoteSpent,
-];
-
-const ENDED: &[Ended] = &[Ended::Withdrawn, Ended::Deposited, Ended::Settled, Ended::Released];
 
 /// The format version that first knew withdrawals which are held.
 const WITH_WITHDRAWALS: u32 = 2;
@@ -178,7 +141,7 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     from.refuse_unless(count <= u32::from(u16::MAX), "there are too many instruments")?;
     for number in 1..=count {
         let symbol = from.text()?;
-        let kind = from.choice(&[InstrumentKind::Spot])?;
+        let kind = from.choice()?;
         let (base, quote) = (CurrencyId(from.u16()?), CurrencyId(from.u16()?));
         let (price_scale, quantity_scale) = (from.scale()?, from.scale()?);
         let scales = (from.scale()?, from.scale()?);
@@ -189,7 +152,7 @@ fn markets(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let listed = |id: CurrencyId| (1..=core.currencies.len()).contains(&id.0.into());
         let known = !rules.risk || (listed(base) && listed(quote));
         from.refuse_unless(known, "an instrument with risk is of no currency")?;
-        instrument.state = from.choice(STATES)?;
+        instrument.state = from.choice()?;
         let (book, last_price, closing) = (Book::new(), from.price()?, false);
         core.markets.push(Market { instrument, scales, book, last_price, closing });
     }
@@ -207,7 +170,7 @@ fn rules(from: &mut Reader<'_>) -> Result<TradingRules> {
         market_protection_ppm: from.u32()?,
         maker_fee_ppm: from.i32()?,
         taker_fee_ppm: from.i32()?,
-        self_trade: from.choice(SELF_TRADE)?,
+        self_trade: from.choice()?,
         open_orders_max: from.u32()?,
         day_end_s: from.u32()?,
         risk: from.bool()?,
@@ -247,17 +210,11 @@ fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
         account,
         client_order_id: from.text()?,
         instrument: InstrumentId(from.u32()?),
-        side: from.choice(SIDES)?,
-        kind: from.choice(&[OrderKind::Limit, OrderKind::Market])?,
-        time_in_force: from.choice(TIMES)?,
-        post_only: from.choice(POST_ONLY)?,
-        self_trade: match from.u8()? {
-            255 => None,
-            number => {
-                let mode = SELF_TRADE.get(usize::from(number)).copied();
-                Some(from.needs(mode, "a self-trade mode is unknown")?)
-            }
-        },
+        side: from.choice()?,
+        kind: from.choice()?,
+        time_in_force: from.choice()?,
+        post_only: from.choice()?,
+        self_trade: from.optional(255)?,
         cancel_on_disconnect: from.bool()?,
         size: match from.bool()? {
             false => OrderSize::Base(from.quantity()?),
@@ -275,7 +232,7 @@ fn answer(from: &mut Reader<'_>) -> Result<Outcome> {
     }
     Ok(Outcome::Order {
         order: OrderId(from.u64()?),
-        status: from.choice(STATUSES)?,
+        status: from.choice()?,
         price: from.price()?,
         filled: from.quantity()?,
         remaining: from.quantity()?,
@@ -289,14 +246,8 @@ fn end(from: &mut Reader<'_>) -> Result<Option<End>> {
         return Ok(None);
     }
     let (seq, time) = (Seq(from.u64()?), from.time()?);
-    let reason = match from.u8()? {
-        255 => None,
-        number => {
-            let reason = REASONS.get(usize::from(number)).copied();
-            Some(from.needs(reason, "a reason is unknown")?)
-        }
-    };
-    let (price, self_trade, expire_at) = (from.price()?, from.choice(SELF_TRADE)?, from.time()?);
+    let reason = from.optional(255)?;
+    let (price, self_trade, expire_at) = (from.price()?, from.choice()?, from.time()?);
     let (filled, remaining) = (from.quantity()?, from.quantity()?);
     let fine = filled.0 >= 0 && remaining.0 >= 0 && filled.0.checked_add(remaining.0).is_some();
     from.refuse_unless(fine, "an order ended with more than it was for")?;
@@ -309,7 +260,7 @@ type Listed = (OrderId, u32, u32, u16);
 fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for market in 0..core.markets.len() as u16 {
-        for &side in SIDES {
+        for &side in Side::ALL {
             let mut before = None;
             for _ in 0..from.u32()? {
                 listed.push(order(core, from, market, side, &mut before)?);
@@ -346,9 +297,9 @@ fn order(
     let fees = fees(from)?;
     let attributes = Attributes {
         side,
-        time_in_force: from.choice(TIMES)?,
-        post_only: from.choice(POST_ONLY)?,
-        self_trade: from.choice(SELF_TRADE)?,
+        time_in_force: from.choice()?,
+        post_only: from.choice()?,
+        self_trade: from.choice()?,
         cancel_on_disconnect: from.bool()?,
     };
     let client = client_entry(core, from, account)?;
@@ -420,10 +371,10 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         member: core.accounts.get(account).member,
         market,
         attributes: Attributes {
-            side: from.choice(SIDES)?,
-            time_in_force: from.choice(TIMES)?,
-            post_only: from.choice(POST_ONLY)?,
-            self_trade: from.choice(SELF_TRADE)?,
+            side: from.choice()?,
+            time_in_force: from.choice()?,
+            post_only: from.choice()?,
+            self_trade: from.choice()?,
             cancel_on_disconnect: from.bool()?,
         },
         rests: from.bool()?,
@@ -442,7 +393,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
 }
 
 fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
-    core.background.turn = from.choice(&Kind::ALL)?;
+    core.background.turn = from.choice()?;
     for _ in 0..from.u32()? {
         let account = account_slot(core, from)?;
         let owner = core.accounts.get(account);
@@ -469,7 +420,7 @@ fn background(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             let fine =
                 usize::from(market) < core.markets.len() && last.replace(market) < Some(market);
             from.refuse_unless(fine, "a mass cancel is of no instrument, or out of order")?;
-            for &side in SIDES {
+            for &side in Side::ALL {
                 let claim = claim(from)?;
                 core.background.set_claim(at, Scope::Side(Some(market), side), claim);
             }
@@ -523,9 +474,9 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
                 Some(from.needs(market, "there is no such instrument")?)
             }
         };
-        let side = from.choice(&[Some(Side::Buy), Some(Side::Sell), None])?;
+        let side = from.optional(2)?;
         let on_disconnect_only = from.bool()?;
-        let reason = from.choice(REASONS)?;
+        let reason = from.choice()?;
         let upto = OrderId(from.u64()?);
         let cursor = listed(core, from)?;
         core.accounts.get_mut(account).under_way += 1;
@@ -544,8 +495,9 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
 
 fn transfers(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
-        let known_then = if from.format < WITH_WITHDRAWALS { 2 } else { ENDED.len() };
-        let ended = from.choice(&ENDED[..known_then])?;
+        let ended = from.choice()?;
+        let known_then = from.format >= WITH_WITHDRAWALS || ended <= Ended::Deposited;
+        from.refuse_unless(known_then, "this format knows no such end of a transfer")?;
         let transfer = transfer(core, from)?;
         core.transfers.remember(Remembered { transfer, ended });
     }
@@ -581,7 +533,7 @@ fn deposits(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
 
 fn ended_withdrawals(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
     for _ in 0..from.u32()? {
-        let ended = from.choice(ENDED)?;
+        let ended = from.choice()?;
         let transfer = transfer(core, from)?;
         let slot = core.accounts.slot(transfer.account).ok();
         let slot = from.needs(slot, "a withdrawal is of no account")?;

@@ -1,7 +1,7 @@
 //! The values that a state is made of, from bytes.
 
 use super::SnapshotError;
-use rialto_model::{Amount, Price, Quantity, Scale, Text, Timestamp};
+use rialto_model::{Amount, Enumeration, Price, Quantity, Scale, Text, Timestamp};
 
 type Result<T> = std::result::Result<T, SnapshotError>;
 
@@ -52,17 +52,31 @@ impl Reader<'_> {
         self.u64().map(Timestamp)
     }
     pub(super) fn bool(&mut self) -> Result<bool> {
-        self.choice(&[false, true])
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(self.wrong("a flag is neither 0 nor 1")),
+        }
     }
     pub(super) fn scale(&mut self) -> Result<Scale> {
         let places = self.u8()?;
         Scale::new(places).ok_or_else(|| self.wrong("a scale is at most 18"))
     }
 
-    pub(super) fn choice<T: Copy>(&mut self, all: &[T]) -> Result<T> {
-        let number = self.u8()?;
-        let chosen = all.get(usize::from(number)).copied();
+    pub(super) fn choice<T: Enumeration>(&mut self) -> Result<T> {
+        let chosen = T::from_number(self.u8()?);
         chosen.ok_or_else(|| self.wrong("a number stands for nothing in its list"))
+    }
+
+    /// A value, or nothing where the number is `none`.
+    pub(super) fn optional<T: Enumeration>(&mut self, none: u8) -> Result<Option<T>> {
+        let number = self.u8()?;
+        let chosen = T::from_number(number);
+        self.refuse_unless(
+            chosen.is_some() || number == none,
+            "a number stands for nothing in its list",
+        )?;
+        Ok(chosen)
     }
 
     pub(super) fn text<const N: usize>(&mut self) -> Result<Text<N>> {
