@@ -13,8 +13,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-bus-macros", 0),
     // The derive of `flow`.
     ("rialto-flow-macros", 0),
+    ("rialto-clock", 0),
     ("rialto-model", 1),
-    ("rialto-clock", 1),
     ("rialto-disk", 1),
     ("rialto-ident", 1),
     ("rialto-lifecycle", 1),

@@ -29,7 +29,6 @@ const SHARED: &[&str] = &[
     "IdError",
     "Kind",
     "Limits",
-    "ManualClock",
     "MemoryStore",
     "Name",
     "OpenError",
@@ -58,10 +57,8 @@ const SHARED: &[&str] = &[
     "Stopped",
     "Store",
     "Subscription",
-    "SystemClock",
     "Tally",
     "TextError",
-    "Timestamp",
     "Violation",
     "Wait",
 ];

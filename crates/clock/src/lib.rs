@@ -1,7 +1,7 @@
-//! Time, as it is stored and as it is asked for.
+//! Time as it is stored, and the clocks that tell it.
 //!
-//! Whatever asks for the time takes a [`Clock`], so that a test or a simulation can hand it one that
-//! stands still until it is moved.
+//! Everything that asks for the time takes a [`Clock`], so that a test or a simulation can hand it a
+//! [`ManualClock`].
 //!
 //! ```
 //! use rialto_clock::{Clock, ManualClock, Timestamp};
@@ -12,76 +12,75 @@
 //! assert_eq!(clock.now(), Timestamp(1_500));
 //! ```
 
-use serde::{Deserialize, Serialize};
+mod manual;
+mod timestamp;
+
+pub use manual::ManualClock;
+pub use timestamp::Timestamp;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Nanoseconds since 1970.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Timestamp(pub u64);
-
-impl Timestamp {
-    /// The end of time: for waits without a limit.
-    pub const NEVER: Self = Self(u64::MAX);
-
-    /// This much later; never past the end of time.
-    #[must_use]
-    pub fn after(self, duration: Duration) -> Self {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        Self(self.0.saturating_add(nanos))
-    }
-
-    /// How much later this is than `earlier`; zero if it is not.
-    #[must_use]
-    pub fn since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
-    }
-}
-
-/// Where the time comes from.
+/// A source of time.
+///
+/// Neither reading has a default: a clock that derived one from the other would hide the steps of the
+/// wall clock.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// The wall clock: the time of day as the machine takes it. It may step in either direction.
     fn now(&self) -> Timestamp;
+
+    /// The monotonic clock. Setting the wall clock does not move it.
+    fn monotonic(&self) -> Instant;
+
+    /// The wall clock in milliseconds since 1970. A clock that counts milliseconds overrides it.
+    #[inline]
+    fn now_ms(&self) -> u64 {
+        self.now().0 / 1_000_000
+    }
 }
 
-/// The clock of the machine.
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    #[inline]
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+
+    #[inline]
+    fn monotonic(&self) -> Instant {
+        (**self).monotonic()
+    }
+
+    #[inline]
+    fn now_ms(&self) -> u64 {
+        (**self).now_ms()
+    }
+}
+
+/// The clocks of the machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+impl SystemClock {
+    /// A wall clock before 1970 is broken; it reads as 1970.
+    #[inline]
+    fn since_1970(self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
 impl Clock for SystemClock {
+    #[inline]
     fn now(&self) -> Timestamp {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp(0).after(since)
-    }
-}
-
-/// A clock that stands until it is moved, for tests and simulations. Clones share the time.
-#[derive(Clone, Debug, Default)]
-pub struct ManualClock(Arc<AtomicU64>);
-
-impl ManualClock {
-    /// A clock that stands at `now`.
-    #[must_use]
-    pub fn new(now: Timestamp) -> Self {
-        Self(Arc::new(AtomicU64::new(now.0)))
+        Timestamp::ZERO.after(self.since_1970())
     }
 
-    /// Moves the clock on.
-    pub fn advance(&self, by: Duration) {
-        self.set(self.now().after(by));
+    #[inline]
+    fn monotonic(&self) -> Instant {
+        Instant::now()
     }
 
-    /// Sets the clock.
-    pub fn set(&self, now: Timestamp) {
-        self.0.store(now.0, Ordering::Release);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::Acquire))
+    #[inline]
+    fn now_ms(&self) -> u64 {
+        self.since_1970().as_millis() as u64
     }
 }

@@ -77,7 +77,6 @@
 
 mod backup;
 mod batch;
-mod clock;
 mod config;
 mod engine;
 mod events;
@@ -109,7 +108,6 @@ mod verify;
 mod watcher;
 
 pub use backup::{BACKUP_FILE, BackupError};
-pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::EngineConfig;
 pub use engine::Engine;
 pub use events::{EventBatch, EventReader, EventRecord, ReadEventsError};
@@ -122,6 +120,7 @@ pub use marks::Marks;
 pub use parts::{Sources, Step};
 pub use recovery::{RecoveryReport, SkippedSnapshot, StartError};
 pub use replay::{At, ReplayError, has_journal, replay_to};
+pub use rialto_clock::{Clock, ManualClock, SystemClock};
 pub use rialto_core::{Core, OrderView};
 pub use rialto_log::{Cipher, Compression, KeyError, KeyRing, Level, Sealing, UnknownLevel};
 #[cfg(feature = "sabotage")]

@@ -1,7 +1,6 @@
 //! The steps of one engine, put together.
 
 use crate::batch::Batch;
-use crate::clock::Clock;
 use crate::config::EngineConfig;
 use crate::events::{EventRing, EventWriter};
 use crate::io_watch::IoWatch;
@@ -19,6 +18,7 @@ use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
 use crate::stamp::StampClock;
 use crate::venue::Venue;
 use crate::watcher::Watcher;
+use rialto_clock::Clock;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use std::sync::Arc;

@@ -1,10 +1,9 @@
 //! The time that commands are stamped with: the monotonic clock, from its last agreement with the
 //! wall clock.
 
-use crate::clock::Clock;
-use rialto_model::Timestamp;
+use rialto_clock::{Clock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// While stamped time is ahead of the wall clock it follows, it runs slower by one part in this many:
 /// it never goes back, and timers stay within a tenth of what they say.
@@ -27,13 +26,14 @@ pub struct ClockReport {
 pub(crate) struct Reading {
     /// What to stamp with. It never goes back.
     pub(crate) time: Timestamp,
-    /// The monotonic clock, for timers.
+    /// What has passed by the monotonic clock since the engine was started, for timers.
     pub(crate) passed: Duration,
 }
 
 /// Reads the clocks of an engine. All its threads share it.
 pub(crate) struct StampClock {
     source: Arc<dyn Clock>,
+    begin: Instant,
     step_max: Duration,
     state: Mutex<State>,
 }
@@ -52,7 +52,7 @@ impl StampClock {
     /// Begins where the wall clock stands, and not before `journaled`, the last time in the journal. A
     /// wall clock that is behind it by more than `step_max` is one that stepped back.
     pub(crate) fn new(source: Arc<dyn Clock>, step_max: Duration, journaled: Timestamp) -> Self {
-        let (passed, wall) = (source.monotonic(), source.now());
+        let (begin, passed, wall) = (source.monotonic(), Duration::ZERO, source.now());
         let behind = Duration::from_nanos(journaled.0.saturating_sub(wall.0));
         let agreed = if behind > step_max { journaled } else { wall };
         let state = State {
@@ -61,7 +61,7 @@ impl StampClock {
             unfollowed_ns: None,
             steps: 0,
         };
-        Self { source, step_max, state: Mutex::new(state) }
+        Self { source, begin, step_max, state: Mutex::new(state) }
     }
 
     /// What is kept is whole after every assignment.
@@ -69,9 +69,9 @@ impl StampClock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The monotonic clock alone.
+    /// The monotonic clock's part of a reading alone.
     pub(crate) fn passed(&self) -> Duration {
-        self.source.monotonic()
+        self.source.monotonic().saturating_duration_since(self.begin)
     }
 
     pub(crate) fn read(&self) -> Reading {
@@ -81,8 +81,8 @@ impl StampClock {
     /// The clocks are read under the lock, so that one thread's reading is never older than another's
     /// before it.
     fn read_in(&self, state: &mut State) -> Reading {
-        let (passed, wall) = (self.source.monotonic(), self.source.now());
-        let running = later(state.agreed.time, passed.saturating_sub(state.agreed.passed));
+        let (passed, wall) = (self.passed(), self.source.now());
+        let running = state.agreed.time.after(passed.saturating_sub(state.agreed.passed));
         let target = if wall.0.abs_diff(running.0) <= nanos(self.step_max) {
             if state.unfollowed_ns.take().is_some() {
                 tracing::info!("the wall clock agrees with the venue's time again: it is followed");
@@ -106,7 +106,7 @@ impl StampClock {
             running
         };
         let since = passed.saturating_sub(state.last.passed);
-        let slowed = later(state.last.time, since - since / SLEW_PARTS);
+        let slowed = state.last.time.after(since - since / SLEW_PARTS);
         let time = if target < state.last.time { slowed } else { target };
         state.last = Reading { time, passed };
         state.last
@@ -117,7 +117,7 @@ impl StampClock {
         let mut state = self.state();
         let before = self.read_in(&mut state).time;
         if let Some(ahead) = state.unfollowed_ns.take() {
-            let agreed = Reading { time: self.source.now(), passed: self.source.monotonic() };
+            let agreed = Reading { time: self.source.now(), passed: self.passed() };
             state.agreed = agreed;
             tracing::warn!(
                 "an operator accepted the wall clock, {:.3} s {} the venue's time {before}",
@@ -140,8 +140,4 @@ impl StampClock {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn later(time: Timestamp, by: Duration) -> Timestamp {
-    Timestamp(time.0.saturating_add(nanos(by)))
 }

@@ -7,6 +7,7 @@ mod stage;
 use rialto_engine::{Engine, EngineConfig, Level, Producer, StartError, Stepped};
 use rialto_model::{Command, Side, Timestamp};
 use stage::{Bench, Lines, finish, limit, setting, settle, told, until};
+use std::time::Duration;
 
 const SECOND: u64 = Timestamp::SECOND;
 const DAY: u64 = 86_400 * SECOND;
@@ -45,9 +46,9 @@ fn a_small_step_back_slows_time_and_never_turns_it_back() {
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY));
     bench.clock.step(-50 * SECOND as i64);
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY));
-    bench.clock.advance(10 * SECOND);
+    bench.clock.advance(Duration::from_secs(10));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 9 * SECOND));
-    bench.clock.advance(500 * SECOND);
+    bench.clock.advance(Duration::from_secs(500));
     assert_eq!(
         stamp(&mut producer, &mut stepped),
         Timestamp(TODAY + 460 * SECOND),
@@ -66,11 +67,11 @@ fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
         let mut producer = engine.producer();
         settle(&mut producer, &mut stepped, &setting());
         bench.clock.step(step);
-        bench.clock.advance(SECOND);
+        bench.clock.advance(Duration::from_secs(1));
         let order = until(Timestamp(TODAY + 3 * SECOND), limit(1, Side::Buy, 100, 1));
         let placed = settle(&mut producer, &mut stepped, &[order])[0];
         assert_eq!(placed.time, Timestamp(TODAY + SECOND), "as if nothing had happened");
-        bench.clock.advance(2 * SECOND);
+        bench.clock.advance(Duration::from_secs(2));
         stepped.run_until_idle();
         assert_eq!(engine.released(), placed.seq.next(), "what is due is done");
         assert_eq!((ahead_s(&engine), engine.clock().steps), (Some(step / SECOND as i64), 1));
@@ -109,7 +110,7 @@ fn an_accepted_step_forward_is_followed_at_once() {
     stamp(&mut producer, &mut stepped);
     assert_eq!(engine.accept_clock().unfollowed_ns, None);
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 3_600 * SECOND));
-    bench.clock.advance(SECOND);
+    bench.clock.advance(Duration::from_secs(1));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 3_601 * SECOND));
 }
 
@@ -121,7 +122,7 @@ fn an_accepted_step_back_slows_time_until_the_wall_clock_has_caught_up() {
     bench.clock.step(-3_600 * SECOND as i64);
     stamp(&mut producer, &mut stepped);
     engine.accept_clock();
-    bench.clock.advance(1_000 * SECOND);
+    bench.clock.advance(Duration::from_secs(1_000));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 900 * SECOND));
     assert_eq!(ahead_s(&engine), None);
 }
@@ -175,7 +176,7 @@ fn a_start_behind_the_journal_goes_on_from_there_by_the_monotonic_clock() {
     bench.clock.set(Timestamp(TODAY - DAY));
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    bench.clock.advance(5 * SECOND);
+    bench.clock.advance(Duration::from_secs(5));
     assert_eq!(stamp(&mut producer, &mut stepped), Timestamp(TODAY + 5 * SECOND));
     assert_eq!(ahead_s(&engine), Some(-86_400), "it is told, and can be accepted");
 }

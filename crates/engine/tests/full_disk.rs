@@ -6,8 +6,8 @@ mod stage;
 
 use rialto_disk::Faults;
 use rialto_engine::{Health, Level, Producer, Stepped};
-use rialto_model::Timestamp;
 use stage::{Bench, Lines, flow, setting, settle};
+use std::time::Duration;
 
 /// One group for each call.
 fn write(producer: &mut Producer, stepped: &mut Stepped) {
@@ -42,13 +42,13 @@ fn the_next_segment_is_tried_now_and_then_and_said_once() {
     }
     let groups = engine.stats().groups - groups;
     assert_eq!(bench.disk.operations() - before, 2 * groups, "nothing but the groups is written");
-    bench.clock.advance(100_000_000);
+    bench.clock.advance(Duration::from_millis(100));
     write(&mut producer, &mut stepped);
     assert!(bench.disk.operations() - before > 2 * (groups + 1), "it is tried again");
     assert_eq!(lines.with("cannot be made").len(), 1, "{:?}", lines.with(""));
 
     bench.disk.set_faults(Faults::default());
-    bench.clock.advance(60 * Timestamp::SECOND);
+    bench.clock.advance(Duration::from_secs(60));
     stepped.run_until_idle();
     assert_eq!(lines.with("after all").len(), 1, "{:?}", lines.with(""));
     for _ in 0..100 {

@@ -29,7 +29,7 @@ fn hang(bench: &Bench, engine: &Arc<Engine>, lasting: Duration) -> Arc<Mutex<Opt
     let seen = Arc::new(Mutex::new(None));
     let (engine, clock, slot) = (Arc::clone(engine), Arc::clone(&bench.clock), Arc::clone(&seen));
     bench.disk.hang(Path::new("/venue"), 0, move || {
-        clock.advance(lasting.as_nanos() as u64);
+        clock.advance(lasting);
         let health = engine.health();
         let submit = engine.producer().submit(9, &Command::Tick, None);
         *slot.lock().unwrap() = Some(Seen { health, submit, released: engine.released() });
@@ -102,7 +102,7 @@ fn nothing_is_taken_from_producers_while_the_disk_hangs() {
     let (watched, clock, seen) = (Arc::clone(&engine), Arc::clone(&bench.clock), Arc::clone(&slot));
     let (threaded, started) = mpsc::channel();
     bench.disk.hang(Path::new("/venue"), 0, move || {
-        clock.advance(STALLED_AFTER.as_nanos() as u64);
+        clock.advance(STALLED_AFTER);
         let _ = watched.health();
         *seen.lock().unwrap() = Some(watched.marks().applied);
         threaded.send(()).unwrap();

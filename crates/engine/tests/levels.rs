@@ -55,7 +55,7 @@ fn a_buffered_venue_that_is_never_idle_syncs_in_time() {
 #[test]
 fn a_buffered_group_is_not_released_past_what_waits_for_its_flush() {
     let bench = Bench::new(12, Level::Buffered);
-    let flush_every = bench.config.flush_every.as_nanos() as u64;
+    let flush_every = bench.config.flush_every;
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
     producer.submit(1, &Command::Tick, None).unwrap();
@@ -236,7 +236,7 @@ fn buffered_commands_are_synced_within_the_interval() {
     let last = settle(&mut producer, &mut stepped, &flow(20)).last().unwrap().seq;
     assert_eq!(engine.marks().written, last);
     assert!(engine.marks().synced < last);
-    bench.clock.advance(bench.config.flush_every.as_nanos() as u64);
+    bench.clock.advance(bench.config.flush_every);
     stepped.run_until_idle();
     assert_eq!(engine.marks().synced, last);
 }

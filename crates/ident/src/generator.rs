@@ -1,6 +1,6 @@
 //! Makes ids.
 
-use crate::clock::Clock;
+use crate::clock::BlockingTimer;
 use crate::error::IdError;
 use crate::id::Id;
 use crate::layout::{Layout, Part};
@@ -50,7 +50,7 @@ pub struct Generator<C> {
     worker: Worker,
 }
 
-impl<C: Clock> Generator<C> {
+impl<C: BlockingTimer> Generator<C> {
     /// A generator. If its worker id is leased, the ids begin after those that the holder before
     /// made, so far as the lease knows of them.
     ///

@@ -33,12 +33,13 @@ mod sequence;
 mod text;
 mod worker;
 
-pub use clock::{CachedClock, Clock, ManualClock, SystemClock};
+pub use clock::{BlockingTimer, CachedClock, SimulatedTimer};
 pub use error::{IdError, TextError};
 pub use generator::{Config, Generator, Reserved};
 pub use id::Id;
 pub use layout::{Epoch, Layout, LayoutError, Part, Parts};
 pub use local::LocalGenerator;
 pub use policy::{Exhausted, Policy, SteppedBack};
+pub use rialto_clock::{Clock, SystemClock};
 pub use text::Base32;
 pub use worker::{Lease, Worker, WorkerError};

@@ -1,6 +1,6 @@
 //! Ids in blocks for one thread.
 
-use crate::clock::Clock;
+use crate::clock::BlockingTimer;
 use crate::error::IdError;
 use crate::generator::{Generator, Reserved};
 use crate::id::Id;
@@ -31,7 +31,7 @@ pub struct LocalGenerator<'a, C> {
     now_ms: u64,
 }
 
-impl<'a, C: Clock> LocalGenerator<'a, C> {
+impl<'a, C: BlockingTimer> LocalGenerator<'a, C> {
     pub(crate) fn new(all: &'a Generator<C>, block: u32) -> LocalGenerator<'a, C> {
         LocalGenerator { all, block: block.max(1), left: all.none(), now_ms: 0 }
     }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use rialto_ident::{
-    CachedClock, Clock, Config, Exhausted, Generator, Id, Layout, Lease, Policy, SystemClock,
-    Worker,
+    BlockingTimer, CachedClock, Config, Exhausted, Generator, Id, Layout, Lease, Policy,
+    SystemClock, Worker,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ const THREADS: usize = 8;
 const EACH: usize = 50_000;
 
 /// Ids of eight threads of one generator; each thread's ascend.
-fn of_threads<C: Clock + Sync>(ids: &Generator<C>) -> Vec<Id> {
+fn of_threads<C: BlockingTimer + Sync>(ids: &Generator<C>) -> Vec<Id> {
     let one_thread = |thread: usize| {
         let mut own = Vec::with_capacity(EACH);
         while own.len() < EACH {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use rialto_ident::{
-    CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, ManualClock, Policy,
+    CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy, SimulatedTimer,
     SteppedBack, Worker,
 };
 use std::collections::HashSet;
@@ -13,14 +13,14 @@ use std::time::Duration;
 const START_MS: u64 = 1_800_000_000_000;
 
 /// Eight ids a millisecond.
-fn narrow(policy: Policy) -> (Generator<Arc<ManualClock>>, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new(START_MS));
+fn narrow(policy: Policy) -> (Generator<Arc<SimulatedTimer>>, Arc<SimulatedTimer>) {
+    let clock = Arc::new(SimulatedTimer::new(START_MS));
     let layout = Layout::new(40, 0, 5, 3).unwrap();
     let config = Config { policy, ..Config::new(layout, Worker::explicit(17)) };
     (Generator::new(config, Arc::clone(&clock)).unwrap(), clock)
 }
 
-fn ms_and_sequence(ids: &Generator<Arc<ManualClock>>, id: Id) -> (u64, u64) {
+fn ms_and_sequence(ids: &Generator<Arc<SimulatedTimer>>, id: Id) -> (u64, u64) {
     let parts = ids.layout().parts(id);
     (parts.unix_ms - START_MS, parts.sequence)
 }

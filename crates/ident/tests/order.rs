@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use rialto_ident::{
-    Clock, Config, Exhausted, Generator, Id, IdError, Layout, ManualClock, Policy, SteppedBack,
+    Clock, Config, Exhausted, Generator, Id, IdError, Layout, Policy, SimulatedTimer, SteppedBack,
     Worker,
 };
 use std::sync::Arc;
@@ -57,8 +57,8 @@ fn narrow() -> Layout {
     Layout::new(40, 0, 5, 3).unwrap()
 }
 
-fn generator(policy: Policy) -> (Generator<Arc<ManualClock>>, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new(START_MS));
+fn generator(policy: Policy) -> (Generator<Arc<SimulatedTimer>>, Arc<SimulatedTimer>) {
+    let clock = Arc::new(SimulatedTimer::new(START_MS));
     let config = Config { policy, ..Config::new(narrow(), Worker::explicit(17)) };
     (Generator::new(config, Arc::clone(&clock)).unwrap(), clock)
 }

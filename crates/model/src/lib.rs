@@ -40,7 +40,6 @@ mod scope;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
-mod time;
 
 pub use codec::{
     COMMAND_BYTES_MAX, DecodeError, DecodeFault, EVENT_BYTES_MAX, EVENTS_CONTENT_TYPE,
@@ -65,6 +64,6 @@ pub use order::{
 };
 pub use outcome::Outcome;
 pub use reject::RejectReason;
+pub use rialto_clock::Timestamp;
 pub use scope::Scope;
 pub use text::{ClientOrderId, CurrencyCode, Name, Reference, Symbol, Text, TextError};
-pub use time::Timestamp;

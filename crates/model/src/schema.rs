@@ -2,7 +2,7 @@
 
 use crate::{
     AccountId, CurrencyId, Decimal, EngineId, InstrumentId, MemberId, OrderId, RejectReason, Scale,
-    Seq, Text, Timestamp, TradeId,
+    Seq, Text, TradeId,
 };
 pub use schemars;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -64,10 +64,6 @@ named_schema! {
     TradeId, "TradeId": {
         "type": "string", "pattern": "^[0-9]{1,20}$",
         "description": "A trade: 64 bits as decimal text."
-    };
-    Timestamp, "Timestamp": {
-        "type": "string", "pattern": "^[0-9]{1,20}$",
-        "description": "Nanoseconds since 1970-01-01 00:00 UTC: 64 bits as decimal text."
     };
     Decimal, "Decimal": {
         "type": "string", "pattern": "^-?[0-9]+(\\.[0-9]+)?$", "maxLength": 60,

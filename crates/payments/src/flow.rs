@@ -108,10 +108,10 @@ impl Flow for WithdrawalFlow {
         cx: &FlowContext<'a>,
         transfer: &'a Transfer,
     ) -> Result<Ended, FlowError> {
-        let mut withdrawal = Withdrawal::requested(*transfer, now(cx));
+        let mut withdrawal = Withdrawal::requested(*transfer, cx.now());
         self.board.put(cx.number(), &withdrawal);
         let came_to = self.carry_out(cx, transfer, &mut withdrawal).await;
-        withdrawal.changed = now(cx);
+        withdrawal.changed = cx.now();
         if let Err(error) = &came_to {
             // Whatever was held is given back by the compensation of the step that held it.
             withdrawal.state = state_after(error);
@@ -139,7 +139,7 @@ impl WithdrawalFlow {
             return Ok(());
         }
         let expires = cx.now().after(Duration::from_nanos(held.expires_after_ns));
-        withdrawal.expires = Some(Timestamp(expires.0));
+        withdrawal.expires = Some(expires);
         self.show(cx, withdrawal, State::Pending);
         withdrawal.decision = cx.wait_for(DECISION).until(expires).await?;
         let (told, ended) = if let Some(Decision::Approve { .. }) = withdrawal.decision {
@@ -165,7 +165,7 @@ impl WithdrawalFlow {
 
     fn show(&self, cx: &FlowContext<'_>, withdrawal: &mut Withdrawal, state: State) {
         withdrawal.state = state;
-        withdrawal.changed = now(cx);
+        withdrawal.changed = cx.now();
         self.board.put(cx.number(), withdrawal);
     }
 
@@ -214,11 +214,6 @@ const LEVEL: Option<Level> = Some(Level::Synced);
 
 fn by(grant: &Grant) -> Context<'_> {
     Context::new().with_principal(grant)
-}
-
-/// The time that is the same whenever the flow is executed again.
-fn now(cx: &FlowContext<'_>) -> Timestamp {
-    Timestamp(cx.now().0)
 }
 
 /// What the engine answered. Without an answer the step is to be asked again: the engine was busy,

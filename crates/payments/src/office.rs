@@ -11,7 +11,7 @@ use rialto_desk::{DeskBus, Refused};
 use rialto_flow::history::{self, Ending, Entry};
 use rialto_flow::store::{RunFilter, Store, StoreError, StoredRun};
 use rialto_flow::{Flow, FlowError, Flows, FlowsError, Options, Parked};
-use rialto_model::{Timestamp, Transfer};
+use rialto_model::Transfer;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -141,7 +141,7 @@ impl Office {
         self.flows.start::<WithdrawalFlow>(flow, *transfer)?;
         // So that whoever asks from now on finds it, though its flow has not yet begun to run.
         if let Some(run) = self.flows.find(&flow)? {
-            let withdrawal = Withdrawal::requested(*transfer, Timestamp(run.started.0));
+            let withdrawal = Withdrawal::requested(*transfer, run.started);
             self.board.begin(run.run, &withdrawal);
         }
         Ok(())
@@ -226,7 +226,7 @@ const PAGE: usize = 1_000;
 /// What the store knows of a withdrawal.
 fn shown(run: &StoredRun) -> std::result::Result<Withdrawal, String> {
     let transfer: Transfer = postcard::from_bytes(&run.input).map_err(|error| error.to_string())?;
-    let requested = Timestamp(run.started.0);
+    let requested = run.started;
     let mut withdrawal = Withdrawal::requested(transfer, requested);
     let Some(end) = run.ended else { return Ok(withdrawal) };
     let last = history::entries(&run.history).last();
@@ -245,7 +245,7 @@ fn shown(run: &StoredRun) -> std::result::Result<Withdrawal, String> {
         Ending::Cancelled => FlowError::Cancelled,
     };
     withdrawal.state = state_after(&error);
-    withdrawal.changed = Timestamp(end.at.0);
+    withdrawal.changed = end.at;
     withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
     Ok(withdrawal)
 }

@@ -1,7 +1,7 @@
 //! Where answers are kept for those who ask again.
 
-use super::time::{Clock, SystemClock};
 use crate::{Error, ErrorKind, Request, Result};
+use rialto_clock::{Clock, SystemClock};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -110,7 +110,7 @@ impl<C: Clock> MemoryStore<C> {
     /// order.
     fn kept(&self) -> (MutexGuard<'_, Kept>, Instant) {
         let mut kept = self.lock();
-        let now = self.clock.now();
+        let now = self.clock.monotonic();
         while let Some((since, _)) = kept.ages.front()
             && now.saturating_duration_since(*since) >= self.keep_for
             && let Some((_, key)) = kept.ages.pop_front()

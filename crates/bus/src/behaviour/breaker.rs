@@ -1,8 +1,8 @@
 //! What is out of service is left alone for a while.
 
 use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
-use super::time::{Clock, SystemClock};
 use crate::{Context, Error, ErrorKind, Request, Result};
+use rialto_clock::{Clock, SystemClock};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,7 @@ impl Circuit {
                 }
             }
             State::Open { since } => {
-                if clock.now().saturating_duration_since(*since) < plan.open_for {
+                if clock.monotonic().saturating_duration_since(*since) < plan.open_for {
                     return None;
                 }
                 self.turn(State::HalfOpen { succeeded: 0, is_probing: true });
@@ -114,7 +114,7 @@ impl Circuit {
             (State::Closed { failures }, Sign::Bad) => {
                 *failures += 1;
                 if *failures >= plan.failures_max {
-                    self.turn(State::Open { since: clock.now() });
+                    self.turn(State::Open { since: clock.monotonic() });
                 }
             }
             (State::HalfOpen { succeeded, is_probing }, Sign::Good) => {
@@ -124,7 +124,9 @@ impl Circuit {
                     self.turn(State::Closed { failures: 0 });
                 }
             }
-            (State::HalfOpen { .. }, Sign::Bad) => self.turn(State::Open { since: clock.now() }),
+            (State::HalfOpen { .. }, Sign::Bad) => {
+                self.turn(State::Open { since: clock.monotonic() })
+            }
             (State::HalfOpen { is_probing, .. }, Sign::None) => *is_probing = false,
             (State::Closed { .. }, Sign::None) | (State::Open { .. }, _) => {}
         }

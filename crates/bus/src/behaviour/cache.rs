@@ -1,7 +1,7 @@
 //! Answers to questions are good for a while.
 
-use super::time::{Clock, SystemClock};
 use crate::{Behaviour, BehaviourNow, Context, Handler, HandlerNow, Query, Request, Result};
+use rialto_clock::{Clock, SystemClock};
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -74,7 +74,7 @@ impl<C: Clock> Cache<C> {
             .downcast_mut::<Shelf<R>>()
             .expect("the shelf of a type is made for that type, just above");
         // Read under the lock, so that ages are in order.
-        let now = self.clock.now();
+        let now = self.clock.monotonic();
         let keep_for = self.keep_for;
         shelf.drop_oldest_while(|since, _| now.saturating_duration_since(*since) >= keep_for);
         act(shelf, now)

@@ -1,8 +1,8 @@
 //! How long what took, told to whoever exports it.
 
 use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
-use super::time::{Clock, SystemClock};
 use crate::{Context, Request, Result};
+use rialto_clock::{Clock, SystemClock};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ pub(crate) struct Timing<'a, S: Sink, C: Clock> {
 impl<S: Sink, C: Clock> Timing<'_, S, C> {
     #[inline]
     fn observe(&self, outcome: Outcome) {
-        let took = self.metrics.clock.now().saturating_duration_since(self.begin);
+        let took = self.metrics.clock.monotonic().saturating_duration_since(self.begin);
         self.metrics.sink.observe(self.request, outcome, took);
     }
 }
@@ -77,7 +77,7 @@ impl<R: Request, S: Sink, C: Clock> Around<R> for Metrics<S, C> {
 
     #[inline]
     fn enter(&self, _: &R, _: &Context<'_>) -> Result<Timing<'_, S, C>> {
-        Ok(Timing { metrics: self, request: R::NAME, begin: self.clock.now() })
+        Ok(Timing { metrics: self, request: R::NAME, begin: self.clock.monotonic() })
     }
 
     #[inline]

@@ -58,9 +58,10 @@ pub use metrics::{Metrics, Sink};
 pub use panics::IsolatePanics;
 pub use randomness::{Randomness, SplitMix};
 pub use retry::{Retry, RetryPlan};
+pub use rialto_clock::{Clock, SystemClock};
 #[cfg(feature = "tokio")]
 pub use time::TokioTimer;
-pub use time::{Clock, ManualClock, SystemClock, Timer};
+pub use time::{ManualTimer, Timer};
 pub use timeout::Timeout;
 #[cfg(feature = "tracing")]
 pub use tracing::Tracing;

@@ -81,7 +81,7 @@ impl<R: Request + Clone, T: Timer, G: Randomness> Behaviour<R> for Retry<T, G> {
                 answer => return answer,
             };
             let pause = self.plan.pause(tries, self.randomness.next());
-            let Some(until) = self.timer.now().checked_add(pause) else { return Err(error) };
+            let Some(until) = self.timer.monotonic().checked_add(pause) else { return Err(error) };
             if cx.deadline.is_some_and(|deadline| until >= deadline) {
                 return Err(error);
             }

@@ -1,31 +1,15 @@
-//! Time and chance as behaviours see them: given, so that tests need not wait nor hope.
+//! Clocks that a behaviour can wait on.
 
+use rialto_clock::{Clock, SystemClock, Timestamp};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Tells the time.
-pub trait Clock: Send + Sync {
-    /// What time it is. It never goes back.
-    fn now(&self) -> Instant;
-}
-
-/// A clock that one can wait on.
+/// A clock that tasks can wait on.
 pub trait Timer: Clock {
-    /// Waits until it is this late.
+    /// Waits until the monotonic clock shows `at`.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + Send;
-}
-
-/// The clock of the machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[inline]
-    fn now(&self) -> Instant {
-        Instant::now()
-    }
 }
 
 /// The clock of tokio, which has to be running where it is waited on.
@@ -35,7 +19,11 @@ pub struct TokioTimer;
 
 #[cfg(feature = "tokio")]
 impl Clock for TokioTimer {
-    fn now(&self) -> Instant {
+    fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    fn monotonic(&self) -> Instant {
         tokio::time::Instant::now().into_std()
     }
 }
@@ -47,21 +35,15 @@ impl Timer for TokioTimer {
     }
 }
 
-impl<C: Clock> Clock for Arc<C> {
-    fn now(&self) -> Instant {
-        (**self).now()
-    }
-}
-
 impl<T: Timer> Timer for Arc<T> {
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + Send {
         (**self).sleep_until(at)
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A timer that stands still until a test moves it.
 #[derive(Debug)]
-pub struct ManualClock {
+pub struct ManualTimer {
     begin: Instant,
     skips: bool,
     state: Mutex<Manual>,
@@ -73,17 +55,17 @@ struct Manual {
     sleepers: Vec<Waker>,
 }
 
-impl ManualClock {
-    /// A clock that stands still. Whoever sleeps, sleeps until [`ManualClock::advance`].
+impl ManualTimer {
+    /// A timer that stands still: a task sleeps until [`ManualTimer::advance`].
     #[must_use]
-    pub fn new() -> ManualClock {
-        ManualClock { begin: Instant::now(), skips: false, state: Mutex::default() }
+    pub fn new() -> ManualTimer {
+        ManualTimer { begin: Instant::now(), skips: false, state: Mutex::default() }
     }
 
-    /// A clock on which nobody sleeps: it goes on at once to the time that is waited for.
+    /// A timer on which no task sleeps: it goes on at once to the time that is waited for.
     #[must_use]
-    pub fn skipping() -> ManualClock {
-        ManualClock { skips: true, ..ManualClock::new() }
+    pub fn skipping() -> ManualTimer {
+        ManualTimer { skips: true, ..ManualTimer::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, Manual> {
@@ -96,7 +78,7 @@ impl ManualClock {
         self.state().elapsed
     }
 
-    /// Moves it on and wakes whoever sleeps.
+    /// Moves it on and wakes the tasks that are due.
     pub fn advance(&self, by: Duration) {
         let mut state = self.state();
         state.elapsed += by;
@@ -106,19 +88,23 @@ impl ManualClock {
     }
 }
 
-impl Default for ManualClock {
-    fn default() -> ManualClock {
-        ManualClock::new()
+impl Default for ManualTimer {
+    fn default() -> ManualTimer {
+        ManualTimer::new()
     }
 }
 
-impl Clock for ManualClock {
-    fn now(&self) -> Instant {
+impl Clock for ManualTimer {
+    fn now(&self) -> Timestamp {
+        Timestamp::ZERO.after(self.elapsed())
+    }
+
+    fn monotonic(&self) -> Instant {
         self.begin + self.elapsed()
     }
 }
 
-impl Timer for ManualClock {
+impl Timer for ManualTimer {
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + Send {
         std::future::poll_fn(move |cx| {
             let mut state = self.state();

@@ -38,7 +38,7 @@ impl<R: Request, T: Timer> Behaviour<R> for Timeout<T> {
         cx: &Context<'_>,
         next: N,
     ) -> Result<R::Response> {
-        let now = self.timer.now();
+        let now = self.timer.monotonic();
         // A time too far away to be told is no limit of its own.
         let own = now.checked_add(self.after);
         let Some(deadline) = own.into_iter().chain(cx.deadline).min() else {

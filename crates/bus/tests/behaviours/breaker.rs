@@ -1,7 +1,7 @@
 use crate::order::{Buy, Desk, failure};
 use crate::poll::Stepped;
 use proptest::prelude::*;
-use rialto_bus::behaviour::{BreakerPlan, CircuitBreaker, CircuitState, ManualClock};
+use rialto_bus::behaviour::{BreakerPlan, CircuitBreaker, CircuitState, ManualTimer};
 use rialto_bus::{Bus, Context, Dispatch, ErrorKind, Handler, Result, behaviours, bus};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,12 +12,12 @@ use std::time::Duration;
 const SECOND: Duration = Duration::from_secs(1);
 const PLAN: BreakerPlan = BreakerPlan { failures_max: 2, open_for: SECOND, probes_needed: 2 };
 
-type Breaker = CircuitBreaker<Arc<ManualClock>>;
+type Breaker = CircuitBreaker<Arc<ManualTimer>>;
 
 bus! { struct Shop { all through [Breaker] { desk: Desk => now Buy; } } }
 
-fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new());
+fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualTimer>) {
+    let clock = Arc::new(ManualTimer::new());
     let desk = Desk::failing(failures.iter().copied().map(failure));
     (Shop { all: behaviours![CircuitBreaker::with_clock(PLAN, clock.clone())], desk }, clock)
 }
@@ -163,7 +163,7 @@ impl Model {
 proptest! {
     #[test]
     fn it_does_what_the_model_does(steps in prop::collection::vec(step(), 1..120)) {
-        let clock = Arc::new(ManualClock::new());
+        let clock = Arc::new(ManualTimer::new());
         let breaker = CircuitBreaker::with_clock(PLAN, clock.clone());
         let shop = SlowShop { all: behaviours![breaker], told: Told::default() };
         let cx = Context::new();

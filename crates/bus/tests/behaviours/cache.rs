@@ -1,6 +1,6 @@
 use crate::order::{AskPrice, Desk, failure};
 use crate::poll::at_once;
-use rialto_bus::behaviour::{Cache, Cacheable, ManualClock};
+use rialto_bus::behaviour::{Cache, Cacheable, ManualTimer};
 use rialto_bus::{Bus, Context, Dispatch, ErrorKind, Ready, behaviours, bus};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ impl Cacheable for AskPrice {
 
 const KEEP_FOR: Duration = Duration::from_secs(60);
 
-bus! { struct Shop { all through [Cache<Arc<ManualClock>>] { desk: Desk => now AskPrice; } } }
+bus! { struct Shop { all through [Cache<Arc<ManualTimer>>] { desk: Desk => now AskPrice; } } }
 
-fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new());
+fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualTimer>) {
+    let clock = Arc::new(ManualTimer::new());
     let cache = Cache::with_clock(KEEP_FOR, 2, clock.clone());
     let desk = Desk::failing(failures.iter().copied().map(failure));
     (Shop { all: behaviours![cache], desk }, clock)

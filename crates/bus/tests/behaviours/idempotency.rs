@@ -1,7 +1,7 @@
 use crate::order::{Buy, Desk, failure};
 use crate::poll::{Stepped, at_once};
 use proptest::prelude::*;
-use rialto_bus::behaviour::{Idempotency, IdempotencyLimits, Key, ManualClock, MemoryStore, Store};
+use rialto_bus::behaviour::{Idempotency, IdempotencyLimits, Key, ManualTimer, MemoryStore, Store};
 use rialto_bus::{Bus, Context, Dispatch, Error, ErrorKind, Handler, Result, behaviours, bus};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -12,10 +12,10 @@ use std::time::Duration;
 const KEEP_FOR: Duration = Duration::from_secs(60);
 const KEYS: [&str; 2] = ["one", "two"];
 
-type Once = Idempotency<Arc<MemoryStore<Arc<ManualClock>>>>;
+type Once = Idempotency<Arc<MemoryStore<Arc<ManualTimer>>>>;
 
-fn once(limits: IdempotencyLimits, answers_max: usize) -> (Once, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new());
+fn once(limits: IdempotencyLimits, answers_max: usize) -> (Once, Arc<ManualTimer>) {
+    let clock = Arc::new(ManualTimer::new());
     let store = MemoryStore::with_clock(KEEP_FOR, answers_max, clock.clone());
     (Idempotency::new(Arc::new(store), limits), clock)
 }
@@ -28,7 +28,7 @@ fn keyed(key: &str) -> Context<'_> {
 
 bus! { struct Shop { all through [Once] { desk: Desk => later Buy; } } }
 
-fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualClock>) {
+fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualTimer>) {
     let (once, clock) = once(IdempotencyLimits::default(), 2);
     let desk = Desk::failing(failures.iter().copied().map(failure));
     (Shop { all: behaviours![once], desk }, clock)
@@ -171,7 +171,7 @@ impl Handler<Buy> for Told {
 
 bus! { struct SlowShop { all through [Once] { told: Told => later Buy; } } }
 
-fn slow_shop(limits: IdempotencyLimits) -> (SlowShop, Arc<ManualClock>) {
+fn slow_shop(limits: IdempotencyLimits) -> (SlowShop, Arc<ManualTimer>) {
     let (once, clock) = once(limits, 1_000);
     (SlowShop { all: behaviours![once], told: Told::default() }, clock)
 }

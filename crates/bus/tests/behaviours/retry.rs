@@ -1,7 +1,7 @@
 use crate::order::{Buy, Desk, failure};
 use crate::poll::at_once;
 use proptest::prelude::*;
-use rialto_bus::behaviour::{Clock, ManualClock, Retry, RetryPlan};
+use rialto_bus::behaviour::{Clock, ManualTimer, Retry, RetryPlan};
 use rialto_bus::{Bus, Context, Dispatch, ErrorKind, behaviours, bus};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ const PLAN: RetryPlan = RetryPlan {
     pause_max: Duration::from_millis(300),
 };
 
-type Again = Retry<Arc<ManualClock>, fn() -> u64>;
+type Again = Retry<Arc<ManualTimer>, fn() -> u64>;
 
 bus! { struct Shop { all through [Again] { desk: Desk => later Buy; } } }
 
 /// A shop whose pauses are as long as may be, and its clock, on which nobody sleeps.
-fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::skipping());
+fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualTimer>) {
+    let clock = Arc::new(ManualTimer::skipping());
     let again = Retry::with_randomness(PLAN, clock.clone(), (|| 0) as fn() -> u64);
     let desk = Desk::failing(failures.iter().copied().map(failure));
     (Shop { all: behaviours![again], desk }, clock)
@@ -52,7 +52,7 @@ fn what_cannot_be_helped_is_not_tried_again() {
 
 #[test]
 fn the_mark_of_the_error_counts_and_not_its_kind() {
-    let clock = Arc::new(ManualClock::skipping());
+    let clock = Arc::new(ManualTimer::skipping());
     let again = Retry::with_randomness(PLAN, clock, (|| 0) as fn() -> u64);
     let errors =
         [failure(ErrorKind::Conflict).retryable(true), failure(ErrorKind::Busy).retryable(false)];
@@ -65,7 +65,7 @@ fn the_mark_of_the_error_counts_and_not_its_kind() {
 fn no_pause_lasts_beyond_the_deadline() {
     let (shop, clock) = shop(&[ErrorKind::Busy; 9]);
     let mut cx = Context::new();
-    cx.deadline = Some(clock.now() + Duration::from_millis(300));
+    cx.deadline = Some(clock.monotonic() + Duration::from_millis(300));
     buy(&shop, &cx).unwrap_err();
     assert_eq!((shop.desk.asked(), clock.elapsed()), (2, Duration::from_millis(100)));
 }

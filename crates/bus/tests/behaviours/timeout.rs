@@ -1,6 +1,6 @@
 use crate::order::Buy;
 use crate::poll::{Stepped, at_once};
-use rialto_bus::behaviour::{Clock, ManualClock, Timeout, Timer};
+use rialto_bus::behaviour::{Clock, ManualTimer, Timeout, Timer};
 use rialto_bus::{Bus, Context, Dispatch, ErrorKind, Handler, Result, behaviours, bus};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Takes as many seconds as are bought, and notes the deadlines that it is told.
 struct Slow {
-    clock: Arc<ManualClock>,
+    clock: Arc<ManualTimer>,
     deadlines: Mutex<Vec<Option<Instant>>>,
 }
 
 impl Handler<Buy> for Slow {
     async fn handle(&self, buy: Buy, cx: &Context<'_>) -> Result<u32> {
         self.deadlines.lock().unwrap().push(cx.deadline);
-        self.clock.sleep_until(self.clock.now() + SECOND * buy.quantity).await;
+        self.clock.sleep_until(self.clock.monotonic() + SECOND * buy.quantity).await;
         Ok(buy.quantity)
     }
 }
 
-bus! { struct Shop { all through [Timeout<Arc<ManualClock>>] { slow: Slow => later Buy; } } }
+bus! { struct Shop { all through [Timeout<Arc<ManualTimer>>] { slow: Slow => later Buy; } } }
 
-fn shop(clock: &Arc<ManualClock>) -> Shop {
+fn shop(clock: &Arc<ManualTimer>) -> Shop {
     Shop {
         all: behaviours![Timeout::new(SECOND * 5, clock.clone())],
         slow: Slow { clock: clock.clone(), deadlines: Mutex::default() },
@@ -32,7 +32,7 @@ fn shop(clock: &Arc<ManualClock>) -> Shop {
 
 #[test]
 fn what_takes_too_long_is_given_up() {
-    let clock = Arc::new(ManualClock::new());
+    let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let cx = Context::new();
     let mut order = Stepped::new(shop.send(Buy { quantity: 6 }, &cx));
@@ -45,7 +45,7 @@ fn what_takes_too_long_is_given_up() {
 
 #[test]
 fn an_answer_in_time_counts() {
-    let clock = Arc::new(ManualClock::new());
+    let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let cx = Context::new();
     let mut order = Stepped::new(shop.send(Buy { quantity: 5 }, &cx));
@@ -56,9 +56,9 @@ fn an_answer_in_time_counts() {
 
 #[test]
 fn the_sooner_deadline_holds_and_is_handed_down() {
-    let clock = Arc::new(ManualClock::new());
+    let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
-    let now = clock.now();
+    let now = clock.monotonic();
     for (given, told) in [(None, 5), (Some(2), 2), (Some(9), 5)] {
         let mut cx = Context::new();
         cx.deadline = given.map(|seconds| now + SECOND * seconds);
@@ -69,10 +69,10 @@ fn the_sooner_deadline_holds_and_is_handed_down() {
 
 #[test]
 fn what_comes_too_late_is_not_begun() {
-    let clock = Arc::new(ManualClock::new());
+    let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let mut cx = Context::new();
-    cx.deadline = Some(clock.now());
+    cx.deadline = Some(clock.monotonic());
     let error = at_once(shop.send(Buy { quantity: 0 }, &cx)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(shop.slow.deadlines.lock().unwrap().is_empty());
@@ -80,7 +80,7 @@ fn what_comes_too_late_is_not_begun() {
 
 #[test]
 fn it_gives_up_on_a_dynamic_bus() {
-    let clock = Arc::new(ManualClock::new());
+    let clock = Arc::new(ManualTimer::new());
     let Shop { all, slow } = shop(&clock);
     let bus = Bus::builder().handle::<Buy, _, _>(all, slow).build().unwrap();
     let cx = Context::new();

@@ -11,8 +11,8 @@ use crate::trouble::{Damage, NEVER, Trouble};
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Faults;
 use rialto_engine::{
-    Cipher, Clock, Compression, Engine, EngineConfig, EventReader, Health, KeyRing, Level,
-    Producer, RecoveryReport, Sabotage, Sealing, Step, Stepped, verify,
+    Cipher, Compression, Engine, EngineConfig, EventReader, Health, KeyRing, Level, Producer,
+    RecoveryReport, Sabotage, Sealing, Step, Stepped, verify,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use std::collections::HashMap;
@@ -124,7 +124,7 @@ impl History<'_> {
         let lies_before = self.bench.disk.lies_told();
         let Some((engine, mut stepped)) = self.begin(&troubles)? else { return Ok(false) };
         let engine = Arc::new(engine);
-        self.began = (engine.clock().time, self.bench.clock.monotonic());
+        self.began = (engine.clock().time, self.bench.clock.passed());
         let mut clients: Vec<Client> = (0..1 + self.random.below(3))
             .map(|_| Client { producer: engine.producer(), sent: HashMap::new() })
             .collect();
@@ -274,7 +274,7 @@ impl History<'_> {
                     _ => 1 + self.random.below(4),
                 };
                 for _ in 0..burst {
-                    let now = Timestamp(self.bench.clock.monotonic().as_nanos() as u64);
+                    let now = Timestamp(self.bench.clock.passed().as_nanos() as u64);
                     let command = self.traffic.command(&mut self.random, now);
                     let level = self.random.percent(10).then(|| self.random.pick(&Level::ALL));
                     let client = if self.traffic.is_in_order() {
@@ -306,7 +306,7 @@ impl History<'_> {
                 }
                 stepped.step(step);
                 self.bench.disk.hang_never();
-                self.shadow.marks(engine.marks(), self.bench.clock.monotonic());
+                self.shadow.marks(engine.marks(), self.bench.clock.passed());
                 if let Some(violation) =
                     self.violation.lock().expect("no thread panics with it").take()
                 {
@@ -323,8 +323,8 @@ impl History<'_> {
                 self.bench.clock.step(hours * 3_600_000_000_000);
                 self.coverage.steps_of_the_clock += 1;
             }
-            88..93 => self.bench.clock.advance(self.random.below(2_000)),
-            93..94 => self.bench.clock.advance(2_000_000_000),
+            88..93 => self.bench.clock.advance(Duration::from_nanos(self.random.below(2_000))),
+            93..94 => self.bench.clock.advance(Duration::from_secs(2)),
             94..95 => drop(engine.request_snapshot()),
             _ => {}
         }
@@ -381,7 +381,7 @@ impl History<'_> {
                 }
             }
         }
-        self.shadow.marks(engine.marks(), self.bench.clock.monotonic());
+        self.shadow.marks(engine.marks(), self.bench.clock.passed());
         Ok(())
     }
 

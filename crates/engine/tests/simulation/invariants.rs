@@ -6,7 +6,7 @@
 use crate::oracle::Oracle;
 use crate::shadow::Shadow;
 use crate::stage::Bench;
-use rialto_engine::{Clock, Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
+use rialto_engine::{Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
 use rialto_model::{Seq, Timestamp};
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub(crate) fn time_is_the_monotonic_clocks(
     began: (Timestamp, Duration),
     bench: &Bench,
 ) -> Result<(), String> {
-    let passed = bench.clock.monotonic().saturating_sub(began.1);
+    let passed = bench.clock.passed().saturating_sub(began.1);
     let latest = began.0.0 + (passed + bench.config.clock_step_max).as_nanos() as u64;
     if reply.result.is_ok() && reply.time.0 > latest {
         return Err(format!("{} was stamped with {}, after {latest}", reply.seq, reply.time));

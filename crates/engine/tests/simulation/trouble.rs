@@ -5,6 +5,7 @@ use rialto_disk::{Disk, Faults};
 use rialto_engine::{Engine, Health, SubmitError};
 use rialto_model::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// More operations than any history has.
 pub(crate) const NEVER: u64 = 1 << 60;
@@ -116,7 +117,7 @@ impl History<'_> {
         let (engine, clock) = (Arc::clone(engine), Arc::clone(&self.bench.clock));
         let (violation, released) = (Arc::clone(&self.violation), engine.released());
         self.bench.disk.hang(&self.bench.config.data_dir, 0, move || {
-            clock.advance(lasting * 1_000_000);
+            clock.advance(Duration::from_millis(lasting));
             let health = engine.health();
             let submit = engine.producer().submit(0, &Command::Tick, None);
             let is_so = match &health {

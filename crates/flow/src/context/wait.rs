@@ -147,12 +147,12 @@ async fn wait(
         }
         let until = *begun.get_or_insert_with(|| {
             let until = match limit {
-                Limit::Never => Timestamp::NEVER,
+                Limit::Never => Timestamp::MAX,
                 Limit::Until(time) => time,
                 Limit::Within(duration) => at.after(duration),
             };
             // A time that was counted from now must be the same after a restart.
-            if until != Timestamp::NEVER && until > at {
+            if until != Timestamp::MAX && until > at {
                 state.record(&Entry::Waiting { place, name, at, until });
             }
             until

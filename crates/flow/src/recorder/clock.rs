@@ -3,6 +3,7 @@
 use crate::{Clock, SystemClock, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, PoisonError, TryLockError};
+use std::time::Instant;
 
 /// How long it runs at first before it is compared with the machine's clock again; twice as long
 /// each time, up to [`INTERVAL_NS_MAX`].
@@ -105,6 +106,10 @@ impl Clock for TickClock {
             return self.compare(course, ticks);
         }
         Timestamp(course.at(ticks))
+    }
+
+    fn monotonic(&self) -> Instant {
+        SystemClock.monotonic()
     }
 }
 

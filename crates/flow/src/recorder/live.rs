@@ -31,7 +31,7 @@ pub(crate) struct LiveStep {
 pub(crate) struct Aside {
     step: StepId,
     parent: StepId,
-    /// [`Timestamp::NEVER`] unless it was told.
+    /// [`Timestamp::MAX`] unless it was told.
     finished: Timestamp,
 }
 
@@ -66,7 +66,7 @@ impl Live {
             name: "",
             subject: Subject::default(),
             began: Timestamp(0),
-            ended: Timestamp::NEVER,
+            ended: Timestamp::MAX,
             outcome: None,
             is_untaken: false,
             failure: String::new(),
@@ -92,7 +92,7 @@ impl Live {
         self.name = name;
         self.subject = subject;
         self.began = now;
-        self.ended = Timestamp::NEVER;
+        self.ended = Timestamp::MAX;
         self.outcome = None;
         self.failure.clear();
         self.steps.clear();
@@ -148,7 +148,7 @@ impl Live {
             if self.asides.len() == self.asides.capacity() {
                 grow(&mut self.asides, self.steps_max as usize);
             }
-            let (parent, finished) = (StepId::BEGIN, Timestamp::NEVER);
+            let (parent, finished) = (StepId::BEGIN, Timestamp::MAX);
             self.asides.insert(at, Aside { step, parent, finished });
             at
         });
@@ -197,7 +197,7 @@ impl Live {
                 parent: aside.map_or(StepId::BEGIN, |aside| aside.parent),
                 name: step.name.into(),
                 at: step.at,
-                finished: aside.map(|aside| aside.finished).filter(|at| *at != Timestamp::NEVER),
+                finished: aside.map(|aside| aside.finished).filter(|at| *at != Timestamp::MAX),
             }
         });
         let ended = self.outcome.map(|outcome| match outcome {

@@ -166,7 +166,7 @@ impl RunState {
 
     /// Asks once to be polled at a time.
     pub(crate) fn want(&mut self, at: Timestamp) {
-        if at != Timestamp::NEVER {
+        if at != Timestamp::MAX {
             self.wanted.push(at);
         }
     }

@@ -1,11 +1,12 @@
 //! A clock that is read often and set rarely.
 
-use super::{Clock, SystemClock, wait};
+use super::{BlockingTimer, wait};
+use rialto_clock::{Clock, SystemClock, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A clock that costs one load from memory, because a thread of its own refreshes it.
 ///
@@ -77,12 +78,23 @@ impl CachedClock {
     }
 }
 
+/// Its wall clock counts whole milliseconds; its monotonic clock is the machine's.
 impl Clock for CachedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.now_ms().saturating_mul(1_000_000))
+    }
+
+    fn monotonic(&self) -> Instant {
+        SystemClock.monotonic()
+    }
+
     #[inline]
     fn now_ms(&self) -> u64 {
         self.shared.now_ms.load(Ordering::Relaxed)
     }
+}
 
+impl BlockingTimer for CachedClock {
     fn wait_until(&self, ms: u64, at_most: Duration) -> bool {
         let refreshed = || {
             self.shared.refresh();

@@ -1,53 +1,35 @@
 //! Where the time of an id comes from.
 
 mod cached;
-mod manual;
+mod simulated;
 
 pub use cached::CachedClock;
-pub use manual::ManualClock;
+pub use simulated::SimulatedTimer;
 
+use rialto_clock::{Clock, SystemClock};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-/// A clock in milliseconds since 1970. It may step back; a generator copes with that.
-pub trait Clock {
-    /// Milliseconds since 1970-01-01 UTC.
-    fn now_ms(&self) -> u64;
-
-    /// Waits until the clock says `ms` or more, but no longer than `at_most`, and returns whether
-    /// it does. There is no default, because only the clock knows how its time passes.
+/// A clock that a thread can wait on. It may step back; a generator copes with that.
+pub trait BlockingTimer: Clock {
+    /// Waits until [`Clock::now_ms`] is `ms` or more, but no longer than `at_most`, and returns whether
+    /// it is. There is no default, because only the clock knows how its time passes.
     fn wait_until(&self, ms: u64, at_most: Duration) -> bool;
 }
 
-impl<C: Clock + ?Sized> Clock for Arc<C> {
-    #[inline]
-    fn now_ms(&self) -> u64 {
-        (**self).now_ms()
-    }
-
+impl<T: BlockingTimer + ?Sized> BlockingTimer for Arc<T> {
     fn wait_until(&self, ms: u64, at_most: Duration) -> bool {
         (**self).wait_until(ms, at_most)
     }
 }
 
-/// The clock of the operating system, read for each id.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> u64 {
-        // A clock before 1970 is as wrong as one at 1970, and the generator refuses both unless
-        // its epoch is that.
-        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        since.as_millis() as u64
-    }
-
+impl BlockingTimer for SystemClock {
     fn wait_until(&self, ms: u64, at_most: Duration) -> bool {
         wait(|| self.now_ms(), ms, at_most)
     }
 }
 
-/// So near to the end, sleeping would overshoot.
+/// Sleeping overshoots by less than this.
 const SLEEP_SLACK: Duration = Duration::from_micros(200);
 /// The longest sleep between two looks, because the clock may be set meanwhile.
 const SLEEP_MAX: Duration = Duration::from_millis(5);

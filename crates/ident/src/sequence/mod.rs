@@ -18,7 +18,7 @@ mod model;
 
 pub(crate) use word::Word;
 
-use crate::clock::Clock;
+use crate::clock::BlockingTimer;
 use crate::error::IdError;
 use crate::layout::{Layout, Part};
 use crate::policy::{Cause, Policy, Verdict};
@@ -64,7 +64,7 @@ impl<W: Word> Sequence<W> {
 
     /// Takes one ticket.
     #[inline]
-    pub(crate) fn take(&self, clock: &impl Clock) -> Result<u64, IdError> {
+    pub(crate) fn take(&self, clock: &impl BlockingTimer) -> Result<u64, IdError> {
         let unit = clock.now_ms().wrapping_sub(self.epoch_ms);
         // Whoever opened the gate had raised the word to this millisecond before, and that is seen
         // with the gate.
@@ -80,7 +80,7 @@ impl<W: Word> Sequence<W> {
 
     /// Takes `count` tickets in a row, at least one, and returns the first.
     #[inline(never)]
-    pub(crate) fn take_many(&self, count: u32, clock: &impl Clock) -> Result<u64, IdError> {
+    pub(crate) fn take_many(&self, count: u32, clock: &impl BlockingTimer) -> Result<u64, IdError> {
         let count = u64::from(count);
         loop {
             let (unit, cause) = self.look(clock)?;
@@ -109,7 +109,7 @@ impl<W: Word> Sequence<W> {
 
     /// Decides about a ticket that was taken through the gate and lies behind it.
     #[cold]
-    fn settle(&self, ticket: u64, clock: &impl Clock) -> Result<u64, IdError> {
+    fn settle(&self, ticket: u64, clock: &impl BlockingTimer) -> Result<u64, IdError> {
         self.gate.0.store(CLOSED, Ordering::Relaxed);
         self.check(ticket)?;
         let (unit, cause) = self.look(clock)?;
@@ -128,7 +128,7 @@ impl<W: Word> Sequence<W> {
         cause: Cause,
         first: u64,
         last: u64,
-        clock: &impl Clock,
+        clock: &impl BlockingTimer,
     ) -> Result<u64, IdError> {
         let is_let_go = match verdict {
             Verdict::Take => true,
@@ -145,7 +145,7 @@ impl<W: Word> Sequence<W> {
     }
 
     /// The clock's time since the epoch, and why a ticket would be ahead of it if it were.
-    fn look(&self, clock: &impl Clock) -> Result<(u64, Cause), IdError> {
+    fn look(&self, clock: &impl BlockingTimer) -> Result<(u64, Cause), IdError> {
         // Read before the clock: another thread's later reading must not make ours look like a step
         // back.
         let seen = self.seen.load(Ordering::Acquire);

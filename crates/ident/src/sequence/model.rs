@@ -2,15 +2,16 @@
 //! and from one thread to the next, and are where the policy allows.
 
 use super::{Sequence, Word};
-use crate::clock::Clock;
+use crate::clock::BlockingTimer;
 use crate::error::IdError;
 use crate::layout::Layout;
 use crate::policy::{Exhausted, Policy, SteppedBack};
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
+use rialto_clock::{Clock, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl Word for AtomicU64 {
     fn new(value: u64) -> AtomicU64 {
@@ -42,10 +43,20 @@ impl Word for AtomicU64 {
 struct ModelClock(AtomicU64);
 
 impl Clock for ModelClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.now_ms() * 1_000_000)
+    }
+
+    fn monotonic(&self) -> Instant {
+        Instant::now()
+    }
+
     fn now_ms(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
+}
 
+impl BlockingTimer for ModelClock {
     fn wait_until(&self, ms: u64, _at_most: Duration) -> bool {
         self.0.fetch_max(ms, Ordering::SeqCst);
         true

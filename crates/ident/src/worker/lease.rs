@@ -1,8 +1,9 @@
 //! Worker ids that the processes of a host share out between them.
 
 use super::WorkerError;
-use crate::clock::{Clock, SystemClock};
+use crate::clock::BlockingTimer;
 use crate::layout::{Layout, Part};
+use rialto_clock::{Clock, SystemClock};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -124,7 +125,7 @@ fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Worke
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Config, Generator, ManualClock, Policy};
+    use crate::{Config, Generator, Policy, SimulatedTimer};
 
     fn layout() -> Layout {
         Layout::new(41, 0, 1, 12).unwrap()
@@ -150,7 +151,7 @@ mod tests {
             let mut policy = Policy::default();
             policy.stepped_back.borrow_max = Duration::from_hours(1);
             let config = Config { policy, ..Config::new(layout(), lease.into()) };
-            Generator::new(config, ManualClock::new(clock_ms)).unwrap()
+            Generator::new(config, SimulatedTimer::new(clock_ms)).unwrap()
         };
         let now = SystemClock.now_ms() + 60_000;
         let last = generator(now).next().unwrap();

@@ -40,7 +40,7 @@ fn mount_events(queue: &Queue, engine: &Engine) -> Result<(), Failure> {
         content_type: EVENTS_CONTENT_TYPE,
         time_of: |record| {
             // One that this build does not know is read all the same.
-            decode_events(record).map_or(Timestamp::default(), |(time, _)| Timestamp(time.0))
+            decode_events(record).map_or(Timestamp::default(), |(time, _)| time)
         },
     };
     match queue.mount(EVENTS_TOPIC, log) {

@@ -11,8 +11,8 @@ use crate::references::{IdWork, Work};
 use crate::report::{Case, Risk, Row, Transport};
 use crate::suite::{Context, Outcome, Suite};
 use rialto_ident::{
-    CachedClock, Clock, Config, Exhausted, Generator, Id, IdError, Layout, Policy, SystemClock,
-    Worker,
+    BlockingTimer, CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy,
+    SystemClock, Worker,
 };
 use std::sync::Arc;
 
@@ -57,7 +57,11 @@ fn with_ceiling(row: Row, layout: Layout) -> Row {
     row.check("layout", layout.to_string()).check("ceiling_per_second", layout.ceiling())
 }
 
-fn generator<C: Clock>(layout: Layout, policy: Policy, clock: C) -> Result<Generator<C>, IdError> {
+fn generator<C: BlockingTimer>(
+    layout: Layout,
+    policy: Policy,
+    clock: C,
+) -> Result<Generator<C>, IdError> {
     Generator::new(Config { policy, ..Config::new(layout, Worker::explicit(7)) }, clock)
 }
 
@@ -132,7 +136,7 @@ fn one_by_one(calls: u64, next: impl Fn() -> Option<Id>) -> Sums {
     count.sums()
 }
 
-fn in_batches<C: Clock>(calls: u64, batch: u64, ids: &Generator<C>) -> Sums {
+fn in_batches<C: BlockingTimer>(calls: u64, batch: u64, ids: &Generator<C>) -> Sums {
     let mut count = Ascending::default();
     for _ in 0..calls / batch {
         for id in ids.reserve(batch as u32).into_iter().flatten() {
@@ -142,7 +146,7 @@ fn in_batches<C: Clock>(calls: u64, batch: u64, ids: &Generator<C>) -> Sums {
     count.sums()
 }
 
-fn until_there_is_one<C: Clock>(ids: &Generator<C>) -> Option<Id> {
+fn until_there_is_one<C: BlockingTimer>(ids: &Generator<C>) -> Option<Id> {
     loop {
         match ids.next() {
             Err(IdError::Exhausted { .. }) => std::hint::spin_loop(),

@@ -130,5 +130,5 @@ fn took(record: &Record) -> Option<String> {
 
 /// When it began.
 fn began(record: &Record) -> String {
-    super::utc::show(rialto_model::Timestamp(record.began().0))
+    super::utc::show(record.began())
 }
