@@ -11,8 +11,9 @@ use std::process::ExitCode;
 const FLOORS: &[(&str, u32)] = &[
     // Runs in the compiler only: the macros of `bus`, on which its room stands.
     ("rialto-bus-macros", 0),
-    // The derive of `flow`.
-    ("rialto-flow-macros", 0),
+    // The derive of `recorder`.
+    ("rialto-recorder-macros", 0),
+    ("rialto-spinlock", 0),
     ("rialto-clock", 0),
     ("rialto-model", 1),
     ("rialto-disk", 1),
@@ -21,6 +22,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-bus", 1),
     ("rialto-core", 2),
     ("rialto-log", 2),
+    ("rialto-recorder", 2),
     ("rialto-engine", 3),
     ("rialto-flow", 3),
     ("rialto-queue", 3),

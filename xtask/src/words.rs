@@ -26,7 +26,6 @@ const SHARED: &[&str] = &[
     "Fill",
     "Flaw",
     "Health",
-    "IdError",
     "Kind",
     "Limits",
     "MemoryStore",

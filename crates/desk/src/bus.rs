@@ -16,8 +16,8 @@ use crate::{
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
 use rialto_engine::{Engine, Level, Storage};
-use rialto_flow::recorder::{RecordRequests, Recorder};
 use rialto_model::{Outcome, Symbol};
+use rialto_recorder::{RecordRequests, Recorder};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

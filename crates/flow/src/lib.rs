@@ -48,28 +48,27 @@
 //!
 //! Next: what steps can do is said at [`FlowContext`] and [`Step`], what is promised and what is not in
 //! `docs/flow.md`, what lies on the disk in `docs/formats/flow.md`. Messages that must leave exactly
-//! once are for the [`outbox`], and [`recorder`] writes down what flows and requests did.
+//! once are for the [`outbox`], and [`RecordRuns`] writes down what runs did.
 
 mod context;
 mod error;
 mod flow;
 mod flows;
 pub mod history;
-mod id;
 mod observe;
 pub mod outbox;
 mod prefetch;
-pub mod recorder;
+mod record_runs;
 mod retry;
 mod run;
-mod spin_lock;
 pub mod store;
 
 pub use context::{Child, FlowContext, Step, StepFuture, StepKey, TimedWait, Wait};
 pub use error::{FlowError, FlowsError, Parked, RunError, StepError};
 pub use flow::Flow;
 pub use flows::{Builder, Confirmation, Flows, Handle, Options};
-pub use id::{FlowId, IdError};
 pub use observe::{Observed, Observer};
+pub use record_runs::RecordRuns;
 pub use retry::Retry;
 pub use rialto_clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use rialto_recorder::{FlowId, FlowIdError};

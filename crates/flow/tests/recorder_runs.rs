@@ -3,8 +3,9 @@
 
 mod support;
 
-use rialto_flow::recorder::{Bounds, Ending, RecordRuns, Recorder, Sampling};
+use rialto_flow::RecordRuns;
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, ManualClock, Options};
+use rialto_recorder::{Bounds, RecordEnding, Recorder, Sampling};
 use std::sync::Arc;
 use support::{Saga, World, clock, id, manual, memory};
 
@@ -55,7 +56,7 @@ fn a_failed_run_tells_why_and_what_was_undone() {
     let records = recorder.list();
     assert_eq!(records.len(), 1);
     assert_eq!(records[0].subject().flow, Some(id("bad")));
-    let failed = Ending::Failed { code: "failed", message: "three: no" };
+    let failed = RecordEnding::Failed { code: "failed", message: "three: no" };
     assert_eq!(records[0].ending(), Some(failed));
     let steps: Vec<&str> = records[0].steps().iter().map(|step| step.name()).collect();
     assert_eq!(steps, ["one", "two", "three", "undo", "undo"]);

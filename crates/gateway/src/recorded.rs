@@ -7,8 +7,8 @@ use axum::extract::Request;
 use axum::http::{Extensions, Method};
 use axum::response::Response;
 use rialto_bus::Context;
-use rialto_flow::recorder::{Recorder, Recording, Subject};
 use rialto_ident::Id;
+use rialto_recorder::{Recorder, Recording, Subject};
 use std::sync::Arc;
 
 /// Records requests that may change something, if the venue has a recorder.

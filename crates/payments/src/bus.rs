@@ -9,7 +9,7 @@ use crate::withdrawal::{Decision, Withdrawal, WithdrawalId};
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing};
 use rialto_bus::{Context, Handler, Result, behaviours, bus};
 use rialto_desk::{Authorisation, Durations};
-use rialto_flow::recorder::{RecordRequests, Recorder};
+use rialto_recorder::{RecordRequests, Recorder};
 use std::sync::Arc;
 
 bus! {

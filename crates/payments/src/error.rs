@@ -3,7 +3,7 @@
 use crate::withdrawal::{State, Withdrawal, WithdrawalId};
 use rialto_bus::{Error, ErrorKind};
 use rialto_flow::store::StoreError;
-use rialto_flow::{FlowsError, IdError};
+use rialto_flow::{FlowIdError, FlowsError};
 use rialto_model::RejectReason;
 use std::io;
 
@@ -89,7 +89,7 @@ pub(crate) fn stopped() -> Error {
     Error::new(ErrorKind::Unavailable, "stopped", message)
 }
 
-pub(crate) fn bad_id(error: IdError) -> Error {
+pub(crate) fn bad_id(error: FlowIdError) -> Error {
     Error::new(ErrorKind::Invalid, "invalid_field", "The reference cannot name a withdrawal.")
         .with_source(error)
 }

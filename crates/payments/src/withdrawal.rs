@@ -1,6 +1,6 @@
 //! What a withdrawal is, and how far it has come.
 
-use rialto_flow::{FlowId, IdError};
+use rialto_flow::{FlowId, FlowIdError};
 use rialto_model::{AccountId, Reference, RejectReason, Seq, Text, Timestamp, Transfer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,7 +34,7 @@ impl WithdrawalId {
     }
 
     /// What its flow is called. Fails only for texts that no reference may be.
-    pub(crate) fn flow_id(&self) -> Result<FlowId, IdError> {
+    pub(crate) fn flow_id(&self) -> Result<FlowId, FlowIdError> {
         FlowId::new(&format!("w-{self}"))
     }
 }

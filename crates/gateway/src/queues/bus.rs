@@ -14,8 +14,8 @@ use super::transaction::CommitTransaction;
 use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{behaviours, bus};
 use rialto_desk::Durations;
-use rialto_flow::recorder::{RecordRequests, Recorder};
 use rialto_queue::Queue;
+use rialto_recorder::{RecordRequests, Recorder};
 use std::sync::Arc;
 use tokio::sync::watch;
 

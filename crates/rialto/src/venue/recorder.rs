@@ -6,10 +6,10 @@ use crate::inspect::RECORDINGS_DIR;
 use crate::tell_all;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, StorageLevel};
-use rialto_flow::recorder::{
+use rialto_lifecycle::{Component, Failure, Health};
+use rialto_recorder::{
     Bounds, Keeper, Recorder, RecordingError, RecordingWriter, RingBounds, Sampling, TickClock,
 };
-use rialto_lifecycle::{Component, Failure, Health};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ use crate::error::{BenchError, verify};
 use crate::references::{FlowWork, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
-use rialto_flow::recorder::{Bounds, Capture, Recorder, Recording, Sampling, Subject, TickClock};
 use rialto_flow::{Clock, SystemClock};
+use rialto_recorder::{Bounds, Capture, Recorder, Recording, Sampling, Subject, TickClock};
 use std::hint::black_box;
 
 /// Targets, in nanoseconds.

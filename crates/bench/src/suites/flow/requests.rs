@@ -6,7 +6,7 @@ use crate::error::BenchError;
 use crate::report::Row;
 use crate::suite::Context as Bench;
 use rialto_bus::{Command, Context, Dispatch, HandlerNow, Request, Result, behaviours, bus};
-use rialto_flow::recorder::{Bounds, RecordRequests, Recorder, Sampling, TickClock};
+use rialto_recorder::{Bounds, RecordRequests, Recorder, Sampling, TickClock};
 use std::hint::black_box;
 use std::sync::Arc;
 

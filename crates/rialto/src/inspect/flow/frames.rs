@@ -1,8 +1,8 @@
 //! A record and all that it asked, as one row of moments.
 
 use rialto_flow::Timestamp;
-use rialto_flow::recorder::{Record, Step, StepId, Tree, Value};
 use rialto_model::Seq;
+use rialto_recorder::{Record, Step, StepId, Tree, Value};
 use std::collections::BTreeMap;
 
 /// What happened at a moment.

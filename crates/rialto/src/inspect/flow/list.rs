@@ -3,8 +3,8 @@
 use super::{began, output, read, request_id, result, took};
 use crate::Error;
 use crate::inspect::utc;
-use rialto_flow::recorder::{Ending, Record, RecordId};
 use rialto_model::Timestamp;
+use rialto_recorder::{Record, RecordEnding, RecordId};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<(), Error> {
 
 impl Args {
     fn wants(&self, record: &Record) -> bool {
-        let is_failed = !matches!(record.ending(), None | Some(Ending::Succeeded));
+        let is_failed = !matches!(record.ending(), None | Some(RecordEnding::Succeeded));
         (self.all || record.subject().parent == RecordId::NONE)
             && (!self.failed || is_failed)
             && self.since.is_none_or(|since| record.began().0 >= since.0)
@@ -63,15 +63,15 @@ impl Args {
 /// What stands in a list of a record.
 pub(super) fn brief(record: &Record) -> serde_json::Value {
     let (code, message) = match record.ending() {
-        Some(Ending::Failed { code, message }) => (Some(code), Some(message)),
+        Some(RecordEnding::Failed { code, message }) => (Some(code), Some(message)),
         _ => (None, None),
     };
     let ending = match record.ending() {
         None => "under_way",
-        Some(Ending::Succeeded) => "succeeded",
-        Some(Ending::Failed { .. }) => "failed",
-        Some(Ending::Abandoned) => "abandoned",
-        Some(Ending::Panicked) => "panicked",
+        Some(RecordEnding::Succeeded) => "succeeded",
+        Some(RecordEnding::Failed { .. }) => "failed",
+        Some(RecordEnding::Abandoned) => "abandoned",
+        Some(RecordEnding::Panicked) => "panicked",
     };
     let subject = record.subject();
     let parent = (subject.parent != RecordId::NONE).then_some(subject.parent.0.to_string());

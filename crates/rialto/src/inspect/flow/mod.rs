@@ -11,8 +11,8 @@ use super::output;
 use crate::terminal::note;
 use crate::{Error, tell_all};
 use rialto_disk::RealDisk;
-use rialto_flow::recorder::{Record, RecordId, Recordings, Tree};
 use rialto_ident::Id;
+use rialto_recorder::{Record, RecordId, Recordings, Tree};
 use std::path::{Path, PathBuf};
 
 /// Where the records of a data directory lie.
@@ -113,13 +113,13 @@ fn request_id(record: &Record) -> Option<String> {
 
 /// How a record ended, in a word or two.
 fn result(record: &Record) -> String {
-    use rialto_flow::recorder::Ending;
+    use rialto_recorder::RecordEnding;
     match record.ending() {
         None => "under way".to_owned(),
-        Some(Ending::Succeeded) => "ok".to_owned(),
-        Some(Ending::Failed { code, .. }) => format!("failed: {code}"),
-        Some(Ending::Abandoned) => "abandoned".to_owned(),
-        Some(Ending::Panicked) => "panicked".to_owned(),
+        Some(RecordEnding::Succeeded) => "ok".to_owned(),
+        Some(RecordEnding::Failed { code, .. }) => format!("failed: {code}"),
+        Some(RecordEnding::Abandoned) => "abandoned".to_owned(),
+        Some(RecordEnding::Panicked) => "panicked".to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn lines(moments: &[Moment<'_>], at: usize, past: &mut Past) -> Vec<S
         record.id()
     )];
     if matches!(moment.what, What::Ended)
-        && let Some(rialto_flow::recorder::Ending::Failed { message, .. }) = record.ending()
+        && let Some(rialto_recorder::RecordEnding::Failed { message, .. }) = record.ending()
     {
         lines.push(format!("    {pad}{message}"));
     }

@@ -2,7 +2,7 @@
 
 use super::{Which, began, list::brief, output, request_id};
 use crate::Error;
-use rialto_flow::recorder::{Record, StepId, Tree, Value};
+use rialto_recorder::{Record, StepId, Tree, Value};
 use serde_json::json;
 
 #[derive(Debug, clap::Args)]
