@@ -1,0 +1,103 @@
+//! API keys.
+
+use crate::text::Str;
+use rialto_model::{AccountId, MemberId, Scope, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a key may do with topics of queues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueGrantInfo {
+    /// The name of a topic, or how it begins and a `*`.
+    pub topics: String,
+    /// `produce`, `consume` and `admin`.
+    pub rights: Vec<QueueRight>,
+    /// Most topics that it may create.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics_max: Option<u32>,
+    /// Most groups that it may create.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_max: Option<u32>,
+    /// Most bytes that its topics may keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_max: Option<u64>,
+}
+
+/// Something that can be done with a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueRight {
+    /// Publish on it.
+    Produce,
+    /// Read it, and fetch messages as a member of its groups.
+    Consume,
+    /// Create and delete it and its groups.
+    Admin,
+}
+
+/// A key to create.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyCreateRequest<'a> {
+    /// A name for people, at most 100 bytes.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub label: Option<Str<'a>>,
+    /// Whose key.
+    pub member: MemberId,
+    /// The accounts that it may act for; left out, all that the member has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<Vec<AccountId>>,
+    /// What it may do.
+    #[serde(default)]
+    pub scopes: Vec<Scope>,
+    /// What it may do with topics.
+    #[serde(default)]
+    pub queues: Vec<QueueGrantInfo>,
+    /// When it stops working: nanoseconds since 1970, as text; left out is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A key whose secret is to be replaced.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyRotateRequest {
+    /// How long the secret before works too, in seconds.
+    pub overlap_s: u32,
+}
+
+/// A key; with its secret only where that was just made.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct KeyAnswer {
+    /// Its public id.
+    pub id: String,
+    /// Its secret. It is shown once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// A name for people.
+    pub label: String,
+    /// Whose key.
+    pub member: MemberId,
+    /// The accounts that it may act for.
+    pub accounts: Vec<AccountId>,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// What it may do with topics.
+    pub queues: Vec<QueueGrantInfo>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it stops working; null is never.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// Until when the secret before the last rotation works too.
+    pub previous_until: Option<Timestamp>,
+}
+
+/// All keys.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct KeysAnswer {
+    /// The keys, without their secrets.
+    pub keys: Vec<KeyAnswer>,
+}

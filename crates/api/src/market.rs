@@ -1,0 +1,266 @@
+//! Market data: what everybody may see.
+
+use crate::text::Whole;
+use rialto_model::CurrencyCode;
+use rialto_model::{
+    Decimal, InstrumentId, InstrumentKind, InstrumentState, OrderId, Scale, SelfTrade, Seq, Side,
+    Symbol, Timestamp, TradeId,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An instrument and its rules.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InstrumentInfo {
+    /// Its name.
+    pub symbol: Symbol,
+    /// Its number.
+    pub id: InstrumentId,
+    /// What kind of contract it is.
+    pub kind: InstrumentKind,
+    /// Whether it can be traded.
+    pub state: InstrumentState,
+    /// The currency that is traded.
+    pub base: CurrencyCode,
+    /// The currency that is paid.
+    pub quote: CurrencyCode,
+    /// Decimal places of its prices.
+    pub price_scale: Scale,
+    /// Decimal places of its quantities.
+    pub quantity_scale: Scale,
+    /// Decimal places of amounts of the base currency.
+    pub base_scale: Scale,
+    /// Decimal places of amounts of the quote currency.
+    pub quote_scale: Scale,
+    /// A price is a multiple of this.
+    pub tick: Decimal,
+    /// A quantity is a multiple of this.
+    pub lot: Decimal,
+    /// The largest quantity of an order.
+    pub quantity_max: Decimal,
+    /// The least price times quantity of an order.
+    pub notional_min: Decimal,
+    /// How far a price may be from the reference, in millionths; 0 is no limit.
+    pub collar_ppm: u32,
+    /// The reference before the first trade; 0 is none.
+    pub reference_price: Decimal,
+    /// How far a market order without a limit may trade from the best price, in millionths.
+    pub market_protection_ppm: u32,
+    /// Fee of the order that rested, in millionths of the notional; negative for a rebate.
+    pub maker_fee_ppm: i32,
+    /// Fee of the order that came in, in millionths of the notional.
+    pub taker_fee_ppm: i32,
+    /// What happens when orders of the same member would trade, where the order does not say.
+    pub self_trade: SelfTrade,
+    /// Most open orders of an account.
+    pub open_orders_max: u32,
+    /// When the day ends, in seconds after midnight UTC.
+    pub day_end_s: u32,
+    /// Whether balances are checked.
+    pub risk: bool,
+}
+
+/// All instruments.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InstrumentsAnswer {
+    /// The answer holds everything up to this command.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// The instruments.
+    pub instruments: Vec<InstrumentInfo>,
+}
+
+/// One instrument.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InstrumentAnswer {
+    /// The answer holds everything up to this command.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// The instrument.
+    pub instrument: InstrumentInfo,
+}
+
+/// A price level: price, quantity, number of orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelInfo(
+    /// The price.
+    pub Decimal,
+    /// What stands at it.
+    pub Decimal,
+    /// In how many orders.
+    pub u32,
+);
+
+/// An order of a public book: id, price, what is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BookOrderInfo(
+    /// The order.
+    pub OrderId,
+    /// Its price.
+    pub Decimal,
+    /// What is left of it.
+    pub Decimal,
+);
+
+/// Both sides of a book, best first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BookSides<T> {
+    /// The last change of the book that is in it.
+    pub last_seq: Seq,
+    /// To buy.
+    pub bids: Vec<T>,
+    /// To sell.
+    pub asks: Vec<T>,
+}
+
+/// A book: by price (`level` 2) or by order (`level` 3).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BookAnswer {
+    /// The answer holds everything up to this command.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// The symbol of the instrument.
+    pub instrument: Symbol,
+    /// What stands in it.
+    #[serde(flatten)]
+    pub sides: BookOf,
+}
+
+/// The two forms of a book.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BookOf {
+    /// By price.
+    Levels(BookSides<LevelInfo>),
+    /// By order.
+    Orders(BookSides<BookOrderInfo>),
+}
+
+/// A trade as the public sees it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TradeInfo {
+    /// Its id.
+    pub trade_id: TradeId,
+    /// The price.
+    pub price: Decimal,
+    /// The quantity.
+    pub quantity: Decimal,
+    /// The side of the order that came in.
+    pub taker_side: Side,
+    /// The command.
+    pub seq: Seq,
+    /// When.
+    pub time: Timestamp,
+}
+
+/// The last trades of an instrument, newest first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TradesAnswer {
+    /// The answer holds everything up to this command.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// The symbol of the instrument.
+    pub instrument: Symbol,
+    /// The trades.
+    pub trades: Vec<TradeInfo>,
+}
+
+/// The last 24 hours of an instrument.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TickerInfo {
+    /// The first price in the window.
+    pub open: Option<Decimal>,
+    /// The highest price in the window.
+    pub high: Option<Decimal>,
+    /// The lowest price in the window.
+    pub low: Option<Decimal>,
+    /// The last price ever, even when it is older than the window.
+    pub last: Option<Decimal>,
+    /// Last price less the first price in the window.
+    pub change: Option<Decimal>,
+    /// Traded in the window, in base currency.
+    pub base_volume: Decimal,
+    /// Traded in the window, in quote currency.
+    pub quote_volume: Decimal,
+    /// Trades in the window.
+    pub trades: Whole,
+}
+
+/// The last 24 hours of an instrument, and its best prices.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TickerAnswer {
+    /// The answer holds everything up to this command.
+    pub seq: Seq,
+    /// Its time.
+    pub time: Timestamp,
+    /// The symbol of the instrument.
+    pub instrument: Symbol,
+    /// The best price to sell at.
+    pub bid: Option<Decimal>,
+    /// The best price to buy at.
+    pub ask: Option<Decimal>,
+    /// The window.
+    #[serde(flatten)]
+    pub ticker: TickerInfo,
+}
+
+/// How fresh the answer has to be.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreshQuery {
+    /// Answer when everything up to this command is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_seq: Option<Seq>,
+}
+
+/// Which form of a book, and how much of it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BookQuery {
+    /// At most this many levels or orders of each side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub depth: Option<usize>,
+    /// By price or by order.
+    #[serde(default)]
+    pub level: BookLevel,
+    /// Answer when everything up to this command is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_seq: Option<Seq>,
+}
+
+/// The forms of a book.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BookLevel {
+    /// By price.
+    #[default]
+    #[serde(rename = "2")]
+    Prices,
+    /// By order.
+    #[serde(rename = "3")]
+    Orders,
+}
+
+/// How many of the last rows.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TradesQuery {
+    /// At most this many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// Answer when everything up to this command is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_seq: Option<Seq>,
+}
+
+/// The time at the venue.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TimeAnswer {
+    /// Nanoseconds since 1970.
+    pub time: Timestamp,
+}

@@ -1,0 +1,342 @@
+//! Every endpoint: its method, path, and what it takes and answers.
+
+use crate::health::{AliveAnswer, HealthAnswer, ReadyAnswer};
+use crate::key::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer};
+use crate::market::{
+    BookAnswer, BookQuery, FreshQuery, InstrumentAnswer, InstrumentsAnswer, TickerAnswer,
+    TimeAnswer, TradesAnswer, TradesQuery,
+};
+use crate::order::{
+    AccountQuery, AmendRequest, BatchAnswer, BatchRequest, CancelQuery, DeadManAnswer,
+    DeadManRequest, FillsAnswer, FillsQuery, MassCancelAnswer, MassCancelQuery, OrderAnswer,
+    OrderInfoAnswer, OrderRequest, OrdersAnswer, OrdersQuery,
+};
+use crate::queue::{
+    DeadLettersAnswer, DeadLettersQuery, FetchRequest, FetchedAnswer, GroupRequest, MessagesAnswer,
+    NackRequest, PublishQuery, PublishRequest, PublishedAnswer, PurgeAnswer, ReadQuery,
+    RedriveAnswer, RedriveQuery, SettleRequest, SettledAnswer, TopicInfo, TopicRequest,
+    TopicsAnswer, TransactionAnswer, TransactionRequest,
+};
+use crate::venue::{
+    AccountRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer, CreatedAnswer,
+    CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest, MemberRequest, RulesRequest,
+    RulesVersionAnswer, RulesVersionRequest, SnapshotAnswer, StateRequest, TransferAnswer,
+    TransferRequest,
+};
+use crate::withdrawal::{
+    ApproveRequest, RejectRequest, WithdrawalAnswer, WithdrawalRequest, WithdrawalsAnswer,
+    WithdrawalsQuery,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+/// No parameters, or an answer that says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// Who may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody.
+    Public,
+    /// A key with this scope.
+    Scope(rialto_model::Scope),
+    /// A key with this right to the topic.
+    Queue(&'static str),
+}
+
+/// Gives the schema of a type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// What an endpoint takes and answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint {
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The path, with parameters in braces.
+    pub path: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The chapter that it belongs to.
+    pub chapter: &'static str,
+    /// Who may ask.
+    pub access: Access,
+    /// The parameters behind the path.
+    pub query: SchemaOf,
+    /// The body, if it takes one.
+    pub body: Option<SchemaOf>,
+    /// The statuses of success, each with its body; `None` is not JSON.
+    pub answers: &'static [(u16, Option<SchemaOf>)],
+}
+
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+macro_rules! schema_or_none {
+    () => {
+        None
+    };
+    ($type:ty) => {
+        Some(schema_of::<$type> as SchemaOf)
+    };
+}
+
+macro_rules! routes {
+    ($($chapter:literal {
+        $($name:ident $method:literal $path:literal $access:expr, $summary:literal,
+            ($query:ty $(, $body:ty)?) -> [$($status:literal $($answer:ty)?),*];)*
+    })*) => {
+        /// An endpoint.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Route {
+            $($(#[doc = $summary] $name,)*)*
+            /// No endpoint: a path or a method that there is not.
+            None,
+        }
+
+        impl Route {
+            /// All endpoints, and last of all none.
+            pub const ALL: &'static [Route] = &[$($(Route::$name,)*)* Route::None];
+
+            /// Method and path.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(Route::$name => concat!($method, " ", $path),)*)*
+                    Route::None => "none",
+                }
+            }
+
+            /// The path, with parameters in braces.
+            #[must_use]
+            pub const fn path(self) -> &'static str {
+                match self {
+                    $($(Route::$name => $path,)*)*
+                    Route::None => "",
+                }
+            }
+
+            /// The HTTP method.
+            #[must_use]
+            pub const fn method(self) -> &'static str {
+                match self {
+                    $($(Route::$name => $method,)*)*
+                    Route::None => "",
+                }
+            }
+
+            /// What it takes and answers; nothing for none.
+            #[must_use]
+            pub fn endpoint(self) -> Option<Endpoint> {
+                match self {
+                    $($(Route::$name => Some(Endpoint {
+                        method: $method,
+                        path: $path,
+                        summary: $summary,
+                        chapter: $chapter,
+                        access: $access,
+                        query: schema_of::<$query>,
+                        body: schema_or_none!($($body)?),
+                        answers: &[$(($status, schema_or_none!($($answer)?))),*],
+                    }),)*)*
+                    Route::None => None,
+                }
+            }
+        }
+    };
+}
+
+const PUBLIC: Access = Access::Public;
+const READ: Access = Access::Scope(rialto_model::Scope::Read);
+const TRADE: Access = Access::Scope(rialto_model::Scope::Trade);
+const TRANSFER: Access = Access::Scope(rialto_model::Scope::Transfer);
+const ADMIN: Access = Access::Scope(rialto_model::Scope::Admin);
+const PRODUCE: Access = Access::Queue("produce");
+const CONSUME: Access = Access::Queue("consume");
+const MANAGE: Access = Access::Queue("admin");
+
+routes! {
+    "Orders" {
+        Place "POST" "/v1/orders" TRADE, "Enters an order. 200 if it had been entered before.",
+            (Nothing, OrderRequest) -> [201 OrderAnswer, 200 OrderAnswer];
+        Batch "POST" "/v1/orders/batch" TRADE, "Enters, cancels and amends orders, each by itself.",
+            (Nothing, BatchRequest) -> [200 BatchAnswer];
+        Cancel "DELETE" "/v1/orders/{id}" TRADE, "Cancels an order.",
+            (CancelQuery) -> [200 OrderAnswer];
+        MassCancel "DELETE" "/v1/orders" TRADE, "Cancels all orders of an account that match.",
+            (MassCancelQuery) -> [200 MassCancelAnswer];
+        Amend "PATCH" "/v1/orders/{id}" TRADE, "Changes the price or the quantity of an order.",
+            (Nothing, AmendRequest) -> [200 OrderAnswer];
+        Order "GET" "/v1/orders/{id}" READ, "Shows an order.",
+            (AccountQuery) -> [200 OrderInfoAnswer];
+        Orders "GET" "/v1/orders" READ, "Lists orders of an account.",
+            (OrdersQuery) -> [200 OrdersAnswer];
+        Fills "GET" "/v1/fills" READ, "Lists an account's parts in trades, newest first.",
+            (FillsQuery) -> [200 FillsAnswer];
+        Balances "GET" "/v1/balances" READ, "Lists the balances of an account.",
+            (AccountQuery) -> [200 BalancesAnswer];
+        DeadMan "PUT" "/v1/dead-man" TRADE, "Sets or resets the dead-man timer of an account.",
+            (Nothing, DeadManRequest) -> [200 DeadManAnswer];
+    }
+    "Withdrawals" {
+        Withdraw "POST" "/v1/withdrawals" TRANSFER, "Asks for a withdrawal.",
+            (Nothing, WithdrawalRequest) -> [201 WithdrawalAnswer, 200 WithdrawalAnswer, 202 WithdrawalAnswer];
+        Withdrawals "GET" "/v1/withdrawals" READ, "Lists withdrawals of an account.",
+            (WithdrawalsQuery) -> [200 WithdrawalsAnswer];
+        Withdrawal "GET" "/v1/withdrawals/{id}" READ, "Shows a withdrawal.",
+            (Nothing) -> [200 WithdrawalAnswer];
+        WithdrawalCancel "DELETE" "/v1/withdrawals/{id}" TRANSFER, "Cancels a withdrawal.",
+            (Nothing) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+    }
+    "Queues" {
+        QueueTopics "GET" "/v1/queues" CONSUME, "Lists the topics that the key may see.",
+            (Nothing) -> [200 TopicsAnswer];
+        QueueCreate "POST" "/v1/queues" MANAGE, "Creates a topic.",
+            (Nothing, TopicRequest) -> [201 TopicInfo];
+        QueueTopic "GET" "/v1/queues/{topic}" CONSUME, "Shows a topic and its groups.",
+            (Nothing) -> [200 TopicInfo];
+        QueueDelete "DELETE" "/v1/queues/{topic}" MANAGE, "Deletes a topic.",
+            (Nothing) -> [200 Nothing];
+        QueueTransaction "POST" "/v1/queues/transactions" PRODUCE,
+            "Publishes and acknowledges messages, together or not at all.",
+            (Nothing, TransactionRequest) -> [200 TransactionAnswer];
+        QueueGroupCreate "POST" "/v1/queues/{topic}/groups" MANAGE, "Creates a group.",
+            (Nothing, GroupRequest) -> [201 TopicInfo];
+        QueueGroupDelete "DELETE" "/v1/queues/{topic}/groups/{group}" MANAGE, "Deletes a group.",
+            (Nothing) -> [200 Nothing];
+        QueuePublish "POST" "/v1/queues/{topic}/messages" PRODUCE,
+            "Publishes messages: a JSON array, JSON lines or packed.",
+            (PublishQuery, PublishRequest) -> [201 PublishedAnswer];
+        QueueLeave "DELETE" "/v1/queues/{topic}/groups/{group}/consumers/{consumer}" CONSUME,
+            "A consumer leaves its group.",
+            (Nothing) -> [200 Nothing];
+        QueueRead "GET" "/v1/queues/{topic}/messages" CONSUME, "Reads messages without a group.",
+            (ReadQuery) -> [200 MessagesAnswer];
+        QueuePurge "DELETE" "/v1/queues/{topic}/messages" MANAGE, "Drops all messages of a topic.",
+            (Nothing) -> [200 PurgeAnswer];
+        QueueDeadLetters "GET" "/v1/queues/{topic}/dead-letters" CONSUME, "Lists dead letters.",
+            (DeadLettersQuery) -> [200 DeadLettersAnswer];
+        QueueRedrive "POST" "/v1/queues/{topic}/redrive" MANAGE, "Sends dead letters back.",
+            (RedriveQuery) -> [200 RedriveAnswer];
+        QueueFetch "POST" "/v1/queues/{topic}/groups/{group}/fetch" CONSUME,
+            "Delivers messages to a consumer.",
+            (Nothing, FetchRequest) -> [200 FetchedAnswer];
+        QueueAck "POST" "/v1/queues/{topic}/groups/{group}/ack" CONSUME, "Acknowledges messages.",
+            (Nothing, SettleRequest) -> [200 SettledAnswer];
+        QueueNack "POST" "/v1/queues/{topic}/groups/{group}/nack" CONSUME, "Gives messages back.",
+            (Nothing, NackRequest) -> [200 SettledAnswer];
+        QueueExtend "POST" "/v1/queues/{topic}/groups/{group}/extend" CONSUME,
+            "Gives a consumer more time for messages.",
+            (Nothing, SettleRequest) -> [200 SettledAnswer];
+        QueueStream "GET" "/v1/queues/{topic}/groups/{group}/stream" CONSUME,
+            "Delivers messages over WebSocket.",
+            (GroupStreamQuery) -> [101];
+    }
+    "Market data" {
+        Instruments "GET" "/v1/instruments" PUBLIC, "Lists all instruments.",
+            (FreshQuery) -> [200 InstrumentsAnswer];
+        Instrument "GET" "/v1/instruments/{symbol}" PUBLIC, "Shows an instrument.",
+            (FreshQuery) -> [200 InstrumentAnswer];
+        Book "GET" "/v1/book/{symbol}" PUBLIC, "Shows a book, by price or by order.",
+            (BookQuery) -> [200 BookAnswer];
+        Trades "GET" "/v1/trades/{symbol}" PUBLIC, "Lists the last trades.",
+            (TradesQuery) -> [200 TradesAnswer];
+        Ticker "GET" "/v1/ticker/{symbol}" PUBLIC, "Shows the last 24 hours.",
+            (FreshQuery) -> [200 TickerAnswer];
+        Time "GET" "/v1/time" PUBLIC, "Tells the time at the venue.",
+            (Nothing) -> [200 TimeAnswer];
+        Stream "GET" "/v1/stream" PUBLIC, "Market data and an account's own events over WebSocket.",
+            (Nothing) -> [101];
+        Openapi "GET" "/v1/openapi.json" PUBLIC, "This description, as OpenAPI 3.1.",
+            (Nothing) -> [200 serde_json::Value];
+        Asyncapi "GET" "/v1/asyncapi.json" PUBLIC, "The streams, as AsyncAPI 3.0.",
+            (Nothing) -> [200 serde_json::Value];
+    }
+    "Health" {
+        Health "GET" "/v1/health" PUBLIC, "Shows every part of the process.",
+            (AnyQuery) -> [200 HealthAnswer];
+        Ready "GET" "/v1/ready" PUBLIC, "Tells whether commands are taken; 503 if not.",
+            (AnyQuery) -> [200 ReadyAnswer, 503 ReadyAnswer];
+        Alive "GET" "/v1/live" PUBLIC, "Tells whether the process can do its work; 503 if not.",
+            (AnyQuery) -> [200 AliveAnswer, 503 AliveAnswer];
+        Metrics "GET" "/metrics" PUBLIC, "Figures in the text format of Prometheus.",
+            (AnyQuery) -> [200];
+    }
+    "Operators" {
+        AdminMembers "POST" "/v1/admin/members" ADMIN, "Creates a member.",
+            (Nothing, MemberRequest) -> [201 CreatedAnswer];
+        AdminAccounts "POST" "/v1/admin/accounts" ADMIN, "Creates an account.",
+            (Nothing, AccountRequest) -> [201 CreatedAnswer];
+        AdminCurrencies "POST" "/v1/admin/currencies" ADMIN, "Creates a currency.",
+            (Nothing, CurrencyRequest) -> [201 CreatedAnswer];
+        AdminInstruments "POST" "/v1/admin/instruments" ADMIN, "Lists an instrument.",
+            (Nothing, InstrumentRequest) -> [201 CreatedAnswer];
+        AdminRules "PATCH" "/v1/admin/instruments/{symbol}" ADMIN, "Changes rules of an instrument.",
+            (Nothing, RulesRequest) -> [200 InstrumentChangedAnswer];
+        AdminHalt "POST" "/v1/admin/halt" ADMIN, "Halts an instrument: only cancels are taken.",
+            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+        AdminResume "POST" "/v1/admin/resume" ADMIN, "Opens an instrument again.",
+            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+        AdminClose "POST" "/v1/admin/close" ADMIN, "Closes an instrument and cancels its orders.",
+            (Nothing, StateRequest) -> [200 InstrumentChangedAnswer];
+        AdminDeposits "POST" "/v1/admin/deposits" ADMIN, "Adds to a balance.",
+            (Nothing, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
+        AdminPayOut "POST" "/v1/admin/withdrawals" ADMIN, "Takes from a balance.",
+            (Nothing, TransferRequest) -> [201 TransferAnswer, 200 TransferAnswer];
+        AdminWithdrawals "GET" "/v1/admin/withdrawals" ADMIN, "Lists withdrawals of all accounts.",
+            (WithdrawalsQuery) -> [200 WithdrawalsAnswer];
+        AdminWithdrawalApprove "POST" "/v1/admin/withdrawals/{id}/approve" ADMIN,
+            "Confirms that a withdrawal was paid out.",
+            (Nothing, ApproveRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+        AdminWithdrawalReject "POST" "/v1/admin/withdrawals/{id}/reject" ADMIN,
+            "Refuses a withdrawal.",
+            (Nothing, RejectRequest) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
+        AdminKeys "GET" "/v1/admin/keys" ADMIN, "Lists all keys.",
+            (Nothing) -> [200 KeysAnswer];
+        AdminKeyCreate "POST" "/v1/admin/keys" ADMIN, "Creates a key.",
+            (Nothing, KeyCreateRequest) -> [201 KeyAnswer];
+        AdminKeyRotate "POST" "/v1/admin/keys/{id}/rotate" ADMIN, "Replaces the secret of a key.",
+            (Nothing, KeyRotateRequest) -> [200 KeyAnswer];
+        AdminKeyRevoke "DELETE" "/v1/admin/keys/{id}" ADMIN, "Revokes a key.",
+            (Nothing) -> [200 KeyAnswer];
+        AdminSnapshot "POST" "/v1/admin/snapshot" ADMIN, "Makes a snapshot.",
+            (Nothing) -> [201 SnapshotAnswer];
+        AdminRulesVersion "POST" "/v1/admin/rules-version" ADMIN,
+            "Puts a version of the rules in force.",
+            (Nothing, RulesVersionRequest) -> [200 RulesVersionAnswer];
+        AdminBackup "POST" "/v1/admin/backup" ADMIN, "Makes a backup.",
+            (Nothing, BackupRequest) -> [201 BackupAnswer];
+        AdminClockAccept "POST" "/v1/admin/clock/accept" ADMIN, "Accepts a step of the clock.",
+            (Nothing) -> [200 ClockAnswer];
+    }
+}
+
+/// Parameters that nobody reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnyQuery {}
+
+/// How messages of a group are delivered over WebSocket.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupStreamQuery {
+    /// Most messages that are delivered and not yet acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch: Option<usize>,
+    /// The form of messages.
+    #[serde(default)]
+    pub format: MessageFormat,
+}
+
+/// The form of messages on the stream of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageFormat {
+    /// Text frames with JSON.
+    #[default]
+    Json,
+    /// Binary frames, in the form in which topics keep messages.
+    Packed,
+}
