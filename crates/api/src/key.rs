@@ -1,7 +1,7 @@
 //! API keys.
 
 use crate::text::Str;
-use rialto_model::{AccountId, MemberId, Scope, Timestamp};
+use rialto_model::{AccountId, MemberId, Scope, Timestamp, enumeration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,16 +24,16 @@ pub struct QueueGrantInfo {
     pub bytes_max: Option<u64>,
 }
 
-/// Something that can be done with a topic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum QueueRight {
-    /// Publish on it.
-    Produce,
-    /// Read it, and fetch messages as a member of its groups.
-    Consume,
-    /// Create and delete it and its groups.
-    Admin,
+enumeration! {
+    /// Something that can be done with a topic.
+    pub enum QueueRight {
+        /// Publish on it.
+        Produce = 0, "produce";
+        /// Read it, and fetch messages as a member of its groups.
+        Consume = 1, "consume";
+        /// Create and delete it and its groups.
+        Admin = 2, "admin";
+    }
 }
 
 /// A key to create.

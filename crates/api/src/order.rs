@@ -112,6 +112,24 @@ pub struct BatchRequest<'a> {
     pub rows: Vec<crate::text::Raw<'a>>,
 }
 
+/// A row of a batch as it came: one of these, read by itself.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RawRow<'a> {
+    /// Enters an order.
+    #[serde(borrow)]
+    #[schemars(with = "Option<OrderRequest>")]
+    pub place: Option<crate::text::Raw<'a>>,
+    /// Cancels an order.
+    #[serde(borrow)]
+    #[schemars(with = "Option<CancelRequest>")]
+    pub cancel: Option<crate::text::Raw<'a>>,
+    /// Changes an order.
+    #[serde(borrow)]
+    #[schemars(with = "Option<AmendRequest>")]
+    pub amend: Option<crate::text::Raw<'a>>,
+}
+
 /// A row of a batch.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -180,6 +180,15 @@ pub enum DeadLetterChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base64<'a>(pub Cow<'a, [u8]>);
 
+impl Base64<'_> {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        use base64::{Engine, engine::general_purpose::STANDARD};
+        STANDARD.encode(&self.0)
+    }
+}
+
 impl Serialize for Base64<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use base64::display::Base64Display;

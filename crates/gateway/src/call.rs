@@ -4,7 +4,6 @@ use crate::auth::{Caller, HEADER_DURABILITY, Standing};
 use crate::connections::Open;
 use crate::gate::Gate;
 use crate::limits::{Held, NoRoom, Owner};
-use crate::query::{Query, unescape};
 use crate::recorded::Notes;
 use crate::{ApiError, json};
 use axum::body::Body;
@@ -14,9 +13,11 @@ use axum::http::{Extensions, HeaderMap, HeaderName, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
+use rialto_api::Rows;
 use rialto_bus::{Context, TraceContext};
 use rialto_desk::{Grant, Level};
 use rialto_ident::Id;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
@@ -91,8 +92,8 @@ impl Visit {
         context(&self.head, Grant::nobody())
     }
 
-    pub(crate) fn query(&self) -> Result<Query<'_>, ApiError> {
-        Query::of(&self.head.uri)
+    pub(crate) fn query<'a, T: Deserialize<'a> + JsonSchema>(&'a self) -> Result<T, ApiError> {
+        json::read_query(self.head.uri.query().unwrap_or_default())
     }
 
     /// What stands in the path behind `prefix`.
@@ -217,25 +218,14 @@ impl Call {
         })
     }
 
-    /// Refuses a body with more JSON than this before it is read.
-    pub(crate) fn bound(&self, max: json::SizeMax) -> Result<(), ApiError> {
-        if max.allows(&self.body) {
-            return Ok(());
-        }
-        let json::SizeMax { objects, values } = max;
-        let message =
-            format!("The body holds more than {objects} objects or more than {values} fields.");
-        Err(ApiError::invalid("body", message))
-    }
-
     /// The body as a JSON array, or as JSON objects in lines if it says that it is that.
-    pub(crate) fn json_list<'a, T: Deserialize<'a>>(
-        &'a self,
-        rows_max: usize,
-    ) -> Result<Vec<T>, ApiError> {
+    pub(crate) fn json_rows<T, const MAX: usize>(&self) -> Result<Vec<T>, ApiError>
+    where
+        T: for<'de> Deserialize<'de> + JsonSchema,
+    {
         if self.is_of(b"application/x-ndjson") {
             Notes::step(&self.head.extensions, "decode");
-            return json::read_lines(&self.body, rows_max);
+            return json::read_lines(&self.body, MAX);
         }
         if !self.is_of(b"application/json") {
             let message = "The body must be JSON, with content-type application/json or \
@@ -245,11 +235,11 @@ impl Call {
             return Err(error.of("content-type"));
         }
         Notes::step(&self.head.extensions, "decode");
-        json::read_list(&self.body)
+        json::read_list(&self.body).map(|Rows(rows): Rows<T, MAX>| rows)
     }
 
     /// The body as JSON.
-    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+    pub(crate) fn json<'a, T: Deserialize<'a> + JsonSchema>(&'a self) -> Result<T, ApiError> {
         if !self.is_of(b"application/json") {
             let message = "The body must be JSON, with content-type application/json.";
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -260,8 +250,8 @@ impl Call {
         json::read(&self.body)
     }
 
-    pub(crate) fn query(&self) -> Result<Query<'_>, ApiError> {
-        Query::of(&self.head.uri)
+    pub(crate) fn query<'a, T: Deserialize<'a> + JsonSchema>(&'a self) -> Result<T, ApiError> {
+        json::read_query(self.head.uri.query().unwrap_or_default())
     }
 
     /// The level asked for in the body or, failing that, in the header.
@@ -288,9 +278,14 @@ impl Call {
 
 /// What stands in the path behind `prefix`, without percent-encoding.
 fn name_after<'a>(head: &'a Parts, prefix: &str) -> Result<Cow<'a, str>, ApiError> {
-    let name = head.uri.path().strip_prefix(prefix).unwrap_or_default();
-    unescape(name)
-        .ok_or_else(|| ApiError::invalid("path", "The path is not well-formed percent-encoding."))
+    unescape(head.uri.path().strip_prefix(prefix).unwrap_or_default())
+}
+
+/// Reads percent-encoding.
+pub(crate) fn unescape(text: &str) -> Result<Cow<'_, str>, ApiError> {
+    percent_encoding::percent_decode_str(text)
+        .decode_utf8()
+        .map_err(|_| ApiError::invalid("path", "The path is not text in percent-encoding."))
 }
 
 /// Reads a body as far as its limit and no longer than it may take, with the memory that it takes;

@@ -33,11 +33,6 @@ pub(crate) fn amount(
     Amount::parse(text, currency.scale).map_err(|error: DecimalError| refused(field, text, error))
 }
 
-/// A 64-bit number, sent as a string.
-pub(crate) fn whole(field: &'static str, text: &str) -> Result<u64, ApiError> {
-    text.parse().map_err(|_| refused(field, text, "is not a whole number of 64 bits"))
-}
-
 /// A short text: a client order id, a reference, a name.
 pub(crate) fn short<const N: usize>(field: &'static str, text: &str) -> Result<Text<N>, ApiError> {
     Text::new(text.as_bytes()).map_err(|error| refused(field, text, error))

@@ -1,9 +1,10 @@
 //! The one form of an error that leaves the gateway.
 
-use crate::json::JsonOut;
+use crate::json;
 use crate::queues::{AtMessage, AtPlace};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use rialto_api::{ErrorAnswer, ErrorDetail};
 use rialto_bus::ErrorKind;
 use rialto_desk::{AtField, DeskError, Forbidden, Refused, Unanswered};
 use rialto_model::{RejectReason, Seq};
@@ -160,28 +161,27 @@ impl ApiError {
         self
     }
 
-    /// Appends `{"code":…,"message":…}`, the object that stands under `error`.
-    pub(crate) fn write(&self, out: &mut JsonOut) {
-        out.open_object();
-        out.key("code").text(self.code);
-        out.key("message").text(&self.message);
-        if let Some(field) = &self.field {
-            out.key("field").text(field);
+    /// The same error, about a field that stands deeper.
+    pub(crate) fn within(mut self, at: &str) -> ApiError {
+        let field = self.field.as_deref().filter(|field| *field != "body").unwrap_or_default();
+        let dot = if field.is_empty() || field.starts_with('[') { "" } else { "." };
+        self.field = Some(format!("{at}{dot}{field}").into());
+        self
+    }
+
+    /// What a client is told.
+    pub(crate) fn detail(&self) -> ErrorDetail {
+        ErrorDetail {
+            code: self.code.into(),
+            message: self.message.clone(),
+            field: self.field.clone(),
+            seq: self.seq,
         }
-        if let Some(seq) = self.seq {
-            out.key("seq").quoted(seq.0);
-        }
-        out.close_object();
     }
 
     /// The body of the answer.
     pub(crate) fn body(&self) -> Vec<u8> {
-        let mut out = JsonOut::with_capacity(256);
-        out.open_object();
-        out.key("error");
-        self.write(&mut out);
-        out.close_object();
-        out.into_bytes()
+        json::write(&ErrorAnswer { error: self.detail() }, 256)
     }
 }
 
@@ -236,7 +236,7 @@ impl From<rialto_bus::Error> for ApiError {
         match error.source_as() {
             Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),
             Some(Unanswered::Behind(_)) => told.of("min_seq"),
-            Some(Unanswered::FillForgotten) => ApiError::invalid("before", told.message),
+            Some(Unanswered::FillForgotten) => ApiError::invalid("after", told.message),
             Some(Unanswered::NotYet(_)) => ApiError::invalid("from_seq", told.message),
             Some(Unanswered::TooFarBack(oldest)) => {
                 ApiError { seq: Some(*oldest), ..told.of("from_seq") }

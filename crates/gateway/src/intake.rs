@@ -1,7 +1,7 @@
 //! Requests under way, and turning away what comes once the process is stopping.
 
 use crate::ApiError;
-use crate::traffic::Route;
+use rialto_api::Route;
 use rialto_lifecycle::{Kind, Operation, Overview};
 
 /// Lets requests in, and counts them until they are answered.

@@ -11,8 +11,9 @@ mod body;
 mod call;
 mod config;
 mod connections;
+mod convert;
 mod decimal;
-mod dto;
+
 mod error;
 mod gate;
 mod intake;
@@ -20,7 +21,6 @@ mod json;
 mod limits;
 mod metrics;
 mod push;
-mod query;
 mod queues;
 mod recorded;
 mod refusals;
@@ -37,7 +37,7 @@ pub use auth::{
 };
 pub use config::GatewayConfig;
 pub use connections::{InvalidNetwork, Network};
-pub use dto::topic_json;
+pub use convert::topic_json;
 pub use error::{ApiError, status_of};
 pub use queues::{
     InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue,

@@ -2,10 +2,10 @@
 
 use crate::ApiError;
 use crate::call::{Arrival, trace};
-use crate::traffic::Route;
 use axum::extract::Request;
 use axum::http::{Extensions, Method};
 use axum::response::Response;
+use rialto_api::Route;
 use rialto_bus::Context;
 use rialto_ident::Id;
 use rialto_recorder::{Recorder, Recording, Subject};

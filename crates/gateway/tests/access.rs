@@ -181,7 +181,7 @@ fn a_rotated_secret_works_on_for_the_overlap_and_a_revoked_key_not_at_all() {
     house.operate("POST", &path, json!({"overlap_s": 9_999_999})).refuses(400, "invalid_field");
 
     let path = format!("/v1/admin/keys/{}", alice.id);
-    assert!(house.operate("DELETE", &path, Value::Null).expect(200)["revoked_us"].is_string());
+    assert!(house.operate("DELETE", &path, Value::Null).expect(200)["revoked_at"].is_string());
     house.ask(&third, "GET", PATH, Value::Null).refuses(401, "key_not_valid");
     let path = format!("{path}/rotate");
     house.operate("POST", &path, json!({"overlap_s": 1})).refuses(409, "key_revoked");

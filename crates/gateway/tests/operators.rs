@@ -153,8 +153,8 @@ fn keys_are_made_for_a_members_own_accounts_and_listed_without_their_secrets() {
         json!({"member": 2, "scopes": []}),
         json!({"member": 2, "scopes": ["rule"]}),
         json!({"member": 2, "scopes": ["read"], "accounts": [1]}),
-        json!({"member": 2, "scopes": ["read"], "expires_us": "1"}),
-        json!({"member": 2, "scopes": ["read"], "expires_us": 1}),
+        json!({"member": 2, "scopes": ["read"], "expires_at": "1"}),
+        json!({"member": 2, "scopes": ["read"], "expires_at": 1}),
         json!({"member": 2, "scopes": ["read"], "label": "x".repeat(101)}),
     ];
     for body in bad {
@@ -223,14 +223,14 @@ fn a_step_of_the_clock_is_told_and_followed_when_the_operator_accepts_it() {
     };
     let accept = || house.operate("POST", "/v1/admin/clock/accept", Value::Null).expect(200);
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
-    assert_eq!(accept()["step_us"], "0");
+    assert_eq!(accept()["step_ns"], "0");
 
     clock.step(-3_600_000_000_000);
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), -3_600.0);
     assert_eq!(metric("rialto_clock_steps_total"), 1.0);
     house.place(&alice, limit("buy", "1", "100")).expect(201);
     house.ask(&alice, "POST", "/v1/admin/clock/accept", Value::Null).refuses(403, "forbidden");
-    assert_eq!(accept()["step_us"], "-3600000000");
+    assert_eq!(accept()["step_ns"], "-3600000000000");
     assert_eq!(metric("rialto_clock_unfollowed_seconds"), 0.0);
 }
 

@@ -58,7 +58,7 @@ fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
     for name in ["payload", "key", "headers", "content_type", "schema_version"] {
         assert_eq!(first[name], message[name], "{name}");
     }
-    assert!(first["expires_us"].is_string() && first["published_us"].is_string(), "{first}");
+    assert!(first["expires_at"].is_string() && first["published_at"].is_string(), "{first}");
     assert_eq!((&second["payload_base64"], &second["payload"]), (&json!("/wA="), &Value::Null));
 
     assert!(fetch(&house, "two").is_empty(), "another has them");
@@ -218,11 +218,11 @@ fn a_topic_is_read_page_by_page_without_a_group() {
     let rest = read(&format!("?from={next}")).expect(200);
     assert_eq!(payloads(&rest), ["c"]);
     read("?from=yesterday").refuses(400, "invalid_field");
-    read("?from=oldest&from_us=0").refuses(400, "invalid_field");
+    read("?from=oldest&from_time=0").refuses(400, "invalid_field");
     read("?wait_ms=30001").refuses(400, "invalid_field");
-    let at = page["messages"][1]["published_us"].as_str().unwrap().parse::<u64>().unwrap();
-    assert_eq!(payloads(&read("?from_us=0").expect(200)), ["a", "b", "c"]);
-    assert_eq!(payloads(&read(&format!("?from_us={}", at + 1_000_000_000)).expect(200)).len(), 0);
+    let at = page["messages"][1]["published_at"].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(payloads(&read("?from_time=0").expect(200)), ["a", "b", "c"]);
+    assert_eq!(payloads(&read(&format!("?from_time={}", at + 1_000_000_000_000)).expect(200)).len(), 0);
     assert_eq!(payloads(&read("?from=next").expect(200)), Vec::<String>::new());
     read(&format!("?from={}", vec!["1"; 17].join(","))).refuses(400, "invalid_field");
     assert_eq!(payloads(&read("?from=18446744073709551615").expect(200)), Vec::<String>::new());

@@ -76,7 +76,7 @@ fn a_fetch_that_waits_ends_when_its_key_expires() {
     let member = granted["keys"].as_array().unwrap().iter().find(|it| it["id"] == *key.id).unwrap();
     let body = json!({
         "member": member["member"], "queues": [{"topics": "*", "rights": ["consume"]}],
-        "expires_us": (rialto_gateway::now_us() + lasting_us).to_string(),
+        "expires_at": (1_000 * (rialto_gateway::now_us() + lasting_us)).to_string(),
     });
     let short = key_of(&house.operate("POST", "/v1/admin/keys", body).expect(201));
     let path = "/v1/queues/jobs/groups/all/fetch";

@@ -151,7 +151,7 @@ impl Consumed {
             let (time, events) = decode_events(&record).unwrap();
             let events: Vec<Event> = events.map(Result::unwrap).collect();
             assert_eq!(message["events"], serde_json::to_value(&events).unwrap());
-            assert_eq!(message["published_us"], (time.0 / 1_000).to_string());
+            assert_eq!(message["published_at"], time.0.to_string());
             if let Some(before) = self.records.insert(seq, record) {
                 assert_eq!(Some(&before), self.records.get(&seq), "{seq} is another");
             }

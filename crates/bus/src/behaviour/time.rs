@@ -1,6 +1,6 @@
 //! Clocks that a behaviour can wait on.
 
-use rialto_clock::{Clock, SystemClock, Timestamp};
+use rialto_clock::{Clock, Timestamp};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};

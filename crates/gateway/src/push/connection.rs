@@ -1,7 +1,7 @@
 //! One connection: pushes what arrives as far as the client has room, and takes what it says.
 
-use super::said::{Op, Said};
-use super::{Form, told};
+use super::said::Said;
+use super::told;
 use crate::ApiError;
 use crate::auth::Caller;
 use crate::connections::Open;
@@ -9,6 +9,7 @@ use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
 use crate::queues::{LeaseTexts, queue_error};
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use rialto_api::{MessageFormat, SettleOp};
 use rialto_queue::{Fetched, MessageId, QueueError, Subscription};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -58,7 +59,7 @@ impl Closing {
 
 /// An answer that is given when what it says is safe.
 struct Answer {
-    op: Op,
+    op: SettleOp,
     lost: Vec<MessageId>,
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Connection {
     leases: LeaseTexts,
     socket: WebSocket,
     subscription: Subscription,
-    form: Form,
+    form: MessageFormat,
     began: Instant,
     /// When the client was heard of last.
     heard: Instant,
@@ -93,7 +94,7 @@ impl Connection {
         open: Arc<Open>,
         leases: LeaseTexts,
         socket: WebSocket,
-        (subscription, form): (Subscription, Form),
+        (subscription, form): (Subscription, MessageFormat),
     ) -> Connection {
         let now = Instant::now();
         Connection {

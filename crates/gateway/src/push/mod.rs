@@ -17,18 +17,12 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use connection::Connection;
+use rialto_api::GroupStreamQuery;
 use rialto_bus::Dispatch;
 use std::sync::Arc;
 
 /// How many messages a client has in hand unless it says otherwise.
 const PREFETCH_USUAL: usize = 100;
-
-/// In which form messages are pushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Json,
-    Packed,
-}
 
 /// `GET /v1/queues/{topic}/groups/{group}/stream`
 pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Response, ApiError> {
@@ -38,16 +32,8 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
     }
     let mut call = Call::read_bare(gate, request).await?;
     let [topic, group] = queue_names(&call, ["topic", "group"])?;
-    let mut query = call.query()?;
-    let prefetch = query.parse("prefetch", "a whole number")?.unwrap_or(PREFETCH_USUAL);
-    let form = match query.text("format").as_deref() {
-        None | Some("json") => Form::Json,
-        Some("packed") => Form::Packed,
-        Some(_) => {
-            return Err(ApiError::invalid("format", "The parameter format is json or packed."));
-        }
-    };
-    query.finish()?;
+    let GroupStreamQuery { prefetch, format } = call.query()?;
+    let prefetch = prefetch.unwrap_or(PREFETCH_USUAL);
     let subscribe = SubscribeMessages { topic, group, prefetch };
     let bus = queue_bus(gate)?;
     let (subscription, leases) = (bus.send(subscribe, &call.queue_cx()).await?, bus.leases());
@@ -68,7 +54,7 @@ pub(crate) async fn upgrade(gate: &Arc<Gate>, request: Request) -> Result<Respon
         .max_frame_size(bytes_max);
     Ok(upgrade
         .on_upgrade(move |socket| async move {
-            let messages = (subscription, form);
+            let messages = (subscription, format);
             Connection::new(gate, caller, connection, leases, socket, messages).serve().await;
             drop(entered);
         })

@@ -1,52 +1,17 @@
 //! What a client says on its connection.
 
 use crate::ApiError;
-use crate::dto::LeaseRequest;
-use crate::json::{self, Str};
+use crate::convert::lease_numbers;
+use crate::json;
 use crate::queues::{GivenBack, LeaseTexts, Leased, settle_limits};
 use crate::routes::packed_leases;
+use rialto_api::{SettleMessage, SettleOp};
 use rialto_queue::{MessageId, QueueError, Settler};
-use serde::Deserialize;
 use std::time::Duration;
-
-/// What a client may say of messages that it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Op {
-    Ack,
-    Nack,
-    Extend,
-}
-
-impl Op {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Op::Ack => "ack",
-            Op::Nack => "nack",
-            Op::Extend => "extend",
-        }
-    }
-}
-
-/// A message in text.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text<'a> {
-    op: Op,
-    #[serde(borrow)]
-    messages: Vec<LeaseRequest<'a>>,
-    delay_ms: Option<u64>,
-    #[serde(default)]
-    refuse: bool,
-    #[serde(default)]
-    unseen: bool,
-    #[serde(borrow)]
-    detail: Option<Str<'a>>,
-}
 
 /// What a client said.
 pub(super) struct Said {
-    pub(super) op: Op,
+    pub(super) op: SettleOp,
     leases: Vec<Leased>,
     back: GivenBack,
 }
@@ -54,10 +19,10 @@ pub(super) struct Said {
 impl Said {
     /// Reads a text frame.
     pub(super) fn in_text(text: &str, leases: LeaseTexts) -> Result<Said, ApiError> {
-        let text: Text<'_> = json::read(text.as_bytes())?;
+        let text: SettleMessage<'_> = json::read(text.as_bytes())?;
         let said = Said {
             op: text.op,
-            leases: LeaseRequest::numbers(&text.messages, leases)?,
+            leases: lease_numbers(&text.messages.0, leases)?,
             back: GivenBack {
                 delay: text.delay_ms.map(Duration::from_millis),
                 refuse: text.refuse,
@@ -65,7 +30,7 @@ impl Said {
                 detail: text.detail.as_deref().unwrap_or_default().to_owned(),
             },
         };
-        if said.op != Op::Nack && said.back != GivenBack::default() {
+        if said.op != SettleOp::Nack && said.back != GivenBack::default() {
             let message = "Only a nack has delay_ms, refuse, unseen and detail.";
             return Err(ApiError::invalid("op", message));
         }
@@ -76,7 +41,7 @@ impl Said {
     /// Reads a binary frame: packed leases of messages that were worked on.
     pub(super) fn in_bytes(bytes: &[u8], leases: LeaseTexts) -> Result<Said, ApiError> {
         let leases = packed_leases(bytes, leases)?;
-        let said = Said { op: Op::Ack, leases, back: GivenBack::default() };
+        let said = Said { op: SettleOp::Ack, leases, back: GivenBack::default() };
         settle_limits(said.leases.len(), &said.back)?;
         Ok(said)
     }
@@ -84,15 +49,17 @@ impl Said {
     /// Has it be so, and says which were no longer the client's.
     pub(super) fn settle(&self, settler: &Settler) -> Result<Vec<MessageId>, QueueError> {
         let each = |(id, lease): (MessageId, u64)| match self.op {
-            Op::Ack => settler.ack_lease(id, lease),
-            Op::Extend => settler.extend_lease(id, lease),
-            Op::Nack if self.back.refuse => settler.refuse_lease(id, lease, &self.back.detail),
-            Op::Nack => settler.nack_lease(id, lease, self.back.delay, &self.back.detail),
+            SettleOp::Ack => settler.ack_lease(id, lease),
+            SettleOp::Extend => settler.extend_lease(id, lease),
+            SettleOp::Nack if self.back.refuse => {
+                settler.refuse_lease(id, lease, &self.back.detail)
+            }
+            SettleOp::Nack => settler.nack_lease(id, lease, self.back.delay, &self.back.detail),
         };
         match self.op {
-            Op::Ack => return Ok(settler.ack_leases(&self.leases)),
-            Op::Nack if self.back.unseen => return Ok(settler.return_unseen(&self.leases)),
-            Op::Nack | Op::Extend => {}
+            SettleOp::Ack => return Ok(settler.ack_leases(&self.leases)),
+            SettleOp::Nack if self.back.unseen => return Ok(settler.return_unseen(&self.leases)),
+            SettleOp::Nack | SettleOp::Extend => {}
         }
         let mut lost = Vec::new();
         for leased in &self.leases {

@@ -15,29 +15,7 @@ pub fn is_of_venue(topic: &str) -> bool {
     topic.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(topic)
 }
 
-/// Something that can be done with a topic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QueueRight {
-    /// Publish on it.
-    Produce,
-    /// Read it, and fetch messages as a member of its groups.
-    Consume,
-    /// Create and delete it and its groups.
-    Admin,
-}
-
-impl QueueRight {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            QueueRight::Produce => "produce",
-            QueueRight::Consume => "consume",
-            QueueRight::Admin => "admin",
-        }
-    }
-}
+pub use rialto_api::QueueRight;
 
 /// Which topics are meant: one, or with a `*` at the end all that begin so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

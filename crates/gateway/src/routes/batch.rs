@@ -1,77 +1,32 @@
 //! Many orders in one request, each on its own.
 
-use super::orders::{amendment, placed, placed_before, placed_status};
+use super::orders::{about_order, amendment, placed_status};
 use super::{Handled, respond};
 use crate::ApiError;
 use crate::call::Call;
-use crate::dto::{
-    AmendRequest, CancelRequest, OrderRequest, Placed, order_ref, write_order_answer,
-};
+use crate::convert::{Placed, new_order, order_ref};
 use crate::gate::Gate;
-use crate::json::{self, JsonOut, Str};
+use crate::json;
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_api::{BatchAnswer, BatchRequest, BatchResult, BatchRow, Nothing, Raw, RawRow};
 use rialto_desk::{Answer, Level, Scope, Submission, SubmitBatch};
 use rialto_model::{AccountId, Command};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
-/// Body of `POST /v1/orders/batch`. Rows are kept as text, so that one that makes no sense does
-/// not take the others with it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BatchRequest<'a> {
-    account: Option<AccountId>,
-    #[serde(borrow)]
-    durability: Option<Str<'a>>,
-    #[serde(borrow)]
-    rows: Vec<&'a RawValue>,
-}
-
-/// A row: one of these, each read on its own.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RowRequest<'a> {
-    #[serde(borrow)]
-    place: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cancel: Option<&'a RawValue>,
-    #[serde(borrow)]
-    amend: Option<&'a RawValue>,
-}
-
-enum Row<'a> {
-    Place(OrderRequest<'a>),
-    Cancel(CancelRequest<'a>),
-    Amend(AmendRequest<'a>),
-}
-
-impl<'a> Row<'a> {
-    fn read(text: &'a str) -> Result<Row<'a>, ApiError> {
-        match json::read(text.as_bytes())? {
-            RowRequest { place: Some(row), cancel: None, amend: None } => {
-                inner("place", row).map(Row::Place)
-            }
-            RowRequest { place: None, cancel: Some(row), amend: None } => {
-                inner("cancel", row).map(Row::Cancel)
-            }
-            RowRequest { place: None, cancel: None, amend: Some(row) } => {
-                inner("amend", row).map(Row::Amend)
-            }
-            _ => {
-                let message = "A row is one of place, cancel and amend.";
-                Err(ApiError::invalid("rows", message))
-            }
-        }
+/// Reads a row; the field at fault is named with the key before it.
+fn read_row(text: &str) -> Result<BatchRow<'_>, ApiError> {
+    let row: RawRow<'_> = json::read(text.as_bytes())?;
+    fn inner<'a, T: Deserialize<'a> + JsonSchema>(key: &str, row: Raw<'a>) -> Result<T, ApiError> {
+        json::read(row.0.get().as_bytes()).map_err(|error| error.within(key))
     }
-}
-
-/// Reads what stands under `key`; the field at fault is named with the key before it.
-fn inner<'a, T: Deserialize<'a>>(key: &str, row: &'a RawValue) -> Result<T, ApiError> {
-    json::read(row.get().as_bytes()).map_err(|mut error| {
-        error.field = error.field.map(|field| format!("{key}.{field}").into());
-        error
-    })
+    match (row.place, row.cancel, row.amend) {
+        (Some(row), None, None) => inner("place", row).map(Box::new).map(BatchRow::Place),
+        (None, Some(row), None) => inner("cancel", row).map(BatchRow::Cancel),
+        (None, None, Some(row)) => inner("amend", row).map(BatchRow::Amend),
+        _ => Err(ApiError::invalid("rows", "A row is one of place, cancel and amend.")),
+    }
 }
 
 /// A row that has become a command.
@@ -85,7 +40,7 @@ struct Prepared {
 /// `POST /v1/orders/batch`
 pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: BatchRequest<'_> = call.json()?;
     let max = gate.config.batch_rows_max;
     if body.rows.is_empty() || body.rows.len() > max {
@@ -98,7 +53,7 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
 
     let mut prepared = Vec::with_capacity(body.rows.len());
     for row in &body.rows {
-        let row = prepare(gate, &call, body.account, row.get()).await;
+        let row = prepare(gate, &call, body.account, row.0.get()).await;
         prepared.push(row.and_then(|row| {
             gate.charge_journal(&call.caller, &row.command)?;
             Ok(row)
@@ -106,20 +61,13 @@ pub(super) async fn submit(gate: &Gate, request: Request) -> Handled {
     }
     let results = send(gate, &call, &prepared, level).await?;
 
-    let mut out = JsonOut::with_capacity(64 + 320 * results.len());
-    out.open_object();
-    out.key("results").open_array();
+    let mut told = Vec::with_capacity(results.len());
     for (row, result) in prepared.iter().zip(&results) {
-        write_result(gate, &call, &mut out, row, result).await;
+        told.push(batch_result(gate, &call, row, result).await);
     }
-    out.close_array();
-    out.key("seq");
-    match results.iter().flatten().map(|answer| answer.seq).max() {
-        Some(seq) => out.quoted(seq.0),
-        None => out.null(),
-    }
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let seq = results.iter().flatten().map(|answer| answer.seq).max();
+    let capacity = 64 + 512 * told.len();
+    Ok(respond(StatusCode::OK, &BatchAnswer { results: told, seq }, capacity))
 }
 
 async fn prepare(
@@ -129,24 +77,24 @@ async fn prepare(
     row: &str,
 ) -> Result<Prepared, ApiError> {
     let caller = &call.caller;
-    match Row::read(row)? {
-        Row::Place(row) => {
+    match read_row(row)? {
+        BatchRow::Place(row) => {
             if row.durability.is_some() {
                 let message = "The durability of a batch stands beside its rows.";
                 return Err(ApiError::invalid("durability", message));
             }
             let account = caller.account(row.account.or(account), Scope::Trade)?;
             let listing = gate.listing(&call.cx(), &row.instrument).await?;
-            let order = row.order(account, &listing)?;
-            let placed = Some(placed(&order, listing));
+            let order = new_order(&row, account, &listing)?;
+            let placed = Some(Placed { terms: order, listing });
             Ok(Prepared { command: Command::Place(order), account, placed })
         }
-        Row::Cancel(row) => {
+        BatchRow::Cancel(row) => {
             let account = caller.account(row.account.or(account), Scope::Trade)?;
             let order = order_ref(&row.id)?;
             Ok(Prepared { command: Command::Cancel { account, order }, account, placed: None })
         }
-        Row::Amend(row) => {
+        BatchRow::Amend(row) => {
             if row.durability.is_some() {
                 let message = "The durability of a batch stands beside its rows.";
                 return Err(ApiError::invalid("durability", message));
@@ -190,34 +138,24 @@ async fn send(
         .collect())
 }
 
-async fn write_result(
+async fn batch_result(
     gate: &Gate,
     call: &Call,
-    out: &mut JsonOut,
     row: &Result<Prepared, ApiError>,
     result: &Result<Answer, ApiError>,
-) {
-    out.open_object();
+) -> BatchResult {
     match (row, result) {
         (Ok(row), Ok(answer)) => {
             let status = match row.command {
                 Command::Place(_) => placed_status(answer),
                 _ => StatusCode::OK,
             };
-            out.key("status").number(status.as_u16());
-            let placed = match row.placed {
-                Some(placed) => Some(placed),
-                None => placed_before(gate, &call.cx(), row.account, answer).await,
-            };
-            out.key("order");
-            write_order_answer(out, answer, placed.as_ref());
+            let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
+            BatchResult { status: status.as_u16(), order: Some(order), error: None }
         }
         (_, Err(error)) => {
-            out.key("status").number(error.status.as_u16());
-            out.key("error");
-            error.write(out);
+            BatchResult { status: error.status.as_u16(), order: None, error: Some(error.detail()) }
         }
         (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),
     }
-    out.close_object();
 }

@@ -4,16 +4,18 @@ use super::queues::{bus, name, names, nothing};
 use super::{Handled, packed, respond};
 use crate::ApiError;
 use crate::call::Call;
-use crate::dto::{FetchRequest, LeaseRequest, NackRequest, SettleRequest, write_delivered};
+use crate::convert::{delivered_info, lease_numbers};
 use crate::gate::Gate;
-use crate::json::JsonOut;
-use crate::query::Query;
 use crate::queues::{
     AckMessages, ExtendLeases, FetchMessages, GivenBack, Leased, LeaveGroup, NackMessages, Seat,
 };
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
+use rialto_api::{
+    FetchRequest, FetchedAnswer, LeaseRequest, NackRequest, Nothing, PackedNackQuery,
+    PackedSettleQuery, SettleRequest, SettledAnswer,
+};
 use rialto_bus::Dispatch;
 use rialto_queue::MessageId;
 use rialto_queue::packed::pack_fetched;
@@ -29,7 +31,7 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
         return Err(ApiError::stopped());
     }
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: FetchRequest<'_> = call.json()?;
     let fetch = FetchMessages {
         seat: seat(&call, &body.consumer)?,
@@ -43,17 +45,11 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     if packed::is_asked_for(&call) {
         return Ok(packed::respond_packed(pack_fetched(&fetched, leases.epoch())));
     }
-    let bytes: usize = fetched.messages.iter().map(|message| message.payload().len()).sum();
-    let mut out = JsonOut::with_capacity(256 + 256 * fetched.messages.len() + bytes);
-    out.open_object();
-    out.key("messages").open_array();
-    for delivered in &fetched.messages {
-        write_delivered(&mut out, delivered, leases);
-    }
-    out.close_array();
-    out.key("missed").quoted(fetched.missed);
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let bytes = fetched.messages.iter().map(|message| 256 + message.payload().len());
+    let bytes: usize = bytes.sum();
+    let delivered = fetched.messages.iter().map(|message| delivered_info(message, leases));
+    let told = FetchedAnswer { messages: delivered.collect(), missed: fetched.missed.into() };
+    Ok(respond(StatusCode::OK, &told, 256 + bytes))
 }
 
 /// `POST /v1/queues/{topic}/groups/{group}/ack`
@@ -67,23 +63,26 @@ pub(super) async fn ack(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/groups/{group}/nack`
 pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    let mut query = call.query()?;
     let nack = match packed::leases(&call, bus(gate)?.leases())? {
-        Some(leases) => NackMessages {
-            seat: seat_asked(&call, &mut query)?,
-            leases,
-            back: GivenBack {
-                delay: query.parse("delay_ms", "milliseconds")?.map(Duration::from_millis),
-                refuse: query.parse("refuse", "true or false")?.unwrap_or_default(),
-                unseen: query.parse("unseen", "true or false")?.unwrap_or_default(),
-                detail: query.text("detail").unwrap_or_default().into_owned(),
-            },
-        },
+        Some(leases) => {
+            let query: PackedNackQuery<'_> = call.query()?;
+            NackMessages {
+                seat: seat(&call, given(query.consumer.as_deref())?)?,
+                leases,
+                back: GivenBack {
+                    delay: query.delay_ms.map(Duration::from_millis),
+                    refuse: query.refuse.unwrap_or_default(),
+                    unseen: query.unseen.unwrap_or_default(),
+                    detail: query.detail.as_deref().unwrap_or_default().to_owned(),
+                },
+            }
+        }
         None => {
+            let Nothing {} = call.query()?;
             let body: NackRequest<'_> = call.json()?;
             NackMessages {
                 seat: seat(&call, &body.consumer)?,
-                leases: leases(gate, &body.messages)?,
+                leases: leases(gate, &body.messages.0)?,
                 back: GivenBack {
                     delay: body.delay_ms.map(Duration::from_millis),
                     refuse: body.refuse,
@@ -93,7 +92,6 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
             }
         }
     };
-    query.finish()?;
     Ok(settled(&bus(gate)?.send(nack, &call.queue_cx()).await?))
 }
 
@@ -108,7 +106,7 @@ pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
 /// `DELETE /v1/queues/{topic}/groups/{group}/consumers/{consumer}`
 pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let [topic, group, consumer] = names(&call, ["topic", "group", "consumer"])?;
     let seat = Seat { topic, group, consumer };
     bus(gate)?.send(LeaveGroup { seat }, &call.queue_cx()).await?;
@@ -117,21 +115,17 @@ pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
 
 /// Who speaks of which leases: in JSON or, if they are packed, with the consumer in the query.
 fn settling(gate: &Gate, call: &Call) -> Result<(Seat, Vec<Leased>), ApiError> {
-    let mut query = call.query()?;
-    let settling = match packed::leases(call, bus(gate)?.leases())? {
-        Some(leases) => (seat_asked(call, &mut query)?, leases),
-        None => {
-            let body: SettleRequest<'_> = call.json()?;
-            (seat(call, &body.consumer)?, leases(gate, &body.messages)?)
-        }
-    };
-    query.finish()?;
-    Ok(settling)
+    if let Some(leases) = packed::leases(call, bus(gate)?.leases())? {
+        let query: PackedSettleQuery<'_> = call.query()?;
+        return Ok((seat(call, given(query.consumer.as_deref())?)?, leases));
+    }
+    let Nothing {} = call.query()?;
+    let body: SettleRequest<'_> = call.json()?;
+    Ok((seat(call, &body.consumer)?, leases(gate, &body.messages.0)?))
 }
 
-fn seat_asked(call: &Call, query: &mut Query<'_>) -> Result<Seat, ApiError> {
-    let consumer = query.text("consumer").ok_or_else(|| ApiError::missing("consumer"))?;
-    seat(call, &consumer)
+fn given(consumer: Option<&str>) -> Result<&str, ApiError> {
+    consumer.ok_or_else(|| ApiError::missing("consumer"))
 }
 
 fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
@@ -140,17 +134,10 @@ fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
 }
 
 fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<Leased>, ApiError> {
-    LeaseRequest::numbers(messages, bus(gate)?.leases())
+    lease_numbers(messages, bus(gate)?.leases())
 }
 
 fn settled(lost: &[MessageId]) -> Response {
-    let mut out = JsonOut::with_capacity(32 + 16 * lost.len());
-    out.open_object();
-    out.key("lost").open_array();
-    for id in lost {
-        out.text(&id.to_string());
-    }
-    out.close_array();
-    out.close_object();
-    respond(StatusCode::OK, out)
+    let told = SettledAnswer { lost: lost.iter().map(ToString::to_string).collect() };
+    respond(StatusCode::OK, &told, 32 + 16 * lost.len())
 }

@@ -7,103 +7,72 @@ use super::{Handled, respond};
 use crate::ApiError;
 use crate::call::context;
 use crate::gate::Gate;
-use crate::json::JsonOut;
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, Whole};
 use rialto_desk::{GetStatus, Grant, Health, Storage};
 use rialto_lifecycle::Status;
+use rialto_model::Timestamp;
 use std::time::UNIX_EPOCH;
 
 /// `GET /v1/health`: every part of the process. 200 as long as somebody answers.
 pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
     let venue = venue(gate, request).await?;
     let process = &gate.intake.process;
-    let mut out = JsonOut::with_capacity(1_024);
-    out.open_object();
-    out.key("alive").flag(process.is_alive());
-    out.key("ready").flag(reason_against(gate, &venue).is_none());
-    out.key("stopping").flag(process.operations().is_stopping());
-    out.key("engine").text(engine_state(&venue));
-    out.key("durability").text(gate.desk.level().name());
-    storage(&mut out, gate.desk.storage());
-    out.key("components").open_array();
-    for status in process.status() {
-        component(&mut out, &status);
-    }
-    out.close_array();
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let told = HealthAnswer {
+        alive: process.is_alive(),
+        ready: reason_against(gate, &venue).is_none(),
+        stopping: process.operations().is_stopping(),
+        engine: engine_state(&venue).into(),
+        durability: gate.desk.level().name().into(),
+        storage: storage(gate.desk.storage()),
+        components: process.status().iter().map(component).collect(),
+    };
+    Ok(respond(StatusCode::OK, &told, 1_024))
 }
 
 /// What is left of the disk, and what fills it.
-fn storage(out: &mut JsonOut, storage: &Storage) {
-    let (level, reading) = (storage.level(), storage.reading());
-    out.key("storage").open_object();
-    out.key("level").text(level.word());
-    out.key("free_bytes").quoted(reading.free_bytes);
-    out.key("total_bytes");
-    match reading.total_bytes {
-        Some(bytes) => out.quoted(bytes),
-        None => out.null(),
+fn storage(storage: &Storage) -> StorageInfo {
+    let reading = storage.reading();
+    let parts = reading.parts.iter().map(|(part, bytes)| ((*part).into(), Some(Whole(*bytes))));
+    let other = ("other".into(), reading.other_bytes().map(Whole));
+    StorageInfo {
+        level: storage.level().word().into(),
+        free_bytes: reading.free_bytes.into(),
+        total_bytes: reading.total_bytes.map(Whole),
+        used_bytes: parts.chain([other]).collect(),
     }
-    out.key("used_bytes").open_object();
-    for (part, bytes) in &reading.parts {
-        out.key(part).quoted(*bytes);
-    }
-    out.key("other");
-    match reading.other_bytes() {
-        Some(bytes) => out.quoted(bytes),
-        None => out.null(),
-    }
-    out.close_object();
-    out.close_object();
 }
 
-fn component(out: &mut JsonOut, status: &Status) {
-    out.open_object();
-    out.key("name").text(&status.name);
-    out.key("state").text(status.state.word());
-    out.key("since");
-    match status.since_time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
-        Some(time) => out.quoted(time.as_micros() as u64),
-        None => out.null(),
+fn component(status: &Status) -> ComponentInfo {
+    let since = status.since_time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    ComponentInfo {
+        name: status.name.to_string(),
+        state: status.state.word().into(),
+        since: since.map(|time| Timestamp(time.as_nanos() as u64)),
+        restarts: status.restarts as u64,
+        reason: status.state.reason().map(ToString::to_string),
     }
-    out.key("restarts").number(u32::try_from(status.restarts).unwrap_or(u32::MAX));
-    out.key("reason");
-    match status.state.reason() {
-        Some(reason) => out.text(reason),
-        None => out.null(),
-    }
-    out.close_object();
 }
 
 /// `GET /v1/ready`: whether commands are taken and queries answered from the present.
 pub(super) async fn ready(gate: &Gate, request: Request) -> Handled {
     let venue = venue(gate, request).await?;
     let reason = reason_against(gate, &venue);
-    let mut out = JsonOut::with_capacity(256);
-    out.open_object();
-    out.key("ready").flag(reason.is_none());
-    out.key("engine").text(engine_state(&venue));
-    out.key("reason");
-    match &reason {
-        Some(reason) => out.text(reason),
-        None => out.null(),
-    }
-    out.key("released_seq").quoted(venue.released.0);
-    out.key("feed_seq").quoted(venue.feed.0);
-    out.close_object();
-    Ok(respond(status_if(reason.is_none()), out))
+    let told = ReadyAnswer {
+        ready: reason.is_none(),
+        engine: engine_state(&venue).into(),
+        released_seq: venue.released,
+        feed_seq: venue.feed,
+        reason,
+    };
+    Ok(respond(status_if(told.ready), &told, 256))
 }
 
 /// `GET /v1/live`: whether the process can still do its work, or only a new one helps.
 pub(super) async fn alive(gate: &Gate, _: Request) -> Handled {
-    let is_alive = gate.intake.process.is_alive();
-    let mut out = JsonOut::with_capacity(32);
-    out.open_object();
-    out.key("alive").flag(is_alive);
-    out.close_object();
-    Ok(respond(status_if(is_alive), out))
+    let alive = gate.intake.process.is_alive();
+    Ok(respond(status_if(alive), &AliveAnswer { alive }, 32))
 }
 
 fn status_if(is_well: bool) -> StatusCode {

@@ -2,62 +2,37 @@
 
 use super::venue::operator;
 use super::{Handled, respond};
+use crate::ApiError;
 use crate::auth::{CreateKey, KeyInfo, KeyRequest, ListKeys, RevokeKey, RotateKey, Secret};
 use crate::call::Call;
 use crate::gate::Gate;
-use crate::json::{JsonOut, Str};
-use crate::queues::QueueGrant;
-use crate::{ApiError, decimal};
+use crate::queues::{QueueGrant, TopicPattern};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_api::{
+    KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing, QueueGrantInfo,
+};
 use rialto_bus::Dispatch;
-use rialto_desk::{Fresh, ListAccounts, Scope};
-use rialto_model::{AccountId, MemberId};
-use serde::Deserialize;
+use rialto_desk::{Fresh, ListAccounts};
+use rialto_model::{AccountId, MemberId, Timestamp};
 use std::collections::BTreeSet;
-
-/// Body of `POST /v1/admin/keys`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CreateRequest<'a> {
-    #[serde(borrow)]
-    label: Option<Str<'a>>,
-    member: MemberId,
-    /// Left out: all that the member has now.
-    accounts: Option<Vec<AccountId>>,
-    #[serde(default)]
-    scopes: Vec<Scope>,
-    #[serde(default)]
-    queues: Vec<QueueGrant>,
-    /// Microseconds since 1970, as a string.
-    expires_us: Option<Str<'a>>,
-}
-
-/// Body of `POST /v1/admin/keys/{id}/rotate`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RotateRequest {
-    overlap_s: u32,
-}
 
 /// `POST /v1/admin/keys`
 pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
-    let body: CreateRequest<'_> = call.json()?;
-    let expires_us = match &body.expires_us {
-        Some(text) => Some(decimal::whole("expires_us", text)?),
-        None => None,
-    };
+    let body: KeyCreateRequest<'_> = call.json()?;
     let request = KeyRequest {
         label: body.label.as_deref().unwrap_or_default().to_owned(),
         member: body.member,
         accounts: accounts(gate, &call, body.member, body.accounts).await?,
         scopes: body.scopes.into_iter().collect(),
-        queues: body.queues,
-        expires_us,
+        queues: (body.queues.into_iter().enumerate())
+            .map(|(nth, grant)| queue_grant(nth, grant))
+            .collect::<Result<_, _>>()?,
+        expires_us: body.expires_at.map(|time| time.0 / 1_000),
     };
     let (info, secret) = gate.keys.send(CreateKey(request), &call.cx()).await?;
-    Ok(respond(StatusCode::CREATED, told(&info, Some(&secret))))
+    Ok(respond(StatusCode::CREATED, &key_answer(&info, Some(&secret)), 512))
 }
 
 /// The accounts asked for, which must be the member's, or all that it has.
@@ -86,96 +61,60 @@ async fn accounts(
 /// `GET /v1/admin/keys`
 pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let keys = gate.keys.query(ListKeys, &call.cx()).await?;
-    let mut out = JsonOut::with_capacity(64 + 256 * keys.len());
-    out.open_object();
-    out.key("keys").open_array();
-    for key in &keys {
-        write_key(&mut out, key, None);
-    }
-    out.close_array();
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let told = KeysAnswer { keys: keys.iter().map(|key| key_answer(key, None)).collect() };
+    Ok(respond(StatusCode::OK, &told, 64 + 512 * keys.len()))
 }
 
 /// `POST /v1/admin/keys/{id}/rotate`
 pub(super) async fn rotate(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
-    let body: RotateRequest = call.json()?;
+    let body: KeyRotateRequest = call.json()?;
     let id = call.name_after("/v1/admin/keys/")?;
     let id = id.strip_suffix("/rotate").unwrap_or(&id).to_owned();
     let rotate = RotateKey { id, overlap_s: body.overlap_s };
     let (info, secret) = gate.keys.send(rotate, &call.cx()).await?;
-    Ok(respond(StatusCode::OK, told(&info, Some(&secret))))
+    Ok(respond(StatusCode::OK, &key_answer(&info, Some(&secret)), 512))
 }
 
 /// `DELETE /v1/admin/keys/{id}`
 pub(super) async fn revoke(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let id = call.name_after("/v1/admin/keys/")?.into_owned();
     let info = gate.keys.send(RevokeKey { id }, &call.cx()).await?;
-    Ok(respond(StatusCode::OK, told(&info, None)))
+    Ok(respond(StatusCode::OK, &key_answer(&info, None), 512))
 }
 
-fn told(key: &KeyInfo, secret: Option<&Secret>) -> JsonOut {
-    let mut out = JsonOut::with_capacity(512);
-    write_key(&mut out, key, secret);
-    out
+fn queue_grant(nth: usize, grant: QueueGrantInfo) -> Result<QueueGrant, ApiError> {
+    let topics = TopicPattern::new(&grant.topics).map_err(|error| {
+        ApiError::invalid(format!("queues[{nth}].topics"), format!("The field: {error}."))
+    })?;
+    let QueueGrantInfo { rights, topics_max, groups_max, bytes_max, .. } = grant;
+    Ok(QueueGrant { topics, rights, topics_max, groups_max, bytes_max })
 }
 
-fn write_key(out: &mut JsonOut, key: &KeyInfo, secret: Option<&Secret>) {
-    out.open_object();
-    out.key("id").text(&key.id);
-    if let Some(secret) = secret {
-        out.key("secret").text(&secret.reveal());
+fn key_answer(key: &KeyInfo, secret: Option<&Secret>) -> KeyAnswer {
+    let time = |us: u64| Timestamp(us.saturating_mul(1_000));
+    let grant = |grant: &QueueGrant| QueueGrantInfo {
+        topics: grant.topics.to_string(),
+        rights: grant.rights.clone(),
+        topics_max: grant.topics_max,
+        groups_max: grant.groups_max,
+        bytes_max: grant.bytes_max,
+    };
+    KeyAnswer {
+        id: key.id.clone(),
+        secret: secret.map(|secret| secret.reveal().to_string()),
+        label: key.label.clone(),
+        member: key.member,
+        accounts: key.accounts.clone(),
+        scopes: key.scopes.iter().collect(),
+        queues: key.queues.iter().map(grant).collect(),
+        created_at: time(key.created_us),
+        expires_at: key.expires_us.map(time),
+        revoked_at: key.revoked_us.map(time),
+        previous_until: key.previous_until_us.map(time),
     }
-    out.key("label").text(&key.label);
-    out.key("member").number(key.member.0);
-    out.key("accounts").open_array();
-    for account in &key.accounts {
-        out.number(account.0);
-    }
-    out.close_array();
-    out.key("scopes").open_array();
-    for scope in key.scopes.iter() {
-        out.text(scope.name());
-    }
-    out.close_array();
-    out.key("queues").open_array();
-    for grant in &key.queues {
-        out.open_object();
-        out.key("topics").text(&grant.topics.to_string());
-        out.key("rights").open_array();
-        for right in &grant.rights {
-            out.text(right.name());
-        }
-        out.close_array();
-        if let Some(topics) = grant.topics_max {
-            out.key("topics_max").number(topics);
-        }
-        if let Some(groups) = grant.groups_max {
-            out.key("groups_max").number(groups);
-        }
-        if let Some(bytes) = grant.bytes_max {
-            out.key("bytes_max").number(i64::try_from(bytes).unwrap_or(i64::MAX));
-        }
-        out.close_object();
-    }
-    out.close_array();
-    out.key("created_us").quoted(key.created_us);
-    let times = [
-        ("expires_us", key.expires_us),
-        ("revoked_us", key.revoked_us),
-        ("previous_until_us", key.previous_until_us),
-    ];
-    for (name, time) in times {
-        out.key(name);
-        match time {
-            Some(time) => out.quoted(time),
-            None => out.null(),
-        }
-    }
-    out.close_object();
 }

@@ -3,6 +3,7 @@
 mod batch;
 mod consumers;
 mod dead_letters;
+mod description;
 mod health;
 mod keys;
 mod market;
@@ -21,15 +22,14 @@ use crate::ApiError;
 use crate::call::Arrival;
 use crate::connections::Pool;
 use crate::gate::Gate;
-use crate::json::JsonOut;
-use crate::traffic::Route;
+use crate::json;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, patch, post, put};
-use rialto_desk::Answer;
-use rialto_feed::Moment;
+use axum::routing::{MethodFilter, on};
+use rialto_api::Route;
+use serde::Serialize;
 use std::sync::Arc;
 
 pub(crate) use packed::leases_in as packed_leases;
@@ -70,6 +70,7 @@ fn log_refusal(gate: &Gate, route: Route, error: &ApiError) {
     }
 }
 
+/// A handler as the router takes it.
 macro_rules! on {
     ($route:ident, $handler:path) => {
         |State(gate): State<Arc<Gate>>, mut request: Request| async move {
@@ -119,125 +120,103 @@ fn finish(routes: Router<Arc<Gate>>, gate: Arc<Gate>) -> Router {
         .with_state(gate)
 }
 
+/// A router with a handler on each of these endpoints.
+macro_rules! routes {
+    ($($route:ident => $handler:path,)*) => {
+        Router::new()$(.route(
+            Route::$route.path(),
+            on(filter(Route::$route), on!($route, $handler)),
+        ))*
+    };
+}
+
+/// The method of an endpoint, as the router names it.
+fn filter(route: Route) -> MethodFilter {
+    let method = Method::from_bytes(route.method().as_bytes()).expect("endpoints have methods");
+    MethodFilter::try_from(method).expect("endpoints have usual methods")
+}
+
 /// What callers ask for.
 fn caller_routes() -> Router<Arc<Gate>> {
-    Router::new()
-        .route(
-            "/v1/orders",
-            post(on!(Place, orders::place))
-                .get(on!(Orders, own::orders))
-                .delete(on!(MassCancel, orders::mass_cancel)),
-        )
-        .route("/v1/orders/batch", post(on!(Batch, batch::submit)))
-        .route(
-            "/v1/orders/{id}",
-            get(on!(Order, own::order))
-                .delete(on!(Cancel, orders::cancel))
-                .patch(on!(Amend, orders::amend)),
-        )
-        .route("/v1/fills", get(on!(Fills, own::fills)))
-        .route("/v1/balances", get(on!(Balances, own::balances)))
-        .route("/v1/dead-man", put(on!(DeadMan, orders::dead_man)))
-        .route(
-            "/v1/withdrawals",
-            post(on!(Withdraw, withdrawals::request)).get(on!(Withdrawals, withdrawals::list)),
-        )
-        .route(
-            "/v1/withdrawals/{id}",
-            get(on!(Withdrawal, withdrawals::get))
-                .delete(on!(WithdrawalCancel, withdrawals::cancel)),
-        )
-        .route(
-            "/v1/queues",
-            get(on!(QueueTopics, queues::list)).post(on!(QueueCreate, queues::create)),
-        )
-        .route(
-            "/v1/queues/{topic}",
-            get(on!(QueueTopic, queues::get)).delete(on!(QueueDelete, queues::delete)),
-        )
-        // A topic may have this name: all that is asked of a topic itself is asked otherwise.
-        .route(
-            "/v1/queues/transactions",
-            post(on!(QueueTransaction, transactions::commit))
-                .get(on!(QueueTopic, queues::get))
-                .delete(on!(QueueDelete, queues::delete)),
-        )
-        .route(
-            "/v1/queues/{topic}/messages",
-            post(on!(QueuePublish, queues::publish))
-                .get(on!(QueueRead, queues::read))
-                .delete(on!(QueuePurge, dead_letters::purge)),
-        )
-        .route("/v1/queues/{topic}/dead-letters", get(on!(QueueLetters, dead_letters::list)))
-        .route("/v1/queues/{topic}/redrive", post(on!(QueueRedrive, dead_letters::redrive)))
-        .route("/v1/queues/{topic}/groups", post(on!(QueueGroupCreate, queues::create_group)))
-        .route(
-            "/v1/queues/{topic}/groups/{group}",
-            delete(on!(QueueGroupDelete, queues::delete_group)),
-        )
-        .route(
-            "/v1/queues/{topic}/groups/{group}/consumers/{consumer}",
-            delete(on!(QueueLeave, consumers::leave)),
-        )
-        .route("/v1/queues/{topic}/groups/{group}/fetch", post(on!(QueueFetch, consumers::fetch)))
-        .route("/v1/queues/{topic}/groups/{group}/ack", post(on!(QueueAck, consumers::ack)))
-        .route("/v1/queues/{topic}/groups/{group}/nack", post(on!(QueueNack, consumers::nack)))
-        .route(
-            "/v1/queues/{topic}/groups/{group}/extend",
-            post(on!(QueueExtend, consumers::extend)),
-        )
-        .route(
-            "/v1/queues/{topic}/groups/{group}/stream",
-            get(on!(QueueStream, crate::push::upgrade)),
-        )
-        .route("/v1/instruments", get(on!(Instruments, market::instruments)))
-        .route("/v1/instruments/{symbol}", get(on!(Instrument, market::instrument)))
-        .route("/v1/book/{symbol}", get(on!(Book, market::book)))
-        .route("/v1/trades/{symbol}", get(on!(Trades, market::trades)))
-        .route("/v1/ticker/{symbol}", get(on!(Ticker, market::ticker)))
-        .route("/v1/time", get(on!(Time, operations::time)))
-        .route("/v1/stream", get(on!(Stream, crate::stream::upgrade)))
+    let routes = routes! {
+        Place => orders::place,
+        Batch => batch::submit,
+        Cancel => orders::cancel,
+        MassCancel => orders::mass_cancel,
+        Amend => orders::amend,
+        Order => own::order,
+        Orders => own::orders,
+        Fills => own::fills,
+        Balances => own::balances,
+        DeadMan => orders::dead_man,
+        Withdraw => withdrawals::request,
+        Withdrawals => withdrawals::list,
+        Withdrawal => withdrawals::get,
+        WithdrawalCancel => withdrawals::cancel,
+        QueueTopics => queues::list,
+        QueueCreate => queues::create,
+        QueueTopic => queues::get,
+        QueueDelete => queues::delete,
+        QueueTransaction => transactions::commit,
+        QueueGroupCreate => queues::create_group,
+        QueueGroupDelete => queues::delete_group,
+        QueuePublish => queues::publish,
+        QueueLeave => consumers::leave,
+        QueueRead => queues::read,
+        QueuePurge => dead_letters::purge,
+        QueueDeadLetters => dead_letters::list,
+        QueueRedrive => dead_letters::redrive,
+        QueueFetch => consumers::fetch,
+        QueueAck => consumers::ack,
+        QueueNack => consumers::nack,
+        QueueExtend => consumers::extend,
+        QueueStream => crate::push::upgrade,
+        Instruments => market::instruments,
+        Instrument => market::instrument,
+        Book => market::book,
+        Trades => market::trades,
+        Ticker => market::ticker,
+        Time => operations::time,
+        Stream => crate::stream::upgrade,
+        Openapi => description::openapi,
+        Asyncapi => description::asyncapi,
+    };
+    // A topic may have the name `transactions`: all that is asked of a topic itself is asked otherwise.
+    let path = Route::QueueTransaction.path();
+    routes
+        .route(path, on(MethodFilter::GET, on!(QueueTopic, queues::get)))
+        .route(path, on(MethodFilter::DELETE, on!(QueueDelete, queues::delete)))
 }
 
 /// What probes and operators ask for.
 fn operator_routes() -> Router<Arc<Gate>> {
-    Router::new()
-        .route("/v1/health", get(on!(Health, health::health)))
-        .route("/v1/ready", get(on!(Ready, health::ready)))
-        .route("/v1/live", get(on!(Alive, health::alive)))
-        .route("/metrics", get(on!(Metrics, crate::metrics::export)))
-        .route("/v1/admin/members", post(on!(AdminMembers, venue::member)))
-        .route("/v1/admin/accounts", post(on!(AdminAccounts, venue::account)))
-        .route("/v1/admin/currencies", post(on!(AdminCurrencies, venue::currency)))
-        .route("/v1/admin/instruments", post(on!(AdminInstruments, venue::instrument)))
-        .route("/v1/admin/instruments/{symbol}", patch(on!(AdminRules, venue::rules)))
-        .route("/v1/admin/halt", post(on!(AdminState, venue::halt)))
-        .route("/v1/admin/resume", post(on!(AdminState, venue::resume)))
-        .route("/v1/admin/close", post(on!(AdminState, venue::close)))
-        .route("/v1/admin/deposits", post(on!(AdminDeposits, venue::deposit)))
-        .route(
-            "/v1/admin/withdrawals",
-            post(on!(AdminPayOut, venue::withdrawal))
-                .get(on!(AdminWithdrawals, withdrawals::list_all)),
-        )
-        .route(
-            "/v1/admin/withdrawals/{id}/approve",
-            post(on!(AdminWithdrawalApprove, withdrawals::approve)),
-        )
-        .route(
-            "/v1/admin/withdrawals/{id}/reject",
-            post(on!(AdminWithdrawalReject, withdrawals::reject)),
-        )
-        .route(
-            "/v1/admin/keys",
-            get(on!(AdminKeys, keys::list)).post(on!(AdminKeyCreate, keys::create)),
-        )
-        .route("/v1/admin/keys/{id}/rotate", post(on!(AdminKeyRotate, keys::rotate)))
-        .route("/v1/admin/keys/{id}", delete(on!(AdminKeyRevoke, keys::revoke)))
-        .route("/v1/admin/snapshot", post(on!(AdminSnapshot, operations::snapshot)))
-        .route("/v1/admin/rules-version", post(on!(AdminRulesVersion, operations::rules_version)))
-        .route("/v1/admin/backup", post(on!(AdminBackup, operations::backup)))
-        .route("/v1/admin/clock/accept", post(on!(AdminClockAccept, operations::accept_clock)))
+    routes! {
+        Health => health::health,
+        Ready => health::ready,
+        Alive => health::alive,
+        Metrics => crate::metrics::export,
+        AdminMembers => venue::member,
+        AdminAccounts => venue::account,
+        AdminCurrencies => venue::currency,
+        AdminInstruments => venue::instrument,
+        AdminRules => venue::rules,
+        AdminHalt => venue::halt,
+        AdminResume => venue::resume,
+        AdminClose => venue::close,
+        AdminDeposits => venue::deposit,
+        AdminPayOut => venue::withdrawal,
+        AdminWithdrawals => withdrawals::list_all,
+        AdminWithdrawalApprove => withdrawals::approve,
+        AdminWithdrawalReject => withdrawals::reject,
+        AdminKeys => keys::list,
+        AdminKeyCreate => keys::create,
+        AdminKeyRotate => keys::rotate,
+        AdminKeyRevoke => keys::revoke,
+        AdminSnapshot => operations::snapshot,
+        AdminRulesVersion => operations::rules_version,
+        AdminBackup => operations::backup,
+        AdminClockAccept => operations::accept_clock,
+    }
 }
 
 async fn no_route(gate: &Gate, request: Request) -> Handled {
@@ -257,30 +236,30 @@ fn refuse_stray(gate: &Gate, request: &Request) -> Result<(), ApiError> {
     gate.gatekeeper.charge_address(Arrival::of(request.extensions()).peer)
 }
 
-/// An answer with this JSON.
-fn respond(status: StatusCode, out: JsonOut) -> Response {
-    let mut response = Response::new(out.into_bytes().into());
+/// An answer with a value as JSON; `capacity` is about how long that is.
+fn respond(status: StatusCode, value: &impl Serialize, capacity: usize) -> Response {
+    let mut response = Response::new(json::write(value, capacity).into());
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
 }
 
-/// Appends what every answer to a command says, and closes the object.
-fn close_with_seq(mut out: JsonOut, answer: &Answer) -> JsonOut {
-    out.key("seq").quoted(answer.seq.0);
-    out.key("time").quoted(answer.time.0);
-    out.close_object();
-    out
-}
-
-/// Begins an answer from the read models: `{"seq":…,"time":…`.
-fn open_with_seq(at: Moment, capacity: usize) -> JsonOut {
-    let mut out = JsonOut::with_capacity(capacity);
-    out.open_object();
-    out.key("seq").quoted(at.seq.0);
-    out.key("time").quoted(at.time.0);
-    out
+/// How many rows a page has: what was asked for, from 1 to `max`.
+fn count(
+    name: &'static str,
+    asked: Option<usize>,
+    usual: usize,
+    max: usize,
+) -> Result<usize, ApiError> {
+    match asked {
+        None => Ok(usual.min(max)),
+        Some(count) if (1..=max).contains(&count) => Ok(count),
+        Some(count) => {
+            let message = format!("The parameter {name} is {count}; it must be from 1 to {max}.");
+            Err(ApiError::invalid(name, message))
+        }
+    }
 }
 
 #[cfg(test)]

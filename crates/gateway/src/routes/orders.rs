@@ -1,20 +1,22 @@
 //! Entering, changing and cancelling orders.
 
-use super::{Handled, close_with_seq, respond};
+use super::{Handled, respond};
 use crate::call::Call;
-use crate::dto::{AmendRequest, OrderRequest, Placed, order_of, order_ref, write_order_answer};
+use crate::convert::{Placed, new_order, order_answer, order_of, order_ref};
 use crate::gate::Gate;
-use crate::json::JsonOut;
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
+use rialto_api::{
+    AmendRequest, CancelQuery, DeadManAnswer, DeadManRequest, MassCancelAnswer, MassCancelQuery,
+    Nothing, OrderAnswer, OrderRequest,
+};
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, PlaceOrder, Scope,
     SetDeadMan,
 };
-use rialto_model::{AccountId, Amend, MassCancel, NewOrder, OrderRef, Outcome, RejectReason, Seq};
-use serde::Deserialize;
+use rialto_model::{AccountId, Amend, MassCancel, OrderRef, Outcome, RejectReason, Seq};
 
 /// Room for an answer about one order.
 const ANSWER_BYTES: usize = 384;
@@ -22,23 +24,17 @@ const ANSWER_BYTES: usize = 384;
 /// `POST /v1/orders`
 pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: OrderRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
     let cx = call.cx();
     let listing = gate.listing(&cx, &body.instrument).await?;
-    let order = body.order(account, &listing)?;
+    let order = new_order(&body, account, &listing)?;
     let answer = gate.send_order(&call, PlaceOrder { order, level }).await?;
-    let mut out = JsonOut::with_capacity(ANSWER_BYTES);
-    write_order_answer(&mut out, &answer, Some(&placed(&order, listing)));
-    Ok(respond(placed_status(&answer), out))
-}
-
-/// What an answer says about an order that was entered just now.
-pub(super) fn placed(order: &NewOrder, listing: Listing) -> Placed {
-    let NewOrder { account, side, client_order_id, .. } = *order;
-    Placed { account, side, client_order_id, listing }
+    let placed = Some(Placed { terms: order, listing });
+    let told = about_order(gate, &cx, account, placed, &answer).await;
+    Ok(respond(placed_status(&answer), &told, ANSWER_BYTES))
 }
 
 /// 201 for an order that was entered, 200 for one that had been entered before.
@@ -53,36 +49,30 @@ pub(super) fn placed_status(answer: &Answer) -> StatusCode {
 pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let order = order_ref(&call.name_after("/v1/orders/")?)?;
-    let mut query = call.query()?;
-    let account = query.account()?;
-    query.finish()?;
-    let account = call.caller.account(account, Scope::Trade)?;
+    let query: CancelQuery = call.query()?;
+    let account = call.caller.account(query.account, Scope::Trade)?;
     let level = call.level(gate, None)?;
     let answer = gate.send_order(&call, CancelOrder { account, order, level }).await?;
-    Ok(respond(StatusCode::OK, about_order(gate, &call.cx(), account, &answer).await))
+    let told = about_order(gate, &call.cx(), account, None, &answer).await;
+    Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
 }
 
-/// The answer to a cancel. What the engine does not say of the order, the read models do.
-async fn about_order(
+/// What is told of an order. What the engine does not say of it, the read models do.
+pub(super) async fn about_order(
     gate: &Gate,
     cx: &Context<'_>,
     account: AccountId,
+    placed: Option<Placed>,
     answer: &Answer,
-) -> JsonOut {
-    let mut out = JsonOut::with_capacity(ANSWER_BYTES);
-    let placed = placed_before(gate, cx, account, answer).await;
-    write_order_answer(&mut out, answer, placed.as_ref());
-    out
-}
-
-pub(super) async fn placed_before(
-    gate: &Gate,
-    cx: &Context<'_>,
-    account: AccountId,
-    answer: &Answer,
-) -> Option<Placed> {
-    let id = OrderRef::Id(order_of(answer)?);
-    identify(gate, cx, account, id, Some(answer.seq)).await.ok()
+) -> OrderAnswer {
+    let placed = match (placed, order_of(answer)) {
+        (Some(placed), _) => Some(placed),
+        (None, None) => None,
+        (None, Some(id)) => {
+            identify(gate, cx, account, OrderRef::Id(id), Some(answer.seq)).await.ok()
+        }
+    };
+    order_answer(answer, placed.as_ref())
 }
 
 /// An order of an account as the read models know it when they know of `after`, or of all that has
@@ -98,36 +88,38 @@ async fn identify(
     let AsOf { names, answer: terms, .. } = found;
     let listing = names.instrument(terms.instrument).copied();
     let listing = listing.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
-    Ok(placed(&terms, listing))
+    Ok(Placed { terms, listing })
 }
 
 /// `DELETE /v1/orders`
 pub(super) async fn mass_cancel(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    let mut query = call.query()?;
-    let (account, symbol, side) = (query.account()?, query.text("instrument"), query.side()?);
-    query.finish()?;
-    let account = call.caller.account(account, Scope::Trade)?;
-    let instrument = match symbol {
-        Some(symbol) => Some(gate.listing(&call.cx(), &symbol).await?.id),
+    let query: MassCancelQuery<'_> = call.query()?;
+    let account = call.caller.account(query.account, Scope::Trade)?;
+    let instrument = match &query.instrument {
+        Some(symbol) => Some(gate.listing(&call.cx(), symbol).await?.id),
         None => None,
     };
     let level = call.level(gate, None)?;
-    let which = MassCancel { account, instrument, side };
+    let which = MassCancel { account, instrument, side: query.side };
     let answer = gate.send_order(&call, CancelOrders { which, level }).await?;
-    let mut out = JsonOut::with_capacity(128);
-    out.open_object();
-    if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
-        out.key("cancelled").number(cancelled);
-        out.key("pending").flag(pending);
+    let (cancelled, pending) = cancelling(&answer);
+    let told = MassCancelAnswer { cancelled, pending, seq: answer.seq, time: answer.time };
+    Ok(respond(StatusCode::OK, &told, 128))
+}
+
+/// Orders that a command cancelled, and whether it goes on.
+pub(super) fn cancelling(answer: &Answer) -> (Option<u32>, Option<bool>) {
+    match answer.outcome {
+        Outcome::Cancelling { cancelled, pending } => (Some(cancelled), Some(pending)),
+        _ => (None, None),
     }
-    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
 }
 
 /// `PATCH /v1/orders/{id}`
 pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let order = order_ref(&call.name_after("/v1/orders/")?)?;
     let body: AmendRequest<'_> = call.json()?;
     if body.id.is_some() {
@@ -137,9 +129,8 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, body.durability.as_deref())?;
     let (amend, placed) = amendment(gate, &call.cx(), account, order, &body).await?;
     let answer = gate.send_order(&call, AmendOrder { amend, level }).await?;
-    let mut out = JsonOut::with_capacity(ANSWER_BYTES);
-    write_order_answer(&mut out, &answer, Some(&placed));
-    Ok(respond(StatusCode::OK, out))
+    let told = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
+    Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
 }
 
 /// The amendment at the scales of the order's instrument, which the read models know.
@@ -158,31 +149,17 @@ pub(super) async fn amendment(
     Ok((Amend { account, order, price, quantity }, placed))
 }
 
-/// Body of `PUT /v1/dead-man`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DeadManRequest {
-    account: Option<AccountId>,
-    timeout_ms: u32,
-}
-
 /// `PUT /v1/dead-man`
 pub(super) async fn dead_man(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: DeadManRequest = call.json()?;
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, None)?;
     let timeout_ns = u64::from(body.timeout_ms) * 1_000_000;
     let request = SetDeadMan { account, timeout_ns, level };
     let answer = gate.send_order(&call, request).await?;
-    let mut out = JsonOut::with_capacity(128);
-    out.open_object();
-    out.key("account").number(account.0);
-    out.key("due");
-    match timeout_ns {
-        0 => out.null(),
-        _ => out.quoted(answer.time.saturating_add(timeout_ns).0),
-    }
-    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
+    let due = (timeout_ns != 0).then(|| answer.time.saturating_add(timeout_ns));
+    let told = DeadManAnswer { account, due, seq: answer.seq, time: answer.time };
+    Ok(respond(StatusCode::OK, &told, 128))
 }

@@ -3,7 +3,6 @@
 use super::respond;
 use crate::ApiError;
 use crate::call::Call;
-use crate::json::JsonOut;
 use crate::queues::{LeaseTexts, Leased, MESSAGES_MAX, Published};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,6 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Frame, SizeHint};
+use rialto_api::{IdRange, PublishedAnswer};
 use rialto_queue::MessageId;
 use rialto_queue::packed::{
     InvalidPacked, LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, Piece,
@@ -80,19 +80,15 @@ pub(super) fn respond_published(published: &Published) -> Response {
             _ => rows.push((*id, id.seq)),
         }
     }
-    let mut out = JsonOut::with_capacity(64 + 48 * rows.len());
-    out.open_object();
-    out.key("ranges").open_array();
-    for (first, last) in rows {
-        out.open_object();
-        out.key("first").text(&first.to_string());
-        out.key("last").text(&MessageId { seq: last, ..first }.to_string());
-        out.close_object();
-    }
-    out.close_array();
-    out.key("duplicates").number(published.duplicates as u32);
-    out.close_object();
-    respond(StatusCode::CREATED, out)
+    let ranges = rows.into_iter().map(|(first, last)| IdRange {
+        first: first.to_string(),
+        last: MessageId { seq: last, ..first }.to_string(),
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let capacity = 64 + 48 * ranges.len();
+    let duplicates = published.duplicates;
+    let told = PublishedAnswer { ids: None, ranges: Some(ranges), duplicates };
+    respond(StatusCode::CREATED, &told, capacity)
 }
 
 /// Pieces of a batch on their way out. What lies in a topic is not copied here.

@@ -1,33 +1,28 @@
 //! Queues: topics and groups, publishing, reading.
 
-use super::{Handled, packed, respond};
+use super::{Handled, count, packed, respond};
 use crate::ApiError;
 use crate::auth::Caller;
-use crate::call::Call;
-use crate::dto::{GroupRequest, MessageRequest, TopicRequest, write_message, write_topic};
+use crate::call::{Call, unescape};
+use crate::convert::{group_options, message_info, new_messages, topic_info, topic_options};
 use crate::gate::Gate;
-use crate::json::{JsonOut, SizeMax};
-use crate::query::unescape;
 use crate::queues::{
-    CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, MESSAGES_MAX,
-    NewMessages, PublishMessages, QueueBus, ReadFrom, ReadMessages, may_produce, queue_error,
+    CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, NewMessages,
+    PublishMessages, QueueBus, ReadFrom, ReadMessages, may_produce, queue_error,
 };
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use rialto_api::limits::MESSAGES_MAX;
+use rialto_api::{
+    GroupRequest, MessageRequest, MessagesAnswer, Nothing, PublishQuery, PublishedAnswer,
+    ReadQuery, TopicRequest, TopicsAnswer,
+};
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
 use rialto_queue::{Level, Message, Name, Start, Timestamp};
 use std::time::Duration;
-
-/// Most JSON of messages: each of them may have headers, in an object of their own.
-const MESSAGES_SIZE_MAX: SizeMax = SizeMax {
-    objects: 2 * MESSAGES_MAX,
-    values: 2 * MESSAGES_MAX * (MESSAGE_FIELDS_MAX + rialto_queue::HEADERS_MAX),
-};
-/// Most fields of a message, and a few.
-pub(super) const MESSAGE_FIELDS_MAX: usize = 16;
 
 /// Where to go on reading, in an answer that has no other place for it.
 pub const HEADER_NEXT: &str = "x-rialto-next";
@@ -60,8 +55,7 @@ fn names_in<const N: usize>(
     let mut parts = path.split('/').step_by(2);
     let mut names = Vec::with_capacity(N);
     for field in fields {
-        let part = unescape(parts.next().unwrap_or_default());
-        names.push(name(field, part.as_deref().unwrap_or_default())?);
+        names.push(name(field, &unescape(parts.next().unwrap_or_default())?)?);
     }
     Ok(<[Name; N]>::try_from(names).expect("there is one name for each field"))
 }
@@ -73,10 +67,10 @@ pub(super) fn name(field: &'static str, text: &str) -> Result<Name, ApiError> {
 /// `POST /v1/queues`
 pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: TopicRequest<'_> = call.json()?;
     let topic = name("name", &body.name)?;
-    let options = body.options()?;
+    let options = topic_options(&body)?;
     bus(gate)?.send(CreateTopic { topic: topic.clone(), options }, &call.queue_cx()).await?;
     show(gate, &call, StatusCode::CREATED, topic).await
 }
@@ -84,38 +78,30 @@ pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
 /// `GET /v1/queues`
 pub(super) async fn list(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let topics = bus(gate)?.query(ListTopics, &call.queue_cx()).await?;
-    let mut out = JsonOut::with_capacity(32 + 32 * topics.len());
-    out.open_object();
-    out.key("topics").open_array();
-    for topic in &topics {
-        out.text(topic.as_str());
-    }
-    out.close_array();
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let topics: Vec<_> = topics.iter().map(ToString::to_string).collect();
+    let capacity = 32 + 32 * topics.len();
+    Ok(respond(StatusCode::OK, &TopicsAnswer { topics }, capacity))
 }
 
 /// `GET /v1/queues/{topic}`
 pub(super) async fn get(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let [topic] = names(&call, ["topic"])?;
     show(gate, &call, StatusCode::OK, topic).await
 }
 
 async fn show(gate: &Gate, call: &Call, status: StatusCode, topic: Name) -> Handled {
     let (options, stats) = bus(gate)?.query(GetTopic { topic }, &call.queue_cx()).await?;
-    let mut out = JsonOut::with_capacity(1_024);
-    write_topic(&mut out, &options, &stats);
-    Ok(respond(status, out))
+    Ok(respond(status, &topic_info(&options, &stats), 1_024))
 }
 
 /// `DELETE /v1/queues/{topic}`
 pub(super) async fn delete(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let [topic] = names(&call, ["topic"])?;
     bus(gate)?.send(DeleteTopic { topic }, &call.queue_cx()).await?;
     Ok(nothing())
@@ -124,11 +110,11 @@ pub(super) async fn delete(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/groups`
 pub(super) async fn create_group(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let [topic] = names(&call, ["topic"])?;
     let body: GroupRequest<'_> = call.json()?;
     let group = name("name", &body.name)?;
-    let create = CreateGroup { topic: topic.clone(), group, options: body.options()? };
+    let create = CreateGroup { topic: topic.clone(), group, options: group_options(body)? };
     bus(gate)?.send(create, &call.queue_cx()).await?;
     show(gate, &call, StatusCode::CREATED, topic).await
 }
@@ -136,7 +122,7 @@ pub(super) async fn create_group(gate: &Gate, request: Request) -> Handled {
 /// `DELETE /v1/queues/{topic}/groups/{group}`
 pub(super) async fn delete_group(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let [topic, group] = names(&call, ["topic", "group"])?;
     bus(gate)?.send(DeleteGroup { topic, group }, &call.queue_cx()).await?;
     Ok(nothing())
@@ -155,11 +141,15 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     let bytes_max = gate.config.queue_body_bytes_max;
     let call = Call::read_if(gate, request, bytes_max, may_publish).await?;
     let [topic] = names(&call, ["topic"])?;
-    let mut query = call.query()?;
-    let confirm: Option<Level> = query.parse("confirm", "memory, buffered or synced")?;
-    let producer = query.parse("producer", "a whole number of 64 bits")?;
-    let first = query.parse("first", "a whole number of 64 bits")?;
-    query.finish()?;
+    let PublishQuery { confirm, producer, first } = call.query()?;
+    let confirm: Option<Level> = match confirm.as_deref().map(str::parse) {
+        None => None,
+        Some(Ok(level)) => Some(level),
+        Some(Err(_)) => {
+            let message = "The parameter confirm must be memory, buffered or synced.";
+            return Err(ApiError::invalid("confirm", message));
+        }
+    };
     let numbers = match (producer, first) {
         (None, None) => (0, 0),
         (Some(0), _) => return Err(ApiError::invalid("producer", "A producer's id is not 0.")),
@@ -169,12 +159,7 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     };
     let messages = match packed::messages(&call)? {
         Some(packed) => NewMessages::Packed(packed),
-        None => {
-            call.bound(MESSAGES_SIZE_MAX)?;
-            let rows: Vec<MessageRequest> = call.json_list(MESSAGES_MAX)?;
-            let messages = rows.into_iter().enumerate().map(|(nth, row)| row.message(nth));
-            NewMessages::Listed(messages.collect::<Result<_, _>>()?)
-        }
+        None => new_messages(call.json_rows::<MessageRequest, MESSAGES_MAX>()?)?,
     };
     let is_packed = matches!(messages, NewMessages::Packed(_));
     let publish = PublishMessages { topic, messages, numbers, confirm };
@@ -182,16 +167,12 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     if is_packed {
         return Ok(packed::respond_published(&published));
     }
-    let mut out = JsonOut::with_capacity(64 + 16 * published.ids.len());
-    out.open_object();
-    out.key("ids").open_array();
-    for id in &published.ids {
-        out.text(&id.to_string());
-    }
-    out.close_array();
-    out.key("duplicates").number(published.duplicates as u32);
-    out.close_object();
-    Ok(respond(StatusCode::CREATED, out))
+    let told = PublishedAnswer {
+        ids: Some(published.ids.iter().map(ToString::to_string).collect()),
+        ranges: None,
+        duplicates: published.duplicates,
+    };
+    Ok(respond(StatusCode::CREATED, &told, 64 + 16 * published.ids.len()))
 }
 
 /// `GET /v1/queues/{topic}/messages`
@@ -202,18 +183,14 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
     }
     let call = Call::read_bare(gate, request).await?;
     let [topic] = names(&call, ["topic"])?;
-    let mut query = call.query()?;
-    let from = query.text("from");
-    let from_us: Option<u64> = query.parse("from_us", "microseconds since 1970")?;
-    let max = query.count("max", 100, MESSAGES_MAX)?;
-    let wait_ms: Option<u64> = query.parse("wait_ms", "milliseconds")?;
-    query.finish()?;
-    let from = match (from.as_deref(), from_us) {
+    let ReadQuery { from, from_time, max, wait_ms } = call.query()?;
+    let max = count("max", max, 100, MESSAGES_MAX)?;
+    let from = match (from.as_deref(), from_time) {
         (Some(_), Some(_)) => {
-            let message = "A reading begins at a place or at a time, not at both.";
-            return Err(ApiError::invalid("from_us", message));
+            let message = "A reading begins at a position or at a time, not at both.";
+            return Err(ApiError::invalid("from_time", message));
         }
-        (None, Some(us)) => ReadFrom::Start(Start::At(Timestamp(us.saturating_mul(1_000)))),
+        (None, Some(time)) => ReadFrom::Start(Start::At(Timestamp(time.0))),
         (None | Some("oldest"), None) => ReadFrom::Start(Start::Oldest),
         (Some("next"), None) => ReadFrom::Start(Start::Next),
         (Some(told), None) => ReadFrom::Positions(places(told).ok_or_else(|| {
@@ -235,14 +212,18 @@ pub(super) async fn read(gate: &Gate, request: Request) -> Handled {
             .insert(HeaderName::from_static(HEADER_CONFLATED), page.conflated.into());
         return Ok(response);
     }
-    let mut out = JsonOut::with_capacity(1_024);
-    out.open_object();
-    write_messages(&mut out, &page.messages);
-    out.key("missed").quoted(page.missed);
-    out.key("conflated").quoted(page.conflated);
-    out.key("next").text(&next);
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let told = MessagesAnswer {
+        messages: page.messages.iter().map(message_info).collect(),
+        missed: page.missed.into(),
+        conflated: page.conflated.into(),
+        next,
+    };
+    Ok(respond(StatusCode::OK, &told, message_bytes(&page.messages)))
+}
+
+/// About how long messages are in JSON.
+pub(super) fn message_bytes(messages: &[Message]) -> usize {
+    256 + messages.iter().map(|message| 256 + message.payload().len()).sum::<usize>()
 }
 
 /// The next messages of all lanes, as an answer called them.
@@ -255,18 +236,6 @@ pub(super) fn places_text(places: &[u64]) -> String {
     places.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Writes messages as the field that holds them.
-pub(super) fn write_messages(out: &mut JsonOut, messages: &[Message]) {
-    out.key("messages").open_array();
-    for message in messages {
-        write_message(out, message);
-    }
-    out.close_array();
-}
-
 pub(super) fn nothing() -> Response {
-    let mut out = JsonOut::with_capacity(2);
-    out.open_object();
-    out.close_object();
-    respond(StatusCode::OK, out)
+    respond(StatusCode::OK, &Nothing {}, 2)
 }

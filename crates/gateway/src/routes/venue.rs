@@ -1,40 +1,39 @@
 //! What operators do: members, accounts, currencies, instruments, deposits.
 
-use super::{Handled, close_with_seq, respond};
+use super::orders::cancelling;
+use super::{Handled, respond};
 use crate::call::Call;
-use crate::dto::{
-    AccountRequest, CurrencyRequest, InstrumentRequest, MemberRequest, RulesRequest, StateRequest,
-    TransferRequest,
-};
+use crate::convert::{instrument_spec, rules_over};
 use crate::gate::Gate;
-use crate::json::JsonOut;
 use crate::{ApiError, decimal, now_us};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
-use rialto_bus::{Command, Serves};
-use rialto_desk::{
-    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, DeskBus, Fresh,
-    GetInstrument, Level, PayOut, Scope, SetInstrumentState, SetRules,
+use rialto_api::{
+    AccountRequest, CreatedAnswer, CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest,
+    MemberRequest, Nothing, RulesRequest, StateRequest, TransferRequest,
 };
-use rialto_model::{InstrumentState, Outcome, Timestamp, Transfer};
+use rialto_desk::{
+    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Fresh,
+    GetInstrument, PayOut, Scope, SetInstrumentState, SetRules,
+};
+use rialto_model::{InstrumentState, Outcome, Timestamp};
 
 /// Reads a request that only operators may make.
 pub(super) async fn operator(gate: &Gate, request: Request) -> Result<Call, ApiError> {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     call.caller.require(Scope::Admin)?;
     Ok(call)
 }
 
-/// The answer to a command that gave something a number.
-fn created(key: &'static str, answer: &Answer) -> Response {
-    let mut out = JsonOut::with_capacity(96);
-    out.open_object();
+/// The answer to a command that gave something a number; `name` says where that stands.
+fn created(answer: &Answer, name: impl Fn(&mut CreatedAnswer) -> &mut Option<u32>) -> Response {
+    let mut told = CreatedAnswer { seq: answer.seq, time: answer.time, ..Default::default() };
     if let Outcome::Created { number } = answer.outcome {
-        out.key(key).number(number);
+        *name(&mut told) = Some(number);
     }
-    respond(StatusCode::CREATED, close_with_seq(out, answer))
+    respond(StatusCode::CREATED, &told, 96)
 }
 
 /// `POST /v1/admin/members`
@@ -45,7 +44,7 @@ pub(super) async fn member(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let request = CreateMember { member: body.member, name, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created("member", &answer))
+    Ok(created(&answer, |told| &mut told.member))
 }
 
 /// `POST /v1/admin/accounts`
@@ -57,7 +56,7 @@ pub(super) async fn account(gate: &Gate, request: Request) -> Handled {
     let AccountRequest { account, member, .. } = body;
     let request = CreateAccount { account, member, name, level };
     let answer = gate.send(&call.cx(), request).await?;
-    Ok(created("account", &answer))
+    Ok(created(&answer, |told| &mut told.account))
 }
 
 /// `POST /v1/admin/currencies`
@@ -67,7 +66,8 @@ pub(super) async fn currency(gate: &Gate, request: Request) -> Handled {
     let code = decimal::short("code", &body.code)?;
     let level = call.level(gate, None)?;
     let request = CreateCurrency { code, scale: body.scale, level };
-    Ok(created("currency", &gate.send(&call.cx(), request).await?))
+    let answer = gate.send(&call.cx(), request).await?;
+    Ok(created(&answer, |told| &mut told.currency))
 }
 
 /// `POST /v1/admin/instruments`
@@ -77,9 +77,10 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let level = call.level(gate, None)?;
     let base = gate.currency(&call.cx(), &body.base, "base").await?;
     let quote = gate.currency(&call.cx(), &body.quote, "quote").await?;
-    let spec = body.spec(base, quote)?;
+    let spec = instrument_spec(&body, base, quote)?;
     let request = CreateInstrument { spec, level };
-    Ok(created("instrument", &gate.send(&call.cx(), request).await?))
+    let answer = gate.send(&call.cx(), request).await?;
+    Ok(created(&answer, |told| &mut told.instrument))
 }
 
 /// `PATCH /v1/admin/instruments/{symbol}`
@@ -91,13 +92,18 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     // The engine takes all rules at once; what is left out stays as it was released last.
     let question = GetInstrument { instrument: on.id };
     let before = gate.ask(&call.cx(), question, Fresh::Released).await?.answer;
-    let rules = body.over(before.spec.rules, &on)?;
+    let rules = rules_over(&body, before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await?;
-    let mut out = JsonOut::with_capacity(96);
-    out.open_object();
-    out.key("instrument").text(on.symbol.as_str());
-    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
+    let told = InstrumentChangedAnswer {
+        instrument: on.symbol,
+        state: None,
+        cancelled: None,
+        pending: None,
+        seq: answer.seq,
+        time: answer.time,
+    };
+    Ok(respond(StatusCode::OK, &told, 96))
 }
 
 /// `POST /v1/admin/halt`
@@ -122,19 +128,16 @@ async fn set_state(gate: &Gate, request: Request, state: InstrumentState) -> Han
     let on = gate.listing(&call.cx(), &body.instrument).await?;
     let request = SetInstrumentState { instrument: on.id, state, level };
     let answer = gate.send(&call.cx(), request).await?;
-    let mut out = JsonOut::with_capacity(128);
-    out.open_object();
-    out.key("instrument").text(on.symbol.as_str());
-    out.key("state").text(match state {
-        InstrumentState::Open => "open",
-        InstrumentState::Halted => "halted",
-        InstrumentState::Closed => "closed",
-    });
-    if let Outcome::Cancelling { cancelled, pending } = answer.outcome {
-        out.key("cancelled").number(cancelled);
-        out.key("pending").flag(pending);
-    }
-    Ok(respond(StatusCode::OK, close_with_seq(out, &answer)))
+    let (cancelled, pending) = cancelling(&answer);
+    let told = InstrumentChangedAnswer {
+        instrument: on.symbol,
+        state: Some(state),
+        cancelled,
+        pending,
+        seq: answer.seq,
+        time: answer.time,
+    };
+    Ok(respond(StatusCode::OK, &told, 128))
 }
 
 /// Refuses the time of a deposit that nobody can mean. Zero stands for none, and the reference of a
@@ -154,14 +157,14 @@ pub(super) async fn deposit(gate: &Gate, request: Request) -> Handled {
     let call = operator(gate, request).await?;
     let body: TransferRequest<'_> = call.json()?;
     let time = match &body.time {
-        Some(text) => deposited_at(Timestamp(decimal::whole("time", text)?))?,
+        Some(time) => deposited_at(*time)?,
         None => Timestamp::ZERO,
     };
     let command = |transfer, level| {
         let deposit = rialto_model::Deposit { transfer, time };
         Deposit { deposit, level }
     };
-    transfer(gate, &call, &body, command).await
+    super::own::transfer(gate, &call, &body, command).await
 }
 
 /// `POST /v1/admin/withdrawals`
@@ -172,19 +175,5 @@ pub(super) async fn withdrawal(gate: &Gate, request: Request) -> Handled {
         let message = "Only a deposit has a time.";
         return Err(ApiError::new(StatusCode::BAD_REQUEST, "unknown_field", message).of("time"));
     }
-    transfer(gate, &call, &body, |transfer, level| PayOut { transfer, level }).await
-}
-
-async fn transfer<R>(
-    gate: &Gate,
-    call: &Call,
-    body: &TransferRequest<'_>,
-    command: impl FnOnce(Transfer, Option<Level>) -> R,
-) -> Handled
-where
-    R: Command<Response = Answer>,
-    DeskBus: Serves<R>,
-{
-    let account = body.account.ok_or_else(|| ApiError::missing("account"))?;
-    super::own::transfer(gate, call, body, account, command).await
+    super::own::transfer(gate, &call, &body, |transfer, level| PayOut { transfer, level }).await
 }

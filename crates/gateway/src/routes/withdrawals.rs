@@ -1,14 +1,17 @@
 //! Withdrawals: asked for by their owners, decided by the operator.
 
-use super::{Handled, respond};
+use super::{Handled, count, respond};
 use crate::call::Call;
-use crate::dto::{ApproveRequest, RejectRequest, WithdrawalRequest, write_withdrawal};
+use crate::convert::withdrawal_info;
 use crate::gate::Gate;
-use crate::json::JsonOut;
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
+use rialto_api::{
+    ApproveRequest, Listed, Nothing, RejectRequest, WithdrawalAnswer, WithdrawalInfo,
+    WithdrawalRequest, WithdrawalsAnswer, WithdrawalsQuery,
+};
 use rialto_bus::{Request as BusRequest, Serves};
 use rialto_desk::Scope;
 use rialto_model::{AccountId, RejectReason, Transfer};
@@ -20,7 +23,7 @@ use rialto_payments::{
 /// `POST /v1/withdrawals`
 pub(super) async fn request(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let body: WithdrawalRequest<'_> = call.json()?;
     let account = call.caller.account(body.account, Scope::Transfer)?;
     let currency = gate.currency(&call.cx(), &body.currency, "currency").await?;
@@ -51,44 +54,34 @@ pub(super) async fn list_all(gate: &Gate, request: Request) -> Handled {
 }
 
 async fn page(gate: &Gate, call: &Call, of_one_account: bool) -> Handled {
-    let mut query = call.query()?;
-    let account = query.account()?;
-    let limit = query.count("limit", 100, gate.config.page_max.min(PAGE_MAX))?;
-    let after: Option<WithdrawalId> = query.parse("after", "the id of a withdrawal")?;
-    let ended = match query.text("status").as_deref() {
-        None | Some("open") => false,
-        Some("ended") => true,
-        Some(_) => {
-            let message = "The parameter status is open or ended.";
-            return Err(ApiError::invalid("status", message));
+    let query: WithdrawalsQuery<'_> = call.query()?;
+    let limit = count("limit", query.limit, 100, gate.config.page_max.min(PAGE_MAX))?;
+    let after: Option<WithdrawalId> = match query.after.as_deref().map(str::parse) {
+        None => None,
+        Some(Ok(id)) => Some(id),
+        Some(Err(_)) => {
+            let message = "The parameter after must be the id of a withdrawal.";
+            return Err(ApiError::invalid("after", message));
         }
     };
-    query.finish()?;
+    let (account, ended) = (query.account, query.status == Listed::Ended);
     let account: Option<AccountId> = match of_one_account {
         true => Some(call.caller.account(account, Scope::Read)?),
         false => account,
     };
     let listed = serve(gate, call, ListWithdrawals { account, ended, after, limit }).await?;
-    let mut out = JsonOut::with_capacity(64 + 384 * listed.withdrawals.len());
-    out.open_object();
-    out.key("withdrawals").open_array();
-    for withdrawal in &listed.withdrawals {
-        write(gate, &mut out, withdrawal)?;
-    }
-    out.close_array();
-    out.key("next");
-    match listed.withdrawals.last().filter(|_| listed.more) {
-        Some(last) => out.text(&last.id().to_string()),
-        None => out.null(),
-    }
-    out.close_object();
-    Ok(respond(StatusCode::OK, out))
+    let told = WithdrawalsAnswer {
+        withdrawals: (listed.withdrawals.iter().map(|withdrawal| info(gate, withdrawal)))
+            .collect::<Result<_, _>>()?,
+        next: listed.withdrawals.last().filter(|_| listed.more).map(|last| last.id().to_string()),
+    };
+    Ok(respond(StatusCode::OK, &told, 64 + 384 * listed.withdrawals.len()))
 }
 
 /// `GET /v1/withdrawals/{id}`
 pub(super) async fn get(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let id = named(&call, "/v1/withdrawals/", "")?;
     let withdrawal = serve(gate, &call, GetWithdrawal { id }).await?;
     tell(gate, StatusCode::OK, &withdrawal, None)
@@ -97,7 +90,7 @@ pub(super) async fn get(gate: &Gate, request: Request) -> Handled {
 /// `DELETE /v1/withdrawals/{id}`
 pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
-    call.query()?.finish()?;
+    let Nothing {} = call.query()?;
     let id = named(&call, "/v1/withdrawals/", "")?;
     decided(gate, &serve(gate, &call, CancelWithdrawal { id }).await?)
 }
@@ -156,19 +149,11 @@ fn tell(
     withdrawal: &Withdrawal,
     repeated: Option<bool>,
 ) -> Result<Response, ApiError> {
-    let mut out = JsonOut::with_capacity(512);
-    out.open_object();
-    out.key("withdrawal");
-    write(gate, &mut out, withdrawal)?;
-    if let Some(repeated) = repeated {
-        out.key("repeated").flag(repeated);
-    }
-    out.close_object();
-    Ok(respond(status, out))
+    let withdrawal = info(gate, withdrawal)?;
+    Ok(respond(status, &WithdrawalAnswer { withdrawal, repeated }, 512))
 }
 
-fn write(gate: &Gate, out: &mut JsonOut, withdrawal: &Withdrawal) -> Result<(), ApiError> {
+fn info(gate: &Gate, withdrawal: &Withdrawal) -> Result<WithdrawalInfo, ApiError> {
     let currency = gate.currency_of(withdrawal.transfer.currency)?;
-    write_withdrawal(out, withdrawal, &currency);
-    Ok(())
+    Ok(withdrawal_info(withdrawal, &currency))
 }

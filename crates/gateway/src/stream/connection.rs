@@ -12,6 +12,7 @@ use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use axum::http::StatusCode;
+use rialto_api::StreamOp;
 use rialto_bus::{Context, Dispatch, ErrorKind};
 use rialto_desk::{
     Disconnect, GetTold, Grant, ReadEventsError, Resume, Scope, Subscribe, Subscribed, Subscription,
@@ -151,7 +152,7 @@ impl Connection {
             Next::Joined(subscription, seq) => {
                 Some(message::subscribed(subscription, seq, &self.gate.desk.names()))
             }
-            Next::Delta(delta) => Some(message::delta(&delta, &self.gate.desk.names())),
+            Next::Delta(delta) => message::delta(&delta, &self.gate.desk.names()),
             Next::Whole(subscription) => {
                 let cx = context(&self.arrival, self.caller.as_ref());
                 let whole = self.reading.whole(&self.gate, &cx, subscription).await;
@@ -217,7 +218,7 @@ impl Connection {
         if let Some(text) = text
             && let Err(Refused { op, error }) = self.obey(&text).await
         {
-            self.outbox.answer(message::error(op.as_deref(), &error));
+            self.outbox.answer(message::error(op, &error));
         }
         Ok(())
     }
@@ -230,15 +231,16 @@ impl Connection {
         let (op, done) = match request {
             Request::Auth { key, timestamp, nonce, signature, cancel_on_disconnect } => {
                 let claim = Claim::new(&key, &timestamp, &nonce, &signature);
-                ("auth", self.authenticate(claim, cancel_on_disconnect))
+                (StreamOp::Auth, self.authenticate(claim, cancel_on_disconnect))
             }
             Request::Subscribe { topic, from_seq, cancel_on_disconnect } => {
-                ("subscribe", self.subscribe(topic, from_seq, cancel_on_disconnect).await)
+                (StreamOp::Subscribe, self.subscribe(topic, from_seq, cancel_on_disconnect).await)
             }
-            Request::Unsubscribe(topic) => ("unsubscribe", self.unsubscribe(topic).await),
-            Request::Ping => {
-                ("ping", self.told().await.map(|told| self.outbox.answer(message::pong(told))))
-            }
+            Request::Unsubscribe(topic) => (StreamOp::Unsubscribe, self.unsubscribe(topic).await),
+            Request::Ping => (
+                StreamOp::Ping,
+                self.told().await.map(|told| self.outbox.answer(message::pong(told))),
+            ),
         };
         done.map_err(|error| Refused { op: Some(op.to_owned()), error })
     }

@@ -6,7 +6,6 @@ mod config;
 mod connection;
 mod message;
 mod outbox;
-mod own;
 mod reading;
 mod replay;
 mod request;

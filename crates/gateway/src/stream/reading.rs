@@ -38,7 +38,7 @@ impl Reading {
                 let question = GetBook { instrument, levels: usize::MAX };
                 let read = gate.ask(cx, question, Fresh::Now).await?;
                 let text = message::book(&read.answer, read.at, &read.names);
-                Ok((Some(text), read.answer.last_seq))
+                Ok((text, read.answer.last_seq))
             }
             Subscription::Top(instrument) => {
                 let Some((levels, shown)) = self.tops.get_mut(&subscription) else {
@@ -54,11 +54,11 @@ impl Reading {
                 }
                 let text = message::book(&read.answer, read.at, &read.names);
                 *shown = Some(read.answer);
-                Ok((Some(text), read.at.seq))
+                Ok((text, read.at.seq))
             }
             Subscription::Ticker(instrument) => {
                 let read = gate.ask(cx, GetTicker { instrument }, Fresh::Now).await?;
-                Ok((Some(message::ticker(&read.answer.ticker, &read.names)), read.at.seq))
+                Ok((message::ticker(&read.answer.ticker, &read.names), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Orders, account) => {
                 let question = ListOrders {

@@ -1,27 +1,9 @@
 //! What a client says.
 
 use crate::{ApiError, json};
+use rialto_api::{Str, StreamChannel, StreamOp, StreamRequest};
 use rialto_desk::PrivateChannel;
 use rialto_model::{AccountId, Seq};
-use serde::Deserialize;
-
-/// Any message of a client. Which fields belong to which `op` is checked after reading, so that a
-/// message that is wrong is told why in the words of its own fields.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Message {
-    op: String,
-    key: Option<String>,
-    timestamp: Option<String>,
-    nonce: Option<String>,
-    signature: Option<String>,
-    channel: Option<String>,
-    instrument: Option<String>,
-    account: Option<AccountId>,
-    depth: Option<usize>,
-    from_seq: Option<Seq>,
-    cancel_on_disconnect: Option<bool>,
-}
 
 /// What a client asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,102 +44,94 @@ pub(super) enum Topic {
 /// A message that is refused, with its `op` if that could be read.
 #[derive(Debug)]
 pub(super) struct Refused {
-    pub(super) op: Option<String>,
+    pub(super) op: Option<StreamOp>,
     pub(super) error: ApiError,
 }
 
 impl Request {
     pub(super) fn read(text: &str) -> Result<Request, Refused> {
-        let message: Message =
+        let message: StreamRequest<'_> =
             json::read(text.as_bytes()).map_err(|error| Refused { op: None, error })?;
-        let op = message.op.clone();
-        message.request().map_err(|error| Refused { op: Some(op), error })
+        let op = message.op;
+        Request::of(message).map_err(|error| Refused { op: Some(op), error })
     }
-}
 
-impl Message {
-    fn request(self) -> Result<Request, ApiError> {
-        let request = match self.op.as_str() {
-            "auth" => {
-                self.allow(&["key", "timestamp", "nonce", "signature", "cancel_on_disconnect"])?;
+    fn of(message: StreamRequest<'_>) -> Result<Request, ApiError> {
+        let cancel_on_disconnect = message.cancel_on_disconnect.unwrap_or(false);
+        let text = |text: Option<Str<'_>>| text.map(Str::into_owned).unwrap_or_default();
+        Ok(match message.op {
+            StreamOp::Auth => {
+                let fields = ["key", "timestamp", "nonce", "signature", "cancel_on_disconnect"];
+                allow(&message, &fields)?;
                 Request::Auth {
-                    key: self.key.unwrap_or_default(),
-                    timestamp: self.timestamp.unwrap_or_default(),
-                    nonce: self.nonce.unwrap_or_default(),
-                    signature: self.signature.unwrap_or_default(),
-                    cancel_on_disconnect: self.cancel_on_disconnect.unwrap_or(false),
+                    key: text(message.key),
+                    timestamp: text(message.timestamp),
+                    nonce: text(message.nonce),
+                    signature: text(message.signature),
+                    cancel_on_disconnect,
                 }
             }
-            "subscribe" => {
-                let from_seq = self.from_seq;
-                let cancel_on_disconnect = self.cancel_on_disconnect.unwrap_or(false);
-                let topic = self.topic(true)?;
+            StreamOp::Subscribe => {
+                let from_seq = message.from_seq;
+                let topic = Topic::of(message, true)?;
                 Request::Subscribe { topic, from_seq, cancel_on_disconnect }
             }
-            "unsubscribe" => Request::Unsubscribe(self.topic(false)?),
-            "ping" => {
-                self.allow(&[])?;
+            StreamOp::Unsubscribe => Request::Unsubscribe(Topic::of(message, false)?),
+            StreamOp::Ping => {
+                allow(&message, &[])?;
                 Request::Ping
-            }
-            _ => {
-                let message = "An op is auth, subscribe, unsubscribe or ping.";
-                return Err(ApiError::invalid("op", message));
-            }
-        };
-        Ok(request)
-    }
-
-    fn topic(self, subscribes: bool) -> Result<Topic, ApiError> {
-        let channel = self.channel.as_deref().ok_or_else(|| ApiError::missing("channel"))?;
-        let depth: &[_] = if channel == "book" { &["channel", "instrument", "depth"] } else { &[] };
-        let own: &[_] = match (channel, subscribes) {
-            ("orders", true) => &["channel", "account", "from_seq", "cancel_on_disconnect"],
-            ("fills", true) => &["channel", "account", "from_seq"],
-            _ => &["channel", "account"],
-        };
-        match channel {
-            "book" => self.allow(depth)?,
-            "trades" | "ticker" => self.allow(&["channel", "instrument"])?,
-            _ => self.allow(own)?,
-        }
-        let account = self.account;
-        let instrument = self.instrument;
-        let named = || instrument.ok_or_else(|| ApiError::missing("instrument"));
-        Ok(match channel {
-            "book" => Topic::Book { instrument: named()?, depth: self.depth },
-            "trades" => Topic::Trades { instrument: named()? },
-            "ticker" => Topic::Ticker { instrument: named()? },
-            "orders" => Topic::Own(PrivateChannel::Orders, account),
-            "fills" => Topic::Own(PrivateChannel::Fills, account),
-            "balances" => Topic::Own(PrivateChannel::Balances, account),
-            _ => {
-                let message = "A channel is book, trades, ticker, orders, fills or balances.";
-                return Err(ApiError::invalid("channel", message));
             }
         })
     }
+}
 
-    /// Refuses fields that have no meaning here, rather than to ignore what a client asked for.
-    fn allow(&self, allowed: &[&str]) -> Result<(), ApiError> {
-        let given = [
-            ("key", self.key.is_some()),
-            ("timestamp", self.timestamp.is_some()),
-            ("nonce", self.nonce.is_some()),
-            ("signature", self.signature.is_some()),
-            ("channel", self.channel.is_some()),
-            ("instrument", self.instrument.is_some()),
-            ("account", self.account.is_some()),
-            ("depth", self.depth.is_some()),
-            ("from_seq", self.from_seq.is_some()),
-            ("cancel_on_disconnect", self.cancel_on_disconnect.is_some()),
-        ];
-        match given.into_iter().find(|(name, is_given)| *is_given && !allowed.contains(name)) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let message = format!("The field {name} has no meaning in this message.");
-                let status = axum::http::StatusCode::BAD_REQUEST;
-                Err(ApiError::new(status, "unknown_field", message).of(name))
+impl Topic {
+    fn of(message: StreamRequest<'_>, subscribes: bool) -> Result<Topic, ApiError> {
+        let channel = message.channel.ok_or_else(|| ApiError::missing("channel"))?;
+        let fields: &[&str] = match (channel, subscribes) {
+            (StreamChannel::Book, _) => &["channel", "instrument", "depth"],
+            (StreamChannel::Trades | StreamChannel::Ticker, _) => &["channel", "instrument"],
+            (StreamChannel::Orders, true) => {
+                &["channel", "account", "from_seq", "cancel_on_disconnect"]
             }
+            (StreamChannel::Fills, true) => &["channel", "account", "from_seq"],
+            _ => &["channel", "account"],
+        };
+        allow(&message, fields)?;
+        let StreamRequest { account, depth, instrument, .. } = message;
+        let named =
+            || instrument.map(Str::into_owned).ok_or_else(|| ApiError::missing("instrument"));
+        Ok(match channel {
+            StreamChannel::Book => Topic::Book { instrument: named()?, depth },
+            StreamChannel::Trades => Topic::Trades { instrument: named()? },
+            StreamChannel::Ticker => Topic::Ticker { instrument: named()? },
+            StreamChannel::Orders => Topic::Own(PrivateChannel::Orders, account),
+            StreamChannel::Fills => Topic::Own(PrivateChannel::Fills, account),
+            StreamChannel::Balances => Topic::Own(PrivateChannel::Balances, account),
+        })
+    }
+}
+
+/// Refuses fields that have no meaning here, rather than to ignore what a client asked for.
+fn allow(message: &StreamRequest<'_>, allowed: &[&str]) -> Result<(), ApiError> {
+    let given = [
+        ("key", message.key.is_some()),
+        ("timestamp", message.timestamp.is_some()),
+        ("nonce", message.nonce.is_some()),
+        ("signature", message.signature.is_some()),
+        ("channel", message.channel.is_some()),
+        ("instrument", message.instrument.is_some()),
+        ("account", message.account.is_some()),
+        ("depth", message.depth.is_some()),
+        ("from_seq", message.from_seq.is_some()),
+        ("cancel_on_disconnect", message.cancel_on_disconnect.is_some()),
+    ];
+    match given.into_iter().find(|(name, is_given)| *is_given && !allowed.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let message = format!("The field {name} has no meaning in this message.");
+            let status = axum::http::StatusCode::BAD_REQUEST;
+            Err(ApiError::new(status, "unknown_field", message).of(name))
         }
     }
 }

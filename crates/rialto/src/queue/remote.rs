@@ -131,7 +131,7 @@ impl AnyQueue for RemoteQueue {
         let from = match from {
             Start::Oldest => "from=oldest".to_owned(),
             Start::Next => "from=next".to_owned(),
-            Start::At(time) => format!("from_us={}", time.0 / 1_000),
+            Start::At(time) => format!("from_time={}", time.0),
             Start::Seq(seq) => {
                 let lanes = self.topic(topic)?["priorities"].as_u64().unwrap_or(1);
                 format!(

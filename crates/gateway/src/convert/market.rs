@@ -1,0 +1,91 @@
+//! Market data at the scales of the instrument.
+
+use rialto_api::{BookOrderInfo, BookSides, InstrumentInfo, LevelInfo, TickerInfo, TradeInfo};
+use rialto_desk::Listing;
+use rialto_feed::{BookOrder, Depth, OrderBook, PriceLevel, PublicTrade, Ticker};
+use rialto_model::{Instrument, Price};
+
+/// Levels of one side.
+pub(crate) fn book_levels(levels: &[PriceLevel], on: &Listing) -> Vec<LevelInfo> {
+    let level = |level: &PriceLevel| {
+        let quantity = level.quantity.decimal(on.quantity_scale);
+        LevelInfo(level.price.decimal(on.price_scale), quantity, level.orders)
+    };
+    levels.iter().map(level).collect()
+}
+
+/// A book by price.
+pub(crate) fn best(depth: &Depth, on: &Listing) -> BookSides<LevelInfo> {
+    BookSides {
+        last_seq: depth.last_seq,
+        bids: book_levels(&depth.bids, on),
+        asks: book_levels(&depth.asks, on),
+    }
+}
+
+/// A book by order.
+pub(crate) fn book_orders(book: &OrderBook, on: &Listing) -> BookSides<BookOrderInfo> {
+    let order = |order: &BookOrder| {
+        let remaining = order.remaining.decimal(on.quantity_scale);
+        BookOrderInfo(order.order, order.price.decimal(on.price_scale), remaining)
+    };
+    BookSides {
+        last_seq: book.last_seq,
+        bids: book.bids.iter().map(order).collect(),
+        asks: book.asks.iter().map(order).collect(),
+    }
+}
+
+pub(crate) fn trade_info(trade: &PublicTrade, on: &Listing) -> TradeInfo {
+    TradeInfo {
+        trade_id: trade.trade,
+        price: trade.price.decimal(on.price_scale),
+        quantity: trade.quantity.decimal(on.quantity_scale),
+        taker_side: trade.taker_side,
+        seq: trade.at.seq,
+        time: trade.at.time,
+    }
+}
+
+pub(crate) fn ticker_info(ticker: &Ticker, on: &Listing) -> TickerInfo {
+    let price = |price: Option<Price>| price.map(|price| price.decimal(on.price_scale));
+    TickerInfo {
+        open: price(ticker.open),
+        high: price(ticker.high),
+        low: price(ticker.low),
+        last: price(ticker.last),
+        change: price(ticker.change),
+        base_volume: ticker.base_volume.decimal(on.base.scale),
+        quote_volume: ticker.quote_volume.decimal(on.quote.scale),
+        trades: ticker.trades.into(),
+    }
+}
+
+pub(crate) fn instrument_info(instrument: &Instrument, on: &Listing) -> InstrumentInfo {
+    let rules = &instrument.spec.rules;
+    InstrumentInfo {
+        symbol: on.symbol,
+        id: instrument.id,
+        kind: instrument.spec.kind,
+        state: instrument.state,
+        base: on.base.code,
+        quote: on.quote.code,
+        price_scale: on.price_scale,
+        quantity_scale: on.quantity_scale,
+        base_scale: on.base.scale,
+        quote_scale: on.quote.scale,
+        tick: rules.tick.decimal(on.price_scale),
+        lot: rules.lot.decimal(on.quantity_scale),
+        quantity_max: rules.quantity_max.decimal(on.quantity_scale),
+        notional_min: rules.notional_min.decimal(on.quote.scale),
+        collar_ppm: rules.collar_ppm,
+        reference_price: rules.reference_price.decimal(on.price_scale),
+        market_protection_ppm: rules.market_protection_ppm,
+        maker_fee_ppm: rules.maker_fee_ppm,
+        taker_fee_ppm: rules.taker_fee_ppm,
+        self_trade: rules.self_trade,
+        open_orders_max: rules.open_orders_max,
+        day_end_s: rules.day_end_s,
+        risk: rules.risk,
+    }
+}

@@ -1,0 +1,19 @@
+//! Between the types of the interface and those of the venue.
+
+mod market;
+mod order;
+mod queue;
+mod venue;
+mod withdrawal;
+
+pub(crate) use market::{best, book_levels, book_orders, instrument_info, ticker_info, trade_info};
+pub(crate) use order::{
+    Placed, fill_info, new_order, order_answer, order_event, order_info, order_of, order_ref,
+};
+pub use queue::topic_json;
+pub(crate) use queue::{
+    delivered_info, group_options, lease_numbers, message_info, new_messages, topic_info,
+    topic_options, transaction,
+};
+pub(crate) use venue::{balance_info, instrument_spec, rules_over};
+pub(crate) use withdrawal::withdrawal_info;

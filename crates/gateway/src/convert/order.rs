@@ -1,0 +1,304 @@
+//! Orders and fills at the scales of their instrument.
+
+use crate::{ApiError, decimal};
+use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult};
+use rialto_desk::{Answer, Listing, Names};
+use rialto_feed::{Fill, OrderView};
+use rialto_model::{
+    AccountId, ClientOrderId, CommandKind, Decimal, Event, NewOrder, OrderId, OrderKind, OrderRef,
+    OrderSize, Outcome, Price, Role, Scale, Side, TimeInForce, Timestamp, Trade,
+};
+
+/// The order at the scales of its instrument.
+pub(crate) fn new_order(
+    request: &OrderRequest<'_>,
+    account: AccountId,
+    on: &Listing,
+) -> Result<NewOrder, ApiError> {
+    let size = match (&request.quantity, &request.quote_amount) {
+        (Some(text), None) => OrderSize::Base(decimal::quantity("quantity", text, on)?),
+        (None, Some(text)) => OrderSize::Quote(decimal::amount("quote_amount", text, &on.quote)?),
+        (None, None) => return Err(ApiError::missing("quantity")),
+        (Some(_), Some(_)) => {
+            let message = "Give either quantity or quote_amount, not both.";
+            return Err(ApiError::invalid("quote_amount", message));
+        }
+    };
+    let price = match (&request.price, request.kind) {
+        (Some(text), _) => decimal::price("price", text, on)?,
+        (None, OrderKind::Market) => Price::ZERO,
+        (None, OrderKind::Limit) => return Err(ApiError::missing("price")),
+    };
+    let usual = match request.kind {
+        OrderKind::Limit => TimeInForce::Gtc,
+        OrderKind::Market => TimeInForce::Ioc,
+    };
+    Ok(NewOrder {
+        account,
+        instrument: on.id,
+        side: request.side,
+        kind: request.kind,
+        time_in_force: request.time_in_force.unwrap_or(usual),
+        post_only: request.post_only,
+        self_trade: request.self_trade,
+        cancel_on_disconnect: request.cancel_on_disconnect,
+        size,
+        price,
+        expire_at: request.expire_at.unwrap_or(Timestamp::ZERO),
+        client_order_id: match &request.client_order_id {
+            Some(text) if text.is_empty() => {
+                let message = "A client order id has 1 to 36 bytes; leave it out for none.";
+                return Err(ApiError::invalid("client_order_id", message));
+            }
+            Some(text) => decimal::short("client_order_id", text)?,
+            None => ClientOrderId::EMPTY,
+        },
+    })
+}
+
+/// An order by the venue's id, or by `client:` and the member's own.
+pub(crate) fn order_ref(text: &str) -> Result<OrderRef, ApiError> {
+    let Some(name) = text.strip_prefix("client:") else {
+        return text.parse().map(OrderRef::Id).map_err(|_| {
+            ApiError::invalid("id", "An order is named by its id, or client: and your own id.")
+        });
+    };
+    if name.is_empty() {
+        return Err(ApiError::invalid("id", "A client order id has 1 to 36 bytes."));
+    }
+    decimal::short("id", name).map(OrderRef::Client)
+}
+
+/// What is known of an order beside the engine's answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    /// Its terms, with the limit as its owner gave it.
+    pub(crate) terms: NewOrder,
+    pub(crate) listing: Listing,
+}
+
+fn named(id: ClientOrderId) -> Option<ClientOrderId> {
+    (!id.is_empty()).then_some(id)
+}
+
+/// The limit of an order, unless it is a market order that was given none: what the core calls its
+/// price is then how far it may trade.
+fn limit(terms: &NewOrder, price: Price, scale: Scale) -> Option<Decimal> {
+    let is_given = terms.kind == OrderKind::Limit || terms.price != Price::ZERO;
+    is_given.then(|| price.decimal(scale))
+}
+
+/// The engine's answer about one order. Without [`Placed`], what needs a scale is left out.
+pub(crate) fn order_answer(answer: &Answer, placed: Option<&Placed>) -> OrderAnswer {
+    let mut told = OrderAnswer {
+        order_id: None,
+        client_order_id: None,
+        account: None,
+        instrument: None,
+        side: None,
+        status: None,
+        price: None,
+        filled: None,
+        remaining: None,
+        repeated: None,
+        result: OrderResult::default(),
+        seq: answer.seq,
+        time: answer.time,
+    };
+    let Outcome::Order { order, status, price, filled, remaining, repeated } = answer.outcome
+    else {
+        return told;
+    };
+    told.order_id = Some(order);
+    told.status = Some(status);
+    told.repeated = Some(repeated);
+    if let Some(Placed { terms, listing: on }) = placed {
+        told.client_order_id = named(terms.client_order_id);
+        told.account = Some(terms.account);
+        told.instrument = Some(on.symbol);
+        told.side = Some(terms.side);
+        told.price = limit(terms, price, on.price_scale);
+        told.filled = Some(filled.decimal(on.quantity_scale));
+        told.remaining = Some(remaining.decimal(on.quantity_scale));
+    }
+    told
+}
+
+/// Of what currency the reserve of an order is.
+fn reserve_scale(side: Side, on: &Listing) -> Scale {
+    match side {
+        Side::Buy => on.quote.scale,
+        Side::Sell => on.base.scale,
+    }
+}
+
+/// An order as its owner sees it.
+pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
+    let terms = &order.terms;
+    OrderInfo {
+        order_id: order.order,
+        client_order_id: named(terms.client_order_id),
+        account: terms.account,
+        instrument: on.symbol,
+        side: terms.side,
+        kind: terms.kind,
+        time_in_force: terms.time_in_force,
+        post_only: terms.post_only,
+        cancel_on_disconnect: terms.cancel_on_disconnect,
+        status: order.status,
+        price: limit(terms, terms.price, on.price_scale),
+        quantity: match terms.size {
+            OrderSize::Base(_) => Some(order.quantity.decimal(on.quantity_scale)),
+            OrderSize::Quote(_) => None,
+        },
+        quote_amount: match terms.size {
+            OrderSize::Base(_) => None,
+            OrderSize::Quote(amount) => Some(amount.decimal(on.quote.scale)),
+        },
+        filled: order.filled.decimal(on.quantity_scale),
+        remaining: order.remaining.decimal(on.quantity_scale),
+        result: OrderResult {
+            average_price: None,
+            filled_notional: order.filled_notional.map(|it| it.decimal(on.quote.scale)),
+            fee: None,
+            fee_currency: None,
+            done_reason: order.done,
+        },
+        reserved: order.reserved.decimal(reserve_scale(terms.side, on)),
+        expire_at: (terms.expire_at != Timestamp::ZERO).then_some(terms.expire_at),
+        accepted_at: order.accepted.map(|moment| moment.time),
+        updated_seq: order.updated.seq,
+        updated_at: order.updated.time,
+    }
+}
+
+/// A fill as its owner sees it.
+pub(crate) fn fill_info(fill: &Fill, on: &Listing) -> FillInfo {
+    FillInfo {
+        trade_id: fill.trade,
+        order_id: fill.order,
+        account: fill.account,
+        instrument: on.symbol,
+        side: fill.side,
+        role: fill.role,
+        price: fill.price.decimal(on.price_scale),
+        quantity: fill.quantity.decimal(on.quantity_scale),
+        notional: fill.notional.decimal(on.quote.scale),
+        fee: fill.fee.decimal(on.quote.scale),
+        fee_currency: on.quote.code,
+        seq: fill.at.seq,
+        time: fill.at.time,
+    }
+}
+
+/// The order that an answer is about.
+pub(crate) fn order_of(answer: &Answer) -> Option<OrderId> {
+    match answer.outcome {
+        Outcome::Order { order, .. } => Some(order),
+        _ => None,
+    }
+}
+
+/// What an event is to the orders of an account, appended to `events`: a trade of an account with
+/// itself is two.
+pub(crate) fn order_event(
+    events: &mut Vec<OrderEvent>,
+    account: AccountId,
+    event: &Event,
+    names: &Names,
+) {
+    let listing = |instrument| names.instrument(instrument);
+    let Some(told) = (match event {
+        Event::Accepted(it) => listing(it.terms.instrument).map(|on| {
+            let terms = &it.terms;
+            OrderEvent::Accepted {
+                order_id: it.order,
+                instrument: on.symbol,
+                client_order_id: named(terms.client_order_id),
+                side: terms.side,
+                kind: terms.kind,
+                time_in_force: terms.time_in_force,
+                post_only: terms.post_only,
+                cancel_on_disconnect: terms.cancel_on_disconnect,
+                price: limit(terms, terms.price, on.price_scale),
+                quantity: match terms.size {
+                    OrderSize::Base(quantity) => Some(quantity.decimal(on.quantity_scale)),
+                    OrderSize::Quote(_) => None,
+                },
+                quote_amount: match terms.size {
+                    OrderSize::Base(_) => None,
+                    OrderSize::Quote(amount) => Some(amount.decimal(on.quote.scale)),
+                },
+                reserved: it.reserved.decimal(reserve_scale(terms.side, on)),
+                expire_at: (terms.expire_at != Timestamp::ZERO).then_some(terms.expire_at),
+                resting: it.rests,
+            }
+        }),
+        Event::Rested(it) => listing(it.instrument).map(|on| OrderEvent::Rested {
+            order_id: it.order,
+            instrument: on.symbol,
+            price: it.price.decimal(on.price_scale),
+            remaining: it.remaining.decimal(on.quantity_scale),
+        }),
+        Event::Trade(it) => {
+            let Some(on) = listing(it.instrument) else { return };
+            if it.maker_account == account {
+                events.push(traded(it, Role::Maker, on));
+            }
+            (it.taker_account == account).then(|| traded(it, Role::Taker, on))
+        }
+        Event::Reduced(it) => listing(it.instrument).map(|on| OrderEvent::Reduced {
+            order_id: it.order,
+            instrument: on.symbol,
+            reason: it.reason,
+            by: it.by.decimal(on.quantity_scale),
+            remaining: it.remaining.decimal(on.quantity_scale),
+        }),
+        Event::Amended(it) => listing(it.instrument).map(|on| OrderEvent::Amended {
+            order_id: it.order,
+            instrument: on.symbol,
+            price: it.price.decimal(on.price_scale),
+            quantity: it.quantity.decimal(on.quantity_scale),
+            remaining: it.remaining.decimal(on.quantity_scale),
+        }),
+        Event::Done(it) => listing(it.instrument).map(|on| OrderEvent::Done {
+            order_id: it.order,
+            instrument: on.symbol,
+            reason: it.reason,
+            remaining: it.remaining.decimal(on.quantity_scale),
+        }),
+        Event::Rejected(it) => Some(OrderEvent::Rejected {
+            command: match it.command {
+                CommandKind::Cancel | CommandKind::Amend | CommandKind::MassCancel => it.command,
+                _ => CommandKind::Place,
+            },
+            reason: it.reason,
+            order_id: (it.order != OrderId::default()).then_some(it.order),
+            client_order_id: named(it.client_order_id),
+            instrument: listing(it.instrument).map(|on| on.symbol),
+        }),
+        _ => None,
+    }) else {
+        return;
+    };
+    events.push(told);
+}
+
+fn traded(trade: &Trade, role: Role, on: &Listing) -> OrderEvent {
+    let (order_id, fee, remaining) = match role {
+        Role::Maker => (trade.maker_order, trade.maker_fee, trade.maker_remaining),
+        Role::Taker => (trade.taker_order, trade.taker_fee, trade.taker_remaining),
+    };
+    OrderEvent::Traded {
+        order_id,
+        instrument: on.symbol,
+        trade_id: trade.trade,
+        role,
+        price: trade.price.decimal(on.price_scale),
+        quantity: trade.quantity.decimal(on.quantity_scale),
+        notional: trade.notional.decimal(on.quote.scale),
+        fee: fee.decimal(on.quote.scale),
+        fee_currency: on.quote.code,
+        remaining: remaining.decimal(on.quantity_scale),
+    }
+}

@@ -1,0 +1,341 @@
+//! Topics, groups and messages.
+
+use crate::queues::{CommitTransaction, LeaseTexts, Leased, NewMessage, NewMessages, Seat};
+use crate::{ApiError, json};
+use rialto_api::limits::{FILTER_BYTES_MAX, SEGMENT_BYTES_MAX};
+use rialto_api::{
+    Base64, DeadLetterChoice, GroupDelivery, GroupInfo, GroupOrder, GroupRates, GroupRequest,
+    GroupSharing, GroupStart, HeaderTexts, Headers, LeaseRequest, MessageInfo, MessageRequest,
+    OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates, TopicRequest,
+    TransactionRequest, Whole,
+};
+use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
+use rialto_queue::{
+    Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message, Name,
+    Order, Overtaken, Rate, Sharing, Start, Timestamp, TopicOptions, TopicStats, WhenFull,
+};
+use std::borrow::Cow;
+use std::time::Duration;
+
+const _: () = assert!(rialto_api::limits::HEADERS_MAX == rialto_queue::HEADERS_MAX);
+
+fn name(field: &'static str, text: &str) -> Result<Name, ApiError> {
+    Name::new(text).map_err(|error| ApiError::invalid(field, format!("{error}.")))
+}
+
+pub(crate) fn topic_options(request: &TopicRequest<'_>) -> Result<TopicOptions, ApiError> {
+    let wrong =
+        |field: &'static str, why: String| ApiError::invalid(field, format!("The {field}: {why}."));
+    let mut options = TopicOptions::default();
+    options.kind = match request.kind {
+        None => options.kind,
+        Some(TopicKind::Stream) => Kind::Stream,
+        Some(TopicKind::WorkQueue) => Kind::WorkQueue,
+    };
+    if let Some(level) = &request.level {
+        options.level =
+            level.parse().map_err(|_| wrong("level", "memory, buffered or synced".into()))?;
+    }
+    if let Some(compression) = &request.compression {
+        options.compression = compression.parse().map_err(|why| wrong("compression", why))?;
+    }
+    if let Some(name) = &request.encryption {
+        let known = Cipher::ALL.into_iter().find(|cipher| cipher.name() == &**name);
+        let names = || Cipher::ALL.map(Cipher::name).join(", ");
+        options.encryption = Some(known.ok_or_else(|| wrong("encryption", names()))?);
+    }
+    options.priorities = request.priorities.unwrap_or(options.priorities);
+    options.bounds.messages = request.messages_max;
+    options.bounds.bytes = request.bytes_max;
+    options.max_age = request.max_age_ms.map(Duration::from_millis);
+    if let Some(wait) = request.block_ms {
+        options.when_full = WhenFull::Block(Duration::from_millis(wait));
+    }
+    options.overtaken = match request.overtaken {
+        None => options.overtaken,
+        Some(OvertakenChoice::Oldest) => Overtaken::Oldest,
+        Some(OvertakenChoice::Newest) => Overtaken::Newest,
+        Some(OvertakenChoice::CutOff) => Overtaken::CutOff,
+        Some(OvertakenChoice::Conflated { behind }) => Overtaken::Conflated { behind },
+    };
+    options.message_bytes_max = request.message_bytes_max.unwrap_or(options.message_bytes_max);
+    options.segment_bytes = request.segment_bytes.unwrap_or(options.segment_bytes);
+    if options.segment_bytes > SEGMENT_BYTES_MAX {
+        let message = format!("The files of a topic have at most {SEGMENT_BYTES_MAX} bytes.");
+        return Err(ApiError::invalid("segment_bytes", message));
+    }
+    Ok(options)
+}
+
+pub(crate) fn group_options(request: GroupRequest<'_>) -> Result<GroupOptions, ApiError> {
+    let usual = GroupOptions::default();
+    if request.filter.as_ref().is_some_and(|text| text.len() > FILTER_BYTES_MAX) {
+        let message = format!("A filter has at most {FILTER_BYTES_MAX} bytes.");
+        return Err(ApiError::invalid("filter", message));
+    }
+    let filter = request.filter.as_deref().map(str::parse::<Filter>).transpose();
+    Ok(GroupOptions {
+        start: match request.start {
+            None => usual.start,
+            Some(GroupStart::Oldest) => Start::Oldest,
+            Some(GroupStart::Next) => Start::Next,
+            Some(GroupStart::At(time)) => Start::At(Timestamp(time)),
+            Some(GroupStart::Seq(seq)) => Start::Seq(seq),
+        },
+        order: match request.order {
+            None => usual.order,
+            Some(GroupOrder::None) => Order::None,
+            Some(GroupOrder::PerKey) => Order::PerKey,
+        },
+        sharing: match request.sharing {
+            None => usual.sharing,
+            Some(GroupSharing::Competing) => Sharing::Competing,
+            Some(GroupSharing::SingleActive) => Sharing::SingleActive,
+        },
+        delivery: match request.delivery {
+            None => usual.delivery,
+            Some(GroupDelivery::AtLeastOnce) => Delivery::AtLeastOnce,
+            Some(GroupDelivery::AtMostOnce) => Delivery::AtMostOnce,
+        },
+        ack_wait: request.ack_wait_ms.map_or(usual.ack_wait, Duration::from_millis),
+        attempts_max: request.attempts_max.unwrap_or(usual.attempts_max),
+        retry_delay: request.retry_delay_ms.map_or(usual.retry_delay, Duration::from_millis),
+        dead_letter: match request.dead_letter {
+            None => usual.dead_letter,
+            Some(DeadLetterChoice::Own) => DeadLetter::Own,
+            Some(DeadLetterChoice::Drop) => DeadLetter::Drop,
+            Some(DeadLetterChoice::Topic(topic)) => DeadLetter::Topic(name("dead_letter", &topic)?),
+        },
+        outstanding_max: request.outstanding_max.unwrap_or(usual.outstanding_max),
+        filter: filter.map_err(|error| ApiError::invalid("filter", format!("{error}.")))?,
+    })
+}
+
+/// The message, which is the one with this number in its request.
+pub(crate) fn new_message(request: MessageRequest, nth: usize) -> Result<NewMessage, ApiError> {
+    let payload = match (request.payload, request.payload_base64) {
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(Base64(bytes))) => bytes.into_owned(),
+        (None, None) => return Err(ApiError::missing(format!("[{nth}].payload"))),
+        (Some(_), Some(_)) => {
+            let message = "A message has payload or payload_base64, not both.";
+            return Err(ApiError::invalid(format!("[{nth}].payload"), message));
+        }
+    };
+    let Headers(headers) = request.headers;
+    Ok(NewMessage {
+        payload,
+        key: request.key,
+        headers: headers.into_iter().collect(),
+        priority: request.priority,
+        delay: Duration::from_millis(request.delay_ms),
+        expires_after: request.expires_after_ms.map(Duration::from_millis),
+        content_type: request.content_type,
+        schema_version: request.schema_version,
+    })
+}
+
+pub(crate) fn new_messages(rows: Vec<MessageRequest>) -> Result<NewMessages, ApiError> {
+    let messages = rows.into_iter().enumerate().map(|(nth, row)| new_message(row, nth));
+    Ok(NewMessages::Listed(messages.collect::<Result<_, _>>()?))
+}
+
+/// The leases that are named, by the numbers that the queue knows.
+pub(crate) fn lease_numbers(
+    messages: &[LeaseRequest<'_>],
+    texts: LeaseTexts,
+) -> Result<Vec<Leased>, ApiError> {
+    let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
+        let id = message.id.parse().map_err(|_| {
+            let message = "A message is named by its lane and number, such as 0:17.";
+            ApiError::invalid(format!("messages[{nth}].id"), message)
+        })?;
+        let lease = texts.number(&message.lease).ok_or_else(|| {
+            let message = "A lease is sent as the delivery showed it.";
+            ApiError::invalid(format!("messages[{nth}].lease"), message)
+        })?;
+        Ok((id, lease))
+    };
+    messages.iter().enumerate().map(read).collect()
+}
+
+/// The transaction, as it is asked of the queue.
+pub(crate) fn transaction(
+    request: TransactionRequest<'_>,
+    texts: LeaseTexts,
+) -> Result<CommitTransaction, ApiError> {
+    let number = match (&request.producer, request.number) {
+        (None, None) => None,
+        (Some(producer), Some(Whole(number))) => Some((name("producer", producer)?, number)),
+        (Some(_), None) => return Err(ApiError::missing("number")),
+        (None, Some(_)) => return Err(ApiError::missing("producer")),
+    };
+    let publish = request.publish.0.into_iter().enumerate().map(|(nth, row)| {
+        let at = format!("publish[{nth}]");
+        let topic = name("topic", &row.topic).map_err(|error| error.within(&at))?;
+        let PublishRequest { 0: rows } = row.messages;
+        let messages = rows.into_iter().enumerate().map(|(place, message)| {
+            new_message(message, place).map_err(|error| error.within(&format!("{at}.messages")))
+        });
+        Ok((topic, messages.collect::<Result<_, ApiError>>()?))
+    });
+    let ack = request.ack.0.iter().enumerate().map(|(nth, row)| {
+        let read = || {
+            let seat = Seat {
+                topic: name("topic", &row.topic)?,
+                group: name("group", &row.group)?,
+                consumer: name("consumer", &row.consumer)?,
+            };
+            Ok((seat, lease_numbers(&row.messages.0, texts)?))
+        };
+        read().map_err(|error: ApiError| error.within(&format!("ack[{nth}]")))
+    });
+    Ok(CommitTransaction {
+        publish: publish.collect::<Result<_, ApiError>>()?,
+        ack: ack.collect::<Result<_, ApiError>>()?,
+        number,
+    })
+}
+
+/// A message that was delivered.
+pub(crate) fn delivered_info(delivered: &Delivered, leases: LeaseTexts) -> MessageInfo<'_> {
+    MessageInfo {
+        lease: Some(leases.text(delivered.lease())),
+        attempt: Some(delivered.attempt()),
+        ..message_info(delivered)
+    }
+}
+
+/// Bytes as text, or as base64 if they are not text.
+fn text_or_bytes(bytes: &[u8]) -> (Option<Cow<'_, str>>, Option<Base64<'_>>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (Some(text.into()), None),
+        Err(_) => (None, Some(Base64(bytes.into()))),
+    }
+}
+
+/// A message. What it does not have is left out.
+pub(crate) fn message_info(message: &Message) -> MessageInfo<'_> {
+    let (payload, payload_base64) = text_or_bytes(message.payload());
+    let (key, key_base64) = match message.key() {
+        [] => (None, None),
+        key => text_or_bytes(key),
+    };
+    let (mut headers, mut headers_base64) = (HeaderTexts::default(), HeaderTexts::default());
+    for (name, value) in message.headers() {
+        match std::str::from_utf8(value) {
+            Ok(text) => headers.0.push((name.into(), text.into())),
+            Err(_) => headers_base64.0.push((name.into(), Base64(value.into()).text().into())),
+        }
+    }
+    fn some(headers: HeaderTexts<'_>) -> Option<HeaderTexts<'_>> {
+        (!headers.0.is_empty()).then_some(headers)
+    }
+    MessageInfo {
+        id: message.id().to_string(),
+        lease: None,
+        attempt: None,
+        payload,
+        payload_base64,
+        events: events(message),
+        key,
+        key_base64,
+        headers: some(headers),
+        headers_base64: some(headers_base64),
+        content_type: Some(message.content_type())
+            .filter(|kind| !kind.is_empty())
+            .map(Cow::Borrowed),
+        schema_version: Some(message.schema_version()).filter(|version| *version != 0),
+        priority: message.priority(),
+        published_at: message.published_at(),
+        expires_at: message.expires_at(),
+    }
+}
+
+/// The events of the venue that a message holds.
+fn events(message: &Message) -> Option<Vec<rialto_model::Event>> {
+    if message.content_type() != EVENTS_CONTENT_TYPE {
+        return None;
+    }
+    let (_, events) = decode_events(message.payload()).ok()?;
+    events.collect::<Result<_, _>>().ok()
+}
+
+/// What a topic is and how it is doing, as `GET /v1/queues/{topic}` answers it: an object in JSON.
+#[must_use]
+pub fn topic_json(options: &TopicOptions, stats: &TopicStats) -> Vec<u8> {
+    json::write(&topic_info(options, stats), 1_024)
+}
+
+/// What a topic is and how it is doing.
+pub(crate) fn topic_info(options: &TopicOptions, stats: &TopicStats) -> TopicInfo {
+    let milliseconds = |time: Duration| Whole(time.as_millis() as u64);
+    let (published, delivered) = (stats.published_rate, stats.delivered_rate());
+    TopicInfo {
+        name: stats.name.to_string(),
+        read_only: stats.mounted.is_some(),
+        kind: match options.kind {
+            Kind::Stream => TopicKind::Stream,
+            Kind::WorkQueue => TopicKind::WorkQueue,
+        },
+        level: options.level.name().into(),
+        priorities: options.priorities,
+        messages_max: options.bounds.messages.map(Whole),
+        bytes_max: options.bounds.bytes.map(Whole),
+        max_age_ms: options.max_age.map(milliseconds),
+        overtaken: options.overtaken.to_string(),
+        compression: options.compression.to_string(),
+        encryption: options.encryption.map_or("none", Cipher::name).into(),
+        messages: stats.messages.into(),
+        bytes: stats.bytes.into(),
+        delayed: stats.delayed.into(),
+        published_messages: stats.published_messages.into(),
+        published_bytes: stats.published_bytes.into(),
+        plain_bytes: stats.plain_bytes.into(),
+        stored_bytes: stats.stored_bytes.into(),
+        refused: stats.refused.into(),
+        duplicates: stats.duplicates.into(),
+        pending_bytes: stats.pending_bytes.into(),
+        oldest_age_ms: stats.oldest_age.map(milliseconds),
+        rates: TopicRates {
+            window_ms: milliseconds(published.over.max(delivered.over)),
+            published_per_s: tenths(published.messages_per_second),
+            published_bytes_per_s: tenths(published.bytes_per_second),
+            delivered_per_s: tenths(delivered.messages_per_second),
+            delivered_bytes_per_s: tenths(delivered.bytes_per_second),
+        },
+        failed: stats.failed.as_ref().map(ToString::to_string),
+        lanes: stats.lanes.iter().map(|(first, last)| (Whole(*first), Whole(*last))).collect(),
+        groups: stats.groups.iter().map(group_info).collect(),
+    }
+}
+
+fn tenths(rate: f64) -> f64 {
+    (rate * 10.0).round() / 10.0
+}
+
+fn group_info(group: &GroupStats) -> GroupInfo {
+    let (counts, rate): (_, Rate) = (&group.counts, group.delivered_rate);
+    GroupInfo {
+        name: group.name.to_string(),
+        consumers: Whole(group.consumers as u64),
+        lag: group.lag.into(),
+        outstanding: Whole(group.outstanding as u64),
+        dead_letters_pending: Whole(group.dead_letters_pending as u64),
+        delivered: counts.delivered.into(),
+        delivered_bytes: group.delivered_bytes.into(),
+        redelivered: counts.redelivered.into(),
+        acked: counts.acked.into(),
+        nacked: counts.nacked.into(),
+        unanswered: counts.unanswered.into(),
+        filtered: counts.filtered.into(),
+        expired: counts.expired.into(),
+        dead: counts.dead.into(),
+        rates: GroupRates {
+            window_ms: Whole(rate.over.as_millis() as u64),
+            delivered_per_s: tenths(rate.messages_per_second),
+            delivered_bytes_per_s: tenths(rate.bytes_per_second),
+        },
+        done_below: group.floors.iter().map(|floor| Whole(*floor)).collect(),
+    }
+}

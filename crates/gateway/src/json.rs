@@ -1,0 +1,160 @@
+//! Reads JSON and queries into the types of the interface, says what is wrong with them, and writes
+//! answers.
+
+use crate::ApiError;
+use axum::http::StatusCode;
+use rialto_api::{Explained, explain};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
+
+/// Longest message of the JSON reader that is repeated.
+const MESSAGE_BYTES_MAX: usize = 240;
+
+/// Reads one JSON object that is the whole of `bytes`.
+pub(crate) fn read<'de, T: Deserialize<'de> + JsonSchema>(bytes: &'de [u8]) -> Result<T, ApiError> {
+    // A derived reader would take an array too, as fields in their order; that is no promise that
+    // a protocol should make.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(ApiError::invalid("body", "A JSON object is expected here, not an array."));
+    }
+    serde_json::from_slice(bytes).map_err(|error| refused::<T>(bytes, &error))
+}
+
+/// Reads one JSON array that is the whole of `bytes`.
+pub(crate) fn read_list<'de, T: Deserialize<'de> + JsonSchema>(
+    bytes: &'de [u8],
+) -> Result<T, ApiError> {
+    if bytes.trim_ascii_start().first() != Some(&b'[') {
+        return Err(ApiError::invalid("body", "A JSON array is expected here."));
+    }
+    serde_json::from_slice(bytes).map_err(|error| refused::<T>(bytes, &error))
+}
+
+/// Reads JSON objects, one in each line that is not empty, and no more than one beyond `rows_max`.
+pub(crate) fn read_lines<'de, T: Deserialize<'de> + JsonSchema>(
+    bytes: &'de [u8],
+    rows_max: usize,
+) -> Result<Vec<T>, ApiError> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let read_line = |(row, line)| read(line).map_err(|error| error.within(&format!("[{row}]")));
+    lines.take(rows_max + 1).enumerate().map(read_line).collect()
+}
+
+/// Reads the parameters behind a path.
+pub(crate) fn read_query<'de, T: Deserialize<'de> + JsonSchema>(
+    query: &'de str,
+) -> Result<T, ApiError> {
+    let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(parameters).map_err(|error| {
+        let said = error.inner().to_string();
+        if said.starts_with("duplicate field") {
+            return ApiError::invalid("query", "A parameter is given twice.");
+        }
+        let path = error.path().to_string();
+        let explained = explain::<T>("parameter", path.trim_matches('.'), &said);
+        let code = match explained.code {
+            "unknown_field" => "unknown_parameter",
+            code => code,
+        };
+        ApiError::from(Explained { code, ..explained })
+    })
+}
+
+fn refused<'de, T: Deserialize<'de> + JsonSchema>(
+    bytes: &'de [u8],
+    error: &serde_json::Error,
+) -> ApiError {
+    let said = error.to_string();
+    let (line, column) = (error.line(), error.column());
+    let mut message =
+        said.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&said);
+    if error.classify() != Category::Data {
+        if let Some((at, _)) = message.char_indices().find(|(at, _)| *at >= MESSAGE_BYTES_MAX) {
+            message = &message[..at];
+        }
+        let message = format!("The body is not JSON: {message} at line {line}, column {column}.");
+        return ApiError::new(StatusCode::BAD_REQUEST, "malformed_json", message);
+    }
+    // Read once more, slowly, to find out where.
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let path = match serde_path_to_error::deserialize::<_, T>(&mut reader) {
+        Err(error) => error.path().to_string(),
+        Ok(_) => String::new(),
+    };
+    ApiError::from(explain::<T>("field", path.trim_matches('.'), message))
+}
+
+impl From<Explained> for ApiError {
+    fn from(explained: Explained) -> ApiError {
+        let Explained { code, field, message } = explained;
+        let field = if field.is_empty() { "body".to_owned() } else { field };
+        ApiError::new(StatusCode::BAD_REQUEST, code, message).of(field)
+    }
+}
+
+/// A value as JSON, in a buffer with room for `capacity` bytes at first.
+pub(crate) fn write(value: &impl Serialize, capacity: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(capacity);
+    serde_json::to_writer(&mut bytes, value).expect("plain data is always written to memory");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_api::{BookQuery, OrderRequest, OrdersQuery, TransactionRequest};
+
+    fn fault<'de, T: Deserialize<'de> + JsonSchema>(text: &'de str) -> (&'static str, String) {
+        let Err(error) = read::<T>(text.as_bytes()) else { panic!("{text} was read") };
+        (error.code, error.field.unwrap_or_default().into_owned())
+    }
+
+    #[test]
+    fn the_field_at_fault_is_named_with_its_path() {
+        type Rows<'a> = TransactionRequest<'a>;
+        let named =
+            |text, code, field: &str| assert_eq!(fault::<Rows<'_>>(text), (code, field.into()));
+        let first = r#"{"publish":[{"topic":"t","messages":[{"payload":"a"},"#;
+        named(r#"{"publish":[{"topic":5}]}"#, "invalid_field", "publish[0].topic");
+        let text = format!("{first}{{\"payload\":{{}}}}]}}]}}");
+        named(&text, "invalid_field", "publish[0].messages[1].payload");
+        let text = format!("{first}{{\"payload\":\"a\\\"b\",\"priority\":-1}}]}}]}}");
+        named(&text, "invalid_field", "publish[0].messages[1].priority");
+        let text = format!("{first}{{\"tick\":1}}]}}]}}");
+        named(&text, "unknown_field", "publish[0].messages[1].tick");
+        named(r#"{"publish":[{"messages":[]}]}"#, "missing_field", "publish[0].topic");
+        named(r#"[1]"#, "invalid_field", "body");
+        named(r#"7"#, "invalid_field", "body");
+        assert_eq!(fault::<OrderRequest<'_>>("{}"), ("missing_field", "instrument".into()));
+    }
+
+    #[test]
+    fn text_that_is_no_json_is_placed_by_line_and_column() {
+        for text in ["", "{", "{\"side\":[}", "nul", "{} {}", "\u{0}"] {
+            let code = fault::<OrderRequest<'_>>(text).0;
+            assert!(["malformed_json", "missing_field", "invalid_field"].contains(&code), "{text}");
+        }
+        let Err(error) = read::<OrderRequest<'_>>(b"{\n  \"rows\" [") else { panic!() };
+        assert!(error.message.contains("line 2, column 10"), "{}", error.message);
+    }
+
+    #[test]
+    fn the_parameter_at_fault_is_named() {
+        let fault = |text: &'static str| {
+            let error = read_query::<OrdersQuery<'_>>(text).err()?;
+            Some(format!("{} {}", error.code, error.field.unwrap_or_default()))
+        };
+        assert_eq!(fault(""), None);
+        assert_eq!(fault("limit=10&status=ended&instrument=a%2Fb"), None);
+        assert_eq!(fault("limit=x").as_deref(), Some("invalid_field limit"));
+        assert_eq!(fault("limit=-1").as_deref(), Some("invalid_field limit"));
+        assert_eq!(fault("status=all").as_deref(), Some("invalid_field status"));
+        assert_eq!(fault("statuses=all").as_deref(), Some("unknown_parameter statuses"));
+        assert_eq!(fault("limit=1&limit=2").as_deref(), Some("invalid_field query"));
+        assert_eq!(
+            read_query::<BookQuery>("level=3").unwrap().level,
+            rialto_api::BookLevel::Orders
+        );
+    }
+}
