@@ -14,7 +14,7 @@
 // Printing is what this program is for, and so are clocks, which the core itself must not see.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_types)]
 
-use rialto_core::book::{Fill, LimitOrderBook};
+use rialto_core::book::{Fill, LimitOrder, LimitOrderBook};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 use std::error::Error;
 use std::hint::black_box;
@@ -112,7 +112,7 @@ fn apply(book: &mut LimitOrderBook, record: &Record, on_fill: &mut impl FnMut(Fi
         book.cancel(record.id).is_some()
     } else {
         let Record { id, side, price, quantity, owner, .. } = *record;
-        book.place(id, side, price, quantity, owner, on_fill).is_ok()
+        book.place(LimitOrder { id, side, price, quantity, owner }, on_fill).is_ok()
     }
 }
 

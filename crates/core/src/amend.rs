@@ -1,6 +1,6 @@
 //! Changing an open order: smaller in place, or out of the book and in again.
 
-use crate::book::Slot;
+use crate::book::{LimitOrder, Slot};
 use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
@@ -126,9 +126,11 @@ impl Core {
             let mut budget = ORDERS_PER_COMMAND;
             return Ok(self.send_to_match(taker, &mut budget, sink));
         }
+        let (id, owner) = (order.id, order.owner);
+        let rest = LimitOrder { id, side, price: limit, quantity: remaining, owner };
         let new = market
             .book
-            .insert(&mut self.orders, side, limit, order.id, remaining, order.owner)
+            .insert(&mut self.orders, rest)
             .expect("an order that just left the book has room there");
         if new != slot {
             self.relist(slot.at(), new.at(), detail.account);

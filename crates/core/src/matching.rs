@@ -1,6 +1,6 @@
 //! The taker's way through the book: trade after trade at the makers' prices, then to rest or end.
 
-use crate::book::Slot;
+use crate::book::{LimitOrder, Slot};
 use crate::ledger::TradePosting;
 use crate::orders::STAND_IN;
 use crate::taker::{Taker, Want};
@@ -128,17 +128,17 @@ impl Core {
     /// Puts what is left of a taker on the book.
     #[inline]
     pub(crate) fn rest(&mut self, taker: &Taker) {
+        let order = LimitOrder {
+            id: taker.order,
+            side: taker.attributes.side,
+            price: taker.limit,
+            quantity: taker.remaining(),
+            owner: taker.member,
+        };
         let market = &mut self.markets[usize::from(taker.market)];
         let slot = market
             .book
-            .insert(
-                &mut self.orders,
-                taker.attributes.side,
-                taker.limit,
-                taker.order,
-                taker.remaining(),
-                taker.member,
-            )
+            .insert(&mut self.orders, order)
             .expect("the room for an order that can rest was checked when it came in");
         self.open.cover(self.orders.slots());
         *self.open.get_mut(slot.at()) = taker.detail();

@@ -2,7 +2,7 @@
 //!
 //! This file holds one test, because the count is of the whole process.
 
-use rialto_core::book::LimitOrderBook;
+use rialto_core::book::{LimitOrder, LimitOrderBook};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,7 +59,8 @@ fn trade(book: &mut LimitOrderBook, orders: usize, operations: usize, width: u64
             let id = OrderId(next_id);
             (next_id, done) = (next_id + 1, done + 1);
             let quantity = Quantity(1 + random(50) as i64);
-            book.place(id, side, Price(middle + price), quantity, MemberId(1), &mut |_| fills += 1)
+            let (price, owner) = (Price(middle + price), MemberId(1));
+            book.place(LimitOrder { id, side, price, quantity, owner }, &mut |_| fills += 1)
                 .expect("the book has room");
         }
     }

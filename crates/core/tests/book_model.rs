@@ -1,7 +1,7 @@
 //! The order book against a naive one: a plain list of orders that is searched from end to end.
 
 use proptest::prelude::*;
-use rialto_core::book::{Book, Fill, LimitOrderBook, Orders, Refused, Slot};
+use rialto_core::book::{Book, Fill, LimitOrder, LimitOrderBook, Orders, Refused, Slot};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +168,8 @@ proptest! {
                     let remaining = Quantity(quantity);
                     let expected = naive.place(Resting { id, side, price, remaining, owner });
                     let mut fills = Vec::new();
-                    let rests =
-                        book.place(id, side, price, remaining, owner, &mut |fill| fills.push(fill));
+                    let order = LimitOrder { id, side, price, quantity: remaining, owner };
+                    let rests = book.place(order, &mut |fill| fills.push(fill));
                     prop_assert_eq!((fills, rests), (expected.0, Ok(expected.1)));
                 }
                 Step::Cancel { which } if !naive.0.is_empty() => {
@@ -236,7 +236,8 @@ proptest! {
                 Raw::Insert { book, side, price, quantity } => {
                     let (id, owner) = (OrderId(id), MemberId(quantity as u32));
                     let remaining = Quantity(quantity);
-                    let slot = books[book].insert(&mut orders, side, price, id, remaining, owner);
+                    let order = LimitOrder { id, side, price, quantity: remaining, owner };
+                    let slot = books[book].insert(&mut orders, order);
                     if resting == LIMIT {
                         prop_assert_eq!(slot, Err(Refused::TooManyOrders));
                     } else {
@@ -308,8 +309,8 @@ fn many_levels_come_and_go_as_in_the_naive_book() {
                 let (remaining, owner) = (Quantity(1 + random(100) as i64), MemberId(1));
                 let expected = naive.place(Resting { id, side, price, remaining, owner });
                 let mut fills = Vec::new();
-                let rests =
-                    book.place(id, side, price, remaining, owner, &mut |fill| fills.push(fill));
+                let order = LimitOrder { id, side, price, quantity: remaining, owner };
+                let rests = book.place(order, &mut |fill| fills.push(fill));
                 assert_eq!((fills, rests), (expected.0, Ok(expected.1)), "seed {seed} order {id}");
             }
             if id.0.is_multiple_of(500) {

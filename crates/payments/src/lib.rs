@@ -17,7 +17,7 @@ mod withdrawal;
 pub use bus::PaymentsBus;
 pub use error::{Decided, OpenError, Unfit};
 pub use office::{Office, Settings};
-pub use payments::Payments;
+pub use payments::{PaymentOptions, Payments};
 pub use request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX,
     REASON_BYTES_MAX, RejectWithdrawal, RequestWithdrawal, Requested, Withdrawals,

@@ -3,8 +3,7 @@
 use crate::bus::PaymentsBus;
 use crate::error::OpenError;
 use crate::office::{Office, Settings};
-use rialto_desk::{DeskBus, DeskConfig, Live, VenueParts};
-use rialto_engine::Engine;
+use rialto_desk::{DeskBus, DeskConfig, VenueParts};
 use rialto_flow::RecordRuns;
 use rialto_flow::store::{Store, StoreError};
 use rialto_flow::{Options, Parked};
@@ -33,23 +32,32 @@ pub struct Payments {
     pub parked: Vec<Parked>,
 }
 
+/// How withdrawals are run.
+#[derive(Default)]
+pub struct PaymentOptions {
+    /// Deadlines and bounds of the withdrawals.
+    pub settings: Settings,
+    /// The options of their flows.
+    pub flows: Options,
+    /// Records requests, flows, and what these ask of the engine; replaces the observer of the flows.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
 impl Payments {
     /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows
-    /// of. A recorder records what is asked, the flows, and what these ask of the engine; it takes
-    /// the place of the observer among the options.
+    /// of.
     ///
     /// # Errors
     /// The store cannot be read, or its flows cannot be run.
     pub fn open(
-        engine: &Arc<Engine>,
-        live: &Arc<Live>,
+        venue: VenueParts,
         store: Arc<dyn Store>,
-        settings: Settings,
-        mut options: Options,
-        recorder: Option<Arc<Recorder>>,
+        options: PaymentOptions,
     ) -> Result<Payments, OpenError> {
+        let PaymentOptions { settings, mut flows, recorder } = options;
+        let live = Arc::clone(&venue.live);
         if let Some(recorder) = &recorder {
-            options.observer = Some(Arc::new(RecordRuns::new(Arc::clone(recorder))));
+            flows.observer = Some(Arc::new(RecordRuns::new(Arc::clone(recorder))));
         }
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -59,11 +67,10 @@ impl Payments {
             .map_err(OpenError::Thread)?;
         let desk = {
             let _inside = runtime.enter();
-            let venue = VenueParts { engine: Arc::clone(engine), live: Arc::clone(live) };
             let desk = DeskBus::open(venue, &DeskConfig::default());
             Arc::new(desk.recorded_by(recorder.clone()))
         };
-        let office = Office::open(store, desk, settings, options)?;
+        let office = Office::open(store, desk, settings, flows)?;
         let begun = Instant::now();
         while !office.is_taken_up() {
             if begun.elapsed() > TAKEN_UP_WITHIN {

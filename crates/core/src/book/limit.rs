@@ -1,8 +1,8 @@
 //! A book that stands alone: plain limit orders, matched at the resting order's price.
 
 use super::orders::{Order, Orders, Refused};
-use super::resting::Book;
-use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
+use super::resting::{Book, LimitOrder};
+use rialto_model::{MemberId, OrderId, Price, Quantity};
 
 /// A trade between a resting order and an incoming one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +57,10 @@ impl LimitOrderBook {
     #[inline]
     pub fn place(
         &mut self,
-        id: OrderId,
-        side: Side,
-        price: Price,
-        quantity: Quantity,
-        owner: MemberId,
+        order: LimitOrder,
         on_fill: &mut impl FnMut(Fill),
     ) -> Result<Quantity, Refused> {
+        let LimitOrder { id, side, price, quantity, .. } = order;
         let mut left = quantity;
         if self.book.reaches(side, price) && quantity.0 > 0 {
             if self.orders.find(id).is_some() {
@@ -87,7 +84,7 @@ impl LimitOrderBook {
                 }
             }
         }
-        self.book.insert(&mut self.orders, side, price, id, left, owner)?;
+        self.book.insert(&mut self.orders, LimitOrder { quantity: left, ..order })?;
         Ok(left)
     }
 
@@ -118,14 +115,16 @@ impl LimitOrderBook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rialto_model::Side;
 
     /// What rests, and the maker, price and quantity of each fill.
     type Outcome = (Result<i64, Refused>, Vec<(u64, i64, i64)>);
 
     fn place(book: &mut LimitOrderBook, id: u64, side: Side, price: i64, quantity: i64) -> Outcome {
         let mut fills = Vec::new();
-        let (price, quantity) = (Price(price), Quantity(quantity));
-        let rests = book.place(OrderId(id), side, price, quantity, MemberId(1), &mut |fill| {
+        let (id, price, quantity) = (OrderId(id), Price(price), Quantity(quantity));
+        let order = LimitOrder { id, side, price, quantity, owner: MemberId(1) };
+        let rests = book.place(order, &mut |fill| {
             fills.push((fill.maker.0, fill.price.0, fill.quantity.0));
         });
         (rests.map(|rests| rests.0), fills)

@@ -3,19 +3,22 @@
 //! [`Orders`] is one slab of resting orders with an index by order id; every book of a core shares
 //! it. [`Book`] is one instrument: two sides of price levels, each a queue of orders, which keeps
 //! priority and totals and knows nothing of risk or fees. [`LimitOrderBook`] puts the two together
-//! for whoever wants a book and nothing else:
+//! for programs that need a book and nothing else:
 //!
 //! ```
-//! use rialto_core::book::LimitOrderBook;
+//! use rialto_core::book::{LimitOrder, LimitOrderBook};
 //! use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 //!
 //! let mut book = LimitOrderBook::with_capacity(1_000);
 //! let (alice, bob) = (MemberId(1), MemberId(2));
-//! book.place(OrderId(1), Side::Sell, Price(101), Quantity(5), alice, &mut |_| {})?;
-//! book.place(OrderId(2), Side::Sell, Price(100), Quantity(5), alice, &mut |_| {})?;
+//! let quantity = Quantity(5);
+//! let dear = LimitOrder { id: OrderId(1), side: Side::Sell, price: Price(101), quantity, owner: alice };
+//! book.place(dear, &mut |_| {})?;
+//! book.place(LimitOrder { id: OrderId(2), price: Price(100), ..dear }, &mut |_| {})?;
+//! let (id, quantity) = (OrderId(3), Quantity(7));
+//! let buy = LimitOrder { id, side: Side::Buy, quantity, owner: bob, ..dear };
 //! let mut fills = Vec::new();
-//! let rests =
-//!     book.place(OrderId(3), Side::Buy, Price(101), Quantity(7), bob, &mut |fill| fills.push(fill))?;
+//! let rests = book.place(buy, &mut |fill| fills.push(fill))?;
 //! assert_eq!(rests, Quantity(0));
 //! assert_eq!(fills.iter().map(|fill| fill.price).collect::<Vec<_>>(), [Price(100), Price(101)]);
 //! assert_eq!(book.cancel(OrderId(1)).map(|order| order.remaining), Some(Quantity(3)));
@@ -43,5 +46,5 @@ pub use level::LevelView;
 pub use limit::{Fill, LimitOrderBook};
 pub use orders::{Order, Orders, Refused, Slot};
 pub(crate) use prefetch::prefetch;
-pub use resting::{Book, Filled};
+pub use resting::{Book, Filled, LimitOrder};
 pub use walk::{LevelWalk, OrderWalk};

@@ -33,6 +33,21 @@ pub struct Filled {
     pub remaining: Quantity,
 }
 
+/// A limit order for a [`Book`].
+#[derive(Clone, Copy, Debug)]
+pub struct LimitOrder {
+    /// Unique among the orders that rest.
+    pub id: OrderId,
+    /// Buys or sells.
+    pub side: Side,
+    /// The worst price.
+    pub price: Price,
+    /// How much; positive.
+    pub quantity: Quantity,
+    /// Whose it is.
+    pub owner: MemberId,
+}
+
 /// The book of one instrument.
 ///
 /// It holds levels and queues; the orders themselves lie in the [`Orders`] that its methods are
@@ -96,15 +111,8 @@ impl Book {
     /// # Errors
     /// A [`Refused`] that leaves everything as it was.
     #[inline]
-    pub fn insert(
-        &mut self,
-        orders: &mut Orders,
-        side: Side,
-        price: Price,
-        id: OrderId,
-        quantity: Quantity,
-        owner: MemberId,
-    ) -> Result<Slot, Refused> {
+    pub fn insert(&mut self, orders: &mut Orders, order: LimitOrder) -> Result<Slot, Refused> {
+        let LimitOrder { id, side, price, quantity, owner } = order;
         let at = orders.admit(id, quantity, owner)?;
         let number = match self.hinted(side, price) {
             NO_LEVEL => self.find_or_open(side, price),

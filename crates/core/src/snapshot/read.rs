@@ -4,7 +4,7 @@ use super::SnapshotError;
 use super::reader::Reader;
 use crate::Core;
 use crate::background::{Claim, Scope};
-use crate::book::Book;
+use crate::book::{Book, LimitOrder};
 use crate::client_ids::End;
 use crate::fees::Fees;
 use crate::instruments::{Market, instrument_on};
@@ -321,7 +321,8 @@ fn order(
         client,
     };
     let book = &mut core.markets[usize::from(market)].book;
-    let inserted = book.insert(&mut core.orders, side, limit, id, remaining, member);
+    let order = LimitOrder { id, side, price: limit, quantity: remaining, owner: member };
+    let inserted = book.insert(&mut core.orders, order);
     let slot = from.needs(inserted.ok(), "an order cannot rest")?.at();
     core.open.cover(core.orders.slots());
     *core.open.get_mut(slot) = taker.detail();

@@ -6,13 +6,12 @@
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, Sources};
-use rialto_flow::Options;
 use rialto_flow::store::MemoryStore;
 use rialto_gateway::{
     AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey, Secret, SignRequest, now_us,
 };
 use rialto_lifecycle::Overview;
-use rialto_payments::{Payments, Settings};
+use rialto_payments::{PaymentOptions, Payments};
 use rialto_queue::{Queue, QueueOptions};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -290,8 +289,8 @@ impl House {
         let opened = KeyStore::open(&auth, &MasterKey::Given([9; 32])).unwrap();
         let keys = Arc::new(opened.keys);
         let store = Arc::new(MemoryStore::default());
-        let (settings, flows) = (Settings::default(), Options::default());
-        let payments = Payments::open(&engine, &live, store, settings, flows, None).unwrap();
+        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let payments = Payments::open(venue, store, PaymentOptions::default()).unwrap();
         let queue = Queue::open(QueueOptions::in_memory()).unwrap();
         let gateway = Gateway::start_in(
             Overview::default(),

@@ -1,13 +1,12 @@
 //! Withdrawals as a component: their flows, and the store that these live in.
 
 use super::made::Made;
-use rialto_desk::Live;
+use rialto_desk::{Live, VenueParts};
 use rialto_disk::Disk;
 use rialto_engine::{Engine, KeyRing, Sealing};
-use rialto_flow::Options;
 use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
 use rialto_lifecycle::{Component, Failure, Health};
-use rialto_payments::{Payments, PaymentsBus, Settings};
+use rialto_payments::{PaymentOptions, Payments, PaymentsBus, Settings};
 use rialto_recorder::Recorder;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -77,9 +76,12 @@ impl Component for Part {
             ..LogOptions::new(Level::Synced)
         };
         let store = LogStore::open_on(Arc::clone(&self.disk), &self.home.dir, options)?;
-        let settings = self.settings.clone();
-        let (flows, recorder) = (Options::default(), self.recorder.clone());
-        let payments = Payments::open(&engine, &live, Arc::new(store), settings, flows, recorder)?;
+        let options = PaymentOptions {
+            settings: self.settings.clone(),
+            recorder: self.recorder.clone(),
+            ..PaymentOptions::default()
+        };
+        let payments = Payments::open(VenueParts { engine, live }, Arc::new(store), options)?;
         if payments.adopted > 0 {
             tracing::warn!(
                 "{} withdrawals are held that no record told of; they are pending once more",

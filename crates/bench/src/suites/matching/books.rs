@@ -3,8 +3,8 @@
 use super::passes::Matcher;
 use crate::report::Risk;
 use crate::workload::{Fill, Operation, Standing, Workload};
-use rialto_core::book::{Book, LimitOrderBook, Orders, Refused};
-use rialto_model::{MemberId, OrderId, Price, Quantity, Side, TimeInForce};
+use rialto_core::book::{Book, LimitOrder, LimitOrderBook, Orders, Refused};
+use rialto_model::{MemberId, OrderId, Quantity, Side, TimeInForce};
 use std::borrow::Cow;
 
 /// Why a book did not do an operation.
@@ -64,7 +64,8 @@ impl Matcher for LimitBook {
                 price,
                 quantity,
             } => {
-                self.0.place(id, side, price, quantity, MemberId(user), &mut |fill| {
+                let order = LimitOrder { id, side, price, quantity, owner: MemberId(user) };
+                self.0.place(order, &mut |fill| {
                     let rialto_core::book::Fill { maker, taker, price, quantity, .. } = fill;
                     sink(&Fill { maker, taker, price, quantity });
                 })?;
@@ -90,24 +91,15 @@ pub(super) struct MovableBook {
     book: Book,
 }
 
-/// An order on its way into the book.
-struct Incoming {
-    id: OrderId,
-    side: Side,
-    price: Price,
-    quantity: Quantity,
-    owner: MemberId,
-}
-
 impl MovableBook {
     #[inline]
     fn place(
         &mut self,
-        order: Incoming,
+        order: LimitOrder,
         rests: bool,
         sink: &mut impl FnMut(&Fill),
     ) -> Result<(), NotDone> {
-        let Incoming { id, side, price, quantity, owner } = order;
+        let LimitOrder { id, side, price, quantity, .. } = order;
         let mut left = quantity;
         while left > Quantity::ZERO && self.book.reaches(side, price) {
             let maker_side = side.opposite();
@@ -119,7 +111,7 @@ impl MovableBook {
             sink(&Fill { maker, taker: id, price, quantity });
         }
         if rests && left > Quantity::ZERO {
-            self.book.insert(&mut self.orders, side, price, id, left, owner)?;
+            self.book.insert(&mut self.orders, LimitOrder { quantity: left, ..order })?;
         }
         Ok(())
     }
@@ -152,7 +144,7 @@ impl Matcher for MovableBook {
         let find = |orders: &Orders, id| orders.find(id).ok_or(NotDone::Unknown(id));
         match *operation {
             Operation::Place { id, side, time_in_force, user, price, quantity } => {
-                let order = Incoming { id, side, price, quantity, owner: MemberId(user) };
+                let order = LimitOrder { id, side, price, quantity, owner: MemberId(user) };
                 self.place(order, time_in_force != TimeInForce::Ioc, sink)
             }
             Operation::Move { id, price } => {
@@ -160,7 +152,7 @@ impl Matcher for MovableBook {
                 let (side, _) = self.book.locate(&self.orders, slot);
                 let owner = self.orders.get(slot).owner;
                 let quantity = self.book.remove(&mut self.orders, slot);
-                self.place(Incoming { id, side, price, quantity, owner }, true, sink)
+                self.place(LimitOrder { id, side, price, quantity, owner }, true, sink)
             }
             Operation::Reduce { id, by } => {
                 let slot = find(&self.orders, id)?;
