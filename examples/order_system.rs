@@ -10,7 +10,7 @@ use rialto_bus::{
 };
 use rialto_flow::outbox::{ForwardError, Forwarder, Inbox, Options, Outbox, OutboxStore};
 use rialto_flow::store::{Accepted, MemoryStore, OutboxMessage};
-use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, Retry, StepError};
+use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, RetryPolicy, StepError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -155,10 +155,10 @@ impl Flow for PlaceOrder {
             let (customer, key) = (customer.clone(), key.to_string());
             self.0.tell(Charge { customer, cents: *cents, key })
         })
-        .retry(Retry::exponential(3).first(Duration::from_millis(1)))
+        .retry(RetryPolicy::exponential(3).first(Duration::from_millis(1)))
         .await?;
         let parcel = format!("{count} of {item} for {customer}");
-        let to_carrier = OutboxMessage::new("carrier", parcel).in_lane(customer);
+        let to_carrier = OutboxMessage::new("carrier", parcel).with_ordering_key(customer);
         cx.step("confirm", async || Ok(())).send(|()| vec![to_carrier]).await
     }
 }
@@ -219,7 +219,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     println!("messages: {} to forward", shop.backlog()?.waiting);
     let forwarder =
         ToCarrier { inbox: Inbox::new(carrier.clone()), loses_answer: AtomicBool::new(true) };
-    let at_once = Retry::exponential(5).first(Duration::ZERO).longest(Duration::ZERO);
+    let at_once = RetryPolicy::exponential(5).first(Duration::ZERO).longest(Duration::ZERO);
     let options = Options { workers: 0, retry: at_once, ..Options::default() };
     Outbox::open(shop.clone(), forwarder, options)?.run_until_idle()?;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use crate::{__declare as declare, __found as found};
 pub use inventory;
 
-type Place = &'static Location<'static>;
+type CallSite = &'static Location<'static>;
 
 impl Builder {
     /// Registers every handler of the program that is marked with
@@ -93,7 +93,7 @@ impl Builder {
 #[derive(Default)]
 pub(crate) struct Parts {
     made: HashMap<TypeId, Part>,
-    found: Vec<Place>,
+    found: Vec<CallSite>,
 }
 
 impl Parts {
@@ -110,7 +110,7 @@ struct Part {
     /// An `Arc` of it.
     handler: Box<dyn Any + Send + Sync>,
     /// Its type and where it was given, as long as nobody has taken it.
-    left_over: Option<(&'static str, Place)>,
+    left_over: Option<(&'static str, CallSite)>,
 }
 
 /// A request that was derived.
@@ -118,7 +118,7 @@ pub struct Declared {
     id: fn() -> TypeId,
     name: &'static str,
     module: &'static str,
-    place: Place,
+    place: CallSite,
 }
 
 impl Declared {
@@ -133,7 +133,7 @@ impl Declared {
 pub struct Found {
     register: fn(&mut Finder),
     module: &'static str,
-    place: Place,
+    place: CallSite,
 }
 
 impl Found {
@@ -150,7 +150,7 @@ inventory::collect!(Found);
 /// Registers one handler after the other.
 pub struct Finder {
     builder: Builder,
-    place: Place,
+    place: CallSite,
 }
 
 impl Finder {

@@ -20,7 +20,7 @@ pub struct Bus {
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
 }
 
-type Place = &'static Location<'static>;
+type CallSite = &'static Location<'static>;
 type Route<R> = Box<dyn Serve<R>>;
 type Listeners<E> = Vec<(&'static str, Box<dyn Listen<E>>)>;
 
@@ -183,7 +183,7 @@ fn must_wait(name: &str) -> Error {
 /// Puts a [`Bus`] together. What is wrong with it is told by [`Builder::build`], all at once.
 #[derive(Default)]
 pub struct Builder {
-    routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, Place)>,
+    routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, CallSite)>,
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     needed: Vec<(TypeId, String)>,
     wrong: Vec<String>,
@@ -221,7 +221,7 @@ impl Builder {
         builder
     }
 
-    pub(crate) fn route<R, P, H>(&mut self, pipeline: P, handler: H, place: Place)
+    pub(crate) fn route<R, P, H>(&mut self, pipeline: P, handler: H, place: CallSite)
     where
         R: Request,
         P: Pipeline<R> + 'static,
@@ -230,7 +230,7 @@ impl Builder {
         self.add::<R>(Box::new(Later(pipeline, handler)), place);
     }
 
-    pub(crate) fn route_now<R, P, H>(&mut self, pipeline: P, handler: H, place: Place)
+    pub(crate) fn route_now<R, P, H>(&mut self, pipeline: P, handler: H, place: CallSite)
     where
         R: Request,
         P: PipelineNow<R> + 'static,
@@ -239,7 +239,7 @@ impl Builder {
         self.add::<R>(Box::new(Now(pipeline, handler)), place);
     }
 
-    fn add<R: Request>(&mut self, route: Route<R>, place: Place) {
+    fn add<R: Request>(&mut self, route: Route<R>, place: CallSite) {
         if let Some((_, before)) = self.routes.get(&TypeId::of::<R>()) {
             let name = R::NAME;
             let wrong =

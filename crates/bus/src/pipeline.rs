@@ -113,21 +113,21 @@ pub trait PipelineNow<R: Request>: Send + Sync {
 }
 
 /// What is left of a pipeline behind one of its behaviours.
-struct Rest<'p, 'h, P, H> {
+struct RemainingPipeline<'p, 'h, P, H> {
     pipeline: &'p P,
     handler: &'h H,
 }
 
-impl<P, H> Clone for Rest<'_, '_, P, H> {
+impl<P, H> Clone for RemainingPipeline<'_, '_, P, H> {
     #[inline]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P, H> Copy for Rest<'_, '_, P, H> {}
+impl<P, H> Copy for RemainingPipeline<'_, '_, P, H> {}
 
-impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for Rest<'_, '_, P, H> {
+impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for RemainingPipeline<'_, '_, P, H> {
     #[inline]
     fn handle(
         &self,
@@ -138,7 +138,9 @@ impl<R: Request, P: Pipeline<R>, H: Handler<R>> Handler<R> for Rest<'_, '_, P, H
     }
 }
 
-impl<R: Request, P: PipelineNow<R>, H: HandlerNow<R>> HandlerNow<R> for Rest<'_, '_, P, H> {
+impl<R: Request, P: PipelineNow<R>, H: HandlerNow<R>> HandlerNow<R>
+    for RemainingPipeline<'_, '_, P, H>
+{
     #[inline]
     fn handle_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
         self.pipeline.run_now(request, cx, self.handler)
@@ -177,7 +179,7 @@ impl<R: Request, B: Behaviour<R>, P: Pipeline<R>> Pipeline<R> for (B, P) {
         cx: &Context<'_>,
         handler: &H,
     ) -> impl Future<Output = Result<R::Response>> + Send {
-        self.0.call(request, cx, Rest { pipeline: &self.1, handler })
+        self.0.call(request, cx, RemainingPipeline { pipeline: &self.1, handler })
     }
 }
 
@@ -189,7 +191,7 @@ impl<R: Request, B: BehaviourNow<R>, P: PipelineNow<R>> PipelineNow<R> for (B, P
         cx: &Context<'_>,
         handler: &H,
     ) -> Result<R::Response> {
-        self.0.call_now(request, cx, Rest { pipeline: &self.1, handler })
+        self.0.call_now(request, cx, RemainingPipeline { pipeline: &self.1, handler })
     }
 }
 

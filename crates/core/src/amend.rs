@@ -6,7 +6,7 @@ use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, STAND_IN};
 use crate::place::check_state;
-use crate::taker::{Taker, Want};
+use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
     Amend, Amended, Amount, Event, OrderStatus, Outcome, PostOnly, Price, Quantity, ReduceReason,
@@ -97,7 +97,7 @@ impl Core {
             amended: true,
             limit,
             expire_at: detail.expire_at,
-            want: Want::Base(remaining),
+            want: Remaining::Base(remaining),
             filled: change.filled,
             reserved,
             fees,

@@ -5,7 +5,7 @@ use crate::book::{Order, Slot};
 use crate::client_ids::End;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::{Detail, NIL};
-use crate::work::{CancelMany, Work};
+use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
 use rialto_model::{
     AccountId, Amount, Done, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, OrderId,
@@ -232,7 +232,7 @@ impl Core {
         let (cancelled, pending) = self.cancel_some(&mut work, budget, |_, _| true, sink);
         if pending {
             self.accounts.get_mut(work.account).under_way += 1;
-            self.works.push(Work::Cancel(work));
+            self.works.push(BackgroundTask::Cancel(work));
         }
         (cancelled, pending)
     }
@@ -296,7 +296,7 @@ impl Core {
         let (cancelled, pending) = self.close_some(at, &mut budget, |_, _| true, sink);
         match pending {
             true if self.rules_since(2) => self.background.begin_closing(at),
-            true => self.works.push(Work::Close(at)),
+            true => self.works.push(BackgroundTask::Close(at)),
             false => {}
         }
         Ok(Outcome::Cancelling { cancelled, pending })

@@ -4,12 +4,12 @@ use crate::Core;
 use crate::fees::Fees;
 use crate::instruments::Market;
 use crate::limits::FOK_DEPTH_MAX;
-use crate::taker::Want;
+use crate::taker::Remaining;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
 
 /// How far the order has come on its way past the makers.
 struct Walk {
-    want: Want,
+    want: Remaining,
     fees: Fees,
     /// Whether the base currency held would not have allowed as much, in whole lots, as the amount
     /// does.
@@ -24,13 +24,13 @@ impl Core {
         market: &Market,
         side: Side,
         limit: Price,
-        want: Want,
+        want: Remaining,
         mode: SelfTrade,
         member: MemberId,
     ) -> Result<(), RejectReason> {
         // The totals of levels count the dead.
         let expiring = self.is_expiring();
-        if let (Want::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
+        if let (Remaining::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, side, limit, quantity);
         }
         let mut walk = Walk { want, fees: market.fees(), short: false };
@@ -132,8 +132,8 @@ impl Market {
         let mut remaining = remaining;
         loop {
             let wanted = match walk.want {
-                Want::Base(quantity) => quantity,
-                Want::Quote { left, .. } => {
+                Remaining::Base(quantity) => quantity,
+                Remaining::Quote { left, .. } => {
                     self.affordable(side, price, left, Quantity::MAX, walk.fees)
                 }
             };
@@ -143,8 +143,8 @@ impl Market {
             }
             remaining.0 -= quantity.0;
             match &mut walk.want {
-                Want::Base(wanted) => wanted.0 -= quantity.0,
-                Want::Quote { left, base_left } => {
+                Remaining::Base(wanted) => wanted.0 -= quantity.0,
+                Remaining::Quote { left, base_left } => {
                     left.0 -= self.cost(side, price, quantity, by_order, &mut walk.fees).0;
                     walk.short |= self.floor_lot(i128::from(base_left.0)) < quantity;
                     base_left.0 = base_left.0.saturating_sub(quantity.0).max(0);

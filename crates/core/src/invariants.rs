@@ -2,9 +2,9 @@
 //! so it is for tests, for `verify` and for whoever doubts.
 
 use crate::Core;
-use crate::book::Flaw;
+use crate::book::BookViolation;
 use crate::orders::{NIL, STAND_IN};
-use crate::taker::Want;
+use crate::taker::Remaining;
 use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Side};
 
 /// A state that no core should be in.
@@ -64,7 +64,7 @@ pub enum Violation {
         instrument: InstrumentId,
         /// How.
         #[source]
-        flaw: Flaw,
+        flaw: BookViolation,
     },
     /// An account's list of orders disagrees with the books.
     #[error("the orders of account {account} are listed wrongly: {what}")]
@@ -230,7 +230,7 @@ impl Core {
         let never = rialto_model::Timestamp::MAX;
         let waiting = waiting.filter(|slot| self.open.get(slot.at()).expire_at != never).count();
         let agree = expiring.count() == waiting && waiting == self.expiries.len();
-        let rests = |want| matches!(want, Want::Base(_));
+        let rests = |want| matches!(want, Remaining::Base(_));
         let taker_fine = self.urgent.is_none_or(|taker| !taker.rests || rests(taker.want));
         if agree && taker_fine && self.expiries.is_sound() && self.dead_men.is_sound() {
             return Ok(());

@@ -74,7 +74,7 @@ use crate::taker::Taker;
 use crate::timers::Timers;
 use crate::transfers::Transfers;
 use crate::withdrawals::Withdrawals;
-use crate::work::Works;
+use crate::work::BackgroundQueue;
 use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
 use std::ops::RangeInclusive;
 
@@ -88,7 +88,7 @@ pub use limits::{
 pub use references::DEPOSIT_KNOWN_NS;
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
-pub use view::{AccountView, EndedOrder, InstrumentView, OrderView};
+pub use view::{AccountState, EndedOrder, InstrumentView, OrderState};
 pub use withdrawals::HeldWithdrawal;
 
 /// The versions of the rules that this build implements.
@@ -124,7 +124,7 @@ pub struct Core {
     /// An incoming order that has more to match than one command may.
     urgent: Option<Taker>,
     /// What goes on in slices under rules version 1.
-    works: Works,
+    works: BackgroundQueue,
     /// What goes on in slices since rules version 2.
     background: Background,
 }
@@ -166,7 +166,7 @@ impl Core {
             ended_withdrawals: EndedWithdrawals::new(hasher, &limits),
             withdrawals: Withdrawals::new(hasher),
             urgent: None,
-            works: Works::new(),
+            works: BackgroundQueue::new(),
             background: Background::new(),
         }
     }

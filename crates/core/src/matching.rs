@@ -3,7 +3,7 @@
 use crate::book::{LimitOrder, Slot};
 use crate::ledger::TradePosting;
 use crate::orders::STAND_IN;
-use crate::taker::{Taker, Want};
+use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
     Amount, Done, DoneReason, Event, OrderStatus, Outcome, Quantity, Rested, SelfTrade, Side,
@@ -187,8 +187,8 @@ impl Core {
                 continue;
             }
             let quantity = match taker.want {
-                Want::Base(remaining) => remaining.min(maker.remaining),
-                Want::Quote { left, base_left } => {
+                Remaining::Base(remaining) => remaining.min(maker.remaining),
+                Remaining::Quote { left, base_left } => {
                     let price = self.open.get(slot.at()).price;
                     let base_left = base_left.min(Quantity(i64::MAX - taker.filled.0));
                     let fees = taker.fees;
@@ -218,8 +218,8 @@ impl Core {
         let maker = self.orders.get(slot);
         let price = self.open.get(slot.at()).price;
         match &mut taker.want {
-            Want::Base(remaining) => remaining.0 -= quantity.0,
-            Want::Quote { left, base_left } => {
+            Remaining::Base(remaining) => remaining.0 -= quantity.0,
+            Remaining::Quote { left, base_left } => {
                 // The fee is charged below, where balances are kept.
                 let mut fees = taker.fees;
                 left.0 -= market.cost(side, price, quantity, by_order, &mut fees).0;
@@ -245,8 +245,8 @@ impl Core {
             maker_fee = detail.fees.charge_maker(by_order, notional, taker_fee);
             let base_amount = instrument.base_amount(quantity);
             let needed = match (side, taker.want) {
-                (Side::Buy, Want::Quote { left, .. }) => left,
-                (Side::Buy, Want::Base(left)) => {
+                (Side::Buy, Remaining::Quote { left, .. }) => left,
+                (Side::Buy, Remaining::Base(left)) => {
                     market.reserve(Side::Buy, taker.limit, left, taker.fees)
                 }
                 (Side::Sell, _) => market.reserve(Side::Buy, price, maker_remaining, detail.fees),

@@ -5,7 +5,7 @@ use crate::fok::within;
 use crate::instruments::Market;
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::Attributes;
-use crate::taker::{Taker, Want};
+use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
     Accepted, Amount, Command, Event, InstrumentState, NewOrder, OrderId, OrderKind, OrderSize,
@@ -25,7 +25,7 @@ struct Plan {
     /// orders whose time is over.
     crosses: bool,
     expire_at: Timestamp,
-    want: Want,
+    want: Remaining,
     reserved: Amount,
 }
 
@@ -183,7 +183,7 @@ impl Core {
         }
         if market.rules().risk {
             let currency = market.reserved_currency(terms.side);
-            let nothing = matches!(want, Want::Quote { base_left, .. } if base_left.0 == 0);
+            let nothing = matches!(want, Remaining::Quote { base_left, .. } if base_left.0 == 0);
             if nothing || self.ledger.balance(account, currency).available < reserved {
                 return Err(RejectReason::InsufficientBalance);
             }
@@ -212,23 +212,23 @@ impl Core {
         market: &Market,
         terms: &NewOrder,
         limit: Price,
-    ) -> (Want, Amount) {
+    ) -> (Remaining, Amount) {
         let rules = market.rules();
         match (terms.size, terms.side) {
             (OrderSize::Base(quantity), side) => {
                 let reserved = market.reserve(side, limit, quantity, market.fees());
-                (Want::Base(quantity), reserved)
+                (Remaining::Base(quantity), reserved)
             }
             (OrderSize::Quote(left), Side::Sell) if rules.risk => {
                 let base = market.instrument.spec.base;
                 let available = self.ledger.balance(account, base).available.0;
                 let unit = market.instrument.base_amount(Quantity(1)).0;
                 let base_left = market.floor_lot(available / unit);
-                (Want::Quote { left, base_left }, market.instrument.base_amount(base_left))
+                (Remaining::Quote { left, base_left }, market.instrument.base_amount(base_left))
             }
             (OrderSize::Quote(left), side) => {
                 let reserved = if rules.risk && side == Side::Buy { left } else { Amount::ZERO };
-                (Want::Quote { left, base_left: Quantity::MAX }, reserved)
+                (Remaining::Quote { left, base_left: Quantity::MAX }, reserved)
             }
         }
     }

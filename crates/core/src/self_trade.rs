@@ -1,7 +1,7 @@
 //! Self-trade prevention: what happens where an order would trade with one of the same member.
 
 use crate::book::Slot;
-use crate::taker::{Taker, Want};
+use crate::taker::{Remaining, Taker};
 use crate::{Core, EventSink};
 use rialto_model::{
     Amount, DoneReason, Event, OrderId, Price, Quantity, ReduceReason, Reduced, SelfTrade,
@@ -13,7 +13,7 @@ impl Taker {
         match self.attributes.self_trade {
             SelfTrade::Allow | SelfTrade::CancelNewest => true,
             SelfTrade::CancelOldest | SelfTrade::CancelBoth => false,
-            SelfTrade::Decrement => matches!(self.want, Want::Quote { .. }),
+            SelfTrade::Decrement => matches!(self.want, Remaining::Quote { .. }),
         }
     }
 }
@@ -33,7 +33,7 @@ impl Core {
         }
         *budget -= 1;
         match (taker.attributes.self_trade, taker.want) {
-            (SelfTrade::Decrement, Want::Base(remaining)) => {
+            (SelfTrade::Decrement, Remaining::Base(remaining)) => {
                 self.decrement(taker, remaining, slot, sink)
             }
             (mode, _) => {
@@ -62,7 +62,7 @@ impl Core {
         if remaining == by {
             return true;
         }
-        taker.want = Want::Base(Quantity(remaining.0 - by.0));
+        taker.want = Remaining::Base(Quantity(remaining.0 - by.0));
         let released = self.shrink_taker(taker);
         sink.event(&Event::Reduced(Reduced {
             order: taker.order,

@@ -3,7 +3,7 @@
 use crate::background::{Kind, Scope};
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::orders::NIL;
-use crate::work::Work;
+use crate::work::BackgroundTask;
 use crate::{Core, EventSink};
 use rialto_model::{Event, InstrumentId, OrderId, Outcome};
 
@@ -156,15 +156,15 @@ impl Core {
     /// Takes over what goes on under rules version 1. A mass cancel begins at the head of the list
     /// again: what it has visited and left there, it leaves alone again.
     pub(crate) fn adopt_works(&mut self) {
-        let works: Vec<Work> = std::iter::from_fn(|| self.works.pop()).collect();
-        for cancel in works.iter().filter_map(Work::cancel) {
+        let works: Vec<BackgroundTask> = std::iter::from_fn(|| self.works.pop()).collect();
+        for cancel in works.iter().filter_map(BackgroundTask::cancel) {
             self.accounts.get_mut(cancel.account).under_way = 0;
         }
         for work in works {
             match work {
-                Work::Close(market) => self.background.begin_closing(market),
+                BackgroundTask::Close(market) => self.background.begin_closing(market),
                 // The last of one scope covers those before it.
-                Work::Cancel(cancel) => {
+                BackgroundTask::Cancel(cancel) => {
                     self.claim_upto(cancel.account, &cancel.scopes(), cancel.upto);
                 }
             }

@@ -7,7 +7,7 @@ use rialto_model::{Amount, MemberId, OrderId, Price, Quantity, Timestamp};
 
 /// What an incoming order still wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum Remaining {
     /// A quantity of base currency.
     Base(Quantity),
     /// An amount of quote currency, and of a sell at most this much base currency.
@@ -32,7 +32,7 @@ pub(crate) struct Taker {
     /// The limit in force.
     pub(crate) limit: Price,
     pub(crate) expire_at: Timestamp,
-    pub(crate) want: Want,
+    pub(crate) want: Remaining,
     pub(crate) filled: Quantity,
     pub(crate) reserved: Amount,
     pub(crate) fees: Fees,
@@ -45,14 +45,14 @@ impl Taker {
     #[inline]
     pub(crate) fn remaining(&self) -> Quantity {
         match self.want {
-            Want::Base(remaining) => remaining,
-            Want::Quote { .. } => Quantity::ZERO,
+            Remaining::Base(remaining) => remaining,
+            Remaining::Quote { .. } => Quantity::ZERO,
         }
     }
 
     #[inline]
     pub(crate) fn is_filled(&self) -> bool {
-        self.want == Want::Base(Quantity::ZERO)
+        self.want == Remaining::Base(Quantity::ZERO)
     }
 
     /// As an order on the book.

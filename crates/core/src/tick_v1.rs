@@ -2,7 +2,7 @@
 //! progress.
 
 use crate::limits::{EVENTS_BYTES_MAX, ORDERS_PER_COMMAND};
-use crate::work::{CancelMany, Work};
+use crate::work::{BackgroundTask, CancelMany};
 use crate::{Core, EventSink};
 use rialto_model::{
     AccountId, Amount, Done, DoneReason, EVENT_BYTES_MAX, Event, InstrumentId, OrderId, Outcome,
@@ -104,15 +104,15 @@ impl Core {
             worked = true;
             let has_room = Measured::has_room_for_end;
             let pending = match work {
-                Work::Cancel(mut cancel) => {
+                BackgroundTask::Cancel(mut cancel) => {
                     let (_, pending) = self.cancel_some(&mut cancel, budget, has_room, sink);
                     match pending {
-                        true => self.works.put_back(Work::Cancel(cancel)),
+                        true => self.works.put_back(BackgroundTask::Cancel(cancel)),
                         false => self.accounts.get_mut(cancel.account).under_way -= 1,
                     }
                     pending
                 }
-                Work::Close(market) => {
+                BackgroundTask::Close(market) => {
                     let (_, pending) = self.close_some(market, budget, has_room, sink);
                     if pending {
                         self.works.put_back(work);

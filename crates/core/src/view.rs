@@ -13,7 +13,7 @@ use rialto_model::{
 
 /// An account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccountView {
+pub struct AccountState {
     /// Its id.
     pub id: AccountId,
     /// Its owner.
@@ -59,7 +59,7 @@ pub struct EndedOrder {
 
 /// An open order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderView {
+pub struct OrderState {
     /// Its id.
     pub id: OrderId,
     /// Of which account.
@@ -106,19 +106,19 @@ impl Core {
     }
 
     /// All members' accounts, in order of opening.
-    pub fn accounts(&self) -> impl ExactSizeIterator<Item = AccountView> {
+    pub fn accounts(&self) -> impl ExactSizeIterator<Item = AccountState> {
         (0..self.accounts.len()).map(|slot| self.account_view(slot))
     }
 
     /// A member's account.
     #[must_use]
-    pub fn account(&self, id: AccountId) -> Option<AccountView> {
+    pub fn account(&self, id: AccountId) -> Option<AccountState> {
         self.accounts.slot(id).ok().map(|slot| self.account_view(slot))
     }
 
-    fn account_view(&self, slot: u32) -> AccountView {
+    fn account_view(&self, slot: u32) -> AccountState {
         let account = self.accounts.get(slot);
-        AccountView {
+        AccountState {
             id: account.id,
             member: account.member,
             name: self.accounts.name(slot),
@@ -180,7 +180,7 @@ impl Core {
 
     /// An open order that is on the book.
     #[must_use]
-    pub fn order(&self, id: OrderId) -> Option<OrderView> {
+    pub fn order(&self, id: OrderId) -> Option<OrderState> {
         self.orders.find(id).map(|slot| self.order_view(slot))
     }
 
@@ -189,13 +189,13 @@ impl Core {
         &self,
         instrument: InstrumentId,
         side: Side,
-    ) -> impl Iterator<Item = OrderView> + '_ {
+    ) -> impl Iterator<Item = OrderState> + '_ {
         let book = self.book(instrument).into_iter();
         book.flat_map(move |book| book.orders(&self.orders, side)).map(|slot| self.order_view(slot))
     }
 
     /// The open orders of an account, by ascending id.
-    pub fn orders_of(&self, account: AccountId) -> impl Iterator<Item = OrderView> + '_ {
+    pub fn orders_of(&self, account: AccountId) -> impl Iterator<Item = OrderState> + '_ {
         let known = |slot: u32| (slot != NIL).then_some(slot);
         let head = self.accounts.slot(account).ok();
         let head = head.and_then(|slot| known(self.accounts.get(slot).head));
@@ -225,12 +225,12 @@ impl Core {
         })
     }
 
-    pub(crate) fn order_view(&self, slot: Slot) -> OrderView {
+    pub(crate) fn order_view(&self, slot: Slot) -> OrderState {
         let order = self.orders.get(slot);
         let detail = self.open.get(slot.at());
         let attributes = detail.attributes;
         let client = detail.client.checked_sub(1).map(|at| self.client_ids.get(at).terms);
-        OrderView {
+        OrderState {
             id: order.id,
             account: self.accounts.get(detail.account).id,
             member: order.owner,

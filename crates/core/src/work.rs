@@ -48,31 +48,31 @@ impl CancelMany {
 
 /// Something that goes on in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum BackgroundTask {
     Cancel(CancelMany),
     /// Cancelling the orders of a closed instrument.
     Close(u16),
 }
 
-impl Work {
+impl BackgroundTask {
     pub(crate) fn cancel(&self) -> Option<&CancelMany> {
         match self {
-            Work::Cancel(cancel) => Some(cancel),
-            Work::Close(_) => None,
+            BackgroundTask::Cancel(cancel) => Some(cancel),
+            BackgroundTask::Close(_) => None,
         }
     }
 }
 
 /// What goes on, first come, first served.
-pub(crate) struct Works {
-    queue: VecDeque<Work>,
+pub(crate) struct BackgroundQueue {
+    queue: VecDeque<BackgroundTask>,
     /// How many of them are mass cancels.
     cancels: u32,
 }
 
-impl Works {
-    pub(crate) fn new() -> Works {
-        Works { queue: VecDeque::with_capacity(16), cancels: 0 }
+impl BackgroundQueue {
+    pub(crate) fn new() -> BackgroundQueue {
+        BackgroundQueue { queue: VecDeque::with_capacity(16), cancels: 0 }
     }
 
     #[inline]
@@ -85,20 +85,20 @@ impl Works {
         self.cancels >= limits.pending_cancels_max
     }
 
-    pub(crate) fn push(&mut self, work: Work) {
-        self.cancels += u32::from(matches!(work, Work::Cancel(_)));
+    pub(crate) fn push(&mut self, work: BackgroundTask) {
+        self.cancels += u32::from(matches!(work, BackgroundTask::Cancel(_)));
         self.queue.push_back(work);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Work> {
+    pub(crate) fn pop(&mut self) -> Option<BackgroundTask> {
         let work = self.queue.pop_front()?;
-        self.cancels -= u32::from(matches!(work, Work::Cancel(_)));
+        self.cancels -= u32::from(matches!(work, BackgroundTask::Cancel(_)));
         Some(work)
     }
 
     /// Puts back at the front what was taken from there and is not finished.
-    pub(crate) fn put_back(&mut self, work: Work) {
-        self.cancels += u32::from(matches!(work, Work::Cancel(_)));
+    pub(crate) fn put_back(&mut self, work: BackgroundTask) {
+        self.cancels += u32::from(matches!(work, BackgroundTask::Cancel(_)));
         self.queue.push_front(work);
     }
 
@@ -106,7 +106,7 @@ impl Works {
     #[cold]
     pub(crate) fn moved(&mut self, from: u32, to: u32) {
         for work in &mut self.queue {
-            if let Work::Cancel(cancel) = work
+            if let BackgroundTask::Cancel(cancel) = work
                 && cancel.cursor == from
             {
                 cancel.cursor = to;
@@ -114,7 +114,7 @@ impl Works {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Work> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &BackgroundTask> {
         self.queue.iter()
     }
 }

@@ -1,7 +1,7 @@
 //! The order book against a naive one: a plain list of orders that is searched from end to end.
 
 use proptest::prelude::*;
-use rialto_core::book::{Book, Fill, LimitOrder, LimitOrderBook, Orders, Refused, Slot};
+use rialto_core::book::{Book, BookRefusal, Fill, LimitOrder, LimitOrderBook, Orders, Slot};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,7 +239,7 @@ proptest! {
                     let order = LimitOrder { id, side, price, quantity: remaining, owner };
                     let slot = books[book].insert(&mut orders, order);
                     if resting == LIMIT {
-                        prop_assert_eq!(slot, Err(Refused::TooManyOrders));
+                        prop_assert_eq!(slot, Err(BookRefusal::TooManyOrders));
                     } else {
                         prop_assert_eq!(slot, Ok(slot_of(&orders, id)));
                         naives[book].0.push(Resting { id, side, price, remaining, owner });

@@ -67,7 +67,7 @@ pub struct VenueParts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeskConfig {
     /// Ways into the engine, at least one; each has its own bound on commands in flight.
-    pub lanes: usize,
+    pub connections: usize,
     /// How long a question may wait for the feed to come to a sequence.
     pub patience: Duration,
     /// Where backups are put; without it, none are made.
@@ -76,7 +76,7 @@ pub struct DeskConfig {
 
 impl Default for DeskConfig {
     fn default() -> DeskConfig {
-        DeskConfig { lanes: 1, patience: Duration::from_secs(2), backup_dir: None }
+        DeskConfig { connections: 1, patience: Duration::from_secs(2), backup_dir: None }
     }
 }
 
@@ -99,7 +99,7 @@ impl DeskBus {
                 Authorisation,
                 Validation
             ],
-            desk: Desk::open(&engine, config.lanes),
+            desk: Desk::open(&engine, config.connections),
             known: Known { engine, live, durations, patience: config.patience },
             maintenance,
         }

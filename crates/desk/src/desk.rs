@@ -52,43 +52,48 @@ impl From<SubmitError> for DeskError {
 
 /// Submits commands to an engine and waits for their answers without holding a thread.
 ///
-/// It holds a few producers of the engine ("lanes"). Each lane has a task that takes replies and
+/// It holds a few producers of the engine ("connections"). Each connection has a task that takes replies and
 /// hands them to whoever waits. An answer always comes: from the engine, or because it ended.
 ///
 /// It must be opened within a Tokio runtime, whose threads its tasks run on; others may use it too.
 pub struct Desk {
-    lanes: Box<[Arc<Lane>]>,
+    connections: Box<[Arc<Connection>]>,
     next: AtomicUsize,
     storage: Arc<Storage>,
     pumps: Vec<JoinHandle<()>>,
 }
 
-struct Lane {
+struct Connection {
     submitter: Mutex<Submitter>,
     slots: Arc<Slots>,
 }
 
 impl Desk {
-    /// Opens this many lanes, at least one.
+    /// Opens this many connections, at least one.
     #[must_use]
-    pub fn open(engine: &Engine, lanes: usize) -> Desk {
+    pub fn open(engine: &Engine, connections: usize) -> Desk {
         let capacity = engine.config().producer_capacity;
         let mut pumps = Vec::new();
-        let lanes = (0..lanes.max(1))
+        let connections = (0..connections.max(1))
             .map(|_| {
                 let (submitter, mut replies) = engine.producer().split();
-                let lane = Arc::new(Lane {
+                let connection = Arc::new(Connection {
                     submitter: Mutex::new(submitter),
                     slots: Arc::new(Slots::new(capacity)),
                 });
                 let arrived = Arc::new(Notify::new());
                 let waker = Arc::clone(&arrived);
                 replies.set_waker(Arc::new(move || waker.notify_one()));
-                pumps.push(tokio::spawn(pump(Arc::clone(&lane), replies, arrived)));
-                lane
+                pumps.push(tokio::spawn(pump(Arc::clone(&connection), replies, arrived)));
+                connection
             })
             .collect();
-        Desk { lanes, next: AtomicUsize::new(0), storage: Arc::clone(engine.storage()), pumps }
+        Desk {
+            connections,
+            next: AtomicUsize::new(0),
+            storage: Arc::clone(engine.storage()),
+            pumps,
+        }
     }
 
     /// Submits a command; what is returned waits for its answer. `level` asks for a higher level
@@ -103,18 +108,18 @@ impl Desk {
         command: &Command,
         level: Option<Level>,
     ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
-        let ticket = self.enter(self.lane(), command, level)?;
+        let ticket = self.enter(self.connection(), command, level)?;
         Ok(async { answer(ticket.await) })
     }
 
     /// Submits commands in this order and waits for all answers. Each is on its own: one that is
     /// not taken does not hold back the next.
     pub async fn submit_many(&self, commands: &[Submission]) -> Vec<Result<Answer, DeskError>> {
-        // One lane, so that they are sequenced in this order.
-        let lane = self.lane();
+        // One connection, so that they are sequenced in this order.
+        let connection = self.connection();
         let entered: Vec<_> = commands
             .iter()
-            .map(|submission| self.enter(lane, &submission.command, submission.level))
+            .map(|submission| self.enter(connection, &submission.command, submission.level))
             .collect();
         let mut answers = Vec::with_capacity(entered.len());
         for ticket in entered {
@@ -126,30 +131,30 @@ impl Desk {
         answers
     }
 
-    fn lane(&self) -> &Arc<Lane> {
+    fn connection(&self) -> &Arc<Connection> {
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        &self.lanes[next % self.lanes.len()]
+        &self.connections[next % self.connections.len()]
     }
 
     fn enter(
         &self,
-        lane: &Arc<Lane>,
+        connection: &Arc<Connection>,
         command: &Command,
         level: Option<Level>,
     ) -> Result<Ticket, DeskError> {
         if enters(command) && !self.storage.admits_entry() {
             return Err(DeskError::StorageLow);
         }
-        let slot = lane.slots.take().ok_or(DeskError::Busy)?;
-        let submitted = lane.submitter.lock().unwrap_or_else(PoisonError::into_inner).submit(
+        let slot = connection.slots.take().ok_or(DeskError::Busy)?;
+        let submitted = connection.submitter.lock().unwrap_or_else(PoisonError::into_inner).submit(
             u64::from(slot),
             command,
             level,
         );
         match submitted {
-            Ok(()) => Ok(Ticket::new(Arc::clone(&lane.slots), slot)),
+            Ok(()) => Ok(Ticket::new(Arc::clone(&connection.slots), slot)),
             Err(error) => {
-                lane.slots.give_back(slot);
+                connection.slots.give_back(slot);
                 Err(error.into())
             }
         }
@@ -183,12 +188,12 @@ fn answer(reply: Reply) -> Result<Answer, DeskError> {
 }
 
 /// Hands replies out as they come.
-async fn pump(lane: Arc<Lane>, mut replies: Replies, arrived: Arc<Notify>) {
+async fn pump(connection: Arc<Connection>, mut replies: Replies, arrived: Arc<Notify>) {
     loop {
         // Replies come in groups; a long one must not keep the tasks it woke from running.
         for _ in 0..256 {
             match replies.try_reply() {
-                Some(reply) => lane.slots.deliver(reply),
+                Some(reply) => connection.slots.deliver(reply),
                 None => {
                     arrived.notified().await;
                     break;

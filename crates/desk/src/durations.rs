@@ -24,7 +24,7 @@ struct Row {
 
 /// How long requests of one name took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Took {
+pub struct RequestDuration {
     /// The name of the request.
     pub request: &'static str,
     /// How many took at most as long as each of [`Durations::BOUNDS_US`], and not as short as the
@@ -40,9 +40,9 @@ impl Durations {
         [1, 5, 25, 50, 100, 200, 400, 800, 1_600, 6_400, 25_600, 102_400, 409_600, 1_638_400];
 
     /// How long requests took so far, by name; names of which there was none are left out.
-    pub fn each(&self) -> impl Iterator<Item = Took> {
+    pub fn each(&self) -> impl Iterator<Item = RequestDuration> {
         self.rows.iter().filter_map(|row| {
-            Some(Took {
+            Some(RequestDuration {
                 request: row.request.get()?,
                 buckets: std::array::from_fn(|at| row.buckets[at].load(Ordering::Relaxed)),
                 sum_ns: row.sum_ns.load(Ordering::Relaxed),
@@ -88,7 +88,7 @@ mod tests {
             durations.observe("place_order", Ok(()), Duration::from_nanos(ns));
         }
         durations.observe("get_book", Ok(()), Duration::from_nanos(7));
-        let took: Vec<Took> = durations.each().collect();
+        let took: Vec<RequestDuration> = durations.each().collect();
         let of = |name| took.iter().find(|took| took.request == name).expect("it was told");
         let placed = of("place_order");
         assert_eq!(placed.buckets[..4], [2, 1, 1, 0]);

@@ -54,7 +54,7 @@ mod validation;
 pub use authorisation::{Authorisation, Needs};
 pub use bus::{DeskBus, DeskConfig, VenueParts};
 pub use desk::{Answer, Desk, DeskError};
-pub use durations::{Durations, Took};
+pub use durations::{Durations, RequestDuration};
 pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
 pub use listing::Listing;

@@ -84,7 +84,7 @@ impl Engine {
             Arc::clone(disk),
             dir,
             self.config.engine,
-            self.config.vault(&self.sources),
+            self.config.snapshot_cipher(&self.sources),
         );
         copies.prepare()?;
         let mut snapshots = self.store.list()?;

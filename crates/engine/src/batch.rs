@@ -1,7 +1,7 @@
 //! What travels from thread to thread: a run of commands and their events.
 
 use crate::Level;
-use crate::ingress::LaneSet;
+use crate::ingress::ProducerSet;
 use rialto_core::{EVENTS_BYTES_MAX, EventSink};
 use rialto_log::Group;
 use rialto_model::{COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp};
@@ -18,7 +18,7 @@ pub(crate) struct Batch {
     pub(crate) journal: Group,
     pub(crate) events: Group,
     /// Producers with a reply in this batch that waits for the journal.
-    pub(crate) lanes: LaneSet,
+    pub(crate) producers: ProducerSet,
     /// The version of the rules that decided the commands of this batch.
     pub(crate) rules_version: u32,
     /// Whether its last command changed them: then it takes no more.
@@ -35,7 +35,7 @@ impl Batch {
         Self {
             journal: Group::new(group_bytes),
             events: Group::new(group_bytes),
-            lanes: LaneSet::default(),
+            producers: ProducerSet::default(),
             rules_version: 0,
             is_closed: false,
             sync: false,
@@ -48,7 +48,7 @@ impl Batch {
         (self.rules_version, self.is_closed) = (rules_version, false);
         self.journal.begin(first.0);
         self.events.begin(first.0);
-        self.lanes.clear();
+        self.producers.clear();
         self.sync = false;
         self.stamps.clear();
     }
@@ -111,6 +111,6 @@ impl EventSink for Encoding<'_> {
 
 /// What must hold before a reply is handed out.
 #[inline]
-pub(crate) fn gate(venue: Level, wanted: Option<Level>) -> Level {
-    wanted.map_or(venue, |wanted| wanted.max(venue))
+pub(crate) fn gate(state: Level, wanted: Option<Level>) -> Level {
+    wanted.map_or(state, |wanted| wanted.max(state))
 }

@@ -1,9 +1,9 @@
 //! The settings of an engine.
 
 use crate::parts::Sources;
-use crate::sabotage::Switch;
-use crate::snapshot::Vault;
-use crate::{Level, Wait};
+use crate::sabotage::SabotageSwitch;
+use crate::snapshot::SnapshotCipher;
+use crate::{Level, WaitStrategy};
 use rialto_core::{Limits, RULES_VERSIONS};
 use rialto_log::{KeyRing, Sealing};
 use rialto_model::EngineId;
@@ -50,7 +50,7 @@ pub struct EngineConfig {
     /// How many commands one producer may have in flight.
     pub producer_capacity: usize,
     /// How the engine's threads wait.
-    pub wait: Wait,
+    pub wait: WaitStrategy,
     /// The length of the files of the journal and the event log.
     pub segment_bytes: u64,
     /// How many segments of each of them have their space in reserve, for when others have filled the
@@ -83,12 +83,12 @@ impl EngineConfig {
     /// weeks off must be noticed before it stamps.
     pub const CLOCK_GAP_MAX: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-    pub(crate) fn vault(&self, sources: &Sources) -> Vault {
-        Vault::new(self.sealing.encryption, self.keys.clone(), &sources.random)
+    pub(crate) fn snapshot_cipher(&self, sources: &Sources) -> SnapshotCipher {
+        SnapshotCipher::new(self.sealing.encryption, self.keys.clone(), &sources.random)
     }
 
-    pub(crate) fn switch(&self) -> Switch {
-        Switch {
+    pub(crate) fn switch(&self) -> SabotageSwitch {
+        SabotageSwitch {
             #[cfg(feature = "sabotage")]
             thrown: self.sabotage,
         }
@@ -111,7 +111,7 @@ impl Default for EngineConfig {
             snapshots_kept: 3,
             background_share: 20,
             producer_capacity: 4_096,
-            wait: Wait::default(),
+            wait: WaitStrategy::default(),
             segment_bytes: 64 << 20,
             reserve_segments: 0,
             sealing: Sealing::NONE,

@@ -11,10 +11,10 @@ use crate::recovery::{RecoveryReport, StartError};
 use crate::shutdown::{self, ShutdownReport};
 use crate::snapshot::{SnapshotStore, SnapshotTicket};
 use crate::stamp::ClockReport;
+use crate::state::EngineState;
 use crate::stats::Stats;
 use crate::storage::Storage;
 use crate::threads::Threads;
-use crate::venue::Venue;
 use rialto_disk::{DirLock, Disk};
 use rialto_log::Segments;
 use rialto_model::Seq;
@@ -27,7 +27,7 @@ use std::time::Duration;
 /// Dropping it lets it finish what it has taken, as [`Engine::shutdown`] does, but makes no
 /// snapshot and tells nothing.
 pub struct Engine {
-    pub(crate) venue: Arc<Venue>,
+    pub(crate) state: Arc<EngineState>,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) config: EngineConfig,
     pub(crate) journal: Segments,
@@ -62,7 +62,7 @@ impl Engine {
         sources: Sources,
     ) -> Result<(Engine, RecoveryReport), StartError> {
         let (engine, parts, report) = Self::assemble(config, disk, &sources)?;
-        let threads = Threads::spawn(parts, &engine.venue).map_err(StartError::Thread)?;
+        let threads = Threads::spawn(parts, &engine.state).map_err(StartError::Thread)?;
         *engine.threads() = Some(threads);
         Ok((engine, report))
     }
@@ -74,7 +74,7 @@ impl Engine {
     ) -> Result<(Engine, Parts, RecoveryReport), StartError> {
         let assembled = assemble(&config, &disk, sources)?;
         let engine = Engine {
-            venue: assembled.venue,
+            state: assembled.state,
             disk,
             config,
             journal: assembled.journal_segments,
@@ -90,15 +90,15 @@ impl Engine {
     /// A way in. There may be [`PRODUCERS_MAX`](crate::PRODUCERS_MAX) at a time.
     #[must_use]
     pub fn producer(&self) -> Producer {
-        let producer = self.venue.lanes.open(self.config.producer_capacity, &self.venue);
-        self.venue.sequencer.notify();
+        let producer = self.state.producers.open(self.config.producer_capacity, &self.state);
+        self.state.sequencer.notify();
         producer
     }
 
     /// A reader of all released events from a sequence on.
     #[must_use]
     pub fn events(&self, from: Seq) -> EventReader {
-        EventReader::new(from, Arc::clone(&self.venue), self.events.clone())
+        EventReader::new(from, Arc::clone(&self.state), self.events.clone())
     }
 
     /// The event log, for those who read it themselves: up to [`Marks::recorded`], and not further.
@@ -125,12 +125,12 @@ impl Engine {
     /// written. It is told by the thread that writes the event log, which must not be held up. One can
     /// be told; false if there is one already.
     pub fn on_recorded(&self, tell: impl Fn(Seq) + Send + Sync + 'static) -> bool {
-        let is_first = self.venue.on_recorded.set(Box::new(tell)).is_ok();
+        let is_first = self.state.on_recorded.set(Box::new(tell)).is_ok();
         // Either the writer of the event log sees who is to be told, or what it wrote is seen here.
         fence(Ordering::SeqCst);
         // What was recorded before it was set, nobody told it.
-        if is_first && let Some(tell) = self.venue.on_recorded.get() {
-            tell(self.venue.progression.recorded());
+        if is_first && let Some(tell) = self.state.on_recorded.get() {
+            tell(self.state.progression.recorded());
         }
         is_first
     }
@@ -138,46 +138,46 @@ impl Engine {
     /// What is left of the disk: told by whoever looks at it, asked by those who take requests.
     #[must_use]
     pub fn storage(&self) -> &Arc<Storage> {
-        &self.venue.storage
+        &self.state.storage
     }
 
     /// The last sequence that everyone may see.
     #[must_use]
     pub fn released(&self) -> Seq {
-        self.venue.progression.released()
+        self.state.progression.released()
     }
 
     /// How far the engine has come.
     #[must_use]
     pub fn marks(&self) -> Marks {
-        self.venue.progression.all()
+        self.state.progression.all()
     }
 
     /// What the engine has counted since its start.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.venue.stats.read()
+        self.state.stats.read()
     }
 
     /// Whether it runs, and if not, why.
     #[must_use]
     pub fn health(&self) -> Health {
-        self.venue.health()
+        self.state.health()
     }
 
     /// What it makes of the machine's clocks.
     #[must_use]
     pub fn clock(&self) -> ClockReport {
-        self.venue.clock.report()
+        self.state.clock.report()
     }
 
     /// Follows the wall clock again after a step of more than [`EngineConfig::clock_step_max`]. Stamped
     /// time goes where the wall clock is ahead; where it is behind, time runs a tenth slower until the
     /// wall clock has caught up.
     pub fn accept_clock(&self) -> ClockReport {
-        let report = self.venue.clock.accept();
+        let report = self.state.clock.accept();
         // Something may be due now.
-        self.venue.sequencer.notify();
+        self.state.sequencer.notify();
         report
     }
 
@@ -191,14 +191,14 @@ impl Engine {
     #[must_use]
     pub fn request_snapshot(&self) -> SnapshotTicket {
         let through = self.marks().applied;
-        self.venue.snapshots.request(through);
-        self.venue.follower.notify();
-        SnapshotTicket::new(through, Arc::clone(&self.venue))
+        self.state.snapshots.request(through);
+        self.state.follower.notify();
+        SnapshotTicket::new(through, Arc::clone(&self.state))
     }
 
     /// Takes no more commands. What was taken is finished; [`Engine::shutdown`] waits for it.
     pub fn close_intake(&self) {
-        self.venue.enter(Phase::Draining);
+        self.state.enter(Phase::Draining);
     }
 
     /// Takes no more commands, finishes what was taken, confirms and closes the logs and makes a

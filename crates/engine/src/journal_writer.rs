@@ -5,10 +5,10 @@ use crate::batch::Batch;
 use crate::health::Fault;
 use crate::io_watch::Watched;
 use crate::marks::Phase;
-use crate::prepare::Supplied;
+use crate::prepare::PreparedWriter;
 use crate::sabotage::Sabotage;
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_log::{Commit, WriteError};
 use rialto_model::Seq;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ const CONFIRM_AFTER: Duration = Duration::from_secs(1);
 /// batches on to the event log.
 pub(crate) struct JournalWriter {
     /// `None` only after the end.
-    log: Option<Supplied>,
+    log: Option<PreparedWriter>,
     inbox: rtrb::Consumer<Box<Batch>>,
     /// Dropped at the end: the event log sees that no more batches will come.
     outbox: Option<rtrb::Producer<Box<Batch>>>,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
     level: Level,
     flush_every: Duration,
     last: Seq,
@@ -40,19 +40,19 @@ pub(crate) struct JournalWriter {
 
 impl JournalWriter {
     pub(crate) fn new(
-        log: Supplied,
+        log: PreparedWriter,
         inbox: rtrb::Consumer<Box<Batch>>,
         outbox: rtrb::Producer<Box<Batch>>,
-        venue: Arc<Venue>,
+        state: Arc<EngineState>,
         level: Level,
         flush_every: Duration,
     ) -> Self {
-        let last = venue.progression.of(Level::Synced);
+        let last = state.progression.of(Level::Synced);
         Self {
             log: Some(log),
             inbox,
             outbox: Some(outbox),
-            venue,
+            state,
             level,
             flush_every,
             last,
@@ -72,7 +72,7 @@ impl JournalWriter {
         };
         result.unwrap_or_else(|error| {
             // The failure is told before the event log sees the end, which it would take for a clean one.
-            self.venue.fail(Fault::Journal(error));
+            self.state.fail(Fault::Journal(error));
             self.end();
             Progress::Finished
         })
@@ -80,39 +80,39 @@ impl JournalWriter {
 
     fn write(&mut self, mut batch: Box<Batch>) -> Result<(), WriteError> {
         let Some(log) = &mut self.log else { return Ok(()) };
-        let venue = Arc::clone(&self.venue);
-        let before = venue.clock.passed();
+        let state = Arc::clone(&self.state);
+        let before = state.clock.passed();
         let sync = self.level == Level::Synced || batch.sync;
-        let skip = self.venue.switch.is(Sabotage::SkipSync);
+        let skip = self.state.switch.is(Sabotage::SkipSync);
         let commit = if sync && !skip { Commit::Synced } else { Commit::Written };
-        let marks = &self.venue.progression;
-        if self.venue.switch.is(Sabotage::ReleaseBeforeWrite) {
+        let marks = &self.state.progression;
+        if self.state.switch.is(Sabotage::ReleaseBeforeWrite) {
             marks.advance(Level::Buffered, batch.last());
             marks.advance(Level::Synced, batch.last());
         }
-        if self.venue.switch.is(Sabotage::PublishBeforeRelease) {
+        if self.state.switch.is(Sabotage::PublishBeforeRelease) {
             let (first, records) = (Seq(batch.events.first_seq()), batch.commands());
-            self.venue.events.publish(first, records, batch.events.body());
+            self.state.events.publish(first, records, batch.events.body());
         }
-        let io = venue.io.begin(Watched::Journal, before);
-        if !venue.switch.is(Sabotage::MislabelSegments) {
+        let io = state.io.begin(Watched::Journal, before);
+        if !state.switch.is(Sabotage::MislabelSegments) {
             log.writer.set_rules_version(batch.rules_version);
         }
         let written = log.write(&mut batch.journal, commit);
-        if written.is_err() && self.venue.switch.is(Sabotage::ReleaseAfterFailure) {
+        if written.is_err() && self.state.switch.is(Sabotage::ReleaseAfterFailure) {
             marks.advance(Level::Buffered, batch.last());
             marks.advance(Level::Synced, batch.last());
         }
         let written = written?;
-        let mut after = venue.clock.passed();
+        let mut after = state.clock.passed();
         // Nothing is released past what has waited for its flush too long: however slow the disk, a
         // power failure takes no more than the acknowledgements of `flush_every`.
         let flush = !sync
             && self.flush_left(after) == Some(Duration::ZERO)
-            && !self.venue.switch.is(Sabotage::ReleaseBeforeFlush);
+            && !self.state.switch.is(Sabotage::ReleaseBeforeFlush);
         if flush && let Some(log) = &mut self.log {
             log.writer.sync()?;
-            after = venue.clock.passed();
+            after = state.clock.passed();
         }
         let sync = sync || flush;
         drop(io);
@@ -127,13 +127,13 @@ impl JournalWriter {
             self.synced = self.last;
             marks.advance(Level::Synced, self.synced);
         }
-        self.venue.in_flight.fetch_sub(1, Ordering::AcqRel);
-        self.venue.sequencer.notify();
-        self.venue.lanes.wake(&batch.lanes);
+        self.state.in_flight.fetch_sub(1, Ordering::AcqRel);
+        self.state.sequencer.notify();
+        self.state.producers.wake(&batch.producers);
 
         self.unconfirmed_since = Some(after);
         self.unsynced_since = if sync { None } else { self.unsynced_since.or(Some(after)) };
-        self.venue.stats.count_group(
+        self.state.stats.count_group(
             batch.commands(),
             written,
             nanos(after.saturating_sub(before)),
@@ -142,13 +142,13 @@ impl JournalWriter {
                 .iter()
                 .map(|(stamp, count)| (nanos(after.saturating_sub(*stamp)), *count)),
         );
-        if self.venue.snapshots.is_due(self.synced) {
-            self.venue.follower.notify();
+        if self.state.snapshots.is_due(self.synced) {
+            self.state.follower.notify();
         }
         if let Some(outbox) = &mut self.outbox {
             // The ring holds as many batches as there are; it refuses only when its reader is gone.
             let _ = outbox.push(batch);
-            self.venue.recorder.notify();
+            self.state.recorder.notify();
         }
         // This comes after the release, so that only the next group waits for it.
         if self.is_sync_asked() { self.flush() } else { Ok(()) }
@@ -156,7 +156,7 @@ impl JournalWriter {
 
     /// Whether somebody wants more synced than is, and it has been written.
     fn is_sync_asked(&self) -> bool {
-        let wanted = Seq(self.venue.sync_wanted.load(Ordering::Acquire));
+        let wanted = Seq(self.state.sync_wanted.load(Ordering::Acquire));
         self.synced < wanted && wanted <= self.last
     }
 
@@ -170,7 +170,7 @@ impl JournalWriter {
 
     fn flush(&mut self) -> Result<(), WriteError> {
         if let Some(log) = &mut self.log {
-            let io = self.venue.io.begin(Watched::Journal, self.venue.clock.passed());
+            let io = self.state.io.begin(Watched::Journal, self.state.clock.passed());
             log.writer.sync()?;
             drop(io);
             self.all_synced();
@@ -188,12 +188,12 @@ impl JournalWriter {
         if !asked && self.unsynced_since.is_none() && self.unconfirmed_since.is_none() {
             return Ok(Progress::Idle(None));
         }
-        let now = self.venue.clock.passed();
+        let now = self.state.clock.passed();
         let flush_left = self.flush_left(now);
         let confirm_left = left(self.unconfirmed_since, CONFIRM_AFTER, now);
         if confirm_left == Some(Duration::ZERO) {
             let Some(log) = &mut self.log else { return Ok(Progress::Finished) };
-            let io = self.venue.io.begin(Watched::Journal, now);
+            let io = self.state.io.begin(Watched::Journal, now);
             log.writer.confirm()?;
             drop(io);
             self.unconfirmed_since = None;
@@ -209,7 +209,7 @@ impl JournalWriter {
 
     fn close(&mut self) -> Result<(), WriteError> {
         if let Some(log) = self.log.take() {
-            let io = self.venue.io.begin(Watched::Journal, self.venue.clock.passed());
+            let io = self.state.io.begin(Watched::Journal, self.state.clock.passed());
             log.writer.close()?;
             drop(io);
             self.all_synced();
@@ -219,21 +219,21 @@ impl JournalWriter {
     }
 
     fn all_synced(&mut self) {
-        if self.venue.progression.phase() >= Phase::Stopped {
+        if self.state.progression.phase() >= Phase::Stopped {
             // As above: the sync hung, and the engine was given up.
             return;
         }
         self.synced = self.last;
         self.unsynced_since = None;
-        self.venue.progression.advance(Level::Synced, self.synced);
-        self.venue.lanes.wake_all();
-        self.venue.follower.notify();
+        self.state.progression.advance(Level::Synced, self.synced);
+        self.state.producers.wake_all();
+        self.state.follower.notify();
     }
 
     fn end(&mut self) {
         self.log = None;
         self.outbox = None;
-        self.venue.recorder.notify();
+        self.state.recorder.notify();
     }
 }
 
@@ -249,8 +249,8 @@ fn nanos(duration: Duration) -> u64 {
 impl Drop for JournalWriter {
     /// A journal that ends before everything was handed over has failed, whatever the reason.
     fn drop(&mut self) {
-        if self.log.is_some() && self.venue.progression.phase() < Phase::Stopped {
-            self.venue.fail(Fault::Panicked("journal"));
+        if self.log.is_some() && self.state.progression.phase() < Phase::Stopped {
+            self.state.fail(Fault::Panicked("journal"));
         }
     }
 }

@@ -1,22 +1,22 @@
 //! The steps of one engine, put together.
 
 use crate::batch::Batch;
+use crate::batch_builder::BatchBuilder;
 use crate::config::EngineConfig;
 use crate::events::{EventRing, EventWriter};
 use crate::io_watch::IoWatch;
 use crate::journal_writer::JournalWriter;
 use crate::marks::{Phase, Progression};
-use crate::prepare::{Preparer, Shelf, Supplied};
+use crate::prepare::{PreparedWriter, Preparer, SegmentHandoff};
 use crate::recovery::{self, RecoveryReport, StartError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR};
 use crate::sabotage::Sabotage;
-use crate::scribe::Scribe;
 use crate::sequencer::Sequencer;
-use crate::share::Share;
 use crate::signal::Progress;
-use crate::snapshot::{Follower, SnapshotDesk, SnapshotStore};
+use crate::snapshot::{Follower, SnapshotRequests, SnapshotStore};
 use crate::stamp::StampClock;
-use crate::venue::Venue;
+use crate::state::EngineState;
+use crate::time_share::TimeShare;
 use crate::watcher::Watcher;
 use rialto_clock::Clock;
 use rialto_disk::{DirLock, Disk};
@@ -117,9 +117,9 @@ impl Parts {
 }
 
 /// What the handle of an engine keeps.
-pub(crate) struct Assembled {
+pub(crate) struct EngineHandles {
     pub(crate) parts: Parts,
-    pub(crate) venue: Arc<Venue>,
+    pub(crate) state: Arc<EngineState>,
     pub(crate) journal_segments: Segments,
     pub(crate) event_segments: Segments,
     pub(crate) store: SnapshotStore,
@@ -148,16 +148,16 @@ pub(crate) fn assemble(
     config: &EngineConfig,
     disk: &Arc<dyn Disk>,
     sources: &Sources,
-) -> Result<Assembled, StartError> {
+) -> Result<EngineHandles, StartError> {
     check(config)?;
     let hash_key = (sources.random)();
     let recovered = recovery::recover(config, disk, sources, hash_key)?;
     let last = recovered.report.last;
-    let venue = Arc::new(Venue::new(
+    let state = Arc::new(EngineState::new(
         Progression::new(config.level, last),
         config.wait,
         EventRing::new(config.event_ring_blocks),
-        SnapshotDesk::new(config.snapshot_every, recovered.newest_snapshot),
+        SnapshotRequests::new(config.snapshot_every, recovered.newest_snapshot),
         config.switch(),
         StampClock::new(
             Arc::clone(&sources.clock),
@@ -182,27 +182,28 @@ pub(crate) fn assemble(
     }
     let journal_segments = recovered.journal.segments();
     let event_segments = recovered.events.segments();
-    let [journal_shelf, events_shelf] = [(); 2].map(|()| Arc::new(Shelf::default()));
+    let [journal_shelf, events_shelf] = [(); 2].map(|()| Arc::new(SegmentHandoff::default()));
     let preparer = Preparer::new(
         (Arc::clone(&journal_shelf), recovered.journal.preparer()),
         (Arc::clone(&events_shelf), recovered.events.preparer()),
-        Arc::clone(&venue),
+        Arc::clone(&state),
     );
-    let supplied =
-        |writer, shelf| Supplied::new(writer, shelf, Arc::clone(&venue), config.segment_bytes);
-    let scribe = Scribe::new(recovered.core, free, to_journal, Arc::clone(&venue));
+    let supplied = |writer, shelf| {
+        PreparedWriter::new(writer, shelf, Arc::clone(&state), config.segment_bytes)
+    };
+    let builder = BatchBuilder::new(recovered.core, free, to_journal, Arc::clone(&state));
     let parts = Parts {
         sequencer: Sequencer::new(
-            scribe,
-            Arc::clone(&venue),
+            builder,
+            Arc::clone(&state),
             config.level,
-            Share::new(config.background_share),
+            TimeShare::new(config.background_share),
         ),
         journal: JournalWriter::new(
             supplied(recovered.journal, journal_shelf),
             sealed,
             to_events,
-            Arc::clone(&venue),
+            Arc::clone(&state),
             config.level,
             config.flush_every,
         ),
@@ -211,22 +212,22 @@ pub(crate) fn assemble(
             journaled,
             to_sequencer,
             recovered.chain,
-            Arc::clone(&venue),
+            Arc::clone(&state),
             config.level,
         ),
         follower: Follower::new(
             recovered.store.clone(),
             config.snapshots_kept,
             journal_segments.clone(),
-            Arc::clone(&venue),
+            Arc::clone(&state),
             hash_key,
         ),
         preparer,
-        watcher: Watcher::new(Arc::clone(&venue), config.io_stalled_after),
+        watcher: Watcher::new(Arc::clone(&state), config.io_stalled_after),
     };
-    Ok(Assembled {
+    Ok(EngineHandles {
         parts,
-        venue,
+        state,
         journal_segments,
         event_segments,
         store: recovered.store,

@@ -2,7 +2,7 @@
 
 use crate::marks::Phase;
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_disk::DiskError;
 use rialto_log::{
     Commit, Group, Preparation, PreparedSegment, SegmentPreparer, Volume, WriteError, Writer,
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Where a prepared segment waits for its writer.
 #[derive(Default)]
-pub(crate) struct Shelf {
+pub(crate) struct SegmentHandoff {
     wanted: AtomicBool,
     stocked: AtomicBool,
     segment: Mutex<Option<PreparedSegment>>,
@@ -21,21 +21,21 @@ pub(crate) struct Shelf {
 
 /// A log's writer with the shelf that its next segments come from. A segment is asked for when the
 /// current one is half full, so that a venue with little to do does not write zeros for nothing.
-pub(crate) struct Supplied {
+pub(crate) struct PreparedWriter {
     pub(crate) writer: Writer,
-    shelf: Arc<Shelf>,
-    venue: Arc<Venue>,
+    shelf: Arc<SegmentHandoff>,
+    state: Arc<EngineState>,
     segment_bytes: u64,
 }
 
-impl Supplied {
+impl PreparedWriter {
     pub(crate) fn new(
         writer: Writer,
-        shelf: Arc<Shelf>,
-        venue: Arc<Venue>,
+        shelf: Arc<SegmentHandoff>,
+        state: Arc<EngineState>,
         segment_bytes: u64,
     ) -> Self {
-        Self { writer, shelf, venue, segment_bytes }
+        Self { writer, shelf, state, segment_bytes }
     }
 
     /// Stores a group and returns what it takes.
@@ -53,7 +53,7 @@ impl Supplied {
             && self.writer.wants_segment()
             && !self.shelf.wanted.swap(true, Ordering::AcqRel)
         {
-            self.venue.preparer.notify();
+            self.state.preparer.notify();
         }
         let after = self.writer.volume();
         Ok(Volume {
@@ -78,9 +78,9 @@ const TRY_AGAIN_AFTER: Duration = Duration::from_millis(100);
 const TRY_AGAIN_AFTER_MAX: Duration = Duration::from_secs(30);
 
 /// The making of the segments of one log.
-struct Line {
+struct SegmentMaker {
     log: &'static str,
-    shelf: Arc<Shelf>,
+    shelf: Arc<SegmentHandoff>,
     preparer: SegmentPreparer,
     making: Option<Preparation>,
     failing: Option<Failing>,
@@ -95,29 +95,34 @@ struct Failing {
 
 /// Fills the shelves, a mebibyte of zeros at a time, the journal's first.
 pub(crate) struct Preparer {
-    lines: [Line; 2],
-    venue: Arc<Venue>,
+    lines: [SegmentMaker; 2],
+    state: Arc<EngineState>,
 }
 
 impl Preparer {
     pub(crate) fn new(
-        journal: (Arc<Shelf>, SegmentPreparer),
-        events: (Arc<Shelf>, SegmentPreparer),
-        venue: Arc<Venue>,
+        journal: (Arc<SegmentHandoff>, SegmentPreparer),
+        events: (Arc<SegmentHandoff>, SegmentPreparer),
+        state: Arc<EngineState>,
     ) -> Self {
-        let line =
-            |log, (shelf, preparer)| Line { log, shelf, preparer, making: None, failing: None };
+        let line = |log, (shelf, preparer)| SegmentMaker {
+            log,
+            shelf,
+            preparer,
+            making: None,
+            failing: None,
+        };
         let lines = [line("journal", journal), line("event log", events)];
-        Self { lines, venue }
+        Self { lines, state }
     }
 
     pub(crate) fn step(&mut self) -> Progress {
-        if self.venue.progression.phase() >= Phase::Draining {
+        if self.state.progression.phase() >= Phase::Draining {
             return Progress::Finished;
         }
         let mut nap: Option<Duration> = None;
         for line in &mut self.lines {
-            match line.step(|| self.venue.clock.passed()) {
+            match line.step(|| self.state.clock.passed()) {
                 Progress::Idle(None) => {}
                 Progress::Idle(Some(left)) => nap = Some(nap.map_or(left, |nap| nap.min(left))),
                 progress => return progress,
@@ -127,7 +132,7 @@ impl Preparer {
     }
 }
 
-impl Line {
+impl SegmentMaker {
     /// A failure harms nothing yet: until the current segment is full there is time to mend it, and
     /// then the writer tries itself.
     fn step(&mut self, passed: impl Fn() -> Duration) -> Progress {

@@ -1,7 +1,7 @@
 //! Replays the journal into a core: for recovery, for snapshots, for looking back.
 
 use crate::health::tell_all;
-use crate::snapshot::{SnapshotFileError, SnapshotStore, Vault};
+use crate::snapshot::{SnapshotCipher, SnapshotFileError, SnapshotStore};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, DiskError};
 use rialto_log::{GroupView, KeyRing, OpenError, ReadError, Reader, Records, Verify};
@@ -194,8 +194,12 @@ pub fn replay_to(
     at: At,
 ) -> Result<Core, ReplayError> {
     let _lock = disk.lock(data_dir)?;
-    let store =
-        SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default(), Vault::reading(keys));
+    let store = SnapshotStore::new(
+        Arc::clone(disk),
+        data_dir,
+        EngineId::default(),
+        SnapshotCipher::reading(keys),
+    );
     let mut start = None;
     for seq in store.list()? {
         let header = match store.read_header(seq) {

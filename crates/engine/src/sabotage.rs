@@ -41,12 +41,12 @@ pub enum Sabotage {
 
 /// Whether something is sabotaged; never, in a build without the feature.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Switch {
+pub(crate) struct SabotageSwitch {
     #[cfg(feature = "sabotage")]
     pub(crate) thrown: Option<Sabotage>,
 }
 
-impl Switch {
+impl SabotageSwitch {
     #[inline]
     pub(crate) fn is(self, sabotage: Sabotage) -> bool {
         #[cfg(feature = "sabotage")]

@@ -2,13 +2,13 @@
 
 use crate::Level;
 use crate::batch::gate;
-use crate::ingress::{Answer, Lane, LaneSet, Submission};
+use crate::batch_builder::BatchBuilder;
+use crate::ingress::{PendingReply, ProducerRings, ProducerSet, Submission};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
-use crate::scribe::Scribe;
-use crate::share::Share;
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
+use crate::time_share::TimeShare;
 use rialto_core::{Core, RULES_VERSIONS};
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use rtrb::chunks::ReadChunk;
@@ -24,11 +24,11 @@ const STEP_COMMANDS_MAX: usize = 512;
 /// Takes commands from all producers in turn. A step reads the clock once.
 pub(crate) struct Sequencer {
     /// `None` only after [`Sequencer::finish`].
-    scribe: Option<Scribe>,
-    venue: Arc<Venue>,
+    builder: Option<BatchBuilder>,
+    state: Arc<EngineState>,
     level: Level,
-    share: Share,
-    lanes: Vec<Lane>,
+    share: TimeShare,
+    producers: Vec<ProducerRings>,
     turn: usize,
     barrier: Option<Barrier>,
     finished: Option<Core>,
@@ -40,7 +40,7 @@ struct Barrier {
     through: Seq,
 }
 
-/// Commands that are being taken from a lane. What has been answered leaves the lane also when the
+/// Commands that are being taken from a producer. What has been answered leaves the producer also when the
 /// next command panics: otherwise it would be answered once more, as what was never sequenced.
 struct Taking<'a> {
     chunk: Option<ReadChunk<'a, Submission>>,
@@ -55,7 +55,7 @@ impl Drop for Taking<'_> {
     }
 }
 
-/// Why the commands of a lane were not taken any further.
+/// Why the commands of a producer were not taken any further.
 enum Stop {
     /// Its share is used up, or it is empty.
     Turn,
@@ -66,13 +66,18 @@ enum Stop {
 }
 
 impl Sequencer {
-    pub(crate) fn new(scribe: Scribe, venue: Arc<Venue>, level: Level, share: Share) -> Self {
+    pub(crate) fn new(
+        builder: BatchBuilder,
+        state: Arc<EngineState>,
+        level: Level,
+        share: TimeShare,
+    ) -> Self {
         Self {
-            scribe: Some(scribe),
-            venue,
+            builder: Some(builder),
+            state,
             level,
             share,
-            lanes: Vec::new(),
+            producers: Vec::new(),
             turn: 0,
             barrier: None,
             finished: None,
@@ -80,12 +85,12 @@ impl Sequencer {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        self.venue.progression.phase()
+        self.state.progression.phase()
     }
 
     /// The core, until the sequencer has finished.
     pub(crate) fn core(&self) -> Option<&Core> {
-        self.scribe.as_ref().map(Scribe::core)
+        self.builder.as_ref().map(BatchBuilder::core)
     }
 
     /// The core, once the sequencer has finished.
@@ -94,54 +99,54 @@ impl Sequencer {
     }
 
     pub(crate) fn step(&mut self) -> Progress {
-        if self.scribe.is_none() {
+        if self.builder.is_none() {
             return Progress::Finished;
         }
-        let phase = self.venue.progression.phase();
+        let phase = self.state.progression.phase();
         if phase >= Phase::Stopped {
             return self.finish();
         }
-        self.venue.lanes.take_arrivals(&mut self.lanes);
+        self.state.producers.take_arrivals(&mut self.producers);
         if phase < Phase::Draining && self.is_at_rest() {
-            self.close_lanes();
+            self.close_producers();
             return Progress::Idle(None);
         }
-        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
-        let before = scribe.seq();
-        let reading = self.venue.clock.read();
+        let Some(builder) = &mut self.builder else { return Progress::Finished };
+        let before = builder.seq();
+        let reading = self.state.clock.read();
         // A tick may have been stamped with the time that it was due at.
-        let now = reading.time.max(scribe.time());
-        scribe.set_taken_at(reading.passed);
-        let is_stalled = self.venue.is_stalled();
-        let mut taken = LaneSet::default();
+        let now = reading.time.max(builder.time());
+        builder.set_taken_at(reading.passed);
+        let is_stalled = self.state.is_stalled();
+        let mut taken = ProducerSet::default();
         if !is_stalled {
             taken = self.take_turns(now);
             self.work_in_background(now, reading.passed, before);
         }
-        let Some(scribe) = &mut self.scribe else { return Progress::Finished };
-        let after = scribe.seq();
+        let Some(builder) = &mut self.builder else { return Progress::Finished };
+        let after = builder.seq();
         if after > before {
-            scribe.stamp();
-            self.venue.progression.advance(Level::Memory, after);
+            builder.stamp();
+            self.state.progression.advance(Level::Memory, after);
             if self.level == Level::Memory {
-                self.venue.lanes.wake(&taken);
+                self.state.producers.wake(&taken);
             }
         }
         // A group is written as soon as the one before it has been: what arrives meanwhile joins.
-        if scribe.open_batch().is_some()
-            && (self.venue.in_flight.load(Ordering::Acquire) == 0 || self.barrier.is_some())
+        if builder.open_batch().is_some()
+            && (self.state.in_flight.load(Ordering::Acquire) == 0 || self.barrier.is_some())
         {
-            scribe.seal();
+            builder.seal();
             return Progress::Worked;
         }
         if after > before {
             return Progress::Worked;
         }
-        let idle = self.lanes.iter().all(|lane| lane.submissions.is_empty());
-        if phase == Phase::Draining && idle && scribe.open_batch().is_none() {
+        let idle = self.producers.iter().all(|producer| producer.submissions.is_empty());
+        if phase == Phase::Draining && idle && builder.open_batch().is_none() {
             return self.finish();
         }
-        self.close_lanes();
+        self.close_producers();
         // While the disk hangs, what is due waits as well; the end of it wakes this thread.
         Progress::Idle(if is_stalled { None } else { self.nap(now) })
     }
@@ -150,69 +155,69 @@ impl Sequencer {
     /// read: a thread that waits for work comes here tens of times before it sleeps, on a processor
     /// that others want.
     fn is_at_rest(&self) -> bool {
-        let is_idle = |scribe: &Scribe| {
-            let core = scribe.core();
-            let waits_for_the_journal = self.venue.in_flight.load(Ordering::Acquire) > 0;
-            (waits_for_the_journal || !scribe.has_open_batch())
+        let is_idle = |builder: &BatchBuilder| {
+            let core = builder.core();
+            let waits_for_the_journal = self.state.in_flight.load(Ordering::Acquire) > 0;
+            (waits_for_the_journal || !builder.has_open_batch())
                 && core.next_due() == Timestamp::MAX
                 && core.next_background_work() == Timestamp::MAX
         };
         self.barrier.is_none()
-            && self.lanes.iter().all(|lane| lane.submissions.is_empty())
-            && self.scribe.as_ref().is_some_and(is_idle)
+            && self.producers.iter().all(|producer| producer.submissions.is_empty())
+            && self.builder.as_ref().is_some_and(is_idle)
     }
 
     /// Sequences a tick if there is background work, and if commands leave time for it. `before` is
     /// the last command before this step, which began at `step_began`.
     fn work_in_background(&mut self, now: Timestamp, step_began: Duration, before: Seq) {
-        let Some(scribe) = &mut self.scribe else { return };
-        if scribe.core().next_background_work() > now || self.barrier.is_some() {
+        let Some(builder) = &mut self.builder else { return };
+        if builder.core().next_background_work() > now || self.barrier.is_some() {
             self.share.reset();
             return;
         }
-        if scribe.core().next_due() <= now {
+        if builder.core().next_due() <= now {
             // What must come first waits for a batch. A suspended order goes on at the time of what
             // began it, so that none of those that it was found to meet dies on the way.
             return;
         }
-        let began = self.venue.clock.passed();
-        if scribe.seq() > before {
+        let began = self.state.clock.passed();
+        if builder.seq() > before {
             self.share.commands_took(began.saturating_sub(step_began));
             if !self.share.is_due() {
                 return;
             }
         }
-        if scribe.make_room() {
-            scribe.sequence(now, &Command::Tick);
-            let ended = self.venue.clock.passed();
+        if builder.make_room() {
+            builder.sequence(now, &Command::Tick);
+            let ended = self.state.clock.passed();
             self.share.background_took(ended.saturating_sub(began));
         }
     }
 
-    /// Takes commands from the lanes in turn; returns the lanes that commands were taken from.
-    fn take_turns(&mut self, now: Timestamp) -> LaneSet {
-        let mut taken = LaneSet::default();
-        let Some(scribe) = &mut self.scribe else { return taken };
+    /// Takes commands from the producers in turn; returns the producers that commands were taken from.
+    fn take_turns(&mut self, now: Timestamp) -> ProducerSet {
+        let mut taken = ProducerSet::default();
+        let Some(builder) = &mut self.builder else { return taken };
         if let Some(barrier) = &self.barrier
-            && !self.venue.snapshots.is_settled(barrier.through)
+            && !self.state.snapshots.is_settled(barrier.through)
         {
             return taken;
         }
-        if !scribe.catch_up(now) {
+        if !builder.catch_up(now) {
             return taken;
         }
         let mut left = STEP_COMMANDS_MAX;
-        for _ in 0..self.lanes.len() {
-            let index = self.turn % self.lanes.len();
+        for _ in 0..self.producers.len() {
+            let index = self.turn % self.producers.len();
             let (count, stop) = self.take_from(index, now, left.min(FAIR_SHARE));
             if count > 0 {
-                taken.insert(self.lanes[index].slot);
+                taken.insert(self.producers[index].slot);
             }
             left -= count;
             match stop {
-                // The lane that was cut short is the first to have its turn again.
+                // The producer that was cut short is the first to have its turn again.
                 Stop::NoRoom | Stop::Barrier => return taken,
-                Stop::Turn => self.turn = (index + 1) % self.lanes.len(),
+                Stop::Turn => self.turn = (index + 1) % self.producers.len(),
             }
             if left == 0 {
                 break;
@@ -221,13 +226,13 @@ impl Sequencer {
         taken
     }
 
-    /// Takes up to `share` commands from one lane.
+    /// Takes up to `share` commands from one producer.
     fn take_from(&mut self, index: usize, now: Timestamp, share: usize) -> (usize, Stop) {
-        let (Some(scribe), lane) = (&mut self.scribe, &mut self.lanes[index]) else {
+        let (Some(builder), producer) = (&mut self.builder, &mut self.producers[index]) else {
             return (0, Stop::NoRoom);
         };
-        let share = share.min(lane.submissions.slots());
-        let Ok(chunk) = lane.submissions.read_chunk(share) else { return (0, Stop::Turn) };
+        let share = share.min(producer.submissions.slots());
+        let Ok(chunk) = producer.submissions.read_chunk(share) else { return (0, Stop::Turn) };
         let mut taking = Taking { chunk: Some(chunk), count: 0 };
         let Some(chunk) = &taking.chunk else { return (0, Stop::Turn) };
         let (front, back) = chunk.as_slices();
@@ -238,59 +243,64 @@ impl Sequencer {
         };
         (0..Core::PREFETCH_FAR)
             .filter_map(ahead)
-            .for_each(|far| scribe.core().prefetch_far(&far.command));
+            .for_each(|far| builder.core().prefetch_far(&far.command));
         for (at, submission) in front.iter().chain(back).enumerate() {
             if let Some(far) = ahead(at + Core::PREFETCH_FAR) {
-                scribe.core().prefetch_far(&far.command);
+                builder.core().prefetch_far(&far.command);
             }
             if let Some(near) = ahead(at + Core::PREFETCH_NEAR) {
-                scribe.core().prefetch_near(&near.command);
+                builder.core().prefetch_near(&near.command);
             }
-            if !scribe.catch_up(now) || !scribe.make_room() {
+            if !builder.catch_up(now) || !builder.make_room() {
                 stop = Stop::NoRoom;
                 break;
             }
             let gate = gate(self.level, submission.level);
-            let mut answer =
-                Answer { token: submission.token, seq: Seq::ZERO, time: now, outcome: None, gate };
+            let mut answer = PendingReply {
+                token: submission.token,
+                seq: Seq::ZERO,
+                time: now,
+                outcome: None,
+                gate,
+            };
             if let Command::SetRulesVersion { version } = submission.command
-                && (scribe.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
-                && !self.venue.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
+                && (builder.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
+                && !self.state.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
             {
-                let through = scribe.seq();
+                let through = builder.seq();
                 match self.barrier.take() {
                     Some(barrier) if barrier.through == through => {
-                        if !self.venue.snapshots.is_durable(through) {
+                        if !self.state.snapshots.is_durable(through) {
                             // Without the snapshot the change would be irrevocable; it is not
                             // journaled, and the answer carries no sequence.
                             // No mark will pass it and wake the caller.
-                            let _ = lane.answers.push(answer);
-                            lane.shared.wake();
+                            let _ = producer.answers.push(answer);
+                            producer.shared.wake();
                             taking.count += 1;
                             continue;
                         }
                     }
                     _ => {
-                        self.venue.snapshots.request(through);
-                        self.venue.follower.notify();
+                        self.state.snapshots.request(through);
+                        self.state.follower.notify();
                         self.barrier = Some(Barrier { through });
                         stop = Stop::Barrier;
                         break;
                     }
                 }
             }
-            let (seq, outcome) = scribe.sequence(now, &submission.command);
+            let (seq, outcome) = builder.sequence(now, &submission.command);
             (answer.seq, answer.outcome) = (seq, Some(outcome));
-            if self.venue.switch.is(Sabotage::AnswerSomethingElse) {
+            if self.state.switch.is(Sabotage::AnswerSomethingElse) {
                 answer.outcome = Some(Outcome::Done);
             }
             // The ring has room for every command that a producer may have in flight.
-            let _ = lane.answers.push(answer);
+            let _ = producer.answers.push(answer);
             taking.count += 1;
             if gate > Level::Memory
-                && let Some(batch) = scribe.open_batch()
+                && let Some(batch) = builder.open_batch()
             {
-                batch.lanes.insert(lane.slot);
+                batch.producers.insert(producer.slot);
                 batch.sync |= gate == Level::Synced && self.level < Level::Synced;
             }
         }
@@ -299,7 +309,7 @@ impl Sequencer {
 
     /// How long there is nothing to do unless somebody brings work.
     fn nap(&self, now: Timestamp) -> Option<Duration> {
-        let core = self.scribe.as_ref()?.core();
+        let core = self.builder.as_ref()?.core();
         // Work that is there already waits for a batch or a snapshot, and whoever brings it notifies.
         let work = Some(core.next_background_work()).filter(|due| *due > now);
         let due = core.next_due().min(work.unwrap_or(Timestamp::MAX));
@@ -307,11 +317,11 @@ impl Sequencer {
     }
 
     /// Lets go of producers that are gone.
-    fn close_lanes(&mut self) {
-        self.lanes.retain(|lane| {
-            let over = lane.is_over();
+    fn close_producers(&mut self) {
+        self.producers.retain(|producer| {
+            let over = producer.is_over();
             if over {
-                self.venue.lanes.close(lane.slot);
+                self.state.producers.close(producer.slot);
             }
             !over
         });
@@ -319,24 +329,24 @@ impl Sequencer {
 
     /// Ends the work: the journal sees that no more batches will come.
     fn finish(&mut self) -> Progress {
-        self.abandon_lanes();
-        self.finished = self.scribe.take().map(Scribe::into_core);
-        self.venue.journal.notify();
+        self.abandon_producers();
+        self.finished = self.builder.take().map(BatchBuilder::into_core);
+        self.state.journal.notify();
         Progress::Finished
     }
 
-    fn abandon_lanes(&mut self) {
-        if self.venue.switch.is(Sabotage::LeaveUnanswered) {
-            return self.lanes.clear();
+    fn abandon_producers(&mut self) {
+        if self.state.switch.is(Sabotage::LeaveUnanswered) {
+            return self.producers.clear();
         }
-        self.venue.lanes.abandon_arrivals();
-        self.lanes.drain(..).for_each(Lane::abandon);
+        self.state.producers.abandon_arrivals();
+        self.producers.drain(..).for_each(ProducerRings::abandon);
     }
 }
 
 impl Drop for Sequencer {
     /// Also when the thread panics, nobody is left waiting for an answer that cannot come.
     fn drop(&mut self) {
-        self.abandon_lanes();
+        self.abandon_producers();
     }
 }

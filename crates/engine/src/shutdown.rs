@@ -51,7 +51,7 @@ pub(crate) fn finish(engine: &Engine, threads: Threads, deadline: Duration) -> S
     let end = Instant::now().checked_add(deadline);
     // The last of the threads to end rings the readers of events; looking at the clock in between
     // is for the deadline alone.
-    while engine.venue.progression.phase() < Phase::Stopped || !threads.are_finished() {
+    while engine.state.progression.phase() < Phase::Stopped || !threads.are_finished() {
         if end.is_some_and(|end| Instant::now() >= end) {
             return ShutdownReport::new(engine, false, None);
         }
@@ -59,7 +59,7 @@ pub(crate) fn finish(engine: &Engine, threads: Threads, deadline: Duration) -> S
     }
     let core = threads.join();
     let snapshot = match (engine.health(), core) {
-        (Health::Stopped, Some(core)) if core.seq() > engine.venue.snapshots.durable() => {
+        (Health::Stopped, Some(core)) if core.seq() > engine.state.snapshots.durable() => {
             let epoch = epoch_of(&engine.journal, core.seq());
             let written = engine
                 .store

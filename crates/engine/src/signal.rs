@@ -24,7 +24,7 @@ pub enum Progress {
 
 /// How threads wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
+pub struct WaitStrategy {
     /// How many times a step is tried again at once. More trades processor time for latency; on a
     /// machine with fewer free cores than engine threads it costs both.
     pub spins: u32,
@@ -34,9 +34,9 @@ pub struct Wait {
     pub yields: u32,
 }
 
-impl Default for Wait {
+impl Default for WaitStrategy {
     fn default() -> Self {
-        Wait { spins: 20, yields: 40 }
+        WaitStrategy { spins: 20, yields: 40 }
     }
 }
 
@@ -71,7 +71,7 @@ impl Signal {
     /// the sleep is over and nothing was ready. `ready` answers with how long the caller may sleep.
     pub(crate) fn wait<T>(
         &self,
-        wait: Wait,
+        wait: WaitStrategy,
         mut ready: impl FnMut() -> Result<T, Option<Duration>>,
     ) -> Option<T> {
         for _ in 0..=wait.spins {
@@ -114,7 +114,7 @@ impl Signal {
 }
 
 /// Drives a step until its work is over.
-pub(crate) fn drive(signal: &Signal, wait: Wait, mut step: impl FnMut() -> Progress) {
+pub(crate) fn drive(signal: &Signal, wait: WaitStrategy, mut step: impl FnMut() -> Progress) {
     let mut next = || match step() {
         Progress::Idle(nap) => Err(nap),
         progress => Ok(progress),
@@ -137,12 +137,14 @@ mod tests {
             let (there, back, ball) = &*other;
             let mut last = 0;
             while last < rounds * 2 - 1 {
-                there.wait(Wait { spins: 0, yields: 0 }, || match ball.load(Ordering::Acquire) {
-                    now if now % 2 == 1 && now > last => {
-                        last = now;
-                        Ok(())
+                there.wait(WaitStrategy { spins: 0, yields: 0 }, || {
+                    match ball.load(Ordering::Acquire) {
+                        now if now % 2 == 1 && now > last => {
+                            last = now;
+                            Ok(())
+                        }
+                        _ => Err(None),
                     }
-                    _ => Err(None),
                 });
                 if ball.load(Ordering::Acquire) == last && last % 2 == 1 {
                     ball.store(last + 1, Ordering::Release);
@@ -155,7 +157,7 @@ mod tests {
             ball.store(round * 2 + 1, Ordering::Release);
             there.notify();
             while back
-                .wait(Wait { spins: 0, yields: 0 }, || {
+                .wait(WaitStrategy { spins: 0, yields: 0 }, || {
                     if ball.load(Ordering::Acquire) == round * 2 + 2 { Ok(()) } else { Err(None) }
                 })
                 .is_none()

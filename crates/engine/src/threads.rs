@@ -3,7 +3,7 @@
 use crate::health::Fault;
 use crate::parts::Parts;
 use crate::signal::{Progress, Signal, drive};
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_core::Core;
 use std::io;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ pub(crate) struct Threads {
 /// Ends the engine when the thread that holds it unwinds.
 struct PanicGuard {
     name: &'static str,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
 }
 
 impl Drop for PanicGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.venue.fail(Fault::Panicked(self.name));
+            self.state.fail(Fault::Panicked(self.name));
         }
     }
 }
 
 impl Threads {
-    pub(crate) fn spawn(parts: Parts, venue: &Arc<Venue>) -> io::Result<Self> {
+    pub(crate) fn spawn(parts: Parts, state: &Arc<EngineState>) -> io::Result<Self> {
         let Parts {
             mut sequencer,
             mut journal,
@@ -40,16 +40,16 @@ impl Threads {
             mut watcher,
         } = parts;
         let others = vec![
-            thread("journal", venue, |venue| &venue.journal, move || journal.step())?,
-            thread("events", venue, |venue| &venue.recorder, move || events.step())?,
-            thread("follower", venue, |venue| &venue.follower, move || follower.step())?,
-            thread("preparer", venue, |venue| &venue.preparer, move || preparer.step())?,
-            thread("watcher", venue, |venue| &venue.watcher, move || watcher.step())?,
+            thread("journal", state, |state| &state.journal, move || journal.step())?,
+            thread("events", state, |state| &state.recorder, move || events.step())?,
+            thread("follower", state, |state| &state.follower, move || follower.step())?,
+            thread("preparer", state, |state| &state.preparer, move || preparer.step())?,
+            thread("watcher", state, |state| &state.watcher, move || watcher.step())?,
         ];
-        let venue = Arc::clone(venue);
+        let state = Arc::clone(state);
         let sequencer = Builder::new().name("sequencer".to_owned()).spawn(move || {
-            let _guard = PanicGuard { name: "sequencer", venue: Arc::clone(&venue) };
-            drive(&venue.sequencer, venue.wait, || sequencer.step());
+            let _guard = PanicGuard { name: "sequencer", state: Arc::clone(&state) };
+            drive(&state.sequencer, state.wait, || sequencer.step());
             sequencer.take_core()
         })?;
         Ok(Self { sequencer, others })
@@ -73,13 +73,13 @@ impl Threads {
 
 fn thread(
     name: &'static str,
-    venue: &Arc<Venue>,
-    signal: fn(&Venue) -> &Signal,
+    state: &Arc<EngineState>,
+    signal: fn(&EngineState) -> &Signal,
     mut step: impl FnMut() -> Progress + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    let venue = Arc::clone(venue);
+    let state = Arc::clone(state);
     Builder::new().name(name.to_owned()).spawn(move || {
-        let _guard = PanicGuard { name, venue: Arc::clone(&venue) };
-        drive(signal(&venue), venue.wait, &mut step);
+        let _guard = PanicGuard { name, state: Arc::clone(&state) };
+        drive(signal(&state), state.wait, &mut step);
     })
 }

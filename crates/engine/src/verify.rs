@@ -4,7 +4,7 @@ use crate::batch::EVENT_RECORD_BYTES_MAX;
 use crate::events::Chain;
 use crate::recovery::{EventCheck, Replay, StartError};
 use crate::replay::{EVENTS_DIR, JOURNAL_DIR, ReplayError};
-use crate::snapshot::{SnapshotFileError, SnapshotStore, Vault};
+use crate::snapshot::{SnapshotCipher, SnapshotFileError, SnapshotStore};
 use rialto_core::StateHash;
 use rialto_disk::{Disk, DiskError};
 use rialto_log::{GROUP_BYTES_MAX, KeyRing, OpenError, ReadError, Verify};
@@ -88,8 +88,12 @@ pub fn verify(
     mut progress: impl FnMut(Seq, Seq),
 ) -> Result<VerifyReport, VerifyError> {
     let _lock = disk.lock(data_dir)?;
-    let store =
-        SnapshotStore::new(Arc::clone(disk), data_dir, EngineId::default(), Vault::reading(keys));
+    let store = SnapshotStore::new(
+        Arc::clone(disk),
+        data_dir,
+        EngineId::default(),
+        SnapshotCipher::reading(keys),
+    );
     let inspect =
         |name| rialto_log::inspect(Arc::clone(disk), &data_dir.join(name), Verify::Whole, keys);
     let (journal, journal_report) = inspect(JOURNAL_DIR).map_err(VerifyError::Journal)?;

@@ -2,7 +2,7 @@
 
 use crate::marks::Phase;
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ const EVERY_MIN: Duration = Duration::from_millis(1);
 
 /// Looks for operations that hang.
 pub(crate) struct Watcher {
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
     every: Duration,
 }
 
 impl Watcher {
-    pub(crate) fn new(venue: Arc<Venue>, stalled_after: Duration) -> Self {
-        Self { venue, every: (stalled_after / 10).max(EVERY_MIN) }
+    pub(crate) fn new(state: Arc<EngineState>, stalled_after: Duration) -> Self {
+        Self { state, every: (stalled_after / 10).max(EVERY_MIN) }
     }
 
     pub(crate) fn step(&mut self) -> Progress {
-        if self.venue.progression.phase() >= Phase::Stopped {
+        if self.state.progression.phase() >= Phase::Stopped {
             return Progress::Finished;
         }
-        self.venue.watch_io();
+        self.state.watch_io();
         // An idle venue notices a step of the wall clock, too.
-        self.venue.clock.read();
+        self.state.clock.read();
         Progress::Idle(Some(self.every))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that must not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Violation {
+pub enum FeedViolation {
     /// A buyer and a seller stand on the book who should have traded.
     #[error("the book of instrument {instrument} is crossed: bid {bid}, ask {ask}")]
     Crossed {
@@ -61,20 +61,20 @@ impl Feed {
     /// Checks what must hold after every command: no crossed book, balances of each currency that
     /// sum to zero, reserves that equal those of the open orders and withdrawals, levels that agree
     /// with their orders. It looks at everything: meant for tests and doubts.
-    pub fn check(&self) -> Result<(), Violation> {
+    pub fn check(&self) -> Result<(), FeedViolation> {
         self.check_books()?;
         self.check_orders()?;
         self.check_balances()
     }
 
-    fn check_books(&self) -> Result<(), Violation> {
+    fn check_books(&self) -> Result<(), FeedViolation> {
         for market in &self.markets {
             let instrument = market.instrument.id;
             let (bid, ask) = (market.book.best(Side::Buy), market.book.best(Side::Sell));
             if let (Some(bid), Some(ask)) = (bid, ask)
                 && bid.price >= ask.price
             {
-                return Err(Violation::Crossed { instrument, bid: bid.price, ask: ask.price });
+                return Err(FeedViolation::Crossed { instrument, bid: bid.price, ask: ask.price });
             }
             for side in [Side::Buy, Side::Sell] {
                 for (price, level) in market.book.raw_levels(side) {
@@ -90,10 +90,10 @@ impl Feed {
                     let total: i128 = orders().map(|order| i128::from(order.remaining.0)).sum();
                     let count = orders().count();
                     if !belongs || total != level.total || count != level.queue.len() as usize {
-                        return Err(Violation::Level { instrument, price });
+                        return Err(FeedViolation::Level { instrument, price });
                     }
                     if count == 0 {
-                        return Err(Violation::Level { instrument, price });
+                        return Err(FeedViolation::Level { instrument, price });
                     }
                 }
             }
@@ -102,7 +102,7 @@ impl Feed {
     }
 
     /// Every open order stands in its account's list, and on the book exactly if it says so.
-    fn check_orders(&self) -> Result<(), Violation> {
+    fn check_orders(&self) -> Result<(), FeedViolation> {
         let sides = [Side::Buy, Side::Sell];
         let books = self.markets.iter().flat_map(|market| {
             sides.into_iter().flat_map(|side| market.book.orders(side, &self.orders.slab))
@@ -117,12 +117,12 @@ impl Feed {
             order.resting != on_books.contains(&order.order) || !owned.contains(&order.order)
         });
         match stray {
-            Some(order) => Err(Violation::Stray { order: order.order }),
+            Some(order) => Err(FeedViolation::Stray { order: order.order }),
             None => Ok(()),
         }
     }
 
-    fn check_balances(&self) -> Result<(), Violation> {
+    fn check_balances(&self) -> Result<(), FeedViolation> {
         let mut reserves: BTreeMap<(AccountId, CurrencyId), i128> = BTreeMap::new();
         for order in self.orders.open() {
             let spec = &self.markets[order.terms.instrument.0 as usize - 1].instrument.spec;
@@ -144,7 +144,7 @@ impl Feed {
                 let orders = reserves.get(&(account.account, currency)).copied().unwrap_or(0);
                 let bound = withdrawing.get(&(account.account, currency)).copied().unwrap_or(0);
                 if balance.reserved.0 != orders || balance.withdrawing.0 != bound {
-                    return Err(Violation::Reserve {
+                    return Err(FeedViolation::Reserve {
                         account: account.account,
                         currency,
                         reserved: balance.reserved.0,
@@ -153,7 +153,7 @@ impl Feed {
                 }
             }
             if sum != 0 {
-                return Err(Violation::Unbalanced { currency, sum });
+                return Err(FeedViolation::Unbalanced { currency, sum });
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    fn check(baseline: &Baseline) -> Result<(), Violation> {
+    fn check(baseline: &Baseline) -> Result<(), FeedViolation> {
         Feed::from_snapshot(FeedConfig::default(), baseline).unwrap().check()
     }
 
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_crossed_book_is_seen() {
         let crossed =
-            Violation::Crossed { instrument: InstrumentId(1), bid: Price(11), ask: Price(11) };
+            FeedViolation::Crossed { instrument: InstrumentId(1), bid: Price(11), ask: Price(11) };
         assert_eq!(check(&baseline(11, 11)), Err(crossed));
     }
 
@@ -260,7 +260,7 @@ mod tests {
     fn value_out_of_nothing_is_seen() {
         let mut baseline = baseline(10, 11);
         baseline.balances[1].available = Amount(1);
-        let unbalanced = Violation::Unbalanced { currency: CurrencyId(2), sum: 1 };
+        let unbalanced = FeedViolation::Unbalanced { currency: CurrencyId(2), sum: 1 };
         assert_eq!(check(&baseline), Err(unbalanced));
     }
 
@@ -270,7 +270,7 @@ mod tests {
         baseline.orders.pop();
         assert!(matches!(
             check(&baseline),
-            Err(Violation::Reserve { reserved: 100, orders: 0, .. })
+            Err(FeedViolation::Reserve { reserved: 100, orders: 0, .. })
         ));
     }
 
@@ -278,7 +278,7 @@ mod tests {
     fn a_level_that_does_not_add_up_is_seen() {
         let mut feed = Feed::from_snapshot(FeedConfig::default(), &baseline(10, 11)).unwrap();
         feed.orders.slab[0].remaining = Quantity(9);
-        let level = Violation::Level { instrument: InstrumentId(1), price: Price(10) };
+        let level = FeedViolation::Level { instrument: InstrumentId(1), price: Price(10) };
         assert_eq!(feed.check(), Err(level));
     }
 
@@ -288,7 +288,7 @@ mod tests {
         let slot = feed.orders.slot(OrderId::from_parts(EngineId(1), 1)).unwrap();
         feed.markets[0].book.remove(&mut feed.orders, slot, Seq(10));
         feed.orders.slab[slot as usize].resting = true;
-        let stray = Violation::Stray { order: OrderId::from_parts(EngineId(1), 1) };
+        let stray = FeedViolation::Stray { order: OrderId::from_parts(EngineId(1), 1) };
         assert_eq!(feed.check(), Err(stray));
     }
 }

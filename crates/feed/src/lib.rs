@@ -50,7 +50,7 @@ pub use baseline::{
 pub use config::FeedConfig;
 pub use error::FoldError;
 pub use feed::Feed;
-pub use invariants::Violation;
+pub use invariants::FeedViolation;
 pub use merge::{DeltaMerger, MergeError};
 pub use rialto_model::Role;
 pub use update::{BookDelta, Update};

@@ -7,13 +7,13 @@ use std::time::Duration;
 ///
 /// Attempts are counted in memory: after a restart the count begins anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetryPolicy {
     attempts_max: u32,
     first: Duration,
     longest: Duration,
 }
 
-impl Retry {
+impl RetryPolicy {
     /// The first error is final.
     #[must_use]
     pub const fn never() -> Self {
@@ -27,7 +27,7 @@ impl Retry {
         Self { attempts_max, first: Duration::from_millis(100), longest: Duration::from_secs(60) }
     }
 
-    /// As [`Retry::exponential`], but without an end.
+    /// As [`RetryPolicy::exponential`], but without an end.
     #[must_use]
     pub const fn forever() -> Self {
         Self::exponential(u32::MAX)
@@ -65,18 +65,19 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_longest_and_end_with_the_attempts() {
-        let retry =
-            Retry::exponential(4).first(Duration::from_secs(1)).longest(Duration::from_secs(3));
+        let retry = RetryPolicy::exponential(4)
+            .first(Duration::from_secs(1))
+            .longest(Duration::from_secs(3));
         let pauses: Vec<_> = (1..=4).map(|failed| retry.pause(failed, 0)).collect();
         let seconds = |s| Some(Duration::from_secs(s));
         assert_eq!(pauses, [seconds(1), seconds(2), seconds(3), None]);
-        assert_eq!(Retry::never().pause(1, 0), None);
-        assert!(Retry::forever().pause(1_000_000, 0).is_some());
+        assert_eq!(RetryPolicy::never().pause(1, 0), None);
+        assert!(RetryPolicy::forever().pause(1_000_000, 0).is_some());
     }
 
     #[test]
     fn chance_takes_at_most_half_of_a_pause() {
-        let retry = Retry::exponential(2);
+        let retry = RetryPolicy::exponential(2);
         for random in [0, 1, 49_999_999, 50_000_000, 50_000_001, u64::MAX] {
             let pause = retry.pause(1, random).unwrap();
             assert!((50..=100).contains(&pause.as_millis()), "{pause:?} for {random}");

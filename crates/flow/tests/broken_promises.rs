@@ -9,7 +9,7 @@ mod support;
 use rialto_disk::SimDisk;
 use rialto_flow::store::{Level, Outcome, RunFilter, RunStanding, Store};
 use rialto_flow::{
-    Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock, Retry, RunError, StepError,
+    Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock, RetryPolicy, RunError, StepError,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ struct Next(Fickle);
 
 impl Fickle {
     async fn go<'a>(&'a self, cx: &FlowContext<'a>, waits: bool) -> Result<u64, FlowError> {
-        let retry = if self.can_undo { Retry::forever() } else { Retry::never() };
+        let retry = if self.can_undo { RetryPolicy::forever() } else { RetryPolicy::never() };
         cx.step("take", async || {
             self.world.act("take");
             Ok(())

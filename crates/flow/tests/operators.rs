@@ -7,7 +7,7 @@ use rialto_disk::SimDisk;
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{Level, Outcome, RunFilter, RunStanding, Store};
 use rialto_flow::{
-    Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock, Parked, Retry, RunError,
+    Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock, Parked, RetryPolicy, RunError,
     StepError,
 };
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Flow for Payment {
             })
             .await?;
         cx.step("pay", async || Ok(*input))
-            .compensate_with(Retry::never(), async |paid: u64| {
+            .compensate_with(RetryPolicy::never(), async |paid: u64| {
                 if !self.is_open.load(Ordering::Relaxed) {
                     return Err(StepError::permanent("the bank is closed"));
                 }

@@ -3,11 +3,11 @@
 
 mod support;
 
-use rialto_flow::outbox::{Counts, ForwardError, Options, Outbox, OutboxError, OutboxStore};
+use rialto_flow::outbox::{ForwardError, Options, Outbox, OutboxCounts, OutboxError, OutboxStore};
 use rialto_flow::store::{
-    Backlog, Delivery, Limits, MemoryStore, MessageNumber, OutboxMessage, StoreError,
+    Backlog, DeliveryResult, MemoryStore, MessageNumber, OutboxMessage, StoreError, StoreLimits,
 };
-use rialto_flow::{ManualClock, Retry};
+use rialto_flow::{ManualClock, RetryPolicy};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::clock;
@@ -27,7 +27,7 @@ fn manual(clock: &ManualClock) -> Options {
     Options {
         workers: 0,
         clock: Arc::new(clock.clone()),
-        retry: Retry::exponential(3).first(second).longest(second),
+        retry: RetryPolicy::exponential(3).first(second).longest(second),
         seed: 1,
         ..Options::default()
     }
@@ -56,7 +56,7 @@ fn a_message_leaves_once_and_is_then_gone() {
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["a", "b"]);
     assert_eq!(outbox.backlog(), Ok(Backlog::default()));
-    assert_eq!(outbox.counts(), Counts { forwarded: 2, ..Counts::default() });
+    assert_eq!(outbox.counts(), OutboxCounts { forwarded: 2, ..OutboxCounts::default() });
 }
 
 #[test]
@@ -74,7 +74,10 @@ fn a_failed_attempt_is_repeated_after_a_pause() {
     clock.advance(Duration::from_millis(501));
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["a"]);
-    assert_eq!(outbox.counts(), Counts { forwarded: 1, failed: 1, ..Counts::default() });
+    assert_eq!(
+        outbox.counts(),
+        OutboxCounts { forwarded: 1, failed: 1, ..OutboxCounts::default() }
+    );
 }
 
 #[test]
@@ -185,13 +188,13 @@ fn no_more_messages_are_under_way_than_is_stated() {
 }
 
 #[test]
-fn the_messages_of_a_lane_leave_in_their_order_whatever_fails() {
+fn the_messages_of_an_ordering_key_leave_in_their_order_whatever_fails() {
     let (postman, clock) = (Postman::default(), clock());
     let outbox = open(&store(), &postman, &clock);
     postman.answer("a1", Answer::Fail);
-    let lane = |key: &str| message(key).in_lane(&key[..1]);
+    let ordered = |key: &str| message(key).with_ordering_key(&key[..1]);
     let keys = ["a1", "b1", "a2", "b2", "a3", "b3"];
-    outbox.post(keys.iter().map(|key| lane(key)).collect()).unwrap();
+    outbox.post(keys.iter().map(|key| ordered(key)).collect()).unwrap();
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["b1", "b2", "b3"]);
     postman.answer("a1", Answer::Take);
@@ -205,20 +208,20 @@ fn lanes_of_one_name_to_different_addresses_do_not_wait_for_each_other() {
     let (postman, clock) = (Postman::default(), clock());
     let outbox = open(&store(), &postman, &clock);
     postman.answer("first", Answer::Fail);
-    let to = |to: &str, key: &str| OutboxMessage::new(to, key).with_key(key).in_lane("7");
+    let to = |to: &str, key: &str| OutboxMessage::new(to, key).with_key(key).with_ordering_key("7");
     outbox.post(vec![to("mail", "first"), to("ledger", "second")]).unwrap();
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["second"]);
 }
 
 #[test]
-fn a_dead_letter_lets_its_lane_go_on_and_comes_back_before_what_waits() {
+fn a_dead_letter_lets_its_ordering_key_go_on_and_comes_back_before_what_waits() {
     let (postman, clock) = (Postman::default(), clock());
     let outbox = open(&store(), &postman, &clock);
     postman.answer("a1", Answer::Refuse);
     postman.answer("a3", Answer::Fail);
-    let lane = |key: &str| message(key).in_lane("a");
-    outbox.post(["a1", "a2", "a3", "a4"].iter().map(|key| lane(key)).collect()).unwrap();
+    let ordered = |key: &str| message(key).with_ordering_key("a");
+    outbox.post(["a1", "a2", "a3", "a4"].iter().map(|key| ordered(key)).collect()).unwrap();
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["a2"]);
     ["a1", "a3"].iter().for_each(|key| postman.answer(key, Answer::Take));
@@ -244,7 +247,7 @@ fn the_claims_of_a_dead_worker_are_taken_over_when_they_lapse() {
     clock.advance(Duration::from_nanos(1));
     outbox.run_until_idle().unwrap();
     assert_eq!(postman.delivered(), ["a"]);
-    assert_eq!(store.settle(&lost[0], Delivery::Forwarded), Ok(false));
+    assert_eq!(store.settle(&lost[0], DeliveryResult::Forwarded), Ok(false));
 }
 
 #[test]
@@ -256,17 +259,17 @@ fn a_worker_that_was_overtaken_changes_nothing() {
     clock.advance(lease);
     let quick = store.claim_messages(support::now(&clock), lease, 1).unwrap().remove(0);
     let outcomes = [
-        Delivery::Forwarded,
-        Delivery::Dead { reason: "late".to_owned() },
-        Delivery::Retry { at: support::now(&clock) },
+        DeliveryResult::Forwarded,
+        DeliveryResult::Dead { reason: "late".to_owned() },
+        DeliveryResult::Retry { at: support::now(&clock) },
     ];
     for outcome in outcomes {
         assert_eq!(store.settle(&slow, outcome), Ok(false));
         assert_eq!(store.backlog(), Ok(Backlog { waiting: 1, dead: 0 }));
         assert_eq!(store.claim_messages(support::now(&clock), lease, 1), Ok(vec![]));
     }
-    assert_eq!(store.settle(&quick, Delivery::Forwarded), Ok(true));
-    assert_eq!(store.settle(&quick, Delivery::Forwarded), Ok(false));
+    assert_eq!(store.settle(&quick, DeliveryResult::Forwarded), Ok(true));
+    assert_eq!(store.settle(&quick, DeliveryResult::Forwarded), Ok(false));
 }
 
 #[test]
@@ -317,7 +320,7 @@ fn a_drain_that_takes_too_long_is_cut_short_and_loses_nothing() {
 
 #[test]
 fn a_full_outbox_says_so() {
-    let limits = Limits { messages_max: 2, ..Limits::default() };
+    let limits = StoreLimits { messages_max: 2, ..StoreLimits::default() };
     let store = Arc::new(MemoryStore::new(limits));
     store.post(vec![message("a"), message("b")]).unwrap();
     let full = StoreError::Full { what: "messages", limit: 2 };

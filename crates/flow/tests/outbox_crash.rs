@@ -8,9 +8,10 @@ use rialto_flow::outbox::{
     ForwardError, Forwarder, Inbox, InboxStore, Options, Outbox, OutboxStore,
 };
 use rialto_flow::store::{
-    Accepted, Begun, Delivery, Level, LogOptions, LogStore, NewRun, OutboxMessage, Store, Write,
+    Accepted, Begun, DeliveryResult, Level, LogOptions, LogStore, NewRun, OutboxMessage, Store,
+    Write,
 };
-use rialto_flow::{Flow, FlowContext, FlowError, Flows, ManualClock, Retry, Timestamp};
+use rialto_flow::{Flow, FlowContext, FlowError, Flows, ManualClock, RetryPolicy, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ impl Flow for Transfer {
 
     async fn run<'a>(&'a self, cx: &FlowContext<'a>, (): &'a ()) -> Result<(), FlowError> {
         for step in STEPS {
-            let tell = OutboxMessage::new("ledger", step).in_lane(cx.id().as_str());
+            let tell = OutboxMessage::new("ledger", step).with_ordering_key(cx.id().as_str());
             cx.step(step, async || Ok(())).send(|()| vec![tell]).await?;
         }
         Ok(())
@@ -83,7 +84,7 @@ impl Machines {
         let clock = Arc::new(self.clock.clone());
         let inbox = Inbox::new(ledger).clock(clock.clone());
         let forwarder = ToLedger { inbox, answers: AtomicU64::new(0) };
-        let retry = Retry::forever();
+        let retry = RetryPolicy::forever();
         let options = Options { workers: 0, clock, retry, seed: 1, ..Options::default() };
         let outbox = Outbox::open(store.clone(), forwarder, options).unwrap();
         // An hour of retries; one that fails all that long is given up by the test, not the outbox.
@@ -254,16 +255,18 @@ fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let lease = Duration::from_secs(1);
     let keys = ["gone", "later", "dead", "requeued", "discarded"];
-    let in_lane =
-        |n: u64| OutboxMessage::new("ledger", "").with_key(format!("lane-{n}")).in_lane("x");
+    let ordered = |n: u64| {
+        OutboxMessage::new("ledger", "").with_key(format!("ordered-{n}")).with_ordering_key("x")
+    };
     {
         let store = often_written_anew(&disk, 1);
         let messages = keys.iter().map(|key| OutboxMessage::new("ledger", *key).with_key(*key));
-        store.post(messages.chain((0..3).map(in_lane)).collect()).unwrap();
+        store.post(messages.chain((0..3).map(ordered)).collect()).unwrap();
         let claimed = store.claim_messages(now(&clock), lease, 10).unwrap();
-        let dead = || Delivery::Dead { reason: "x".repeat(100_000) };
-        let later = Delivery::Retry { at: now(&clock).after(Duration::from_secs(5)) };
-        let deliveries = [Delivery::Forwarded, later, dead(), dead(), dead(), Delivery::Forwarded];
+        let dead = || DeliveryResult::Dead { reason: "x".repeat(100_000) };
+        let later = DeliveryResult::Retry { at: now(&clock).after(Duration::from_secs(5)) };
+        let deliveries =
+            [DeliveryResult::Forwarded, later, dead(), dead(), dead(), DeliveryResult::Forwarded];
         for (claim, delivery) in claimed.iter().zip(deliveries) {
             assert_eq!(store.settle(claim, delivery), Ok(true));
         }
@@ -282,7 +285,7 @@ fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
                 .unwrap();
             let due = store.claim_messages(Timestamp(1), lease, 10).unwrap();
             let filler = due.iter().find(|claim| claim.message.to == "filler").unwrap();
-            assert_eq!(store.settle(filler, Delivery::Forwarded), Ok(true));
+            assert_eq!(store.settle(filler, DeliveryResult::Forwarded), Ok(true));
             store.maintain_messages(now(&clock)).unwrap();
         }
     }
@@ -295,7 +298,7 @@ fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
         let claimed = store.claim_messages(at, lease, 10).unwrap();
         claimed.into_iter().map(|it| (it.message.key, it.attempts)).collect::<Vec<_>>()
     };
-    let expected = [("requeued".to_owned(), 0), ("lane-1".to_owned(), 0)];
+    let expected = [("requeued".to_owned(), 0), ("ordered-1".to_owned(), 0)];
     assert_eq!(claim(now(&clock)), expected);
     assert_eq!(claim(now(&clock).after(Duration::from_secs(5)))[0], ("later".to_owned(), 1));
 }

@@ -5,12 +5,12 @@ mod support;
 
 use rialto_flow::RecordRuns;
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, ManualClock, Options};
-use rialto_recorder::{Bounds, RecordEnding, Recorder, Sampling};
+use rialto_recorder::{RecordEnding, Recorder, RecorderBounds, Sampling};
 use std::sync::Arc;
 use support::{Saga, World, clock, id, manual, memory};
 
 fn recorder(clock: &ManualClock, sampling: Sampling) -> Arc<Recorder<ManualClock>> {
-    let bounds = Bounds { records_max: 4, shards: 1, ..Bounds::default() };
+    let bounds = RecorderBounds { records_max: 4, shards: 1, ..RecorderBounds::default() };
     Arc::new(Recorder::new(bounds, sampling, clock.clone()))
 }
 

@@ -5,7 +5,7 @@ mod support;
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_flow::store::{
-    Level, Limits, LogOptions, LogStore, Outcome, RunFilter, RunStanding, StoreError,
+    Level, LogOptions, LogStore, Outcome, RunFilter, RunStanding, StoreError, StoreLimits,
 };
 use rialto_flow::{Flow, FlowContext, FlowError, Flows, FlowsError, ManualClock};
 use std::path::Path;
@@ -38,8 +38,11 @@ impl Flow for Echo {
 }
 
 fn open(disk: &SimDisk, life: u8, clock: &ManualClock) -> Result<Flows, FlowsError> {
-    let limits =
-        Limits { ended_runs_max: KEPT, retention: Duration::from_secs(3600), ..Limits::default() };
+    let limits = StoreLimits {
+        ended_runs_max: KEPT,
+        retention: Duration::from_secs(3600),
+        ..StoreLimits::default()
+    };
     let options = LogOptions {
         limits,
         segment_bytes: 2 << 20,

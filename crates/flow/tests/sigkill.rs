@@ -3,7 +3,7 @@
 
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{Level, LogOptions, LogStore, RunFilter, Store};
-use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, Retry, StepError};
+use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, RetryPolicy, StepError};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -74,7 +74,7 @@ impl Flow for Order {
                 _ => Ok(()),
             }
         })
-        .retry(Retry::exponential(3).first(Duration::from_millis(1)))
+        .retry(RetryPolicy::exponential(3).first(Duration::from_millis(1)))
         .await?;
         Ok(input * 2)
     }

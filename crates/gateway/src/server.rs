@@ -145,7 +145,7 @@ impl Gateway {
         let desk = {
             let _inside = threads.orders.enter();
             let settings = DeskConfig {
-                lanes: config.lanes,
+                connections: config.lanes,
                 patience: config.min_seq_wait,
                 backup_dir: config.backup_dir.clone(),
             };

@@ -113,9 +113,7 @@ fn fills_come_in_pages_newest_first() {
     };
     assert_eq!(prices(&first), ["98.00", "99.00"]);
     assert_eq!(prices(&rest), ["99.00", "101.00"]);
-    house
-        .ask(&alice, "GET", "/v1/fills?after=1:nobody", Value::Null)
-        .refuses(400, "invalid_field");
+    house.ask(&alice, "GET", "/v1/fills?after=1:nobody", Value::Null).refuses(400, "invalid_field");
 }
 
 #[test]

@@ -222,7 +222,10 @@ fn a_topic_is_read_page_by_page_without_a_group() {
     read("?wait_ms=30001").refuses(400, "invalid_field");
     let at = page["messages"][1]["published_at"].as_str().unwrap().parse::<u64>().unwrap();
     assert_eq!(payloads(&read("?from_time=0").expect(200)), ["a", "b", "c"]);
-    assert_eq!(payloads(&read(&format!("?from_time={}", at + 1_000_000_000_000)).expect(200)).len(), 0);
+    assert_eq!(
+        payloads(&read(&format!("?from_time={}", at + 1_000_000_000_000)).expect(200)).len(),
+        0
+    );
     assert_eq!(payloads(&read("?from=next").expect(200)), Vec::<String>::new());
     read(&format!("?from={}", vec!["1"; 17].join(","))).refuses(400, "invalid_field");
     assert_eq!(payloads(&read("?from=18446744073709551615").expect(200)), Vec::<String>::new());

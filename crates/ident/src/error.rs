@@ -52,7 +52,7 @@ pub enum IdError {
 /// Why a text is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TextError {
+pub enum IdTextError {
     /// It has another length than the form.
     #[error("an id in base32 has 13 characters, this text has {found}")]
     Length {

@@ -1,6 +1,6 @@
 //! The id itself.
 
-use crate::error::TextError;
+use crate::error::IdTextError;
 use crate::text::{self, Base32};
 use std::fmt;
 use std::str::FromStr;
@@ -51,8 +51,8 @@ impl Id {
     ///
     /// # Errors
     /// The text is not an id in this form.
-    pub fn from_base32(text: &str) -> Result<Id, TextError> {
-        Id::new(text::from_base32(text)?).ok_or(TextError::TooLarge)
+    pub fn from_base32(text: &str) -> Result<Id, IdTextError> {
+        Id::new(text::from_base32(text)?).ok_or(IdTextError::TooLarge)
     }
 }
 
@@ -63,10 +63,10 @@ impl fmt::Display for Id {
 }
 
 impl FromStr for Id {
-    type Err = TextError;
+    type Err = IdTextError;
 
     /// Reads decimal digits, without sign, blanks or leading zeros: one id has one text.
-    fn from_str(text: &str) -> Result<Id, TextError> {
-        Id::new(text::from_decimal(text)?).ok_or(TextError::TooLarge)
+    fn from_str(text: &str) -> Result<Id, IdTextError> {
+        Id::new(text::from_decimal(text)?).ok_or(IdTextError::TooLarge)
     }
 }

@@ -34,7 +34,7 @@ mod text;
 mod worker;
 
 pub use clock::{BlockingTimer, CachedClock, SimulatedTimer};
-pub use error::{IdError, TextError};
+pub use error::{IdError, IdTextError};
 pub use generator::{Config, Generator, Reserved};
 pub use id::Id;
 pub use layout::{Epoch, Layout, LayoutError, Part, Parts};

@@ -1,6 +1,6 @@
 //! Decimal and sortable base32.
 
-use crate::error::TextError;
+use crate::error::IdTextError;
 use std::fmt;
 
 /// Crockford's digits in ascending order of their ASCII codes, so that texts sort as numbers.
@@ -42,10 +42,10 @@ impl fmt::Debug for Base32 {
     }
 }
 
-pub(crate) fn from_base32(text: &str) -> Result<u64, TextError> {
+pub(crate) fn from_base32(text: &str) -> Result<u64, IdTextError> {
     let found = text.chars().count();
     if found != LENGTH {
-        return Err(TextError::Length { found });
+        return Err(IdTextError::Length { found });
     }
     let mut number = 0_u64;
     for (place, found) in text.chars().enumerate() {
@@ -53,28 +53,28 @@ pub(crate) fn from_base32(text: &str) -> Result<u64, TextError> {
         let digit = DIGITS
             .iter()
             .position(|&digit| char::from(digit) == capital)
-            .ok_or(TextError::Character { found, at: place + 1 })?;
-        number = number.checked_mul(32).ok_or(TextError::TooLarge)? + digit as u64;
+            .ok_or(IdTextError::Character { found, at: place + 1 })?;
+        number = number.checked_mul(32).ok_or(IdTextError::TooLarge)? + digit as u64;
     }
     Ok(number)
 }
 
-pub(crate) fn from_decimal(text: &str) -> Result<u64, TextError> {
+pub(crate) fn from_decimal(text: &str) -> Result<u64, IdTextError> {
     for (place, found) in text.chars().enumerate() {
         if !found.is_ascii_digit() {
-            return Err(TextError::Character { found, at: place + 1 });
+            return Err(IdTextError::Character { found, at: place + 1 });
         }
     }
     if text.is_empty() || (text.len() > 1 && text.starts_with('0')) {
-        return Err(TextError::NotCanonical);
+        return Err(IdTextError::NotCanonical);
     }
     // Only digits are left, so that nothing but their number can be wrong.
-    text.parse().map_err(|_| TextError::TooLarge)
+    text.parse().map_err(|_| IdTextError::TooLarge)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Id, TextError};
+    use crate::{Id, IdTextError};
     use proptest::prelude::*;
 
     proptest! {
@@ -101,17 +101,17 @@ mod tests {
     #[test]
     fn bad_texts_are_refused_with_the_reason() {
         let decimal = |text: &str| text.parse::<Id>().unwrap_err();
-        assert_eq!(decimal(""), TextError::NotCanonical);
-        assert_eq!(decimal("007"), TextError::NotCanonical);
-        assert_eq!(decimal("-7"), TextError::Character { found: '-', at: 1 });
-        assert_eq!(decimal("7 "), TextError::Character { found: ' ', at: 2 });
-        assert_eq!(decimal("9223372036854775808"), TextError::TooLarge);
-        assert_eq!(decimal("99999999999999999999999"), TextError::TooLarge);
+        assert_eq!(decimal(""), IdTextError::NotCanonical);
+        assert_eq!(decimal("007"), IdTextError::NotCanonical);
+        assert_eq!(decimal("-7"), IdTextError::Character { found: '-', at: 1 });
+        assert_eq!(decimal("7 "), IdTextError::Character { found: ' ', at: 2 });
+        assert_eq!(decimal("9223372036854775808"), IdTextError::TooLarge);
+        assert_eq!(decimal("99999999999999999999999"), IdTextError::TooLarge);
         let base32 = |text: &str| Id::from_base32(text).unwrap_err();
-        assert_eq!(base32("7ZZZZ"), TextError::Length { found: 5 });
-        assert_eq!(base32("0000000000O00"), TextError::Character { found: 'O', at: 11 });
-        assert_eq!(base32("8000000000000"), TextError::TooLarge);
-        assert_eq!(base32("ZZZZZZZZZZZZZ"), TextError::TooLarge);
+        assert_eq!(base32("7ZZZZ"), IdTextError::Length { found: 5 });
+        assert_eq!(base32("0000000000O00"), IdTextError::Character { found: 'O', at: 11 });
+        assert_eq!(base32("8000000000000"), IdTextError::TooLarge);
+        assert_eq!(base32("ZZZZZZZZZZZZZ"), IdTextError::TooLarge);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum OrderError {
 /// Why a process has not started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum ComponentStartError {
     /// There is no order to start in. Nothing was started.
     #[error(transparent)]
     Order(#[from] OrderError),

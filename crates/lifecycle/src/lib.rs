@@ -31,7 +31,7 @@
 //! ```
 //!
 //! Where to go next: [`Lifecycle::supervise`] watches over the components, [`Restart`] says how
-//! often one is restarted before it is given up, [`Report`] what a shutdown came to. What is promised and
+//! often one is restarted before it is given up, [`StopReport`] what a shutdown came to. What is promised and
 //! what is not stands in `docs/lifecycle.md`.
 
 mod component;
@@ -47,11 +47,11 @@ mod stopping;
 mod supervisor;
 
 pub use component::{Component, Failure, Health};
-pub use error::{OrderError, StartError, Stopping};
+pub use error::{ComponentStartError, OrderError, Stopping};
 pub use lifecycle::{Lifecycle, Registration};
 pub use operations::{Drained, Kind, Operation, Operations, OwnedOperation, TimedOperation};
 pub use overview::Overview;
-pub use report::{Report, StillRunning, Stopped};
+pub use report::{StillRunning, StopReport, Stopped};
 pub use restart::Restart;
-pub use status::{Change, State, Status};
+pub use status::{ComponentState, ComponentStatus, StatusChange};
 pub use supervisor::Supervisor;

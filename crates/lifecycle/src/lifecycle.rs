@@ -1,12 +1,12 @@
 //! The components of a process, from start to supervision.
 
 use crate::component::{Component, Failure, Health, guarded};
-use crate::error::StartError;
+use crate::error::ComponentStartError;
 use crate::operations::Operations;
 use crate::order::{Node, start_order};
 use crate::overview::Overview;
 use crate::restart::Restart;
-use crate::status::{Change, Standing, State, Status};
+use crate::status::{ComponentRecord, ComponentState, ComponentStatus, StatusChange};
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -138,28 +138,29 @@ impl Lifecycle {
     /// # Errors
     /// There is no such order, or a component did not start. Those that were started by then are
     /// stopped again.
-    pub fn start(&self) -> Result<(), StartError> {
+    pub fn start(&self) -> Result<(), ComponentStartError> {
         let mut parts = self.parts();
-        let is_new = self.overview.board().iter().all(|standing| *standing.state() == State::New);
+        let is_new =
+            self.overview.board().iter().all(|standing| *standing.state() == ComponentState::New);
         if !is_new || self.operations().is_stopping() {
-            return Err(StartError::NotNew);
+            return Err(ComponentStartError::NotNew);
         }
         put_in_order(&mut parts, &self.overview.board())?;
         for position in 0..parts.len() {
             let part = &mut parts[position];
-            self.set(part.place, State::Starting);
+            self.set(part.place, ComponentState::Starting);
             if let Err(source) = guarded(|| part.component.start()) {
-                self.set(part.place, State::GivenUp(source.to_string()));
+                self.set(part.place, ComponentState::GivenUp(source.to_string()));
                 let name = self.name(part.place).into_owned();
                 for started in parts[..position].iter_mut().rev() {
-                    self.set(started.place, State::Stopping);
+                    self.set(started.place, ComponentState::Stopping);
                     let stopped = guarded(|| started.component.stop());
                     self.set(started.place, after_stop(&stopped));
                 }
-                return Err(StartError::Component { name, source });
+                return Err(ComponentStartError::Component { name, source });
             }
             part.well_since = Some(Instant::now());
-            self.set(part.place, State::Up);
+            self.set(part.place, ComponentState::Up);
         }
         Ok(())
     }
@@ -167,7 +168,7 @@ impl Lifecycle {
     /// Looks at every component once, restarts what has failed and is due, and returns what has
     /// changed. `now` is for pauses between restarts; [`Lifecycle::supervise`] calls this again and
     /// again. Does nothing once a shutdown has begun.
-    pub fn tend(&self, now: Instant) -> Vec<Change> {
+    pub fn tend(&self, now: Instant) -> Vec<StatusChange> {
         let mut changes = Vec::new();
         for part in self.parts().iter_mut() {
             if self.operations().is_stopping() {
@@ -175,13 +176,15 @@ impl Lifecycle {
             }
             let before = self.state(part.place);
             let after = match &before {
-                State::Up | State::NotReady(_) => self.look(part, now),
-                State::Restarting { attempt, reason } => self.retry(part, *attempt, reason, now),
+                ComponentState::Up | ComponentState::NotReady(_) => self.look(part, now),
+                ComponentState::Restarting { attempt, reason } => {
+                    self.retry(part, *attempt, reason, now)
+                }
                 _ => continue,
             };
             if after != before {
                 self.set(part.place, after.clone());
-                changes.push(Change { name: self.name(part.place), from: before, to: after });
+                changes.push(StatusChange { name: self.name(part.place), from: before, to: after });
             }
         }
         changes
@@ -208,11 +211,11 @@ impl Lifecycle {
 
     /// Every component, in the order of registration. Never waits for one.
     #[must_use]
-    pub fn status(&self) -> Vec<Status> {
+    pub fn status(&self) -> Vec<ComponentStatus> {
         self.overview.status()
     }
 
-    fn look(&self, part: &mut Part, now: Instant) -> State {
+    fn look(&self, part: &mut Part, now: Instant) -> ComponentState {
         let health = guarded(|| Ok(part.component.health()))
             .unwrap_or_else(|failure| Health::Failed(failure.to_string()));
         if let Health::Failed(reason) = health {
@@ -224,17 +227,17 @@ impl Lifecycle {
             part.attempts = 0;
         }
         match health {
-            Health::NotReady(reason) => State::NotReady(reason),
-            _ => State::Up,
+            Health::NotReady(reason) => ComponentState::NotReady(reason),
+            _ => ComponentState::Up,
         }
     }
 
-    fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> State {
+    fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> ComponentState {
         let is_due = part.due.is_none_or(|due| now >= due);
         // It could not start without what it needs, and that would cost it an attempt.
         let can_start = part.needs().iter().all(|need| self.is_running(need));
         if !is_due || !can_start {
-            return State::Restarting { attempt, reason: reason.to_string() };
+            return ComponentState::Restarting { attempt, reason: reason.to_string() };
         }
         // It has failed: that it cannot stop in order either is no news.
         let _ = guarded(|| part.component.stop());
@@ -244,7 +247,7 @@ impl Lifecycle {
                 if let Some(told) = &mut self.overview.board()[part.place].told {
                     told.restarts += 1;
                 }
-                State::Up
+                ComponentState::Up
             }
             Err(failure) => fail(part, failure.to_string(), now),
         }
@@ -255,7 +258,7 @@ impl Lifecycle {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn state(&self, place: usize) -> State {
+    pub(crate) fn state(&self, place: usize) -> ComponentState {
         self.overview.board()[place].state().clone()
     }
 
@@ -268,31 +271,34 @@ impl Lifecycle {
         board.iter().any(|standing| standing.name == name && standing.state().is_running())
     }
 
-    pub(crate) fn set(&self, place: usize, state: State) {
+    pub(crate) fn set(&self, place: usize, state: ComponentState) {
         self.overview.set(place, state);
     }
 }
 
 /// What a component becomes that has failed: it gets another attempt, or none.
-fn fail(part: &mut Part, reason: String, now: Instant) -> State {
+fn fail(part: &mut Part, reason: String, now: Instant) -> ComponentState {
     let restart = part.restart();
     if part.attempts >= restart.attempts {
-        return State::GivenUp(reason);
+        return ComponentState::GivenUp(reason);
     }
     part.attempts += 1;
     part.due = Some(now + restart.pause(part.attempts));
-    State::Restarting { attempt: part.attempts, reason }
+    ComponentState::Restarting { attempt: part.attempts, reason }
 }
 
 /// What a component is after it was asked to stop.
-pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> State {
+pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> ComponentState {
     match stopped {
-        Ok(()) => State::Stopped,
-        Err(failure) => State::GivenUp(failure.to_string()),
+        Ok(()) => ComponentState::Stopped,
+        Err(failure) => ComponentState::GivenUp(failure.to_string()),
     }
 }
 
-fn put_in_order(parts: &mut [Box<Part>], board: &[Standing]) -> Result<(), StartError> {
+fn put_in_order(
+    parts: &mut [Box<Part>],
+    board: &[ComponentRecord],
+) -> Result<(), ComponentStartError> {
     let nodes: Vec<_> = parts
         .iter()
         .map(|part| Node { name: &board[part.place].name, needs: part.needs() })

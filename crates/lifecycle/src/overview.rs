@@ -1,7 +1,7 @@
 //! What can be seen of a process from outside its components.
 
 use crate::operations::Operations;
-use crate::status::{Standing, State, Status};
+use crate::status::{ComponentRecord, ComponentState, ComponentStatus};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Overview {
     operations: Operations,
     /// By the places of the components, held only to look or to write.
-    board: Arc<Mutex<Vec<Standing>>>,
+    board: Arc<Mutex<Vec<ComponentRecord>>>,
 }
 
 impl Overview {
@@ -27,33 +27,33 @@ impl Overview {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.operations.is_stopping()
-            && self.board().iter().all(|standing| *standing.state() == State::Up)
+            && self.board().iter().all(|standing| *standing.state() == ComponentState::Up)
     }
 
     /// As [`Lifecycle::is_alive`](crate::Lifecycle::is_alive).
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.board().iter().any(|standing| matches!(standing.state(), State::GivenUp(_)))
+        !self.board().iter().any(|standing| matches!(standing.state(), ComponentState::GivenUp(_)))
     }
 
     /// Every component, in the order of registration.
     #[must_use]
-    pub fn status(&self) -> Vec<Status> {
-        self.board().iter().map(Standing::status).collect()
+    pub fn status(&self) -> Vec<ComponentStatus> {
+        self.board().iter().map(ComponentRecord::status).collect()
     }
 
     /// Adds a component, and returns its place.
     pub(crate) fn add(&self, name: Cow<'static, str>) -> usize {
         let mut board = self.board();
-        board.push(Standing { name, told: None });
+        board.push(ComponentRecord { name, told: None });
         board.len() - 1
     }
 
-    pub(crate) fn set(&self, place: usize, state: State) {
+    pub(crate) fn set(&self, place: usize, state: ComponentState) {
         self.board()[place].tell(state);
     }
 
-    pub(crate) fn board(&self) -> MutexGuard<'_, Vec<Standing>> {
+    pub(crate) fn board(&self) -> MutexGuard<'_, Vec<ComponentRecord>> {
         // Each change is one assignment.
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }

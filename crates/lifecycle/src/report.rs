@@ -48,7 +48,7 @@ impl fmt::Display for Stopped {
 
 /// What a shutdown came to. Its text has one line for each thing that an operator should know.
 #[derive(Debug)]
-pub struct Report {
+pub struct StopReport {
     /// How long operations that had begun took to end, or the deadline if some did not.
     pub drained_in: Duration,
     /// What was still running at the deadline; empty if everything ended before.
@@ -57,7 +57,7 @@ pub struct Report {
     pub stopped: Vec<Stopped>,
 }
 
-impl Report {
+impl StopReport {
     /// Whether every operation ended and every component stopped.
     #[must_use]
     pub fn is_clean(&self) -> bool {
@@ -65,7 +65,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for StopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.still_running.is_empty() {
             true => write!(f, "everything that had begun ended in {:.1?}", self.drained_in)?,

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 /// Where a component is in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ComponentState {
     /// It has not been started yet.
     New,
     /// It is being started.
@@ -30,19 +30,19 @@ pub enum State {
     Stopped,
 }
 
-impl State {
+impl ComponentState {
     /// The word for it, as health pages show it.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            State::New => "new",
-            State::Starting => "starting",
-            State::Up => "up",
-            State::NotReady(_) => "not_ready",
-            State::Restarting { .. } => "restarting",
-            State::GivenUp(_) => "given_up",
-            State::Stopping => "stopping",
-            State::Stopped => "stopped",
+            ComponentState::New => "new",
+            ComponentState::Starting => "starting",
+            ComponentState::Up => "up",
+            ComponentState::NotReady(_) => "not_ready",
+            ComponentState::Restarting { .. } => "restarting",
+            ComponentState::GivenUp(_) => "given_up",
+            ComponentState::Stopping => "stopping",
+            ComponentState::Stopped => "stopped",
         }
     }
 
@@ -50,20 +50,20 @@ impl State {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            State::NotReady(reason) | State::Restarting { reason, .. } | State::GivenUp(reason) => {
-                Some(reason)
-            }
+            ComponentState::NotReady(reason)
+            | ComponentState::Restarting { reason, .. }
+            | ComponentState::GivenUp(reason) => Some(reason),
             _ => None,
         }
     }
 
     /// Whether it runs, so that what needs it may.
     pub(crate) fn is_running(&self) -> bool {
-        matches!(self, State::Up | State::NotReady(_))
+        matches!(self, ComponentState::Up | ComponentState::NotReady(_))
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for ComponentState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reason() {
             Some(reason) => write!(f, "{}: {reason}", self.word()),
@@ -74,12 +74,12 @@ impl fmt::Display for State {
 
 /// A component as a health page shows it.
 #[derive(Clone, Debug)]
-pub struct Status {
+pub struct ComponentStatus {
     /// Its name.
     pub name: Cow<'static, str>,
     /// Where it is in its life.
-    pub state: State,
-    /// Since when; `None` so long as it is [`State::New`].
+    pub state: ComponentState,
+    /// Since when; `None` so long as it is [`ComponentState::New`].
     pub since: Option<Instant>,
     /// The same by the clock on the wall, as far as that could be trusted then.
     pub since_time: Option<SystemTime>,
@@ -90,37 +90,41 @@ pub struct Status {
 /// What is kept of a component. Registering one touches new memory, which is most of what it costs,
 /// so that there is no room in here for what is only known later.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct ComponentRecord {
     pub(crate) name: Cow<'static, str>,
     /// Nothing so long as it is new.
-    pub(crate) told: Option<Box<Told>>,
+    pub(crate) told: Option<Box<StatusRecord>>,
 }
 
 /// What is known of a component that is not new any more.
 #[derive(Debug)]
-pub(crate) struct Told {
-    state: State,
+pub(crate) struct StatusRecord {
+    state: ComponentState,
     since: Instant,
     since_time: SystemTime,
     pub(crate) restarts: u64,
 }
 
-impl Standing {
-    pub(crate) fn state(&self) -> &State {
-        self.told.as_ref().map_or(&State::New, |told| &told.state)
+impl ComponentRecord {
+    pub(crate) fn state(&self) -> &ComponentState {
+        self.told.as_ref().map_or(&ComponentState::New, |told| &told.state)
     }
 
-    pub(crate) fn tell(&mut self, state: State) {
+    pub(crate) fn tell(&mut self, state: ComponentState) {
         let (since, since_time) = (Instant::now(), SystemTime::now());
         match &mut self.told {
-            Some(told) => **told = Told { state, since, since_time, restarts: told.restarts },
-            None => self.told = Some(Box::new(Told { state, since, since_time, restarts: 0 })),
+            Some(told) => {
+                **told = StatusRecord { state, since, since_time, restarts: told.restarts }
+            }
+            None => {
+                self.told = Some(Box::new(StatusRecord { state, since, since_time, restarts: 0 }))
+            }
         }
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> ComponentStatus {
         let told = self.told.as_deref();
-        Status {
+        ComponentStatus {
             name: self.name.clone(),
             state: self.state().clone(),
             since: told.map(|told| told.since),
@@ -132,16 +136,16 @@ impl Standing {
 
 /// Something that supervision has noticed or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct StatusChange {
     /// Of which component.
     pub name: Cow<'static, str>,
     /// What it was.
-    pub from: State,
+    pub from: ComponentState,
     /// What it is now.
-    pub to: State,
+    pub to: ComponentState,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for StatusChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "component {} was {} and is {}", self.name, self.from.word(), self.to)
     }

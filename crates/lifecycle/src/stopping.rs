@@ -2,8 +2,8 @@
 
 use crate::component::{Failure, guarded};
 use crate::lifecycle::{Lifecycle, Part, after_stop};
-use crate::report::{Report, Stopped};
-use crate::status::State;
+use crate::report::{StopReport, Stopped};
+use crate::status::ComponentState;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ impl Lifecycle {
     /// done in the time it has for it is left behind on a thread of its own, and the report says so.
     ///
     /// A second call finds nothing left to stop.
-    pub fn shutdown(&self, drain_at_most: Duration) -> Report {
+    pub fn shutdown(&self, drain_at_most: Duration) -> StopReport {
         let began = Instant::now();
         self.operations().stop();
         let is_drained = self.operations().wait_drained(drain_at_most);
@@ -26,21 +26,23 @@ impl Lifecycle {
         // Taken out only now, so that a restart that is under way ends first.
         let parts = std::mem::take(&mut *self.parts());
         let started = parts.into_iter().rev().filter(|part| match self.state(part.place) {
-            State::Up | State::NotReady(_) | State::Restarting { .. } => true,
-            State::New => {
-                self.set(part.place, State::Stopped);
+            ComponentState::Up
+            | ComponentState::NotReady(_)
+            | ComponentState::Restarting { .. } => true,
+            ComponentState::New => {
+                self.set(part.place, ComponentState::Stopped);
                 false
             }
             _ => false,
         });
         let stopped = started.map(|part| self.stop_part(part)).collect();
-        Report { drained_in, still_running, stopped }
+        StopReport { drained_in, still_running, stopped }
     }
 
     fn stop_part(&self, mut part: Box<Part>) -> Stopped {
         let (stop_within, place) = (part.stop_within(), part.place);
         let name = self.name(place);
-        self.set(place, State::Stopping);
+        self.set(place, ComponentState::Stopping);
         let began = Instant::now();
         let (tell, told) = mpsc::sync_channel(1);
         let stopping = thread::Builder::new().name(format!("stop {name}")).spawn(move || {

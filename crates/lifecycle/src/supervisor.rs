@@ -1,7 +1,7 @@
 //! The thread that watches over components.
 
 use crate::lifecycle::Lifecycle;
-use crate::status::Change;
+use crate::status::StatusChange;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ impl Lifecycle {
     pub fn supervise(
         self: &Arc<Lifecycle>,
         every: Duration,
-        mut on_change: impl FnMut(&Change) + Send + 'static,
+        mut on_change: impl FnMut(&StatusChange) + Send + 'static,
     ) -> io::Result<Supervisor> {
         let lifecycle = Arc::clone(self);
         let is_stopped = Arc::new(AtomicBool::new(false));

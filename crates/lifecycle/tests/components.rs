@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use rialto_lifecycle::{Change, Component, Failure, Health, Lifecycle, Restart, StartError, State};
+use rialto_lifecycle::{
+    Component, ComponentStartError, ComponentState, Failure, Health, Lifecycle, Restart,
+    StatusChange,
+};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -71,7 +74,7 @@ fn told(story: &Story) -> Vec<String> {
     std::mem::take(&mut *story.lock().unwrap())
 }
 
-fn states(changes: &[Change]) -> Vec<String> {
+fn states(changes: &[StatusChange]) -> Vec<String> {
     changes.iter().map(|change| format!("{} {}", change.name, change.to)).collect()
 }
 
@@ -101,7 +104,7 @@ fn they_start_after_what_they_need_and_stop_before_it() {
     let names: Vec<_> = venue.status().into_iter().map(|status| status.name).collect();
     assert_eq!(names, ["gateway", "feed", "engine"], "shown as they were registered");
     assert!(venue.shutdown(Duration::ZERO).stopped.is_empty(), "there is nothing left to stop");
-    assert!(matches!(venue.start(), Err(StartError::NotNew)));
+    assert!(matches!(venue.start(), Err(ComponentStartError::NotNew)));
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn nothing_is_started_if_there_is_no_order() {
     let mut venue = Lifecycle::new();
     venue.register("a", Part::new("a", &story)).needs("b");
     venue.register("b", Part::new("b", &story)).needs("a");
-    assert!(matches!(venue.start(), Err(StartError::Order(_))));
+    assert!(matches!(venue.start(), Err(ComponentStartError::Order(_))));
     assert!(told(&story).is_empty());
 }
 
@@ -283,7 +286,8 @@ fn the_supervisor_restarts_and_tells_until_it_is_dropped() {
         .supervise(Duration::from_millis(1), move |change| tell.send(change.to.clone()).unwrap())
         .unwrap();
     feed.is(failed("lost"));
-    let expected = [State::Restarting { attempt: 1, reason: "lost".to_string() }, State::Up];
+    let expected =
+        [ComponentState::Restarting { attempt: 1, reason: "lost".to_string() }, ComponentState::Up];
     for state in expected {
         assert_eq!(changes.recv_timeout(Duration::from_secs(60)).unwrap(), state);
     }

@@ -1,10 +1,10 @@
 //! The bus: the only way to a withdrawal.
 
-use crate::office::Office;
 use crate::request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, RejectWithdrawal,
     RequestWithdrawal, Requested, Withdrawals,
 };
+use crate::service::WithdrawalService;
 use crate::withdrawal::{Decision, Withdrawal, WithdrawalId};
 use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing};
 use rialto_bus::{Context, Handler, Result, behaviours, bus};
@@ -24,7 +24,7 @@ bus! {
                 Option<RecordRequests>, Authorisation,
             ]
         {
-            office: Office =>
+            service: WithdrawalService =>
                 later RequestWithdrawal, later CancelWithdrawal,
                 later ApproveWithdrawal, later RejectWithdrawal,
                 later GetWithdrawal, later ListWithdrawals;
@@ -33,9 +33,9 @@ bus! {
 }
 
 impl PaymentsBus {
-    /// A bus to this office.
+    /// A bus to this service.
     #[must_use]
-    pub fn new(office: Office) -> PaymentsBus {
+    pub fn new(service: WithdrawalService) -> PaymentsBus {
         PaymentsBus {
             requests: behaviours![
                 Tracing::default(),
@@ -45,7 +45,7 @@ impl PaymentsBus {
                 None,
                 Authorisation
             ],
-            office,
+            service,
         }
     }
 
@@ -70,12 +70,12 @@ impl PaymentsBus {
 
     /// Where the withdrawals are dealt with.
     #[must_use]
-    pub fn office(&self) -> &Office {
-        &self.office
+    pub fn service(&self) -> &WithdrawalService {
+        &self.service
     }
 }
 
-impl Handler<RequestWithdrawal> for Office {
+impl Handler<RequestWithdrawal> for WithdrawalService {
     async fn handle(&self, request: RequestWithdrawal, cx: &Context<'_>) -> Result<Requested> {
         let RequestWithdrawal { transfer } = request;
         note_withdrawal(WithdrawalId::of(&transfer), cx);
@@ -88,44 +88,44 @@ impl Handler<RequestWithdrawal> for Office {
     }
 }
 
-impl Handler<CancelWithdrawal> for Office {
+impl Handler<CancelWithdrawal> for WithdrawalService {
     async fn handle(&self, request: CancelWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
         decide(self, request.id, Decision::Cancel, cx).await
     }
 }
 
-impl Handler<ApproveWithdrawal> for Office {
+impl Handler<ApproveWithdrawal> for WithdrawalService {
     async fn handle(&self, request: ApproveWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
         decide(self, request.id, Decision::Approve { receipt: request.receipt }, cx).await
     }
 }
 
-impl Handler<RejectWithdrawal> for Office {
+impl Handler<RejectWithdrawal> for WithdrawalService {
     async fn handle(&self, request: RejectWithdrawal, cx: &Context<'_>) -> Result<Withdrawal> {
         decide(self, request.id, Decision::Reject { reason: request.reason }, cx).await
     }
 }
 
-impl Handler<GetWithdrawal> for Office {
+impl Handler<GetWithdrawal> for WithdrawalService {
     async fn handle(&self, request: GetWithdrawal, _: &Context<'_>) -> Result<Withdrawal> {
         self.get(&request.id)
     }
 }
 
-impl Handler<ListWithdrawals> for Office {
+impl Handler<ListWithdrawals> for WithdrawalService {
     async fn handle(&self, request: ListWithdrawals, _: &Context<'_>) -> Result<Withdrawals> {
         Ok(self.list(&request))
     }
 }
 
 async fn decide(
-    office: &Office,
+    service: &WithdrawalService,
     id: WithdrawalId,
     decision: Decision,
     cx: &Context<'_>,
 ) -> Result<Withdrawal> {
     note_withdrawal(id, cx);
-    let withdrawal = office.decide(id, decision).await?;
+    let withdrawal = service.decide(id, decision).await?;
     note_answer(&withdrawal, cx);
     Ok(withdrawal)
 }

@@ -10,7 +10,7 @@ use std::io;
 /// Why the withdrawals cannot be taken up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum PaymentsOpenError {
     /// The flows cannot be run.
     #[error("the withdrawals under way cannot be taken up")]
     Flows(#[from] FlowsError),

@@ -4,7 +4,7 @@
 //! by the store of the flows.
 // format: docs/formats/withdrawals.md
 
-use crate::board::Board;
+use crate::index::WithdrawalIndex;
 use crate::withdrawal::{Decision, State, Trouble, Withdrawal};
 use rialto_bus::{Context, Dispatch, Error};
 use rialto_desk::{
@@ -12,7 +12,7 @@ use rialto_desk::{
     SettleWithdrawal,
 };
 use rialto_engine::Level;
-use rialto_flow::{Flow, FlowContext, FlowError, Retry, StepError};
+use rialto_flow::{Flow, FlowContext, FlowError, RetryPolicy, StepError};
 use rialto_model::{RejectReason, Seq, Timestamp, Transfer};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(crate) const DECISION: &str = "decision";
 
 /// How often the engine is asked again when it was busy, or ended before it answered. It is never
 /// given up: a withdrawal whose hold or payment is in doubt must not be forgotten.
-const ASK_AGAIN: Retry =
-    Retry::forever().first(Duration::from_millis(10)).longest(Duration::from_secs(1));
+const ASK_AGAIN: RetryPolicy =
+    RetryPolicy::forever().first(Duration::from_millis(10)).longest(Duration::from_secs(1));
 
 /// Holds what is to go out, waits for a decision, and pays it out or gives it back.
 ///
@@ -33,13 +33,13 @@ const ASK_AGAIN: Retry =
 /// store's confirmation, gets the same answer again.
 pub(crate) struct WithdrawalFlow {
     pub(crate) desk: Arc<DeskBus>,
-    pub(crate) board: Arc<Board>,
+    pub(crate) index: Arc<WithdrawalIndex>,
     pub(crate) expires_after: Duration,
 }
 
 /// What the engine said to one of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Told {
+pub(crate) enum EngineAnswer {
     /// It is done, by this command or one before.
     Done(Seq),
     /// It was refused.
@@ -48,8 +48,8 @@ pub(crate) enum Told {
 
 /// What the step that holds came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Held {
-    told: Told,
+pub(crate) struct HoldResult {
+    told: EngineAnswer,
     /// For how long it may be pending. Noted with the step, so that another setting after a restart
     /// changes nothing of what its owner was told.
     expires_after_ns: u64,
@@ -82,11 +82,11 @@ impl Ended {
 }
 
 impl Withdrawal {
-    fn end(&mut self, state: State, told: Told) {
-        let (Told::Done(seq) | Told::Refused(_, seq)) = told;
+    fn end(&mut self, state: State, told: EngineAnswer) {
+        let (EngineAnswer::Done(seq) | EngineAnswer::Refused(_, seq)) = told;
         self.state = state;
         self.seq = Some(seq);
-        if let Told::Refused(reason, seq) = told {
+        if let EngineAnswer::Refused(reason, seq) = told {
             self.trouble = Some(Trouble::Refused { reason, seq });
         }
     }
@@ -109,7 +109,7 @@ impl Flow for WithdrawalFlow {
         transfer: &'a Transfer,
     ) -> Result<Ended, FlowError> {
         let mut withdrawal = Withdrawal::requested(*transfer, cx.now());
-        self.board.put(cx.number(), &withdrawal);
+        self.index.put(cx.number(), &withdrawal);
         let came_to = self.carry_out(cx, transfer, &mut withdrawal).await;
         withdrawal.changed = cx.now();
         if let Err(error) = &came_to {
@@ -117,7 +117,7 @@ impl Flow for WithdrawalFlow {
             withdrawal.state = state_after(error);
             withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
         }
-        self.board.put(cx.number(), &withdrawal);
+        self.index.put(cx.number(), &withdrawal);
         came_to.map(|()| Ended::of(withdrawal))
     }
 }
@@ -129,12 +129,12 @@ impl WithdrawalFlow {
         transfer: &'a Transfer,
         withdrawal: &mut Withdrawal,
     ) -> Result<(), FlowError> {
-        let held: Held = cx
+        let held: HoldResult = cx
             .step("hold", move || self.hold(transfer))
             .retry(ASK_AGAIN)
             .compensate(move |held| self.undo(transfer, held))
             .await?;
-        if let Told::Refused(..) = held.told {
+        if let EngineAnswer::Refused(..) = held.told {
             withdrawal.end(State::Refused, held.told);
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl WithdrawalFlow {
         };
         // A refusal here means that somebody has ended it past the flow, or that the engine was put
         // back to a state from before the hold.
-        let refused = matches!(told, Told::Refused(..));
+        let refused = matches!(told, EngineAnswer::Refused(..));
         withdrawal.end(if refused { State::Failed } else { ended }, told);
         Ok(())
     }
@@ -166,25 +166,25 @@ impl WithdrawalFlow {
     fn show(&self, cx: &FlowContext<'_>, withdrawal: &mut Withdrawal, state: State) {
         withdrawal.state = state;
         withdrawal.changed = cx.now();
-        self.board.put(cx.number(), withdrawal);
+        self.index.put(cx.number(), withdrawal);
     }
 
-    async fn hold(&self, transfer: &Transfer) -> Result<Held, StepError> {
+    async fn hold(&self, transfer: &Transfer) -> Result<HoldResult, StepError> {
         let request = HoldWithdrawal { transfer: *transfer, level: LEVEL };
         let grant = self.grant(transfer);
         let told = told(self.desk.send(request, &by(&grant)).await)?;
         let expires_after_ns = self.expires_after.as_nanos().try_into().unwrap_or(u64::MAX);
-        Ok(Held { told, expires_after_ns })
+        Ok(HoldResult { told, expires_after_ns })
     }
 
-    async fn settle(&self, transfer: &Transfer) -> Result<Told, StepError> {
+    async fn settle(&self, transfer: &Transfer) -> Result<EngineAnswer, StepError> {
         let Transfer { account, reference, .. } = *transfer;
         let request = SettleWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
         told(self.desk.send(request, &by(&grant)).await)
     }
 
-    async fn release(&self, transfer: &Transfer) -> Result<Told, StepError> {
+    async fn release(&self, transfer: &Transfer) -> Result<EngineAnswer, StepError> {
         let Transfer { account, reference, .. } = *transfer;
         let request = ReleaseWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
@@ -192,12 +192,12 @@ impl WithdrawalFlow {
     }
 
     /// Gives back what was held, if anything was.
-    async fn undo(&self, transfer: &Transfer, held: Held) -> Result<(), StepError> {
+    async fn undo(&self, transfer: &Transfer, held: HoldResult) -> Result<(), StepError> {
         match held.told {
-            Told::Refused(..) => Ok(()),
-            Told::Done(_) => match self.release(transfer).await? {
-                Told::Done(_) => Ok(()),
-                Told::Refused(reason, _) => Err(StepError::permanent(reason)),
+            EngineAnswer::Refused(..) => Ok(()),
+            EngineAnswer::Done(_) => match self.release(transfer).await? {
+                EngineAnswer::Done(_) => Ok(()),
+                EngineAnswer::Refused(reason, _) => Err(StepError::permanent(reason)),
             },
         }
     }
@@ -218,11 +218,11 @@ fn by(grant: &Grant) -> Context<'_> {
 
 /// What the engine answered. Without an answer the step is to be asked again: the engine was busy,
 /// or it ended and the next one knows.
-fn told(answer: Result<Answer, Error>) -> Result<Told, StepError> {
+fn told(answer: Result<Answer, Error>) -> Result<EngineAnswer, StepError> {
     match answer {
-        Ok(answer) => Ok(Told::Done(answer.seq)),
+        Ok(answer) => Ok(EngineAnswer::Done(answer.seq)),
         Err(error) => match error.source_as::<Refused>() {
-            Some(refused) => Ok(Told::Refused(refused.reason, refused.seq)),
+            Some(refused) => Ok(EngineAnswer::Refused(refused.reason, refused.seq)),
             None => Err(StepError::retryable(error.message())),
         },
     }

@@ -1,8 +1,8 @@
 //! Withdrawals as a part of a venue: everything that they need, opened and closed in order.
 
 use crate::bus::PaymentsBus;
-use crate::error::OpenError;
-use crate::office::{Office, Settings};
+use crate::error::PaymentsOpenError;
+use crate::service::{Settings, WithdrawalService};
 use rialto_desk::{DeskBus, DeskConfig, VenueParts};
 use rialto_flow::RecordRuns;
 use rialto_flow::store::{Store, StoreError};
@@ -53,7 +53,7 @@ impl Payments {
         venue: VenueParts,
         store: Arc<dyn Store>,
         options: PaymentOptions,
-    ) -> Result<Payments, OpenError> {
+    ) -> Result<Payments, PaymentsOpenError> {
         let PaymentOptions { settings, mut flows, recorder } = options;
         let live = Arc::clone(&venue.live);
         if let Some(recorder) = &recorder {
@@ -64,24 +64,24 @@ impl Payments {
             .thread_name("withdrawals")
             .enable_time()
             .build()
-            .map_err(OpenError::Thread)?;
+            .map_err(PaymentsOpenError::Thread)?;
         let desk = {
             let _inside = runtime.enter();
             let desk = DeskBus::open(venue, &DeskConfig::default());
             Arc::new(desk.recorded_by(recorder.clone()))
         };
-        let office = Office::open(store, desk, settings, flows)?;
+        let service = WithdrawalService::open(store, desk, settings, flows)?;
         let begun = Instant::now();
-        while !office.is_taken_up() {
+        while !service.is_taken_up() {
             if begun.elapsed() > TAKEN_UP_WITHIN {
-                return Err(OpenError::Slow { seconds: TAKEN_UP_WITHIN.as_secs() });
+                return Err(PaymentsOpenError::Slow { seconds: TAKEN_UP_WITHIN.as_secs() });
             }
             std::thread::sleep(LOOK_AGAIN);
         }
         let held: Vec<Transfer> = live.read().held_withdrawals().collect();
-        let adopted = office.adopt(held)?;
-        let parked = office.parked();
-        let bus = Some(Arc::new(PaymentsBus::new(office).recorded_by(recorder)));
+        let adopted = service.adopt(held)?;
+        let parked = service.parked();
+        let bus = Some(Arc::new(PaymentsBus::new(service).recorded_by(recorder)));
         Ok(Payments { bus, runtime: Some(runtime), adopted, parked })
     }
 
@@ -94,7 +94,7 @@ impl Payments {
     /// Why no withdrawal comes any further, if that is so.
     #[must_use]
     pub fn fault(&self) -> Option<StoreError> {
-        self.bus.as_ref()?.office().fault()
+        self.bus.as_ref()?.service().fault()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be asked about withdrawals.
 
 use crate::error::Unfit;
-use crate::withdrawal::{Receipt, Withdrawal, WithdrawalId};
+use crate::withdrawal::{PaymentReceipt, Withdrawal, WithdrawalId};
 use rialto_bus::{Command, Error, ErrorKind, Query, Request, Result};
 use rialto_desk::{Grant, Needs, Scope};
 use rialto_model::{AccountId, RejectReason, Transfer};
@@ -44,7 +44,7 @@ pub struct ApproveWithdrawal {
     /// Which.
     pub id: WithdrawalId,
     /// What the outside world calls the payment.
-    pub receipt: Receipt,
+    pub receipt: PaymentReceipt,
 }
 
 /// The operator will not pay a withdrawal. The answer comes when it is given back.

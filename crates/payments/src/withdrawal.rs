@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// What the outside world calls the payment, such as the id of a transaction of a bank or a chain:
 /// 1 to 96 bytes of printable ASCII without spaces.
-pub type Receipt = Text<96>;
+pub type PaymentReceipt = Text<96>;
 
 /// Names a withdrawal: the account and the owner's reference, written `7-rent-2026`.
 ///
@@ -144,7 +144,7 @@ pub enum Decision {
     /// The operator has paid it, or will, under this receipt.
     Approve {
         /// What the outside world calls the payment.
-        receipt: Receipt,
+        receipt: PaymentReceipt,
     },
     /// The operator will not pay it.
     Reject {

@@ -97,7 +97,7 @@ fn check(path: Path, house: &House, case: &str) {
     assert_eq!((held, settled, released), expected, "{case}");
     let left = if is_settled { FUNDS - AMOUNT } else { FUNDS };
     assert_eq!(house.balance(ALICE), (left, 0), "{case}");
-    assert_eq!(house.bus.office().shown().open(), 0, "{case}");
+    assert_eq!(house.bus.service().shown().open(), 0, "{case}");
 }
 
 /// Goes the way with these crashes, each after so many changes of the disk.
@@ -221,16 +221,16 @@ async fn what_the_engine_holds_and_no_flow_knows_is_taken_up() {
     let clock = ManualClock::new(Timestamp(1_000_000_000));
     let House { bus, desk, engine, .. } = house;
     drop(bus);
-    let office = House::office(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
-    let bus = rialto_payments::PaymentsBus::new(office);
+    let service = House::service(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
+    let bus = rialto_payments::PaymentsBus::new(service);
     let house = House { bus, desk, engine, clock };
     let held = || {
         let core = house.engine.settled_state(house.engine.released()).unwrap();
         core.withdrawals().into_iter().map(|held| held.transfer).collect::<Vec<_>>()
     };
-    assert_eq!(house.bus.office().adopt(held()).unwrap(), 1);
+    assert_eq!(house.bus.service().adopt(held()).unwrap(), 1);
     house.wait_for(id(ALICE, "open"), State::Pending).await;
-    assert_eq!(house.bus.office().adopt(held()).unwrap(), 0, "it is known now");
+    assert_eq!(house.bus.service().adopt(held()).unwrap(), 0, "it is known now");
     assert_eq!(house.approve(id(ALICE, "open"), "tx").await.unwrap().state, State::Settled);
     assert_eq!(house.effects("open"), (1, 1, 0));
     let again = house.request(transfer(ALICE, 3, "ended")).await.unwrap_err();
@@ -247,7 +247,7 @@ async fn after_a_restart_what_stands_is_counted_and_what_ended_before_is_not_cou
     }
     house.cancel(id(ALICE, "ended")).await.unwrap();
     let counted = |house: &House| {
-        let (shown, ended) = (house.bus.office().shown(), house.bus.office().ended_since_open());
+        let (shown, ended) = (house.bus.service().shown(), house.bus.service().ended_since_open());
         let now = ended.of(State::Cancelled);
         (shown.of(State::Pending), shown.of(State::Cancelled), shown.open(), now)
     };

@@ -25,7 +25,7 @@ impl Default for BatchOptions {
 
 /// Where a message lies in the buffer of a batch.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct MessageSpan {
     key_end: usize,
     end: usize,
     priority: u8,
@@ -40,7 +40,7 @@ pub struct Batcher {
     producer: Producer,
     options: BatchOptions,
     buffer: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<MessageSpan>,
     began: Option<Instant>,
     last: Option<BatchReceipt>,
 }
@@ -58,7 +58,7 @@ impl Batcher {
         self.buffer.extend_from_slice(key);
         let key_end = self.buffer.len();
         self.buffer.extend_from_slice(payload);
-        self.places.push(Place { key_end, end: self.buffer.len(), priority });
+        self.places.push(MessageSpan { key_end, end: self.buffer.len(), priority });
         self.began.get_or_insert_with(Instant::now);
         let is_complete = self.places.len() >= self.options.messages_max
             || self.buffer.len() >= self.options.bytes_max;

@@ -23,12 +23,12 @@ const WOKEN: u8 = 2;
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// A thread that waits, as those who wake it know it.
-struct Sleeper {
+struct ParkedThread {
     thread: Thread,
     state: AtomicU8,
 }
 
-impl Wake for Sleeper {
+impl Wake for ParkedThread {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -40,7 +40,7 @@ impl Wake for Sleeper {
     }
 }
 
-impl Sleeper {
+impl ParkedThread {
     fn is_woken(&self) -> bool {
         self.state.load(Ordering::Acquire) == WOKEN
     }
@@ -67,17 +67,17 @@ impl Sleeper {
 
 /// What a thread has learnt about looking out.
 #[derive(Clone, Copy, Default)]
-struct Patience {
+struct SpinBudget {
     /// How many waits go without before it is tried again.
     skip: u32,
     /// How many go without after the next one in vain.
     skip_next: u32,
 }
 
-impl Patience {
+impl SpinBudget {
     /// Looks out for a short time, if that has been of use lately and processors are to spare: at
     /// most half of them may be spent on it.
-    fn look_out(&mut self, sleeper: &Sleeper) -> bool {
+    fn look_out(&mut self, sleeper: &ParkedThread) -> bool {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         let processors = *PROCESSORS
             .get_or_init(|| thread::available_parallelism().map_or(1, std::num::NonZero::get));
@@ -106,14 +106,14 @@ impl Patience {
 
 thread_local! {
     /// Taken while it is in use: a future may wait for another on the same thread.
-    static SLEEPER: Cell<Option<Arc<Sleeper>>> = const { Cell::new(None) };
-    static PATIENCE: Cell<Patience> = const { Cell::new(Patience { skip: 0, skip_next: 0 }) };
+    static SLEEPER: Cell<Option<Arc<ParkedThread>>> = const { Cell::new(None) };
+    static PATIENCE: Cell<SpinBudget> = const { Cell::new(SpinBudget { skip: 0, skip_next: 0 }) };
 }
 
 /// Waits on this thread for a future, at most until `deadline`.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
     let sleeper = SLEEPER.take().unwrap_or_else(|| {
-        Arc::new(Sleeper { thread: thread::current(), state: AtomicU8::new(AWAKE) })
+        Arc::new(ParkedThread { thread: thread::current(), state: AtomicU8::new(AWAKE) })
     });
     let value = block(&sleeper, future, deadline);
     SLEEPER.set(Some(sleeper));
@@ -121,7 +121,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>, deadline: Option<Inst
 }
 
 fn block<T>(
-    sleeper: &Arc<Sleeper>,
+    sleeper: &Arc<ParkedThread>,
     future: impl Future<Output = T>,
     deadline: Option<Instant>,
 ) -> Option<T> {

@@ -1,11 +1,11 @@
 //! Consuming as a member of a group.
 
-use crate::core::Core;
 use crate::dead_letters;
 use crate::error::QueueError;
-use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, Looking, Nack};
+use crate::group::{ConsumerId, Delivered, Delivery, Fetched, Group, GroupScan, Nack};
 use crate::message::{Message, MessageId};
 use crate::name::Name;
+use crate::shared::SharedQueue;
 use crate::subscription::Subscription;
 use crate::waiting::Waiting;
 use rialto_log::Level;
@@ -21,13 +21,13 @@ const FETCH_BYTES_MAX: usize = 8 << 20;
 /// counts as tried; [`Consumer::return_unseen`] gives back what it has not looked at.
 pub struct Consumer {
     group: Arc<Group>,
-    core: Arc<Core>,
+    core: Arc<SharedQueue>,
     id: ConsumerId,
     bytes_max: usize,
 }
 
 impl Consumer {
-    pub(crate) fn new(group: Arc<Group>, core: Arc<Core>) -> Result<Self, QueueError> {
+    pub(crate) fn new(group: Arc<Group>, core: Arc<SharedQueue>) -> Result<Self, QueueError> {
         let id = group.join()?;
         Ok(Self { group, core, id, bytes_max: FETCH_BYTES_MAX })
     }
@@ -91,7 +91,7 @@ impl Consumer {
     }
 
     /// As [`Consumer::peek`], one after the other, and none before this place.
-    pub(crate) fn look(&self, from: &[u64]) -> Result<Looking<'_>, QueueError> {
+    pub(crate) fn look(&self, from: &[u64]) -> Result<GroupScan<'_>, QueueError> {
         self.group.look(from)
     }
 
@@ -303,7 +303,7 @@ impl Consumer {
         self.core.mark(&self.group);
     }
 
-    pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<Core>) {
+    pub(crate) fn shared(&self) -> (&Arc<Group>, &Arc<SharedQueue>) {
         (&self.group, &self.core)
     }
 

@@ -4,14 +4,14 @@
 //! brings the dead letter to its topic and acknowledges the message in the group.
 
 use crate::control::{Control, Finished, Moved};
-use crate::core::{Core, message_at};
 use crate::error::QueueError;
 use crate::format::{HEADERS_BYTES_MAX, HEADERS_MAX, MESSAGE_BYTES_MAX};
 use crate::group::{DeadLetter, FailedMessage, Group, Range};
 use crate::message::{Form, Message, MessageId};
 use crate::name::{NAME_BYTES_MAX, Name};
 use crate::publish::{Publish, Stamp};
-use crate::topic::{Bounds, Kind, Topic, TopicOptions};
+use crate::shared::{SharedQueue, message_at};
+use crate::topic::{Kind, Retention, Topic, TopicOptions};
 use rialto_log::Level;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -69,13 +69,13 @@ impl InFlight {
 
 /// Moves the failed messages of a group to their dead-letter topic, as far as it has room. The others
 /// stay with the group, and are tried again with the next tick.
-pub(crate) fn move_failed(core: &Core, group: &Arc<Group>) {
+pub(crate) fn move_failed(core: &SharedQueue, group: &Arc<Group>) {
     let stuck = if group.has_failed() { try_to_move(core, group) } else { None };
     group.note_stuck(stuck.as_deref());
 }
 
 /// Moves failed messages, and returns what holds the others back.
-fn try_to_move(core: &Core, group: &Arc<Group>) -> Option<String> {
+fn try_to_move(core: &SharedQueue, group: &Arc<Group>) -> Option<String> {
     if group.finish_gone() {
         core.mark(group);
     }
@@ -118,7 +118,7 @@ fn try_to_move(core: &Core, group: &Arc<Group>) -> Option<String> {
 }
 
 /// The topic that the dead letters of a group go to, if they are not dropped.
-fn target_of(core: &Core, group: &Group) -> Result<Option<Arc<Topic>>, QueueError> {
+fn target_of(core: &SharedQueue, group: &Group) -> Result<Option<Arc<Topic>>, QueueError> {
     let topic = match group.options().dead_letter {
         DeadLetter::Drop => return Ok(None),
         DeadLetter::Topic(name) => core.topic(name.as_str())?,
@@ -136,15 +136,15 @@ fn target_of(core: &Core, group: &Group) -> Result<Option<Arc<Topic>>, QueueErro
 /// Whether a dead-letter topic has room for another: the default one, while its dead letters take fewer
 /// bytes than the messages of the source may; a work queue, within its bounds. Other streams drop their
 /// oldest messages.
-fn has_room(core: &Core, group: &Group, target: &Topic, in_flight: &mut InFlight) -> bool {
+fn has_room(core: &SharedQueue, group: &Group, target: &Topic, in_flight: &mut InFlight) -> bool {
     let is_default = group.options().dead_letter == DeadLetter::Own;
     let bounds = match is_default {
         true => {
             let of_topic = group.topic.options.bounds.bytes;
-            Bounds { messages: None, bytes: of_topic.or(core.runtime.dead_letters_bytes_max) }
+            Retention { messages: None, bytes: of_topic.or(core.runtime.dead_letters_bytes_max) }
         }
         false if target.options.kind == Kind::WorkQueue => target.options.bounds,
-        false => Bounds::default(),
+        false => Retention::default(),
     };
     let safe_rounds = core.control.as_ref().map_or(0, Control::safe_rounds);
     let mut fits = || {
@@ -165,7 +165,7 @@ fn has_room(core: &Core, group: &Group, target: &Topic, in_flight: &mut InFlight
 /// Moves one message, and says whether the control log has to bring it. To be called with
 /// [`Control::changing`] held, if there is a control log.
 fn move_one(
-    core: &Core,
+    core: &SharedQueue,
     group: &Arc<Group>,
     failure: &FailedMessage,
     target: Option<(&Arc<Topic>, &mut InFlight)>,
@@ -219,7 +219,7 @@ pub fn dead_topic_of(topic: &Name) -> Name {
     Name::new(&dead).expect("it begins as a name does and was cut to leave room for its end")
 }
 
-fn default_topic(core: &Core, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
+fn default_topic(core: &SharedQueue, topic: &Topic) -> Result<Arc<Topic>, QueueError> {
     let name = dead_topic_of(&topic.name);
     if let Ok(topic) = core.topic(name.as_str()) {
         return Ok(topic);

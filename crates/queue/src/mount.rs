@@ -2,11 +2,11 @@
 //! nothing is written twice.
 
 use crate::control::{Control, GroupRecord, Record};
-use crate::core::Core;
 use crate::error::QueueError;
 use crate::message::{Form, RawForm};
 use crate::name::Name;
-use crate::recovery::{OpenReport, Rewound, restore_group};
+use crate::recovery::{QueueOpenReport, Rewound, restore_group};
+use crate::shared::SharedQueue;
 use crate::topic::{Lane, LaneCursor, Step, Topic, TopicOptions};
 use rialto_clock::Timestamp;
 use rialto_log::{Level, Sealing, Segments};
@@ -95,19 +95,19 @@ pub(crate) struct Mounting {
     /// The last epochs of the log, or of what it is made of, when it was mounted last.
     pub(crate) epochs: Vec<Epoch>,
     /// Nothing while nobody has mounted it in this process.
-    present: Option<Present>,
+    present: Option<MountedTopic>,
 }
 
-struct Present {
+struct MountedTopic {
     segments: Segments,
     form: RawForm,
     visible_at_first: u64,
-    held: Mutex<Held>,
+    held: Mutex<LogUsage>,
 }
 
 /// What the log held when that was last looked up. It is asked for often and changes seldom.
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct LogUsage {
     first_seq: u64,
     segments: usize,
     bytes: u64,
@@ -153,7 +153,7 @@ impl Topic {
         if held.oldest.is_none() || (held.first_seq, held.segments) != (first_seq, segments) {
             let bytes = present.segments.file_bytes().unwrap_or_default();
             let oldest = self.published_at(0, first_seq).unwrap_or_default();
-            *held = Held { first_seq, segments, bytes, oldest };
+            *held = LogUsage { first_seq, segments, bytes, oldest };
         }
         (held.bytes, held.oldest)
     }
@@ -176,7 +176,7 @@ impl Topic {
     }
 }
 
-impl Core {
+impl SharedQueue {
     /// Reads somebody else's log as a topic of this name. Groups that it had go on where they were.
     pub(crate) fn mount(&self, name: Name, log: MountedLog) -> Result<Mount, QueueError> {
         let _one_at_a_time = self.changing_catalogue();
@@ -203,7 +203,7 @@ impl Core {
         let mut topic = Topic::new(id, name.clone(), options, self.runtime.clone(), None);
         topic.lanes[0].mount(log.segments.clone(), log.visible);
         let form = RawForm { content_type: log.content_type, time_of: log.time_of };
-        let present = Present {
+        let present = MountedTopic {
             segments: log.segments,
             form,
             visible_at_first: log.visible,
@@ -211,7 +211,7 @@ impl Core {
         };
         topic.mounting = Some(Mounting { epochs: epochs.clone(), present: Some(present) });
         let topic = Arc::new(topic);
-        let mut report = OpenReport::default();
+        let mut report = QueueOpenReport::default();
         for group in before.iter().flat_map(|topic| topic.groups().clone()) {
             let (name, options) = (group.name.clone(), group.options());
             let record = GroupRecord { name, options, progress: group.image() };

@@ -1,10 +1,10 @@
 //! Publishing.
 
-use crate::core::Core;
 use crate::error::QueueError;
 use crate::message::MessageId;
 use crate::name::Name;
 use crate::publish::Publish;
+use crate::shared::SharedQueue;
 use crate::topic::{Accepted, Incoming, Refusal, Topic, WhenFull};
 use rialto_log::Level;
 use std::pin::pin;
@@ -19,7 +19,7 @@ const PENDING_WAIT: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Producer {
     topic: Arc<Topic>,
-    _core: Arc<Core>,
+    _core: Arc<SharedQueue>,
 }
 
 /// A message that was accepted and has its place. It is as safe as its topic makes it once
@@ -40,7 +40,7 @@ fn numbers_from(first: u64) -> impl Iterator<Item = u64> {
 }
 
 impl Producer {
-    pub(crate) fn new(topic: Arc<Topic>, core: Arc<Core>) -> Self {
+    pub(crate) fn new(topic: Arc<Topic>, core: Arc<SharedQueue>) -> Self {
         Self { topic, _core: core }
     }
 

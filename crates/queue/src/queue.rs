@@ -2,7 +2,6 @@
 
 use crate::consumer::Consumer;
 use crate::control::Control;
-use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{GroupOptions, GroupStats, Start};
 use crate::mount::{Mount, MountedLog};
@@ -10,8 +9,9 @@ use crate::name::Name;
 use crate::producer::Producer;
 use crate::rate::Rate;
 use crate::reader::Reader;
-use crate::recovery::{self, OpenReport};
+use crate::recovery::{self, QueueOpenReport};
 use crate::runtime::Runtime;
+use crate::shared::SharedQueue;
 use crate::topic::{Topic, TopicOptions};
 use crate::transaction::Transaction;
 use rialto_clock::{Clock, SystemClock};
@@ -108,9 +108,9 @@ pub struct Queue {
 }
 
 struct Inner {
-    core: Arc<Core>,
+    core: Arc<SharedQueue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    report: OpenReport,
+    report: QueueOpenReport,
 }
 
 impl Queue {
@@ -152,7 +152,7 @@ impl Queue {
         let runtime = Arc::new(Runtime::new(options));
         let (core, report) = match dir {
             Some(dir) => recovery::open(runtime, &dir, control_segment_bytes)?,
-            None => (Core::new(runtime, None, None, 1), OpenReport::default()),
+            None => (SharedQueue::new(runtime, None, None, 1), QueueOpenReport::default()),
         };
         let threads = Mutex::default();
         Ok(Self { inner: Arc::new(Inner { core: Arc::new(core), threads, report }) })
@@ -165,7 +165,7 @@ impl Queue {
 
     /// What was found when it was opened.
     #[must_use]
-    pub fn report(&self) -> &OpenReport {
+    pub fn report(&self) -> &QueueOpenReport {
         &self.inner.report
     }
 

@@ -1,12 +1,12 @@
 //! Reading a topic without being a member of a group.
 
 use crate::conflation::{Looked, Stretch};
-use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::Start;
 use crate::message::Message;
 use crate::name::Name;
-use crate::topic::{Lane, LaneCursor, Overtaken, Step, Topic};
+use crate::shared::SharedQueue;
+use crate::topic::{Lane, LaneCursor, SlowReaderPolicy, Step, Topic};
 use crate::waiting::Waiting;
 use std::sync::Arc;
 use std::task::Poll;
@@ -25,7 +25,7 @@ pub enum Read {
         messages: u64,
     },
     /// The reader is so far behind that it is spared messages for which there are later ones of the
-    /// same key ([`Overtaken::Conflated`](crate::Overtaken::Conflated)). It does not come to them.
+    /// same key ([`SlowReaderPolicy::Conflated`](crate::Overtaken::Conflated)). It does not come to them.
     Conflated {
         /// In which lane.
         lane: u8,
@@ -35,7 +35,7 @@ pub enum Read {
 }
 
 /// What a reader meets in a lane.
-enum Met {
+enum ReadStep {
     Read(Read),
     Nothing,
     /// It has yet to look at what it is spared.
@@ -45,7 +45,7 @@ enum Met {
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
 /// they were published. It has a place of its own, which is stored nowhere, and holds nobody back: a
 /// reader that is overtaken by retention, or falls far behind, is told how much it missed, and goes on
-/// as the topic says ([`Overtaken`](crate::Overtaken)).
+/// as the topic says ([`SlowReaderPolicy`](crate::Overtaken)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
@@ -53,13 +53,13 @@ pub struct Reader {
     stretches: Vec<Option<Stretch>>,
     /// How much it had missed when it was cut off.
     cut_off: Option<u64>,
-    _core: Arc<Core>,
+    _core: Arc<SharedQueue>,
 }
 
 impl Reader {
     pub(crate) fn new(
         topic: Arc<Topic>,
-        core: Arc<Core>,
+        core: Arc<SharedQueue>,
         start: Start,
     ) -> Result<Self, QueueError> {
         let priorities = usize::from(topic.options.priorities);
@@ -70,14 +70,14 @@ impl Reader {
     }
 
     /// At these places, as [`Reader::positions`] told them; lanes beyond them from their beginnings.
-    pub(crate) fn at(topic: Arc<Topic>, core: Arc<Core>, positions: &[u64]) -> Self {
+    pub(crate) fn at(topic: Arc<Topic>, core: Arc<SharedQueue>, positions: &[u64]) -> Self {
         let lanes = (0..usize::from(topic.options.priorities))
             .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
             .collect();
         Self::with(topic, core, lanes)
     }
 
-    fn with(topic: Arc<Topic>, core: Arc<Core>, lanes: Vec<LaneCursor>) -> Self {
+    fn with(topic: Arc<Topic>, core: Arc<SharedQueue>, lanes: Vec<LaneCursor>) -> Self {
         let stretches = lanes.iter().map(|_| None).collect();
         Self { topic, lanes, stretches, cut_off: None, _core: core }
     }
@@ -116,37 +116,37 @@ impl Reader {
     pub fn try_next(&mut self) -> Result<Option<Read>, QueueError> {
         loop {
             match self.meet()? {
-                Met::Read(read) => return Ok(Some(read)),
-                Met::Nothing => return Ok(None),
-                Met::Unfinished => {}
+                ReadStep::Read(read) => return Ok(Some(read)),
+                ReadStep::Nothing => return Ok(None),
+                ReadStep::Unfinished => {}
             }
         }
     }
 
     /// What comes next in any lane.
     #[inline]
-    fn meet(&mut self) -> Result<Met, QueueError> {
+    fn meet(&mut self) -> Result<ReadStep, QueueError> {
         if let Some(messages) = self.cut_off {
             return Err(self.was_cut_off(messages));
         }
         for nth in (0..self.lanes.len()).rev() {
             match self.read_lane(nth)? {
-                Met::Nothing => {}
+                ReadStep::Nothing => {}
                 met => return Ok(met),
             }
         }
         self.topic.check_open()?;
-        Ok(Met::Nothing)
+        Ok(ReadStep::Nothing)
     }
 
     /// What comes next in a lane.
     #[inline]
-    fn read_lane(&mut self, nth: usize) -> Result<Met, QueueError> {
+    fn read_lane(&mut self, nth: usize) -> Result<ReadStep, QueueError> {
         let lane = nth as u8;
         loop {
-            if let Overtaken::Conflated { behind } = self.topic.options.overtaken {
+            if let SlowReaderPolicy::Conflated { behind } = self.topic.options.overtaken {
                 match self.spare(nth, behind)? {
-                    Met::Nothing => {}
+                    ReadStep::Nothing => {}
                     met => return Ok(met),
                 }
             }
@@ -154,56 +154,56 @@ impl Reader {
             match cursor.step(&self.topic)? {
                 Step::Message(message) => {
                     if self.stretches[nth].as_ref().is_none_or(|stretch| stretch.keeps(&message)) {
-                        return Ok(Met::Read(Read::Message(message)));
+                        return Ok(ReadStep::Read(Read::Message(message)));
                     }
                 }
                 Step::Gap(from, to) => {
                     let to = match self.topic.options.overtaken {
-                        Overtaken::Oldest | Overtaken::Conflated { .. } => to,
-                        Overtaken::Newest => to.max(self.topic.lanes[nth].visible()),
-                        Overtaken::CutOff => {
+                        SlowReaderPolicy::Oldest | SlowReaderPolicy::Conflated { .. } => to,
+                        SlowReaderPolicy::Newest => to.max(self.topic.lanes[nth].visible()),
+                        SlowReaderPolicy::CutOff => {
                             self.cut_off = Some(to - from);
                             return Err(self.was_cut_off(to - from));
                         }
                     };
                     cursor.seek(to);
-                    return Ok(Met::Read(Read::Missed { lane, messages: to - from }));
+                    return Ok(ReadStep::Read(Read::Missed { lane, messages: to - from }));
                 }
-                Step::End => return Ok(Met::Nothing),
+                Step::End => return Ok(ReadStep::Nothing),
             }
         }
     }
 
     /// Looks whether a lane has become too long, and tells how many of its messages are left out if it
     /// has and any are.
-    fn spare(&mut self, nth: usize, behind: u64) -> Result<Met, QueueError> {
+    fn spare(&mut self, nth: usize, behind: u64) -> Result<ReadStep, QueueError> {
         let (lane, next) = (&self.topic.lanes[nth], self.lanes[nth].next());
         let place = &mut self.stretches[nth];
         place.take_if(|stretch| next >= stretch.end());
         let stretch = match place {
-            Some(stretch) if stretch.is_known() => return Ok(Met::Nothing),
+            Some(stretch) if stretch.is_known() => return Ok(ReadStep::Nothing),
             Some(stretch) => stretch,
             None => {
                 let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
                 // Of what is gone the reader is told first.
                 if !is_behind || next < lane.first() {
-                    return Ok(Met::Nothing);
+                    return Ok(ReadStep::Nothing);
                 }
                 place.insert(Stretch::new(&self.topic, nth, next))
             }
         };
         match stretch.look(&self.topic)? {
-            Looked::AtSome => return Ok(Met::Unfinished),
+            Looked::AtSome => return Ok(ReadStep::Unfinished),
             Looked::AtAll if next >= lane.first() => {}
             // Some of it has gone meanwhile.
             Looked::AtAll | Looked::TooLate => {
                 *place = None;
-                return Ok(Met::Nothing);
+                return Ok(ReadStep::Nothing);
             }
         }
         Ok(match stretch.left_out() {
-            0 => Met::Nothing,
-            messages => Met::Read(Read::Conflated { lane: nth as u8, messages }),
+            0 => ReadStep::Nothing,
+            messages => ReadStep::Read(Read::Conflated { lane: nth as u8, messages }),
         })
     }
 
@@ -229,17 +229,17 @@ impl Reader {
         std::future::poll_fn(|context| {
             for is_registered in [false, true] {
                 match self.meet() {
-                    Ok(Met::Nothing) if is_registered => {}
+                    Ok(ReadStep::Nothing) if is_registered => {}
                     // Looked at again: what has come meanwhile is not missed.
-                    Ok(Met::Nothing) => {
+                    Ok(ReadStep::Nothing) => {
                         waiting.register(context.waker(), |nth, _| self.lanes[nth].next());
                     }
-                    Ok(Met::Unfinished) => {
+                    Ok(ReadStep::Unfinished) => {
                         // Others have their turn on the thread before there is more.
                         context.waker().wake_by_ref();
                         break;
                     }
-                    Ok(Met::Read(read)) => return Poll::Ready(Ok(read)),
+                    Ok(ReadStep::Read(read)) => return Poll::Ready(Ok(read)),
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             }

@@ -1,13 +1,13 @@
 //! Opening a queue: what the control log says, what the topics hold, and what follows from both.
 
 use crate::control::{Control, ControlState, GroupRecord, TopicRecord};
-use crate::core::{Core, topic_dir};
 use crate::error::QueueError;
 use crate::group::{Group, GroupState, Progress};
 use crate::mount::Mounting;
 use crate::name::Name;
 use crate::runtime::Runtime;
 use crate::sabotage::Sabotage;
+use crate::shared::{SharedQueue, topic_dir};
 use crate::topic::{LaneCursor, Step, TRANSACTIONS, Topic, lane_dir};
 use rialto_log::Level;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub struct Rewound {
 
 /// What was found when a queue was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OpenReport {
+pub struct QueueOpenReport {
     /// How many topics there are.
     pub topics: usize,
     /// How many groups they have.
@@ -45,19 +45,19 @@ pub(crate) fn open(
     runtime: Arc<Runtime>,
     dir: &Path,
     control_segment_bytes: u64,
-) -> Result<(Core, OpenReport), QueueError> {
+) -> Result<(SharedQueue, QueueOpenReport), QueueError> {
     let (control, state) = Control::open(&runtime, &dir.join("control"), control_segment_bytes)?;
     let ControlState { topics, deleted, transactions, numbers, next_id, .. } = state;
-    let core = Core::new(runtime.clone(), Some(dir.to_owned()), Some(control), next_id);
-    let mut report = OpenReport { topics: topics.len(), ..OpenReport::default() };
+    let core = SharedQueue::new(runtime.clone(), Some(dir.to_owned()), Some(control), next_id);
+    let mut report = QueueOpenReport { topics: topics.len(), ..QueueOpenReport::default() };
     for (id, record) in topics {
         open_topic(&core, id, record, &mut report)?;
     }
     let disk = runtime.disk.as_ref().expect("a queue in a directory has a disk");
     for id in deleted {
-        crate::core::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
+        crate::shared::remove_topic_dir(disk.as_ref(), &topic_dir(dir, id))?;
     }
-    crate::core::remove_orphans(disk.as_ref(), dir, next_id, |id| core.topic_of(id).is_some());
+    crate::shared::remove_orphans(disk.as_ref(), dir, next_id, |id| core.topic_of(id).is_some());
     for (producer, number) in numbers {
         core.transaction_numbers().remember(&producer, number, true);
     }
@@ -79,10 +79,10 @@ pub(crate) fn open(
 }
 
 fn open_topic(
-    core: &Core,
+    core: &SharedQueue,
     id: u32,
     record: TopicRecord,
-    report: &mut OpenReport,
+    report: &mut QueueOpenReport,
 ) -> Result<(), QueueError> {
     let TopicRecord { name, options, mounted, groups, delayed, below, upto, last } = record;
     let runtime = &core.runtime;
@@ -115,7 +115,7 @@ fn open_topic(
         for nth in (0..topic.lanes.len()).filter(|_| is_read) {
             read_producers(&topic, nth, upto.get(nth).copied().unwrap_or(1))?;
         }
-        topic.numbers_told(&upto);
+        topic.numbers_recorded(&upto);
         for (lane, below) in topic.lanes.iter().zip(below) {
             // What lay behind the end was lost, and is given its numbers anew.
             lane.drop_below(below.min(lane.visible() + 1));
@@ -166,12 +166,12 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
 /// A group as it was. What it did from `end` on, or beyond what its topic holds, was about messages
 /// that are lost; nothing is if it cannot be told.
 pub(crate) fn restore_group(
-    core: &Core,
+    core: &SharedQueue,
     topic: &Arc<Topic>,
     id: u32,
     record: GroupRecord,
     end: Option<u64>,
-    report: &mut OpenReport,
+    report: &mut QueueOpenReport,
 ) -> Group {
     let GroupRecord { name, options, mut progress } = record;
     let keeps = core.keeps(topic);

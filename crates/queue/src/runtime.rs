@@ -1,13 +1,13 @@
 //! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
 
-use crate::awake::Awake;
 use crate::blocking::block_on;
-use crate::core::Core;
+use crate::descriptor_pool::DescriptorPool;
 use crate::error::QueueError;
 use crate::queue::QueueOptions;
 use crate::sabotage::Switch;
+use crate::shared::SharedQueue;
 use crate::spares::Spares;
-use crate::topic::{Making, Topic};
+use crate::topic::{FileRequest, Topic};
 use rialto_clock::{Clock, Timestamp};
 use rialto_disk::{Access, Disk};
 use rialto_log::{Group, KeyRing, Maps, OpenReport, Options, Position, Sealing, Segments, Space};
@@ -32,7 +32,7 @@ pub(crate) enum Work {
     /// Write what groups have to say.
     Control,
     /// Make the next segment of a lane, or some more of it.
-    Prepare(Arc<Topic>, usize, Making),
+    Prepare(Arc<Topic>, usize, FileRequest),
     /// Make buffers before they are needed.
     Buffers,
     /// Wake those whose messages are safe.
@@ -44,7 +44,7 @@ pub(crate) enum Work {
 const WOKEN_BY_WRITER: usize = 4;
 
 #[derive(Default)]
-struct Agenda {
+struct Schedule {
     work: VecDeque<Work>,
     /// How many threads wait for work.
     idle: usize,
@@ -95,14 +95,14 @@ pub(crate) struct Runtime {
     /// How many bytes dead letters of a topic take that has no bound of its own.
     pub(crate) dead_letters_bytes_max: Option<u64>,
     /// Which logs and readers hold descriptors.
-    pub(crate) awake: Awake,
+    pub(crate) awake: DescriptorPool,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
-    agenda: Mutex<Agenda>,
+    agenda: Mutex<Schedule>,
     bell: Condvar,
     closed: Condvar,
     /// The queue, if it has no threads.
-    driven: OnceLock<Weak<Core>>,
+    driven: OnceLock<Weak<SharedQueue>>,
     /// Whether nothing new is taken in that would need room on the disk.
     refuses_new: AtomicBool,
 }
@@ -123,7 +123,7 @@ impl Runtime {
             spare_files: SpareFiles::up_to(options.spare_bytes_max),
             spares: Spares::new(options.buffers_bytes),
             dead_letters_bytes_max: options.dead_letters_bytes_max,
-            awake: Awake::up_to(options.descriptors_max),
+            awake: DescriptorPool::up_to(options.descriptors_max),
             agenda: Mutex::default(),
             bell: Condvar::new(),
             closed: Condvar::new(),
@@ -151,7 +151,7 @@ impl Runtime {
         if self.is_refusing() { Err(QueueError::StorageLow) } else { Ok(()) }
     }
 
-    fn agenda(&self) -> MutexGuard<'_, Agenda> {
+    fn agenda(&self) -> MutexGuard<'_, Schedule> {
         self.agenda.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -286,7 +286,7 @@ impl Runtime {
     }
 
     /// From here on nobody does the work but those who wait for it.
-    pub(crate) fn drive(&self, core: &Arc<Core>) {
+    pub(crate) fn drive(&self, core: &Arc<SharedQueue>) {
         let _ = self.driven.set(Arc::downgrade(core));
     }
 

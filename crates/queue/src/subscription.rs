@@ -45,12 +45,12 @@ pub struct Subscription {
 #[derive(Clone)]
 pub struct Settler {
     consumer: Arc<Consumer>,
-    hand: Arc<Mutex<Hand>>,
+    hand: Arc<Mutex<HeldLeases>>,
 }
 
 /// What a subscription has in hand: messages by their leases.
 #[derive(Default)]
-struct Hand {
+struct HeldLeases {
     held: HashMap<u64, MessageId>,
     /// Whoever waits for room.
     waker: Option<Waker>,
@@ -177,7 +177,7 @@ impl Drop for Subscription {
 }
 
 impl Settler {
-    fn hand(&self) -> MutexGuard<'_, Hand> {
+    fn hand(&self) -> MutexGuard<'_, HeldLeases> {
         // Nothing is left half done in it.
         self.hand.lock().unwrap_or_else(PoisonError::into_inner)
     }

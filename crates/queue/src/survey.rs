@@ -1,8 +1,8 @@
 //! What a queue that nobody has open consists of.
 
 use crate::control::read_state;
-use crate::core::topic_dir;
 use crate::error::QueueError;
+use crate::shared::topic_dir;
 use rialto_disk::Disk;
 use rialto_log::{KeyRing, Verify, inspect};
 use std::path::{Path, PathBuf};

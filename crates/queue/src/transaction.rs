@@ -3,11 +3,11 @@
 
 use crate::consumer::Consumer;
 use crate::control::{Control, Finished, Moved, TRANSACTION_BYTES_MAX};
-use crate::core::Core;
 use crate::error::QueueError;
 use crate::group::{Delivered, Group, HeldLease, Range};
 use crate::message::MessageId;
 use crate::publish::{Due, Publish, Stamp};
+use crate::shared::SharedQueue;
 use crate::topic::DELAYED_LANE;
 use rialto_log::Level;
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ pub enum Committed {
 /// happens then, its messages are in their topics, each once, and the messages that it acknowledged are
 /// not delivered again. Consumers see its messages only afterwards, topic by topic.
 pub struct Transaction {
-    core: Arc<Core>,
+    core: Arc<SharedQueue>,
     messages: Vec<Moved<'static>>,
     bytes: usize,
     groups: Vec<(Arc<Group>, Vec<HeldLease>)>,
@@ -46,7 +46,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
+    pub(crate) fn new(core: Arc<SharedQueue>) -> Self {
         let (messages, groups) = (Vec::new(), Vec::new());
         let (bytes, parts, level) = (0, 0, Level::Memory);
         Self { core, messages, bytes, groups, level, parts, number: None, is_known: false }

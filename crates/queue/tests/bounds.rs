@@ -4,7 +4,8 @@
 mod stage;
 
 use rialto_queue::{
-    GroupOptions, Kind, Level, Overtaken, Publish, QueueError, Read, Start, TopicOptions, WhenFull,
+    GroupOptions, Kind, Level, Publish, QueueError, Read, SlowReaderPolicy, Start, TopicOptions,
+    WhenFull,
 };
 use stage::{Stage, stream, take, take_payloads};
 use std::time::Duration;
@@ -232,9 +233,9 @@ fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
             }
         }
     };
-    assert_eq!(overtake(Overtaken::Oldest), ["missed 2", "c", "d", "e"]);
-    assert_eq!(overtake(Overtaken::Newest), ["missed 4", "e"]);
-    assert_eq!(overtake(Overtaken::CutOff), ["cut off after 2"]);
+    assert_eq!(overtake(SlowReaderPolicy::Oldest), ["missed 2", "c", "d", "e"]);
+    assert_eq!(overtake(SlowReaderPolicy::Newest), ["missed 4", "e"]);
+    assert_eq!(overtake(SlowReaderPolicy::CutOff), ["cut off after 2"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod stage;
 
-use rialto_queue::{CONFLATED_KEYS_MAX, Level, Overtaken, Publish, Read, Reader, Start};
+use rialto_queue::{CONFLATED_KEYS_MAX, Level, Publish, Read, Reader, SlowReaderPolicy, Start};
 use stage::{Stage, stream};
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 fn stage(level: Level, behind: u64) -> Stage {
     let stage = Stage::new();
-    let options = stream().level(level).overtaken(Overtaken::Conflated { behind });
+    let options = stream().level(level).overtaken(SlowReaderPolicy::Conflated { behind });
     stage.queue().create_topic("t", options).unwrap();
     stage
 }
@@ -66,7 +66,7 @@ fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
 #[test]
 fn a_reader_that_retention_overtakes_is_told_of_that_first() {
     let stage = Stage::new();
-    let options = stream().messages_max(3).overtaken(Overtaken::Conflated { behind: 1 });
+    let options = stream().messages_max(3).overtaken(SlowReaderPolicy::Conflated { behind: 1 });
     stage.queue().create_topic("t", options).unwrap();
     let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
     publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1"), ("x", "x3"), ("x", "x4")]);
@@ -130,5 +130,5 @@ fn the_option_is_kept() {
     let mut stage = stage(Level::Synced, 17);
     stage.reopen();
     let kept = stage.queue().options("t").unwrap().overtaken;
-    assert_eq!(kept, Overtaken::Conflated { behind: 17 });
+    assert_eq!(kept, SlowReaderPolicy::Conflated { behind: 17 });
 }

@@ -4,8 +4,8 @@
 mod stage;
 
 use rialto_queue::{
-    BatchOptions, Batcher, DeadLetter, Delivery, GroupOptions, Level, MessageId, Order, Publish,
-    QueueError, Sharing, Start, dead_header,
+    BatchOptions, Batcher, DeadLetter, Delivery, DeliveryOrder, GroupOptions, Level, MessageId,
+    Publish, QueueError, Sharing, Start, dead_header,
 };
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::pin::pin;
@@ -126,7 +126,7 @@ fn messages_of_one_key_are_worked_on_one_at_a_time_and_in_order() {
     for (key, payload) in [("x", "x1"), ("x", "x2"), ("y", "y1"), ("", "free"), ("x", "x3")] {
         stage.send("jobs", &Publish::new(payload.as_bytes()).key(key.as_bytes()));
     }
-    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    let options = GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() };
     let (one, two) = (
         stage.consumer_with("jobs", "g", options.clone()),
         stage.consumer_with("jobs", "g", options),
@@ -308,7 +308,7 @@ fn a_batcher_publishes_by_count_by_bytes_and_by_time() {
 fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
     let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
     queue.create_topic("t", rialto_queue::TopicOptions::stream()).unwrap();
-    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    let options = GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() };
     queue.create_group("t", "g", options).unwrap();
     let producer = queue.producer("t").unwrap();
     for payload in [b"1", b"2"] {
@@ -396,7 +396,7 @@ fn a_message_that_nobody_was_given_cannot_be_settled() {
     for payload in [b"1", b"2"] {
         stage.send("jobs", &Publish::new(payload).key(b"k"));
     }
-    let options = GroupOptions { order: Order::PerKey, ..GroupOptions::default() };
+    let options = GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() };
     let consumer = stage.consumer_with("jobs", "g", options);
     let first = take(&consumer).remove(0);
     consumer.ack(&first).unwrap();

@@ -7,8 +7,8 @@ use rialto_disk::{Access, Disk, SimDisk};
 use rialto_log::{Commit, Group, Options, Sealing, Segments, Writer};
 use rialto_queue::packed::{Packed, pack_fetched};
 use rialto_queue::{
-    DEAD_SUFFIX, Fetched, GroupOptions, Level, Mount, MountedLog, Order, Publish, QueueError, Read,
-    Start, Timestamp, TopicOptions, dead_header,
+    DEAD_SUFFIX, DeliveryOrder, Fetched, GroupOptions, Level, Mount, MountedLog, Publish,
+    QueueError, Read, Start, Timestamp, TopicOptions, dead_header,
 };
 use stage::{Stage, stream, take, take_payloads};
 use std::ops::ControlFlow;
@@ -427,7 +427,7 @@ fn messages_are_given_up_to_a_topic_of_the_queue_and_moved_in_transactions() {
     let consumer = stage.consumer_with(
         TOPIC,
         "g",
-        GroupOptions { order: Order::PerKey, ..GroupOptions::default() },
+        GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() },
     );
     let messages = take(&consumer);
     consumer.refuse(&messages[1], "no good").unwrap();

@@ -4,7 +4,7 @@
 mod stage;
 
 use rialto_disk::Disk;
-use rialto_queue::{GroupOptions, Kind, Level, Order, Publish, TopicOptions};
+use rialto_queue::{DeliveryOrder, GroupOptions, Kind, Level, Publish, TopicOptions};
 use stage::{Stage, payloads, stream, take, take_payloads};
 use std::path::Path;
 use std::time::Duration;
@@ -310,7 +310,8 @@ fn what_a_work_queue_is_done_with_stays_so_though_its_group_is_deleted() {
 
 #[test]
 fn a_message_that_waited_for_another_of_its_key_was_not_tried() {
-    let options = GroupOptions { order: Order::PerKey, attempts_max: 1, ..GroupOptions::default() };
+    let options =
+        GroupOptions { order: DeliveryOrder::PerKey, attempts_max: 1, ..GroupOptions::default() };
     let mut stage = with_topic(stream());
     for payload in [b"1", b"2"] {
         stage.send("t", &Publish::new(payload).key(b"k"));

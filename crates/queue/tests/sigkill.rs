@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use rialto_queue::{
-    Consumer, GroupOptions, Level, Order, Publish, Queue, QueueError, QueueOptions, TopicOptions,
+    Consumer, DeliveryOrder, GroupOptions, Level, Publish, Queue, QueueError, QueueOptions,
+    TopicOptions,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -36,7 +37,8 @@ fn open(home: &Path) -> Queue {
     // A process that is killed loses nothing that was confirmed at either level.
     queue.create_topic("in", options.clone().level(Level::Buffered)).unwrap();
     queue.create_topic("out", options).unwrap();
-    let group = GroupOptions { order: Order::PerKey, attempts_max: 0, ..GroupOptions::default() };
+    let group =
+        GroupOptions { order: DeliveryOrder::PerKey, attempts_max: 0, ..GroupOptions::default() };
     queue.create_group("in", "g", group.clone()).unwrap();
     queue.create_group("out", "end", group).unwrap();
     queue

@@ -1,20 +1,20 @@
 //! How much a recorder keeps.
 
-use crate::live::{Aside, FAILURE_BYTES_MAX, Live, LiveStep};
+use crate::live::{FAILURE_BYTES_MAX, Live, LiveStep, StepNotes};
 use crate::variables::Entry;
 use rialto_spinlock::SpinLock;
 
 /// The most that a recorder keeps. It is fixed when the recorder is made, and what comes beyond is
 /// lost and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct RecorderBounds {
     /// How many records there are at most, those under way included; at least one. A new record
     /// takes the place of the one that finished longest ago. While all are under way, new ones are
     /// refused.
     pub records_max: u32,
     /// How many steps a record has at most.
     pub steps_max: u32,
-    /// How many bytes the variables of a record take at most: [`Bounds::VARIABLE_BYTES`] for each,
+    /// How many bytes the variables of a record take at most: [`RecorderBounds::VARIABLE_BYTES`] for each,
     /// and its text if it is one. A text that fits no more is cut.
     pub variable_bytes_max: u32,
     /// Among how many locks the records are spread; a power of two, or the next below it. With
@@ -23,7 +23,7 @@ pub struct Bounds {
     pub shards: u32,
 }
 
-impl Bounds {
+impl RecorderBounds {
     /// What a variable takes beside its text, in bytes.
     pub const VARIABLE_BYTES: u32 = size_of::<Entry>() as u32;
 
@@ -31,7 +31,7 @@ impl Bounds {
     #[must_use]
     pub fn memory_bytes_max(&self) -> u64 {
         let record = size_of::<SpinLock<Live>>() as u64
-            + u64::from(self.steps_max) * (size_of::<LiveStep>() + size_of::<Aside>()) as u64
+            + u64::from(self.steps_max) * (size_of::<LiveStep>() + size_of::<StepNotes>()) as u64
             // Variables and texts each have room of their own, and either may use the bound up.
             + 2 * u64::from(self.variable_bytes_max)
             + FAILURE_BYTES_MAX as u64;
@@ -45,10 +45,15 @@ impl Bounds {
     }
 }
 
-impl Default for Bounds {
+impl Default for RecorderBounds {
     /// 1,000 records of up to 100 steps and 8 KiB of variables, spread among eight locks.
-    fn default() -> Bounds {
-        Bounds { records_max: 1_000, steps_max: 100, variable_bytes_max: 8 << 10, shards: 8 }
+    fn default() -> RecorderBounds {
+        RecorderBounds {
+            records_max: 1_000,
+            steps_max: 100,
+            variable_bytes_max: 8 << 10,
+            shards: 8,
+        }
     }
 }
 
@@ -59,7 +64,7 @@ mod tests {
     #[test]
     fn no_shard_is_without_a_record() {
         for (shards, records_max, used) in [(8, 1_000, 8), (8, 3, 2), (0, 0, 1), (6, 9, 4)] {
-            let bounds = Bounds { shards, records_max, ..Bounds::default() };
+            let bounds = RecorderBounds { shards, records_max, ..RecorderBounds::default() };
             assert_eq!(bounds.shards_used(), used, "{bounds:?}");
         }
     }

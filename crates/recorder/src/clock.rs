@@ -33,7 +33,7 @@ pub struct TickClock {
 
 /// How the time follows from the ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Course {
+struct Calibration {
     /// The reading from which it counts, and the time then.
     ticks: u64,
     nanos: u64,
@@ -64,14 +64,14 @@ impl TickClock {
         let ticks = quanta::Clock::new();
         let rate = ticks.delta_as_nanos(0, 1 << 32).max(1);
         let last = read_both(&ticks, rate);
-        let course = Course::from(last.ticks, last.system, rate, INTERVAL_NS_FIRST);
+        let course = Calibration::from(last.ticks, last.system, rate, INTERVAL_NS_FIRST);
         let compared = Mutex::new(Compared { last, interval_ns: INTERVAL_NS_FIRST });
         TickClock { ticks, course: Shared::new(course), compared }
     }
 
     /// Compares it with the machine's clock, unless somebody is doing so.
     #[cold]
-    fn compare(&self, course: Course, ticks: u64) -> Timestamp {
+    fn compare(&self, course: Calibration, ticks: u64) -> Timestamp {
         let mut compared = match self.compared.try_lock() {
             Ok(compared) => compared,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
@@ -141,11 +141,11 @@ fn scaled(ticks: u64, rate: u64) -> u64 {
     ((u128::from(ticks) * u128::from(rate)) >> 32) as u64
 }
 
-impl Course {
-    fn from(ticks: u64, nanos: u64, rate: u64, interval_ns: u64) -> Course {
+impl Calibration {
+    fn from(ticks: u64, nanos: u64, rate: u64, interval_ns: u64) -> Calibration {
         let interval = (u128::from(interval_ns) << 32) / u128::from(rate.max(1));
         let interval = u64::try_from(interval).unwrap_or(u64::MAX).max(1);
-        Course { ticks, nanos, rate, compare_at: ticks.saturating_add(interval) }
+        Calibration { ticks, nanos, rate, compare_at: ticks.saturating_add(interval) }
     }
 
     #[inline]
@@ -156,10 +156,10 @@ impl Course {
 
     /// The course from `now` on, which goes on where this one stands and meets the machine's clock
     /// when the interval is over.
-    fn corrected(&self, last: Reading, now: Reading, interval_ns: u64) -> Course {
+    fn corrected(&self, last: Reading, now: Reading, interval_ns: u64) -> Calibration {
         let ours = self.at(now.ticks);
         if ours.abs_diff(now.system) >= JUMP_NS {
-            return Course::from(now.ticks, now.system, self.rate, interval_ns);
+            return Calibration::from(now.ticks, now.system, self.rate, interval_ns);
         }
         let went = u128::from(now.system.saturating_sub(last.system)) << 32;
         let ticked = u128::from(now.ticks.saturating_sub(last.ticks).max(1));
@@ -171,7 +171,7 @@ impl Course {
         // The machine's clock may itself have been moved by less than a jump.
         let rate = u64::try_from(rate).unwrap_or(self.rate);
         let rate = rate.clamp(self.rate / 2, self.rate.saturating_mul(2)).max(1);
-        Course::from(now.ticks, ours, rate, interval_ns)
+        Calibration::from(now.ticks, ours, rate, interval_ns)
     }
 }
 
@@ -184,14 +184,14 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(course: Course) -> Shared {
+    fn new(course: Calibration) -> Shared {
         let shared = Shared { version: AtomicU64::new(0), parts: Default::default() };
         shared.set(course);
         shared
     }
 
     /// The caller sees to it that nobody else sets it at the same time.
-    fn set(&self, course: Course) {
+    fn set(&self, course: Calibration) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
@@ -203,14 +203,14 @@ impl Shared {
     }
 
     #[inline]
-    fn get(&self) -> Course {
+    fn get(&self) -> Calibration {
         loop {
             let before = self.version.load(Ordering::Acquire);
             let [ticks, nanos, rate, compare_at] =
                 self.parts.each_ref().map(|part| part.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             if before & 1 == 0 && self.version.load(Ordering::Relaxed) == before {
-                return Course { ticks, nanos, rate, compare_at };
+                return Calibration { ticks, nanos, rate, compare_at };
             }
             std::hint::spin_loop();
         }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn drift_is_made_up_for_within_an_interval_and_time_never_jumps_for_it() {
         // The rate that was learned is too slow by one in a thousand.
-        let course = Course::from(0, 0, RATE - RATE / 1_000, SECOND);
+        let course = Calibration::from(0, 0, RATE - RATE / 1_000, SECOND);
         let now = reading(SECOND, SECOND);
         let behind = SECOND - course.at(now.ticks);
         assert!((900_000..1_100_000).contains(&behind), "{behind} ns behind");
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_ahead_goes_slower_and_not_back() {
-        let course = Course::from(0, 0, RATE + RATE / 200, SECOND);
+        let course = Calibration::from(0, 0, RATE + RATE / 200, SECOND);
         let now = reading(SECOND, SECOND);
         let corrected = course.corrected(reading(0, 0), now, SECOND);
         assert_eq!(corrected.at(now.ticks), course.at(now.ticks));
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_is_followed_at_once_at_the_old_speed() {
-        let course = Course::from(0, 100 * SECOND, RATE, SECOND);
+        let course = Calibration::from(0, 100 * SECOND, RATE, SECOND);
         for set in [3 * SECOND, 500 * SECOND] {
             let now = reading(SECOND, set);
             let corrected = course.corrected(reading(0, 100 * SECOND), now, SECOND);
@@ -278,8 +278,12 @@ mod tests {
 
     #[test]
     fn nobody_reads_half_of_a_course() {
-        let course =
-            |number: u64| Course { ticks: number, nanos: number, rate: number, compare_at: number };
+        let course = |number: u64| Calibration {
+            ticks: number,
+            nanos: number,
+            rate: number,
+            compare_at: number,
+        };
         let shared = Shared::new(course(0));
         std::thread::scope(|scope| {
             let shared = &shared;

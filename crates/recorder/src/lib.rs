@@ -1,8 +1,8 @@
 //! The recorder: what flows and requests did, step by step, kept for a while and looked at later.
 //!
 //! A [`Recorder`] begins a [`Recording`] for a run of a flow or a request; steps and variables go
-//! into it until it ends. What it keeps is bounded in every direction ([`Bounds`]) and chosen by a
-//! [`Sampling`]; what did not fit is counted ([`Statistics`]). Nothing of it is durable: it is for
+//! into it until it ends. What it keeps is bounded in every direction ([`RecorderBounds`]) and chosen by a
+//! [`Sampling`]; what did not fit is counted ([`RecorderStatistics`]). Nothing of it is durable: it is for
 //! the engineer who wants to know what just happened, and the history of a run is the truth. A
 //! [`Keeper`] stores what has ended in a bounded ring of files, for those who look later.
 //!
@@ -42,14 +42,14 @@ mod tree;
 mod variables;
 
 pub use behaviour::{RecordRequests, RecordVariables};
-pub use bounds::Bounds;
+pub use bounds::RecorderBounds;
 pub use capture::{Capture, Fields};
 pub use clock::TickClock;
 pub use cursor::{Change, Cursor};
 pub use flow_id::{FlowId, FlowIdError};
 pub use record::{Record, RecordEnding, RecordId, Step, StepId, Subject, Variable};
 pub use recording::Recording;
-pub use records::{Recorder, Statistics};
+pub use records::{Recorder, RecorderStatistics};
 /// Derives [`Capture`](trait@Capture).
 pub use rialto_recorder_macros::Capture;
 pub use sampling::Sampling;

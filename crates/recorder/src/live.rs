@@ -1,6 +1,6 @@
 //! One record in its place, while it is written and until it makes room.
 
-use crate::bounds::Bounds;
+use crate::bounds::RecorderBounds;
 use crate::record::{Ended, Record, RecordId, Step, StepId, Subject};
 use crate::variables::{Bounded, Fields, Variables, grow};
 use rialto_clock::Timestamp;
@@ -28,7 +28,7 @@ pub(crate) struct LiveStep {
 
 /// What is told of few steps.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct StepNotes {
     step: StepId,
     parent: StepId,
     /// [`Timestamp::MAX`] unless it was told.
@@ -51,7 +51,7 @@ pub(crate) struct Live {
     failure: String,
     steps: Vec<LiveStep>,
     /// Of the steps that are part of another or whose end was told, in their order.
-    asides: Vec<Aside>,
+    asides: Vec<StepNotes>,
     steps_max: u32,
     pub(crate) steps_lost: u32,
     pub(crate) variables: Variables,
@@ -86,7 +86,7 @@ impl Live {
         name: &'static str,
         subject: Subject,
         now: Timestamp,
-        bounds: &Bounds,
+        bounds: &RecorderBounds,
     ) -> bool {
         self.id = id;
         self.name = name;
@@ -142,14 +142,14 @@ impl Live {
     }
 
     /// What is told of a step beside its name and time.
-    fn aside(&mut self, step: StepId) -> &mut Aside {
+    fn aside(&mut self, step: StepId) -> &mut StepNotes {
         let found = self.asides.binary_search_by_key(&step, |aside| aside.step);
         let at = found.unwrap_or_else(|at| {
             if self.asides.len() == self.asides.capacity() {
                 grow(&mut self.asides, self.steps_max as usize);
             }
             let (parent, finished) = (StepId::BEGIN, Timestamp::MAX);
-            self.asides.insert(at, Aside { step, parent, finished });
+            self.asides.insert(at, StepNotes { step, parent, finished });
             at
         });
         &mut self.asides[at]
@@ -178,7 +178,7 @@ impl Live {
 
     pub(crate) fn allocated(&self) -> usize {
         self.steps.capacity() * size_of::<LiveStep>()
-            + self.asides.capacity() * size_of::<Aside>()
+            + self.asides.capacity() * size_of::<StepNotes>()
             + self.variables.allocated()
             + self.failure.capacity()
     }

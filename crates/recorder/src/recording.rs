@@ -19,32 +19,32 @@ use std::sync::Arc;
 ///
 /// [abandoned]: super::RecordEnding::Abandoned
 pub struct Recording<'a, C: Clock = TickClock> {
-    recorder: Held<'a, C>,
+    recorder: RecorderRef<'a, C>,
     id: RecordId,
     /// Of no meaning unless `id` is that of a record.
     slot: u32,
     has_ended: bool,
 }
 
-pub(crate) enum Held<'a, C: Clock> {
+pub(crate) enum RecorderRef<'a, C: Clock> {
     Borrowed(&'a Recorder<C>),
     Shared(Arc<Recorder<C>>),
 }
 
-impl<C: Clock> Deref for Held<'_, C> {
+impl<C: Clock> Deref for RecorderRef<'_, C> {
     type Target = Recorder<C>;
 
     #[inline]
     fn deref(&self) -> &Recorder<C> {
         match self {
-            Held::Borrowed(recorder) => recorder,
-            Held::Shared(recorder) => recorder,
+            RecorderRef::Borrowed(recorder) => recorder,
+            RecorderRef::Shared(recorder) => recorder,
         }
     }
 }
 
 impl<'a, C: Clock> Recording<'a, C> {
-    pub(crate) fn new(recorder: Held<'a, C>, id: RecordId, slot: u32) -> Recording<'a, C> {
+    pub(crate) fn new(recorder: RecorderRef<'a, C>, id: RecordId, slot: u32) -> Recording<'a, C> {
         Recording { recorder, id, slot, has_ended: !id.is_record() }
     }
 

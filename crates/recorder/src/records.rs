@@ -1,10 +1,10 @@
 //! All records of one recorder.
 
-use crate::bounds::Bounds;
+use crate::bounds::RecorderBounds;
 use crate::clock::TickClock;
 use crate::live::{Live, Outcome};
 use crate::record::{Record, RecordId, Subject};
-use crate::recording::{Held, Recording};
+use crate::recording::{RecorderRef, Recording};
 use crate::sampling::{Sampler, Sampling};
 use crate::tree::Tree;
 use rialto_bus::behaviour::SplitMix;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Records what flows and requests do, within bounds. See the [module](self).
 #[derive(Debug)]
 pub struct Recorder<C = TickClock> {
-    bounds: Bounds,
+    bounds: RecorderBounds,
     clock: C,
     sampler: Sampler,
     /// Every record has a lock of its own, for which only its recording and whoever looks at it
@@ -56,7 +56,7 @@ struct Counts {
 /// How much was recorded and how much was not, since the recorder was made. The numbers are read
 /// one after the other and may be off by what happens meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct RecorderStatistics {
     /// Records that were begun.
     pub begun: u64,
     /// What the sampling left out.
@@ -80,14 +80,14 @@ pub struct Statistics {
 impl<C: Clock> Recorder<C> {
     /// A recorder that samples by chance of its own.
     #[must_use]
-    pub fn new(bounds: Bounds, sampling: Sampling, clock: C) -> Recorder<C> {
+    pub fn new(bounds: RecorderBounds, sampling: Sampling, clock: C) -> Recorder<C> {
         Recorder::with_chance(bounds, sampling, clock, SplitMix::from_entropy())
     }
 
     /// A recorder that samples by this chance, so that it repeats.
     #[must_use]
     pub fn with_chance(
-        bounds: Bounds,
+        bounds: RecorderBounds,
         sampling: Sampling,
         clock: C,
         chance: SplitMix,
@@ -125,7 +125,7 @@ impl<C: Clock> Recorder<C> {
     #[inline]
     pub fn begin(&self, name: &'static str, subject: Subject) -> Recording<'_, C> {
         let (id, slot) = self.take(name, subject);
-        Recording::new(Held::Borrowed(self), id, slot)
+        Recording::new(RecorderRef::Borrowed(self), id, slot)
     }
 
     /// The same, for a recording that outlives the borrow.
@@ -135,14 +135,14 @@ impl<C: Clock> Recorder<C> {
         subject: Subject,
     ) -> Recording<'static, C> {
         let (id, slot) = self.take(name, subject);
-        Recording::new(Held::Shared(Arc::clone(self)), id, slot)
+        Recording::new(RecorderRef::Shared(Arc::clone(self)), id, slot)
     }
 
     /// A recording of nothing, whatever the sampling says: for what is not to be recorded, nor what
     /// it starts or asks in turn.
     #[must_use]
     pub fn leave_out(self: &Arc<Self>) -> Recording<'static, C> {
-        Recording::new(Held::Shared(Arc::clone(self)), RecordId::LEFT_OUT, 0)
+        Recording::new(RecorderRef::Shared(Arc::clone(self)), RecordId::LEFT_OUT, 0)
     }
 
     #[inline]
@@ -243,16 +243,16 @@ impl<C: Clock> Recorder<C> {
 
     /// What it keeps at most.
     #[must_use]
-    pub fn bounds(&self) -> &Bounds {
+    pub fn bounds(&self) -> &RecorderBounds {
         &self.bounds
     }
 
     /// How much was recorded and how much was not.
     #[must_use]
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> RecorderStatistics {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let refused = read(&self.counts.refused);
-        Statistics {
+        RecorderStatistics {
             // The numbers of those that were refused are not used again.
             begun: read(&self.begun).saturating_sub(refused + self.before),
             left_out: read(&self.counts.left_out),
@@ -266,7 +266,7 @@ impl<C: Clock> Recorder<C> {
         }
     }
 
-    /// How much memory the records take, in bytes; never more than [`Bounds::memory_bytes_max`].
+    /// How much memory the records take, in bytes; never more than [`RecorderBounds::memory_bytes_max`].
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let records = (0..self.slots.len() as u32).map(|slot| self.slot(slot).allocated() as u64);

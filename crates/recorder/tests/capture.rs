@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 use rialto_clock::{ManualClock, Timestamp};
-use rialto_recorder::{Bounds, Capture, Recorder, Sampling, Subject};
+use rialto_recorder::{Capture, Recorder, RecorderBounds, Sampling, Subject};
 use std::fmt;
 
 /// What is written of a value, one `path = value` a line.
 fn written(value: &impl Capture) -> Vec<String> {
     let clock = ManualClock::new(Timestamp(0));
-    let recorder = Recorder::new(Bounds::default(), Sampling::All, clock);
+    let recorder = Recorder::new(RecorderBounds::default(), Sampling::All, clock);
     let recording = recorder.begin("capture", Subject::default());
     recording.capture(value);
     recording.succeed();

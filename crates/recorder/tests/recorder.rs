@@ -6,20 +6,20 @@ use proptest::prelude::*;
 use rialto_clock::{ManualClock, Timestamp};
 use rialto_recorder::FlowId;
 use rialto_recorder::{
-    Bounds, RecordEnding, RecordId, Recorder, Recording, Sampling, StepId, Subject,
+    RecordEnding, RecordId, Recorder, RecorderBounds, Recording, Sampling, StepId, Subject,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn recorder(bounds: Bounds) -> (Recorder<ManualClock>, ManualClock) {
+fn recorder(bounds: RecorderBounds) -> (Recorder<ManualClock>, ManualClock) {
     let clock = ManualClock::new(Timestamp(1_000));
     (Recorder::new(bounds, Sampling::All, clock.clone()), clock)
 }
 
 #[test]
 fn a_cursor_steps_forward_and_back_and_tells_what_changed() {
-    let (recorder, _) = recorder(Bounds::default());
+    let (recorder, _) = recorder(RecorderBounds::default());
     let recording = recorder.begin("withdrawal", Subject::default());
     recording.fields(|fields| fields.unsigned("amount", 5));
     recording.step("reserve");
@@ -54,7 +54,7 @@ fn a_cursor_steps_forward_and_back_and_tells_what_changed() {
 
 #[test]
 fn steps_side_by_side_are_drawn_under_their_whole_with_times_of_their_own() {
-    let (recorder, clock) = recorder(Bounds::default());
+    let (recorder, clock) = recorder(RecorderBounds::default());
     let recorder = Arc::new(recorder);
     let flow = Subject::flow(FlowId::new("order-1").unwrap());
     let recording = recorder.begin_shared("order", flow);
@@ -94,7 +94,7 @@ impl rialto_recorder::Capture for Left {
 fn threads_lose_nothing_and_share_no_record() {
     const THREADS: u64 = 4;
     const EACH: u64 = 500;
-    let bounds = Bounds { records_max: 2_000, ..Bounds::default() };
+    let bounds = RecorderBounds { records_max: 2_000, ..RecorderBounds::default() };
     let recorder = Recorder::new(bounds, Sampling::All, ManualClock::default());
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -157,14 +157,14 @@ struct Expected {
 }
 
 impl Expected {
-    fn tell(&mut self, bounds: &Bounds, text: u32) {
+    fn tell(&mut self, bounds: &RecorderBounds, text: u32) {
         let room = bounds.variable_bytes_max - self.bytes;
-        if self.is_lost || room < Bounds::VARIABLE_BYTES {
+        if self.is_lost || room < RecorderBounds::VARIABLE_BYTES {
             self.variables_lost += 1;
             return;
         }
-        let room = room - Bounds::VARIABLE_BYTES;
-        self.bytes += Bounds::VARIABLE_BYTES + text.min(room);
+        let room = room - RecorderBounds::VARIABLE_BYTES;
+        self.bytes += RecorderBounds::VARIABLE_BYTES + text.min(room);
         self.variables_cut += u32::from(text > room);
     }
 }
@@ -183,7 +183,7 @@ proptest! {
         shards in 1..5_u32,
         only_failures in any::<bool>(),
     ) {
-        let bounds = Bounds { records_max, steps_max, variable_bytes_max, shards };
+        let bounds = RecorderBounds { records_max, steps_max, variable_bytes_max, shards };
         let sampling = if only_failures { Sampling::Failures } else { Sampling::All };
         let clock = ManualClock::new(Timestamp(1_000));
         let recorder = Recorder::new(bounds, sampling, clock.clone());
@@ -282,7 +282,7 @@ proptest! {
 
 #[test]
 fn the_sentence_of_a_failure_is_cut() {
-    let (recorder, _) = recorder(Bounds::default());
+    let (recorder, _) = recorder(RecorderBounds::default());
     recorder.begin("flow", Subject::default()).fail("code", &"é".repeat(200));
     let record = &recorder.list()[0];
     assert_eq!(
@@ -293,7 +293,7 @@ fn the_sentence_of_a_failure_is_cut() {
 
 #[test]
 fn a_step_number_of_another_record_is_no_place_in_this_one() {
-    let (recorder, _) = recorder(Bounds::default());
+    let (recorder, _) = recorder(RecorderBounds::default());
     let long = recorder.begin("long", Subject::default());
     long.step("one");
     let two = long.step("two");

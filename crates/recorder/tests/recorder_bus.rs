@@ -9,8 +9,8 @@ use rialto_bus::{
 };
 use rialto_clock::{ManualClock, Timestamp};
 use rialto_recorder::{
-    Bounds, Capture, Fields, RecordEnding, RecordId, RecordRequests, RecordVariables, Recorder,
-    Sampling, StepId,
+    Capture, Fields, RecordEnding, RecordId, RecordRequests, RecordVariables, Recorder,
+    RecorderBounds, Sampling, StepId,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +93,7 @@ bus! {
 
 fn outer(sampling: Sampling) -> (Outer, Arc<Recorder<ManualClock>>) {
     let clock = ManualClock::new(Timestamp(5_000));
-    let recorder = Arc::new(Recorder::new(Bounds::default(), sampling, clock.clone()));
+    let recorder = Arc::new(Recorder::new(RecorderBounds::default(), sampling, clock.clone()));
     let inner: Behaviours!(IsolatePanics, RecordRequests<ManualClock>) =
         behaviours!(IsolatePanics, RecordRequests(Arc::clone(&recorder)));
     let bank = Inner { all: inner, bank: Bank { clock: clock.clone() } };

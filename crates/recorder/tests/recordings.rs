@@ -6,7 +6,7 @@ use rialto_clock::{ManualClock, Timestamp};
 use rialto_disk::{Disk, SimDisk};
 use rialto_recorder::FlowId;
 use rialto_recorder::{
-    Bounds, Capture, Keeper, Record, RecordId, Recorder, RecordingError, RecordingWriter,
+    Capture, Keeper, Record, RecordId, Recorder, RecorderBounds, RecordingError, RecordingWriter,
     Recordings, RingBounds, Sampling, Subject,
 };
 use std::path::Path;
@@ -33,7 +33,7 @@ struct Login<'a> {
 }
 
 fn recorder() -> Recorder<ManualClock> {
-    Recorder::new(Bounds::default(), Sampling::All, ManualClock::new(Timestamp(7_000)))
+    Recorder::new(RecorderBounds::default(), Sampling::All, ManualClock::new(Timestamp(7_000)))
 }
 
 /// One of each kind: a run with a failed child, and a request.
@@ -157,7 +157,7 @@ fn the_next_process_goes_on_with_the_numbers() {
 fn a_record_that_is_too_long_for_the_ring_is_refused_and_the_others_are_stored() {
     let disk = Arc::new(SimDisk::new(1));
     let mut writer = writer(&disk, RingBounds { bytes_max: 0, ..RingBounds::default() });
-    let bounds = Bounds { variable_bytes_max: 20_000, ..Bounds::default() };
+    let bounds = RecorderBounds { variable_bytes_max: 20_000, ..RecorderBounds::default() };
     let recorder = Recorder::new(bounds, Sampling::All, ManualClock::default());
     recorder.begin("short", Subject::default()).succeed();
     let long = recorder.begin("long", Subject::default());
@@ -329,7 +329,7 @@ fn a_keeper_that_may_not_store_leaves_records_in_memory_until_it_may() {
 
 #[test]
 fn records_that_make_room_before_they_are_taken_are_counted() {
-    let bounds = Bounds { records_max: 2, shards: 1, ..Bounds::default() };
+    let bounds = RecorderBounds { records_max: 2, shards: 1, ..RecorderBounds::default() };
     let recorder = Recorder::new(bounds, Sampling::All, ManualClock::default());
     for _ in 0..5 {
         recorder.begin("one", Subject::default()).succeed();

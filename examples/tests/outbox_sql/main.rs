@@ -10,7 +10,7 @@ use model::{acts, check};
 use proptest::prelude::*;
 use rialto_flow::outbox::{ForwardError, Forwarder, Options, Outbox, OutboxStore};
 use rialto_flow::store::{Accepted, Backlog, InboxMark, OutboxMessage, StoreError};
-use rialto_flow::{ManualClock, Retry, Timestamp};
+use rialto_flow::{ManualClock, RetryPolicy, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn place_order(shop: &Sql, id: u64) -> Result<(), StoreError> {
         shop.live()?;
         transaction.execute("INSERT INTO orders (id) VALUES (?)", [id as i64]).map_err(failed)?;
         let message = OutboxMessage::new("bank", "pay 1").with_key(format!("order-{id}"));
-        shop.send_in(transaction, &[message.in_lane("payments")])
+        shop.send_in(transaction, &[message.with_ordering_key("payments")])
     })
 }
 
@@ -62,7 +62,7 @@ fn live(dir: &Path, clock: &ManualClock, kill: [u64; 2]) -> (Arc<Sql>, Arc<Sql>)
     let options = Options {
         workers: 0,
         clock: Arc::new(clock.clone()),
-        retry: Retry::forever(),
+        retry: RetryPolicy::forever(),
         in_flight_max: 2,
         ..Options::default()
     };

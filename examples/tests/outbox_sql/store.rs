@@ -3,7 +3,7 @@
 use rialto_flow::Timestamp;
 use rialto_flow::outbox::{InboxStore, OutboxStore};
 use rialto_flow::store::{
-    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    Accepted, Backlog, ClaimedMessage, DeadMessage, DeliveryResult, InboxMark, MessageNumber,
     OutboxMessage, StoreError,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -17,7 +17,7 @@ const SCHEMA: &str = "
     PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS outbox (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
-        recipient TEXT NOT NULL, key TEXT NOT NULL, lane TEXT, payload BLOB NOT NULL,
+        recipient TEXT NOT NULL, key TEXT NOT NULL, ordering_key TEXT, payload BLOB NOT NULL,
         attempts INTEGER NOT NULL DEFAULT 0, due INTEGER NOT NULL DEFAULT 0, dead TEXT,
         claims INTEGER NOT NULL DEFAULT 0, claimed_until INTEGER
     );
@@ -27,14 +27,14 @@ const SCHEMA: &str = "
     );
 ";
 
-/// Those that may be claimed: due, held by nobody, and first in their lane. One whose claim has
-/// lapsed keeps its place at the head of the lane.
+/// Those that may be claimed: due, held by nobody, and first of their ordering key. One whose claim has
+/// lapsed keeps its place at the head of the key.
 const CLAIMABLE: &str = "
     dead IS NULL AND max(due, ifnull(claimed_until, 0)) <= ?1 AND
-    (lane IS NULL OR claimed_until IS NOT NULL OR NOT EXISTS (
+    (ordering_key IS NULL OR claimed_until IS NOT NULL OR NOT EXISTS (
         SELECT 1 FROM outbox AS other
         WHERE other.dead IS NULL AND other.recipient = outbox.recipient
-            AND other.lane = outbox.lane AND other.number <> outbox.number
+            AND other.ordering_key = outbox.ordering_key AND other.number <> outbox.number
             AND (other.number < outbox.number OR other.claimed_until IS NOT NULL)))
 ";
 
@@ -95,10 +95,11 @@ impl Sql {
         transaction: &Transaction<'_>,
         messages: &[OutboxMessage],
     ) -> Result<(), StoreError> {
-        for OutboxMessage { to, key, lane, payload } in messages {
+        for OutboxMessage { to, key, ordering_key, payload } in messages {
             self.live()?;
-            let insert = "INSERT INTO outbox (recipient, key, lane, payload) VALUES (?, ?, ?, ?)";
-            transaction.execute(insert, params![to, key, lane, payload]).map_err(failed)?;
+            let insert =
+                "INSERT INTO outbox (recipient, key, ordering_key, payload) VALUES (?, ?, ?, ?)";
+            transaction.execute(insert, params![to, key, ordering_key, payload]).map_err(failed)?;
         }
         Ok(())
     }
@@ -130,7 +131,12 @@ impl Sql {
 
 fn message(row: &Row<'_>) -> rusqlite::Result<OutboxMessage> {
     let (to, key) = (row.get("recipient")?, row.get("key")?);
-    Ok(OutboxMessage { to, key, lane: row.get("lane")?, payload: row.get("payload")? })
+    Ok(OutboxMessage {
+        to,
+        key,
+        ordering_key: row.get("ordering_key")?,
+        payload: row.get("payload")?,
+    })
 }
 
 fn number(row: &Row<'_>) -> rusqlite::Result<MessageNumber> {
@@ -173,18 +179,18 @@ impl OutboxStore for Sql {
         })
     }
 
-    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError> {
+    fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError> {
         const HELD: &str = "WHERE number = ?1 AND claims = ?2 AND claimed_until IS NOT NULL";
         let (number, token) = (claim.number.0 as i64, claim.token as i64);
         let set = "UPDATE outbox SET attempts = attempts + 1, claimed_until = NULL";
         match delivery {
-            Delivery::Forwarded => {
+            DeliveryResult::Forwarded => {
                 self.update(&format!("DELETE FROM outbox {HELD}"), params![number, token])
             }
-            Delivery::Retry { at } => {
+            DeliveryResult::Retry { at } => {
                 self.update(&format!("{set}, due = ?3 {HELD}"), params![number, token, at.0 as i64])
             }
-            Delivery::Dead { reason } => {
+            DeliveryResult::Dead { reason } => {
                 self.update(&format!("{set}, dead = ?3 {HELD}"), params![number, token, reason])
             }
         }
@@ -221,7 +227,7 @@ impl OutboxStore for Sql {
         &self,
         after: Option<MessageNumber>,
         max: usize,
-    ) -> Result<Vec<DeadLetter>, StoreError> {
+    ) -> Result<Vec<DeadMessage>, StoreError> {
         let connection = self.connection();
         self.live()?;
         let select = "SELECT * FROM outbox WHERE dead IS NOT NULL AND number > ?
@@ -230,7 +236,7 @@ impl OutboxStore for Sql {
         let mut statement = connection.prepare(select).map_err(failed)?;
         let rows = statement.query_map(params![after, max as i64], |row| {
             let (attempts, reason) = (row.get("attempts")?, row.get("dead")?);
-            Ok(DeadLetter { number: number(row)?, attempts, reason, message: message(row)? })
+            Ok(DeadMessage { number: number(row)?, attempts, reason, message: message(row)? })
         });
         rows.and_then(Iterator::collect).map_err(failed)
     }

@@ -21,7 +21,7 @@ pub struct Key {
 
 /// Keeps answers to requests of type `R`. [`Idempotency`](super::Idempotency) sees to it that one
 /// key is asked for and kept by one request at a time, within one process.
-pub trait Store<R: Request>: Send + Sync {
+pub trait AnswerStore<R: Request>: Send + Sync {
     /// What was asked and answered under this key.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ pub trait Store<R: Request>: Send + Sync {
     ) -> impl Future<Output = Result<()>> + Send;
 }
 
-impl<R: Request, S: Store<R>> Store<R> for Arc<S> {
+impl<R: Request, S: AnswerStore<R>> AnswerStore<R> for Arc<S> {
     fn find(&self, key: &Key) -> impl Future<Output = Result<Option<(R, R::Response)>>> + Send {
         (**self).find(key)
     }
@@ -61,7 +61,7 @@ impl<R: Request, S: Store<R>> Store<R> for Arc<S> {
 ///
 /// Requests that were in flight when it got full still have their answers kept.
 #[derive(Debug)]
-pub struct MemoryStore<C = SystemClock> {
+pub struct MemoryAnswerStore<C = SystemClock> {
     keep_for: Duration,
     answers_max: usize,
     clock: C,
@@ -75,19 +75,19 @@ struct Kept {
     ages: VecDeque<(Instant, Key)>,
 }
 
-impl MemoryStore {
+impl MemoryAnswerStore {
     /// Keeps up to so many answers for this long by the clock of the machine.
     #[must_use]
-    pub fn new(keep_for: Duration, answers_max: usize) -> MemoryStore {
-        MemoryStore::with_clock(keep_for, answers_max, SystemClock)
+    pub fn new(keep_for: Duration, answers_max: usize) -> MemoryAnswerStore {
+        MemoryAnswerStore::with_clock(keep_for, answers_max, SystemClock)
     }
 }
 
-impl<C: Clock> MemoryStore<C> {
+impl<C: Clock> MemoryAnswerStore<C> {
     /// The same by this clock.
     #[must_use]
-    pub fn with_clock(keep_for: Duration, answers_max: usize, clock: C) -> MemoryStore<C> {
-        MemoryStore { keep_for, answers_max, clock, kept: Mutex::default() }
+    pub fn with_clock(keep_for: Duration, answers_max: usize, clock: C) -> MemoryAnswerStore<C> {
+        MemoryAnswerStore { keep_for, answers_max, clock, kept: Mutex::default() }
     }
 
     /// How many answers it keeps, those included that nobody has asked for since they expired.
@@ -133,7 +133,7 @@ fn other_type(key: &Key) -> Error {
     Error::new(ErrorKind::Internal, "request_name_ambiguous", message)
 }
 
-impl<R, C> Store<R> for MemoryStore<C>
+impl<R, C> AnswerStore<R> for MemoryAnswerStore<C>
 where
     R: Request<Response: Clone> + Clone,
     C: Clock,

@@ -24,16 +24,16 @@ pub(crate) fn outcome_of_abandoned() -> Outcome {
 pub(crate) trait Around<R: Request>: Send + Sync {
     /// What lasts as long as the request is behind this behaviour. It is dropped without
     /// [`Around::leave`] when the request panics or its future is dropped.
-    type Held<'a>: Send
+    type Guard<'a>: Send
     where
         Self: 'a;
 
     /// Lets the request pass, or refuses it.
-    fn enter<'a>(&'a self, request: &R, cx: &crate::Context<'_>) -> Result<Self::Held<'a>>;
+    fn enter<'a>(&'a self, request: &R, cx: &crate::Context<'_>) -> Result<Self::Guard<'a>>;
 
     /// Takes note of the answer.
     #[inline]
-    fn leave(held: Self::Held<'_>, _answer: &Result<R::Response>) {
+    fn leave(held: Self::Guard<'_>, _answer: &Result<R::Response>) {
         drop(held);
     }
 }

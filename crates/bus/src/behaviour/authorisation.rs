@@ -27,7 +27,7 @@ impl<R: Request, F: Fn(&R, &Context<'_>) -> Result<()> + Send + Sync> Policy<R> 
 pub struct Authorisation<P>(pub P);
 
 impl<R: Request, P: Policy<R>> Around<R> for Authorisation<P> {
-    type Held<'a>
+    type Guard<'a>
         = ()
     where
         P: 'a;

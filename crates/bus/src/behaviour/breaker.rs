@@ -65,18 +65,18 @@ enum State {
     HalfOpen { succeeded: u32, is_probing: bool },
 }
 
-enum Sign {
+enum CallSign {
     Good,
     Bad,
     None,
 }
 
-fn sign_of(outcome: Outcome) -> Sign {
+fn sign_of(outcome: Outcome) -> CallSign {
     use ErrorKind::{Busy, Cancelled, Internal, Panicked, Timeout, Unavailable};
     match outcome {
-        Err(Timeout | Unavailable | Panicked | Internal) => Sign::Bad,
-        Err(Busy | Cancelled) => Sign::None,
-        _ => Sign::Good,
+        Err(Timeout | Unavailable | Panicked | Internal) => CallSign::Bad,
+        Err(Busy | Cancelled) => CallSign::None,
+        _ => CallSign::Good,
     }
 }
 
@@ -105,30 +105,30 @@ impl Circuit {
         Some(self.period)
     }
 
-    fn leave(&mut self, period: u64, sign: Sign, plan: &BreakerPlan, clock: &impl Clock) {
+    fn leave(&mut self, period: u64, sign: CallSign, plan: &BreakerPlan, clock: &impl Clock) {
         if period != self.period {
             return;
         }
         match (&mut self.state, sign) {
-            (State::Closed { failures }, Sign::Good) => *failures = 0,
-            (State::Closed { failures }, Sign::Bad) => {
+            (State::Closed { failures }, CallSign::Good) => *failures = 0,
+            (State::Closed { failures }, CallSign::Bad) => {
                 *failures += 1;
                 if *failures >= plan.failures_max {
                     self.turn(State::Open { since: clock.monotonic() });
                 }
             }
-            (State::HalfOpen { succeeded, is_probing }, Sign::Good) => {
+            (State::HalfOpen { succeeded, is_probing }, CallSign::Good) => {
                 *succeeded += 1;
                 *is_probing = false;
                 if *succeeded >= plan.probes_needed {
                     self.turn(State::Closed { failures: 0 });
                 }
             }
-            (State::HalfOpen { .. }, Sign::Bad) => {
+            (State::HalfOpen { .. }, CallSign::Bad) => {
                 self.turn(State::Open { since: clock.monotonic() })
             }
-            (State::HalfOpen { is_probing, .. }, Sign::None) => *is_probing = false,
-            (State::Closed { .. }, Sign::None) | (State::Open { .. }, _) => {}
+            (State::HalfOpen { is_probing, .. }, CallSign::None) => *is_probing = false,
+            (State::Closed { .. }, CallSign::None) | (State::Open { .. }, _) => {}
         }
     }
 }
@@ -191,7 +191,7 @@ fn is_open<R: Request>() -> Error {
 }
 
 impl<R: Request, C: Clock> Around<R> for CircuitBreaker<C> {
-    type Held<'a>
+    type Guard<'a>
         = Passing<'a, C>
     where
         C: 'a;

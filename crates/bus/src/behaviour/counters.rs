@@ -180,7 +180,7 @@ impl Drop for Counting<'_> {
 }
 
 impl<R: Request> Around<R> for Counters {
-    type Held<'a> = Counting<'a>;
+    type Guard<'a> = Counting<'a>;
 
     #[inline]
     fn enter(&self, _: &R, _: &Context<'_>) -> Result<Counting<'_>> {

@@ -49,13 +49,13 @@ impl Drop for Flight<'_> {
 }
 
 /// A place among those who wait, given up when this is dropped.
-struct Place<'a> {
+struct WaiterGuard<'a> {
     flights: &'a Flights,
     key: &'a Key,
     id: Option<u64>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaiterGuard<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id
             && let Some(waiting) = self.flights.state().keys.get_mut(self.key)
@@ -80,7 +80,7 @@ impl Flights {
 
     /// Has the key as soon as nobody else has it.
     pub(crate) async fn take_off(&self, key: &Key) -> Result<Flight<'_>, Refused> {
-        let mut place = Place { flights: self, key, id: None };
+        let mut place = WaiterGuard { flights: self, key, id: None };
         poll_fn(|cx| {
             let mut state = self.state();
             let State { keys, next_id } = &mut *state;

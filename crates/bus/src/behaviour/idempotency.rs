@@ -1,6 +1,6 @@
 //! The same key, the same answer: what is asked again is not done again.
 
-use super::answers::{Key, Store};
+use super::answers::{AnswerStore, Key};
 use super::flight::{Flights, Refused};
 use crate::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
 
@@ -28,7 +28,7 @@ impl Default for IdempotencyLimits {
 /// - Another request under a key that has an answer is a [`Conflict`](ErrorKind::Conflict).
 /// - Keys of different request types, and of different scopes, do not meet.
 ///
-/// Answers last as long as the [`Store`] keeps them. If the process dies between the handler's work
+/// Answers last as long as the [`AnswerStore`] keeps them. If the process dies between the handler's work
 /// and the storing of its answer, the work is done again when it is asked again: where that must not
 /// be, the handler stores the key together with its effect. If storing fails, the answer is given
 /// all the same, because the work is done, and `answer_not_stored` is noted on the trail.
@@ -86,7 +86,7 @@ fn busy(refused: Refused) -> Error {
 impl<R, S> Behaviour<R> for Idempotency<S>
 where
     R: Request<Response: Clone> + Clone + PartialEq,
-    S: Store<R>,
+    S: AnswerStore<R>,
 {
     async fn call<N: Handler<R> + Copy>(
         &self,

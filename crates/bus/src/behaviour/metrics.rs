@@ -70,7 +70,7 @@ impl<S: Sink, C: Clock> Drop for Timing<'_, S, C> {
 }
 
 impl<R: Request, S: Sink, C: Clock> Around<R> for Metrics<S, C> {
-    type Held<'a>
+    type Guard<'a>
         = Timing<'a, S, C>
     where
         Self: 'a;

@@ -45,7 +45,7 @@ mod sync {
     pub(super) use std::sync::{Mutex, MutexGuard};
 }
 
-pub use answers::{Key, MemoryStore, Store};
+pub use answers::{AnswerStore, Key, MemoryAnswerStore};
 pub use around::Outcome;
 pub use authorisation::{Authorisation, Policy};
 pub use breaker::{BreakerPlan, CircuitBreaker, CircuitState};

@@ -100,19 +100,19 @@ impl Permits {
             return Some(permit);
         }
         match self.stand_in_line() {
-            Place::Full => None,
-            Place::Served => Some(Permit(self)),
-            Place::Waits(id) => Some(Turn { permits: self, id, is_over: false }.await),
+            Admission::Full => None,
+            Admission::Served => Some(Permit(self)),
+            Admission::Waits(id) => Some(PermitWait { permits: self, id, is_over: false }.await),
         }
     }
 
-    fn stand_in_line(&self) -> Place {
+    fn stand_in_line(&self) -> Admission {
         let mut line = self.line();
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
             let is_free = state < u64::from(self.limit);
             if !is_free && waiting(state) >= self.waiting_max {
-                return Place::Full;
+                return Admission::Full;
             }
             let next = state + if is_free { TAKEN } else { WAITING };
             match self.state.compare_exchange_weak(
@@ -121,7 +121,7 @@ impl Permits {
                 Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
-                Ok(_) if is_free => return Place::Served,
+                Ok(_) if is_free => return Admission::Served,
                 Ok(_) => break,
                 Err(now) => state = now,
             }
@@ -129,7 +129,7 @@ impl Permits {
         let id = line.next_id;
         line.next_id += 1;
         line.callers.push_back((id, None));
-        Place::Waits(id)
+        Admission::Waits(id)
     }
 
     #[inline]
@@ -172,7 +172,7 @@ impl Permits {
     }
 }
 
-enum Place {
+enum Admission {
     Full,
     Served,
     Waits(u64),
@@ -180,13 +180,13 @@ enum Place {
 
 /// The wait for a permit. Dropped before its end, it leaves the line, or gives back the permit that
 /// it has been given but not seen.
-struct Turn<'a> {
+struct PermitWait<'a> {
     permits: &'a Permits,
     id: u64,
     is_over: bool,
 }
 
-impl<'a> Future for Turn<'a> {
+impl<'a> Future for PermitWait<'a> {
     type Output = Permit<'a>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit<'a>> {
@@ -203,7 +203,7 @@ impl<'a> Future for Turn<'a> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for PermitWait<'_> {
     fn drop(&mut self) {
         if self.is_over {
             return;

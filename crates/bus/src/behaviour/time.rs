@@ -20,7 +20,7 @@ pub struct TokioTimer;
 #[cfg(feature = "tokio")]
 impl Clock for TokioTimer {
     fn now(&self) -> Timestamp {
-        SystemClock.now()
+        rialto_clock::SystemClock.now()
     }
 
     fn monotonic(&self) -> Instant {

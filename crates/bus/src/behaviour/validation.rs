@@ -18,7 +18,7 @@ pub trait Validate {
 pub struct Validation;
 
 impl<R: Request + Validate> Around<R> for Validation {
-    type Held<'a> = ();
+    type Guard<'a> = ();
 
     #[inline]
     fn enter(&self, request: &R, _: &Context<'_>) -> Result<()> {

@@ -1,7 +1,9 @@
 use crate::order::{Buy, Desk, failure};
 use crate::poll::{Stepped, at_once};
 use proptest::prelude::*;
-use rialto_bus::behaviour::{Idempotency, IdempotencyLimits, Key, ManualTimer, MemoryStore, Store};
+use rialto_bus::behaviour::{
+    AnswerStore, Idempotency, IdempotencyLimits, Key, ManualTimer, MemoryAnswerStore,
+};
 use rialto_bus::{Bus, Context, Dispatch, Error, ErrorKind, Handler, Result, behaviours, bus};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -12,11 +14,11 @@ use std::time::Duration;
 const KEEP_FOR: Duration = Duration::from_secs(60);
 const KEYS: [&str; 2] = ["one", "two"];
 
-type Once = Idempotency<Arc<MemoryStore<Arc<ManualTimer>>>>;
+type Once = Idempotency<Arc<MemoryAnswerStore<Arc<ManualTimer>>>>;
 
 fn once(limits: IdempotencyLimits, answers_max: usize) -> (Once, Arc<ManualTimer>) {
     let clock = Arc::new(ManualTimer::new());
-    let store = MemoryStore::with_clock(KEEP_FOR, answers_max, clock.clone());
+    let store = MemoryAnswerStore::with_clock(KEEP_FOR, answers_max, clock.clone());
     (Idempotency::new(Arc::new(store), limits), clock)
 }
 
@@ -94,13 +96,13 @@ fn it_answers_once_on_a_dynamic_bus() {
 
 bus! {
     struct Owned {
-        all through [Idempotency<MemoryStore>] { desk: Desk => later Buy; }
+        all through [Idempotency<MemoryAnswerStore>] { desk: Desk => later Buy; }
     }
 }
 
 #[test]
 fn keys_of_different_callers_do_not_meet() {
-    let store = MemoryStore::new(KEEP_FOR, 9);
+    let store = MemoryAnswerStore::new(KEEP_FOR, 9);
     let scope = |cx: &Context<'_>| cx.principal::<String>().cloned().unwrap_or_default();
     let once = Idempotency::scoped(store, IdempotencyLimits::default(), scope);
     let shop = Owned { all: behaviours![once], desk: Desk::default() };
@@ -114,7 +116,7 @@ fn keys_of_different_callers_do_not_meet() {
 /// Cannot keep what it is given.
 struct Broken;
 
-impl Store<Buy> for Broken {
+impl AnswerStore<Buy> for Broken {
     async fn find(&self, _: &Key) -> Result<Option<(Buy, u32)>> {
         Ok(None)
     }

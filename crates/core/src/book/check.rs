@@ -6,7 +6,7 @@ use rialto_model::{Price, Side};
 
 /// A book whose parts disagree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum BookViolation {
     /// A ladder is out of shape.
     #[error("the {side:?} ladder is damaged: {what}")]
     Ladder {
@@ -42,19 +42,20 @@ impl Book {
     /// book, so it is meant for tests and debug assertions.
     ///
     /// # Errors
-    /// The first [`Flaw`] that is found.
-    pub fn check(&self, orders: &Orders) -> Result<(), Flaw> {
+    /// The first [`BookViolation`] that is found.
+    pub fn check(&self, orders: &Orders) -> Result<(), BookViolation> {
         for side in [Side::Buy, Side::Sell] {
-            let entries = self.ladder(side).check().map_err(|what| Flaw::Ladder { side, what })?;
+            let entries =
+                self.ladder(side).check().map_err(|what| BookViolation::Ladder { side, what })?;
             let mut held = 0;
             for (entry_key, number) in entries {
                 let level = &self.levels.slab[number as usize];
                 let price = level.price;
                 if level.side != side || key(side, price) != entry_key {
                     let what = "it stands at another price or side of the ladder";
-                    return Err(Flaw::Level { side, price, what });
+                    return Err(BookViolation::Level { side, price, what });
                 }
-                self.check_queue(orders, number).map_err(|what| Flaw::Level {
+                self.check_queue(orders, number).map_err(|what| BookViolation::Level {
                     side,
                     price,
                     what,
@@ -63,7 +64,7 @@ impl Book {
             }
             let counted = self.order_count(side);
             if counted != held {
-                return Err(Flaw::Count { side, counted, held });
+                return Err(BookViolation::Count { side, counted, held });
             }
         }
         Ok(())

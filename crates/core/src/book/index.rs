@@ -23,7 +23,7 @@ struct Entry {
 
 /// Where an entry stands in the table, until the next insertion or removal.
 #[derive(Clone, Copy)]
-pub(super) struct Place(usize);
+pub(super) struct EntryIndex(usize);
 
 pub(super) struct Index {
     /// A power of two, at least twice as many as there are entries.
@@ -93,7 +93,11 @@ impl Index {
 
     /// Finds the entry of `id`; `is_it` tells whether a slot holds just that id.
     #[inline]
-    pub(super) fn find(&self, id: OrderId, is_it: impl Fn(u32) -> bool) -> Option<(Place, u32)> {
+    pub(super) fn find(
+        &self,
+        id: OrderId,
+        is_it: impl Fn(u32) -> bool,
+    ) -> Option<(EntryIndex, u32)> {
         let tag = Self::tag(id);
         let mut at = self.home(tag);
         loop {
@@ -102,7 +106,7 @@ impl Index {
                 return None;
             }
             if entry.tag == tag && is_it(entry.slot) {
-                return Some((Place(at & self.mask()), entry.slot));
+                return Some((EntryIndex(at & self.mask()), entry.slot));
             }
             at += 1;
         }
@@ -133,7 +137,7 @@ impl Index {
 
     /// Removes the entry at `place` and closes the gap.
     #[inline]
-    pub(super) fn remove(&mut self, place: Place) {
+    pub(super) fn remove(&mut self, place: EntryIndex) {
         let mask = self.mask();
         let mut gap = place.0;
         let mut at = gap;

@@ -1,6 +1,6 @@
 //! A book that stands alone: plain limit orders, matched at the resting order's price.
 
-use super::orders::{Order, Orders, Refused};
+use super::orders::{BookRefusal, Order, Orders};
 use super::resting::{Book, LimitOrder};
 use rialto_model::{MemberId, OrderId, Price, Quantity};
 
@@ -51,7 +51,7 @@ impl LimitOrderBook {
     /// and lets the rest rest. Returns the quantity that rests.
     ///
     /// # Errors
-    /// [`Refused`] if the quantity is not positive, or if what is left after trading cannot rest:
+    /// [`BookRefusal`] if the quantity is not positive, or if what is left after trading cannot rest:
     /// the fills stand, and the remainder is dropped. An id that rests already is refused before
     /// anything trades.
     #[inline]
@@ -59,12 +59,12 @@ impl LimitOrderBook {
         &mut self,
         order: LimitOrder,
         on_fill: &mut impl FnMut(Fill),
-    ) -> Result<Quantity, Refused> {
+    ) -> Result<Quantity, BookRefusal> {
         let LimitOrder { id, side, price, quantity, .. } = order;
         let mut left = quantity;
         if self.book.reaches(side, price) && quantity.0 > 0 {
             if self.orders.find(id).is_some() {
-                return Err(Refused::DuplicateId);
+                return Err(BookRefusal::DuplicateId);
             }
             let maker_side = side.opposite();
             while let Some(filled) = self.book.fill_front(&mut self.orders, maker_side, left) {
@@ -118,7 +118,7 @@ mod tests {
     use rialto_model::Side;
 
     /// What rests, and the maker, price and quantity of each fill.
-    type Outcome = (Result<i64, Refused>, Vec<(u64, i64, i64)>);
+    type Outcome = (Result<i64, BookRefusal>, Vec<(u64, i64, i64)>);
 
     fn place(book: &mut LimitOrderBook, id: u64, side: Side, price: i64, quantity: i64) -> Outcome {
         let mut fills = Vec::new();
@@ -173,7 +173,10 @@ mod tests {
         rest(&mut book, 1, Side::Sell, 11, 5);
         rest(&mut book, 2, Side::Buy, 10, 5);
         for id in [1, 2] {
-            assert_eq!(place(&mut book, id, Side::Buy, 11, 5), (Err(Refused::DuplicateId), vec![]));
+            assert_eq!(
+                place(&mut book, id, Side::Buy, 11, 5),
+                (Err(BookRefusal::DuplicateId), vec![])
+            );
         }
         assert_eq!(book.orders().len(), 2);
     }
@@ -184,7 +187,7 @@ mod tests {
         rest(&mut book, 1, Side::Sell, 10, 5);
         for (price, quantity) in [(9, 0), (10, 0), (10, -1)] {
             let refused = place(&mut book, 2, Side::Buy, price, quantity);
-            assert_eq!(refused, (Err(Refused::NoQuantity), vec![]));
+            assert_eq!(refused, (Err(BookRefusal::NoQuantity), vec![]));
         }
     }
 
@@ -192,7 +195,7 @@ mod tests {
     fn a_full_book_still_trades_and_cancels() {
         let mut book = book();
         (1..=4).for_each(|id| assert!(place(&mut book, id, Side::Sell, 10, 1).0.is_ok()));
-        assert_eq!(place(&mut book, 5, Side::Sell, 10, 1).0, Err(Refused::TooManyOrders));
+        assert_eq!(place(&mut book, 5, Side::Sell, 10, 1).0, Err(BookRefusal::TooManyOrders));
         assert_eq!(place(&mut book, 6, Side::Buy, 10, 1), (Ok(0), vec![(1, 10, 1)]));
         assert!(book.cancel(OrderId(2)).is_some());
         assert_eq!(book.orders().len(), 2);
@@ -202,7 +205,7 @@ mod tests {
     fn a_level_never_holds_more_than_a_quantity_can_say() {
         let mut book = book();
         rest(&mut book, 1, Side::Sell, 10, i64::MAX - 1);
-        assert_eq!(place(&mut book, 2, Side::Sell, 10, 2).0, Err(Refused::LevelFull));
+        assert_eq!(place(&mut book, 2, Side::Sell, 10, 2).0, Err(BookRefusal::LevelFull));
         assert_eq!(book.cancel(OrderId(2)), None);
         assert_eq!(book.book().check(book.orders()), Ok(()));
         assert_eq!(place(&mut book, 3, Side::Sell, 10, 1).0, Ok(1));

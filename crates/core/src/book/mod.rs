@@ -41,10 +41,10 @@ mod prefetch;
 mod resting;
 mod walk;
 
-pub use check::Flaw;
+pub use check::BookViolation;
 pub use level::LevelView;
 pub use limit::{Fill, LimitOrderBook};
-pub use orders::{Order, Orders, Refused, Slot};
+pub use orders::{BookRefusal, Order, Orders, Slot};
 pub(crate) use prefetch::prefetch;
 pub use resting::{Book, Filled, LimitOrder};
 pub use walk::{LevelWalk, OrderWalk};

@@ -1,6 +1,6 @@
 //! The slab of resting orders that all books of a core share.
 
-use super::index::{Index, Place};
+use super::index::{EntryIndex, Index};
 use super::prefetch::prefetch;
 use rialto_model::{MemberId, OrderId, Quantity};
 use std::num::NonZeroU32;
@@ -37,7 +37,7 @@ impl Slot {
 
 /// Why an order cannot rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum BookRefusal {
     /// As many orders rest as the limit given to [`Orders::with_limit`] allows.
     #[error("as many orders rest as the limit allows")]
     TooManyOrders,
@@ -190,7 +190,7 @@ impl Orders {
     }
 
     #[inline]
-    pub(super) fn locate(&self, id: OrderId) -> Option<(Place, u32)> {
+    pub(super) fn locate(&self, id: OrderId) -> Option<(EntryIndex, u32)> {
         self.index.find(id, |at| self.nodes[at as usize].id == id)
     }
 
@@ -201,12 +201,12 @@ impl Orders {
         id: OrderId,
         remaining: Quantity,
         owner: MemberId,
-    ) -> Result<u32, Refused> {
+    ) -> Result<u32, BookRefusal> {
         if remaining.0 <= 0 {
-            return Err(Refused::NoQuantity);
+            return Err(BookRefusal::NoQuantity);
         }
         if self.index.len() >= self.limit as usize {
-            return Err(Refused::TooManyOrders);
+            return Err(BookRefusal::TooManyOrders);
         }
         let reused = self.free;
         let at = if reused != NONE { reused } else { self.fresh };
@@ -215,7 +215,7 @@ impl Orders {
         }
         let nodes = &self.nodes;
         if !self.index.insert(id, at, |at| nodes[at as usize].id == id) {
-            return Err(Refused::DuplicateId);
+            return Err(BookRefusal::DuplicateId);
         }
         let node = &mut self.nodes[at as usize];
         self.free = node.next;
@@ -228,7 +228,7 @@ impl Orders {
 
     /// Gives back a slot whose order has left its queue.
     #[inline]
-    pub(super) fn release(&mut self, at: u32, place: Place) {
+    pub(super) fn release(&mut self, at: u32, place: EntryIndex) {
         self.index.remove(place);
         let node = &mut self.nodes[at as usize];
         node.remaining = Quantity(0);
@@ -238,7 +238,7 @@ impl Orders {
 
     /// The place of a slot's order in the index.
     #[inline]
-    pub(super) fn place_of(&self, at: u32) -> Place {
+    pub(super) fn place_of(&self, at: u32) -> EntryIndex {
         let id = self.nodes[at as usize].id;
         let found = self.index.find(id, |other| other == at);
         found.expect("every resting order stands in the index").0
@@ -249,7 +249,7 @@ impl Orders {
 mod tests {
     use super::*;
 
-    fn admit(orders: &mut Orders, id: u64) -> Result<u32, Refused> {
+    fn admit(orders: &mut Orders, id: u64) -> Result<u32, BookRefusal> {
         orders.admit(OrderId(id), Quantity(1), MemberId(1))
     }
 
@@ -270,7 +270,7 @@ mod tests {
         let mut orders = Orders::with_limit(2);
         admit(&mut orders, 1).unwrap();
         admit(&mut orders, 2).unwrap();
-        assert_eq!(admit(&mut orders, 3), Err(Refused::TooManyOrders));
+        assert_eq!(admit(&mut orders, 3), Err(BookRefusal::TooManyOrders));
         assert_eq!(orders.len(), 2);
     }
 
@@ -278,7 +278,7 @@ mod tests {
     fn an_id_rests_once() {
         let mut orders = Orders::with_limit(5);
         admit(&mut orders, 1).unwrap();
-        assert_eq!(admit(&mut orders, 1), Err(Refused::DuplicateId));
+        assert_eq!(admit(&mut orders, 1), Err(BookRefusal::DuplicateId));
         assert_eq!(admit(&mut orders, 2), Ok(2));
         assert_eq!(orders.find(OrderId(1)).map(Slot::index), Some(1));
     }

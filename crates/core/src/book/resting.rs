@@ -1,10 +1,10 @@
 //! One instrument's resting orders: two sides of levels in price-time priority.
 
 use super::hint::Hint;
-use super::index::Place;
+use super::index::EntryIndex;
 use super::ladder::Ladder;
 use super::level::{LevelView, Levels, NO_LEVEL};
-use super::orders::{NONE, Orders, Refused, Slot};
+use super::orders::{BookRefusal, NONE, Orders, Slot};
 use super::prefetch::prefetch;
 use super::walk::{LevelWalk, OrderWalk};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
@@ -109,9 +109,9 @@ impl Book {
     /// from the other side whatever the price reaches, or means to leave the book crossed.
     ///
     /// # Errors
-    /// A [`Refused`] that leaves everything as it was.
+    /// A [`BookRefusal`] that leaves everything as it was.
     #[inline]
-    pub fn insert(&mut self, orders: &mut Orders, order: LimitOrder) -> Result<Slot, Refused> {
+    pub fn insert(&mut self, orders: &mut Orders, order: LimitOrder) -> Result<Slot, BookRefusal> {
         let LimitOrder { id, side, price, quantity, owner } = order;
         let at = orders.admit(id, quantity, owner)?;
         let number = match self.hinted(side, price) {
@@ -122,7 +122,7 @@ impl Book {
         let Some(total) = level.quantity.checked_add(quantity) else {
             let place = orders.place_of(at);
             orders.release(at, place);
-            return Err(Refused::LevelFull);
+            return Err(BookRefusal::LevelFull);
         };
         let tail = level.tail;
         level.quantity = total;
@@ -193,7 +193,12 @@ impl Book {
     }
 
     #[inline]
-    pub(super) fn remove_at(&mut self, orders: &mut Orders, at: u32, place: Place) -> Quantity {
+    pub(super) fn remove_at(
+        &mut self,
+        orders: &mut Orders,
+        at: u32,
+        place: EntryIndex,
+    ) -> Quantity {
         let node = orders.nodes[at as usize];
         // Where there is no neighbour, the write goes to the node of `NONE`, which nobody reads.
         orders.nodes[node.prev as usize].next = node.next;

@@ -12,10 +12,10 @@ use crate::ledger::Balance;
 use crate::limits::{CoreConfig, Limits};
 use crate::orders::{Attributes, NIL, STAND_IN};
 use crate::references::KnownDeposit;
-use crate::taker::{Taker, Want};
+use crate::taker::{Remaining, Taker};
 use crate::transfers::{Ended, Remembered};
 use crate::withdrawals::HeldWithdrawal;
-use crate::work::{CancelMany, Work};
+use crate::work::{BackgroundTask, CancelMany};
 use rialto_model::{
     AccountId, CurrencyId, EngineId, InstrumentId, InstrumentSpec, MemberId, NewOrder, OrderId,
     OrderSize, Outcome, PPM, Price, RejectReason, Seq, Side, Timestamp, TradingRules, Transfer,
@@ -314,7 +314,7 @@ fn order(
         amended: false,
         limit,
         expire_at,
-        want: Want::Base(remaining),
+        want: Remaining::Base(remaining),
         filled,
         reserved,
         fees,
@@ -383,8 +383,8 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
         limit: from.price()?,
         expire_at: from.time()?,
         want: match from.bool()? {
-            false => Want::Base(from.quantity()?),
-            true => Want::Quote { left: from.amount()?, base_left: from.quantity()? },
+            false => Remaining::Base(from.quantity()?),
+            true => Remaining::Quote { left: from.amount()?, base_left: from.quantity()? },
         },
         filled: from.quantity()?,
         reserved: from.amount()?,
@@ -464,7 +464,7 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
             let market = from.u16()?;
             let listed = core.markets.get_mut(usize::from(market));
             from.needs(listed, "there is no such instrument")?.closing = true;
-            core.works.push(Work::Close(market));
+            core.works.push(BackgroundTask::Close(market));
             continue;
         }
         let account = account_slot(core, from)?;
@@ -481,7 +481,7 @@ fn works(core: &mut Core, from: &mut Reader<'_>) -> Result<()> {
         let upto = OrderId(from.u64()?);
         let cursor = listed(core, from)?;
         core.accounts.get_mut(account).under_way += 1;
-        core.works.push(Work::Cancel(CancelMany {
+        core.works.push(BackgroundTask::Cancel(CancelMany {
             account,
             market,
             side,

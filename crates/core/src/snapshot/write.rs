@@ -6,8 +6,8 @@ use crate::book::Slot;
 use crate::client_ids::Remembered;
 use crate::instruments::Market;
 use crate::orders::NIL;
-use crate::taker::{Taker, Want};
-use crate::work::Work;
+use crate::taker::{Remaining, Taker};
+use crate::work::BackgroundTask;
 use rialto_model::{
     Amount, ClientOrderId, CurrencyId, NewOrder, OrderSize, Outcome, Price, Quantity, Side, Text,
     Timestamp, TradingRules, Transfer,
@@ -247,11 +247,11 @@ impl Core {
         out.price(taker.limit);
         out.u64(taker.expire_at.0);
         match taker.want {
-            Want::Base(remaining) => {
+            Remaining::Base(remaining) => {
                 out.u8(0);
                 out.quantity(remaining);
             }
-            Want::Quote { left, base_left } => {
+            Remaining::Quote { left, base_left } => {
                 out.u8(1);
                 out.amount(left);
                 out.quantity(base_left);
@@ -298,11 +298,11 @@ impl Core {
         out.count(self.works.iter().len());
         for work in self.works.iter() {
             match work {
-                Work::Close(market) => {
+                BackgroundTask::Close(market) => {
                     out.u8(0);
                     out.u16(*market);
                 }
-                Work::Cancel(cancel) => {
+                BackgroundTask::Cancel(cancel) => {
                     out.u8(1);
                     out.u32(self.accounts.get(cancel.account).id.0);
                     out.u32(cancel.market.map_or(0, |market| u32::from(market) + 1));

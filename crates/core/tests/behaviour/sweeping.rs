@@ -80,7 +80,7 @@ fn a_mass_cancel_that_comes_on_the_way_is_about_all_orders_there_are() {
     assert_eq!(left.len(), MANY / 2 + 1);
     let spared = |instrument, side| (InstrumentId(instrument), side);
     let kinds = [spared(1, Side::Sell), spared(2, Side::Buy)];
-    let is_left = |order: &rialto_core::OrderView| {
+    let is_left = |order: &rialto_core::OrderState| {
         kinds.contains(&(order.instrument, order.side)) || order.id == later
     };
     assert!(left.iter().all(is_left));

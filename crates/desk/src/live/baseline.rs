@@ -1,6 +1,6 @@
 //! The state of a core as the baseline of a feed.
 
-use rialto_engine::{Core, OrderView};
+use rialto_engine::{Core, OrderState};
 use rialto_feed::{
     Baseline, BaselineAccount, BaselineBalance, BaselineEnded, BaselineInstrument, BaselineOrder,
     MemberView, Moment, WithdrawalView,
@@ -74,7 +74,7 @@ pub fn baseline_of(core: &Core) -> Baseline {
 
 /// What a baseline says of an order that rests in a book.
 #[must_use]
-pub fn baseline_order(order: &OrderView) -> BaselineOrder {
+pub fn baseline_order(order: &OrderState) -> BaselineOrder {
     let never = order.expire_at == Timestamp::MAX;
     BaselineOrder {
         order: order.id,

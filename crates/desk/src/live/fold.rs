@@ -47,7 +47,7 @@ pub(super) struct Folder {
 }
 
 /// Something that happened and that somebody is subscribed to.
-enum Told {
+enum FeedChange {
     Book(Arc<BookDelta>),
     Trade(PublicTrade),
     Ticker(Ticker),
@@ -55,16 +55,16 @@ enum Told {
 }
 
 /// A command with events that are somebody's own.
-struct Own {
+struct PrivateEvents {
     seq: Seq,
     time: Timestamp,
     events: Vec<Event>,
 }
 
 /// What one round found out.
-struct Round {
-    told: Vec<Told>,
-    own: Vec<Own>,
+struct FoldRound {
+    told: Vec<FeedChange>,
+    own: Vec<PrivateEvents>,
     last: Seq,
 }
 
@@ -157,11 +157,11 @@ impl Folder {
         folded.map(|_| telling)
     }
 
-    fn fold(&mut self, feed: &mut Feed, table: &Table) -> Result<Round, LiveError> {
+    fn fold(&mut self, feed: &mut Feed, table: &Table) -> Result<FoldRound, LiveError> {
         let began = Instant::now();
-        let mut round = Round { told: Vec::new(), own: Vec::new(), last: feed.seq() };
+        let mut round = FoldRound { told: Vec::new(), own: Vec::new(), last: feed.seq() };
         let mut time = feed.time();
-        let Round { told, own, last } = &mut round;
+        let FoldRound { told, own, last } = &mut round;
         let mut hear = |update: Update<'_>| {
             if !table.is_empty() {
                 listen(update, table, told);
@@ -193,7 +193,11 @@ impl Folder {
             }
             if is_own {
                 let (time, events) = record.decode().map_err(undecodable)?;
-                own.push(Own { seq, time, events: events.filter_map(Result::ok).collect() });
+                own.push(PrivateEvents {
+                    seq,
+                    time,
+                    events: events.filter_map(Result::ok).collect(),
+                });
             }
             (*last, time) = (seq, stamped);
             look -= 1;
@@ -206,10 +210,10 @@ impl Folder {
     }
 
     /// Tells subscribers.
-    fn tell(&self, round: &Round, table: &Table) {
-        let tell = Telling { table, names: &self.shared.names() };
+    fn tell(&self, round: &FoldRound, table: &Table) {
+        let tell = TablePublisher { table, names: &self.shared.names() };
         // Whoever is cut off at something public has then been told all of their own.
-        for Own { seq, time, events } in &round.own {
+        for PrivateEvents { seq, time, events } in &round.own {
             let accounts: BTreeSet<_> = events.iter().flat_map(owners).flatten().collect();
             for account in accounts {
                 for channel in [PrivateChannel::Orders, PrivateChannel::Fills] {
@@ -220,20 +224,20 @@ impl Folder {
         }
         for told in &round.told {
             match told {
-                Told::Book(delta) => {
+                FeedChange::Book(delta) => {
                     let (seq, what) = (delta.last_seq, What::Book(delta));
                     tell.of(Subscription::Book(delta.instrument), seq, what);
                     tell.of(Subscription::Top(delta.instrument), seq, what);
                 }
-                Told::Trade(trade) => {
+                FeedChange::Trade(trade) => {
                     let subscription = Subscription::Trades(trade.instrument);
                     tell.of(subscription, trade.at.seq, What::Trade(trade));
                 }
-                Told::Ticker(ticker) => {
+                FeedChange::Ticker(ticker) => {
                     let subscription = Subscription::Ticker(ticker.instrument);
                     tell.of(subscription, ticker.at.seq, What::Ticker(ticker));
                 }
-                Told::Balance(balance) => {
+                FeedChange::Balance(balance) => {
                     let subscription = Subscription::Own(PrivateChannel::Balances, balance.account);
                     tell.of(subscription, balance.updated, What::Balance(balance));
                 }
@@ -255,12 +259,12 @@ impl Folder {
 }
 
 /// Tells those in a table.
-struct Telling<'a> {
+struct TablePublisher<'a> {
     table: &'a Table,
     names: &'a Names,
 }
 
-impl Telling<'_> {
+impl TablePublisher<'_> {
     fn of(&self, subscription: Subscription, seq: Seq, what: What<'_>) {
         let listeners = self.table.of(subscription);
         if !listeners.is_empty() {
@@ -271,25 +275,25 @@ impl Telling<'_> {
 }
 
 /// Keeps a copy of what somebody is subscribed to.
-fn listen(update: Update<'_>, table: &Table, told: &mut Vec<Told>) {
+fn listen(update: Update<'_>, table: &Table, told: &mut Vec<FeedChange>) {
     let wanted = |subscription| !table.of(subscription).is_empty();
     match update {
         Update::Book(delta) => {
             let instrument = delta.instrument;
             if wanted(Subscription::Book(instrument)) || wanted(Subscription::Top(instrument)) {
-                told.push(Told::Book(Arc::new(delta.clone())));
+                told.push(FeedChange::Book(Arc::new(delta.clone())));
             }
         }
         Update::Trade(trade) if wanted(Subscription::Trades(trade.instrument)) => {
-            told.push(Told::Trade(*trade));
+            told.push(FeedChange::Trade(*trade));
         }
         Update::Ticker(ticker) if wanted(Subscription::Ticker(ticker.instrument)) => {
-            told.push(Told::Ticker(*ticker));
+            told.push(FeedChange::Ticker(*ticker));
         }
         Update::Balance(balance)
             if wanted(Subscription::Own(PrivateChannel::Balances, balance.account)) =>
         {
-            told.push(Told::Balance(*balance));
+            told.push(FeedChange::Balance(*balance));
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! The venue itself: what it lists, how it is, how far it has come.
 
 use super::{Known, Unanswered};
-use crate::{FoldCounts, Grant, Listing, LiveError, Needs, Took};
+use crate::{FoldCounts, Grant, Listing, LiveError, Needs, RequestDuration};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_engine::{ClockReport, Health, Level, Marks, Stats};
 use rialto_model::{Currency, CurrencyCode, RejectReason, Seq, Symbol};
@@ -85,7 +85,7 @@ pub struct Report {
     /// What the feed has counted.
     pub counts: FoldCounts,
     /// How long requests took.
-    pub requests: Vec<Took>,
+    pub requests: Vec<RequestDuration>,
 }
 
 /// Makes queries of these that everybody may ask.

@@ -1,9 +1,9 @@
 //! Reading released events.
 
 use super::Block;
-use super::ring::Found;
+use super::ring::RingLookup;
 use crate::marks::Phase;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_log::{ReadError, Reader, Segments};
 use rialto_model::{DecodeError, EventIter, Seq, Timestamp, decode_events};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ pub struct ReadEventsError(#[from] ReadError);
 /// does not. It never holds the engine back.
 pub struct EventReader {
     next: Seq,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
     log: Segments,
     /// Where it is in the event log, while it is behind.
     behind: Option<Reader>,
 }
 
 impl EventReader {
-    pub(crate) fn new(from: Seq, venue: Arc<Venue>, log: Segments) -> Self {
-        Self { next: from.max(Seq(1)), venue, log, behind: None }
+    pub(crate) fn new(from: Seq, state: Arc<EngineState>, log: Segments) -> Self {
+        Self { next: from.max(Seq(1)), state, log, behind: None }
     }
 
     /// The sequence that the next batch begins with.
@@ -38,13 +38,13 @@ impl EventReader {
     /// Another reader of the same engine, from another sequence on.
     #[must_use]
     pub fn again(&self, from: Seq) -> EventReader {
-        Self::new(from, Arc::clone(&self.venue), self.log.clone())
+        Self::new(from, Arc::clone(&self.state), self.log.clone())
     }
 
     /// The last sequence that everyone may see.
     #[must_use]
     pub fn released(&self) -> Seq {
-        self.venue.progression.released()
+        self.state.progression.released()
     }
 
     /// The oldest sequence whose events are in the event log; the next one if it holds none.
@@ -58,13 +58,13 @@ impl EventReader {
     /// # Errors
     /// The event log is damaged or the disk failed; the error names file and offset.
     pub fn try_next(&mut self) -> Result<Option<EventBatch>, ReadEventsError> {
-        let block = match self.venue.events.find(self.next) {
-            Found::Here(block) => {
+        let block = match self.state.events.find(self.next) {
+            RingLookup::Here(block) => {
                 self.behind = None;
                 block
             }
-            Found::Ahead if self.next > self.venue.progression.recorded() => return Ok(None),
-            Found::Ahead | Found::Behind => match self.read_log()? {
+            RingLookup::Ahead if self.next > self.state.progression.recorded() => return Ok(None),
+            RingLookup::Ahead | RingLookup::Behind => match self.read_log()? {
                 Some(block) => Arc::new(block),
                 None => return Ok(None),
             },
@@ -86,7 +86,7 @@ impl EventReader {
         let deadline = Instant::now().checked_add(timeout);
         loop {
             // Asked before looking: what was published before the end is then still found.
-            let over = self.venue.progression.phase() >= Phase::Stopped;
+            let over = self.state.progression.phase() >= Phase::Stopped;
             if let Some(batch) = self.try_next()? {
                 return Ok(Some(batch));
             }
@@ -97,17 +97,17 @@ impl EventReader {
             if over || left.is_zero() {
                 return Ok(None);
             }
-            let ended = || self.venue.progression.phase() >= Phase::Stopped;
-            self.venue.events.wait(self.next, left, ended);
+            let ended = || self.state.progression.phase() >= Phase::Stopped;
+            self.state.events.wait(self.next, left, ended);
         }
     }
 
     /// Whether the engine has ended and everything that it released has been read here.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.venue.progression.phase() >= Phase::Stopped
-            && self.next > self.venue.progression.recorded()
-            && !matches!(self.venue.events.find(self.next), Found::Here(_))
+        self.state.progression.phase() >= Phase::Stopped
+            && self.next > self.state.progression.recorded()
+            && !matches!(self.state.events.find(self.next), RingLookup::Here(_))
     }
 
     fn read_log(&mut self) -> Result<Option<Block>, ReadError> {
@@ -115,7 +115,7 @@ impl EventReader {
             Some(reader) => reader,
             None => Reader::open(&self.log, self.next.0)?,
         };
-        reader.set_end(self.venue.progression.recorded().0);
+        reader.set_end(self.state.progression.recorded().0);
         let block = reader.next_group()?.map(|group| {
             let mut block = Block::default();
             let records = group.last_seq() + 1 - group.first_seq();

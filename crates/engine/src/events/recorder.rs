@@ -6,9 +6,9 @@ use crate::batch::Batch;
 use crate::health::Fault;
 use crate::io_watch::Watched;
 use crate::marks::Phase;
-use crate::prepare::Supplied;
+use crate::prepare::PreparedWriter;
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_log::{Commit, WriteError};
 use rialto_model::Seq;
 use std::sync::Arc;
@@ -22,24 +22,24 @@ use std::sync::atomic::{Ordering, fence};
 /// gives again.
 pub(crate) struct EventWriter {
     /// `None` only after the end.
-    log: Option<Supplied>,
+    log: Option<PreparedWriter>,
     inbox: rtrb::Consumer<Box<Batch>>,
     free: rtrb::Producer<Box<Batch>>,
     chain: Chain,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
     level: Level,
 }
 
 impl EventWriter {
     pub(crate) fn new(
-        log: Supplied,
+        log: PreparedWriter,
         inbox: rtrb::Consumer<Box<Batch>>,
         free: rtrb::Producer<Box<Batch>>,
         chain: Chain,
-        venue: Arc<Venue>,
+        state: Arc<EngineState>,
         level: Level,
     ) -> Self {
-        Self { log: Some(log), inbox, free, chain, venue, level }
+        Self { log: Some(log), inbox, free, chain, state, level }
     }
 
     pub(crate) fn step(&mut self) -> Progress {
@@ -55,7 +55,7 @@ impl EventWriter {
         };
         result.unwrap_or_else(|error| {
             self.log = None;
-            self.venue.fail(Fault::EventLog(error));
+            self.state.fail(Fault::EventLog(error));
             Progress::Finished
         })
     }
@@ -64,44 +64,44 @@ impl EventWriter {
         let Some(log) = &mut self.log else { return Ok(()) };
         let events = &mut batch.events;
         let (first, records) = (Seq(events.first_seq()), u64::from(events.records()));
-        debug_assert!(Seq(events.last_seq()) <= self.venue.progression.released());
-        self.venue.events.publish(first, records, events.body());
+        debug_assert!(Seq(events.last_seq()) <= self.state.progression.released());
+        self.state.events.publish(first, records, events.body());
         self.chain.extend(records, events.body());
         let note = GroupNote { chain: self.chain.value(), level: self.level };
         events.set_caller(note.encode());
-        let io = self.venue.io.begin(Watched::EventLog, self.venue.clock.passed());
+        let io = self.state.io.begin(Watched::EventLog, self.state.clock.passed());
         log.writer.set_rules_version(batch.rules_version);
         let written = log.write(events, Commit::Written)?;
         drop(io);
-        self.venue.stats.count_event_group(written);
+        self.state.stats.count_event_group(written);
         let last = Seq(events.last_seq());
-        self.venue.progression.advance_recorded(last);
+        self.state.progression.advance_recorded(last);
         // As in `Engine::on_recorded`: of the two, one sees the other.
         fence(Ordering::SeqCst);
-        if let Some(tell) = self.venue.on_recorded.get() {
+        if let Some(tell) = self.state.on_recorded.get() {
             tell(last);
         }
         // The sequencer may be gone; then nobody needs the batch any more.
         let _ = self.free.push(batch);
-        self.venue.sequencer.notify();
+        self.state.sequencer.notify();
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), WriteError> {
         if let Some(log) = self.log.take() {
-            let io = self.venue.io.begin(Watched::EventLog, self.venue.clock.passed());
+            let io = self.state.io.begin(Watched::EventLog, self.state.clock.passed());
             log.writer.close()?;
             drop(io);
         }
-        self.venue.enter(Phase::Stopped);
+        self.state.enter(Phase::Stopped);
         Ok(())
     }
 }
 
 impl Drop for EventWriter {
     fn drop(&mut self) {
-        if self.log.is_some() && self.venue.progression.phase() < Phase::Stopped {
-            self.venue.fail(Fault::Panicked("event log"));
+        if self.log.is_some() && self.state.progression.phase() < Phase::Stopped {
+            self.state.fail(Fault::Panicked("event log"));
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct EventRing {
 }
 
 /// What the ring has to say about a sequence.
-pub(crate) enum Found {
+pub(crate) enum RingLookup {
     /// It is in this block.
     Here(Arc<Block>),
     /// It has left the ring, or was never in it.
@@ -65,17 +65,17 @@ impl EventRing {
         }
     }
 
-    pub(crate) fn find(&self, seq: Seq) -> Found {
+    pub(crate) fn find(&self, seq: Seq) -> RingLookup {
         Self::find_in(&self.lock(), seq)
     }
 
-    fn find_in(blocks: &VecDeque<Arc<Block>>, seq: Seq) -> Found {
+    fn find_in(blocks: &VecDeque<Arc<Block>>, seq: Seq) -> RingLookup {
         let after = blocks.partition_point(|block| block.first() <= seq);
         match after.checked_sub(1).and_then(|index| blocks.get(index)) {
-            Some(block) if block.last() >= seq => Found::Here(Arc::clone(block)),
-            Some(_) => Found::Ahead,
-            None if blocks.is_empty() => Found::Ahead,
-            None => Found::Behind,
+            Some(block) if block.last() >= seq => RingLookup::Here(Arc::clone(block)),
+            Some(_) => RingLookup::Ahead,
+            None if blocks.is_empty() => RingLookup::Ahead,
+            None => RingLookup::Behind,
         }
     }
 
@@ -84,7 +84,7 @@ impl EventRing {
     pub(crate) fn wait(&self, seq: Seq, timeout: Duration, give_up: impl Fn() -> bool) {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let blocks = self.lock();
-        if matches!(Self::find_in(&blocks, seq), Found::Ahead) && !give_up() {
+        if matches!(Self::find_in(&blocks, seq), RingLookup::Ahead) && !give_up() {
             let _ = self.published.wait_timeout(blocks, timeout);
         }
         self.waiting.fetch_sub(1, Ordering::SeqCst);

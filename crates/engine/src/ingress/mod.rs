@@ -1,10 +1,10 @@
 //! The way in and the way of the answer: one pair of bounded rings for each producer.
 
-mod lane;
+mod producers;
 mod replies;
 mod submitter;
 
-pub(crate) use lane::{Answer, Lane, LaneSet, LaneTable};
+pub(crate) use producers::{PendingReply, ProducerRings, ProducerSet, ProducerTable};
 pub use replies::{OutcomeUnknown, Replies, Reply};
 pub use submitter::{Submission, SubmitError, Submitter};
 

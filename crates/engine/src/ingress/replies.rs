@@ -1,9 +1,9 @@
 //! The reading half of a producer: where replies are held back until their mark has passed.
 
-use super::lane::{Answer, LaneShared};
+use super::producers::{PendingReply, ProducerShared};
 use crate::Level;
 use crate::marks::Phase;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_model::{Outcome, Seq, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,21 +30,21 @@ pub struct Reply {
 
 /// The reading half of a [`Producer`](crate::Producer).
 pub struct Replies {
-    ring: rtrb::Consumer<Answer>,
+    ring: rtrb::Consumer<PendingReply>,
     /// The marks by level as they were last read.
     passed: [Seq; Level::ALL.len()],
     taken: u64,
-    shared: Arc<LaneShared>,
-    venue: Arc<Venue>,
+    shared: Arc<ProducerShared>,
+    state: Arc<EngineState>,
 }
 
 impl Replies {
     pub(super) fn new(
-        ring: rtrb::Consumer<Answer>,
-        shared: Arc<LaneShared>,
-        venue: Arc<Venue>,
+        ring: rtrb::Consumer<PendingReply>,
+        shared: Arc<ProducerShared>,
+        state: Arc<EngineState>,
     ) -> Self {
-        Self { ring, passed: [Seq::ZERO; Level::ALL.len()], taken: 0, shared, venue }
+        Self { ring, passed: [Seq::ZERO; Level::ALL.len()], taken: 0, shared, state }
     }
 
     /// The next reply, if there is one.
@@ -52,7 +52,7 @@ impl Replies {
     pub fn try_reply(&mut self) -> Option<Reply> {
         let Ok(&answer) = self.ring.peek() else { return self.leftover() };
         if answer.seq > self.passed[answer.gate as usize] {
-            let marks = &self.venue.progression;
+            let marks = &self.state.progression;
             // The phase is read first: a mark that was reached before the end is then seen.
             let over = marks.phase() >= Phase::Stopped;
             self.passed[answer.gate as usize] = marks.of(answer.gate);
@@ -66,7 +66,7 @@ impl Replies {
     /// The next reply, waiting up to `timeout` for it.
     pub fn reply_timeout(&mut self, timeout: Duration) -> Option<Reply> {
         let shared = Arc::clone(&self.shared);
-        let wait = self.venue.wait;
+        let wait = self.state.wait;
         let mut deadline = None;
         loop {
             let mut left = Some(timeout);
@@ -93,16 +93,16 @@ impl Replies {
         self.shared.wake();
     }
 
-    fn hand_out(&mut self, answer: Answer, outcome: Option<Outcome>) -> Option<Reply> {
+    fn hand_out(&mut self, answer: PendingReply, outcome: Option<Outcome>) -> Option<Reply> {
         let _ = self.ring.pop();
         self.count();
-        let Answer { token, seq, time, .. } = answer;
+        let PendingReply { token, seq, time, .. } = answer;
         Some(Reply { token, seq, time, result: outcome.ok_or(OutcomeUnknown) })
     }
 
     /// What was submitted too late to be sequenced: known once the sequencer has ended.
     fn leftover(&mut self) -> Option<Reply> {
-        if self.venue.progression.phase() < Phase::Stopped {
+        if self.state.progression.phase() < Phase::Stopped {
             return None;
         }
         let shared = Arc::clone(&self.shared);

@@ -1,10 +1,10 @@
 //! The submitting half of a producer.
 
 use super::PRODUCERS_MAX;
-use super::lane::LaneShared;
+use super::producers::ProducerShared;
 use crate::Level;
 use crate::marks::Phase;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_model::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -45,18 +45,18 @@ pub struct Submitter {
     submitted: u64,
     /// The last known count of replies handed out; behind the truth, never ahead of it.
     taken: u64,
-    shared: Arc<LaneShared>,
-    venue: Arc<Venue>,
+    shared: Arc<ProducerShared>,
+    state: Arc<EngineState>,
 }
 
 impl Submitter {
     pub(super) fn new(
         ring: Option<rtrb::Producer<Submission>>,
         capacity: usize,
-        shared: Arc<LaneShared>,
-        venue: Arc<Venue>,
+        shared: Arc<ProducerShared>,
+        state: Arc<EngineState>,
     ) -> Self {
-        Self { ring, capacity: capacity as u64, submitted: 0, taken: 0, shared, venue }
+        Self { ring, capacity: capacity as u64, submitted: 0, taken: 0, shared, state }
     }
 
     /// Submits a command; see [`Producer::submit`](crate::Producer::submit).
@@ -88,8 +88,8 @@ impl Submitter {
     #[inline]
     fn tell(&self) {
         // The fence in there stands between the push and the look at the phase.
-        self.venue.sequencer.notify();
-        if self.venue.progression.phase() >= Phase::Stopped {
+        self.state.sequencer.notify();
+        if self.state.progression.phase() >= Phase::Stopped {
             self.shared.wake();
         }
     }
@@ -118,17 +118,17 @@ impl Submitter {
     /// Room for more, or why there is none.
     #[inline]
     fn room(&mut self) -> Result<u64, SubmitError> {
-        if self.venue.progression.phase() != Phase::Running {
+        if self.state.progression.phase() != Phase::Running {
             return Err(SubmitError::Stopped);
         }
-        if self.venue.is_stalled() {
-            self.venue.stats.count_busy();
+        if self.state.is_stalled() {
+            self.state.stats.count_busy();
             return Err(SubmitError::Busy);
         }
         if self.submitted - self.taken >= self.capacity {
             self.taken = self.shared.taken.0.load(Ordering::Acquire);
             if self.submitted - self.taken >= self.capacity {
-                self.venue.stats.count_busy();
+                self.state.stats.count_busy();
                 return Err(SubmitError::Busy);
             }
         }
@@ -137,10 +137,10 @@ impl Submitter {
 }
 
 impl Drop for Submitter {
-    /// Has the sequencer let go of a lane that nobody will submit to again.
+    /// Has the sequencer let go of a producer that nobody will submit to again.
     fn drop(&mut self) {
         self.ring = None;
-        self.venue.sequencer.notify();
+        self.state.sequencer.notify();
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
         let (mut submitter, mut replies) = engine.producer().split();
         let late = Submission { token: 7, command: Command::Tick, level: None };
         assert_eq!(submitter.push(late), Ok(()));
-        engine.venue.fail(crate::Fault::Panicked("sequencer"));
+        engine.state.fail(crate::Fault::Panicked("sequencer"));
         let reply = replies.try_reply().expect("an answer");
         assert_eq!((reply.token, reply.result), (7, Err(crate::OutcomeUnknown)));
     }

@@ -7,7 +7,7 @@ use crate::config::EngineConfig;
 use crate::events::{Chain, GroupNote};
 use crate::parts::Sources;
 use crate::replay::{Commands, EVENTS_DIR, JOURNAL_DIR, ReplayError};
-use crate::sabotage::{Sabotage, Switch};
+use crate::sabotage::{Sabotage, SabotageSwitch};
 use crate::snapshot::SnapshotStore;
 use rialto_core::{Core, CoreConfig, RULES_VERSIONS};
 use rialto_disk::{DirLock, Disk};
@@ -39,7 +39,8 @@ pub(crate) fn recover(
     let dir = &config.data_dir;
     disk.create_dir_all(dir)?;
     let lock = disk.lock(dir)?;
-    let store = SnapshotStore::new(Arc::clone(disk), dir, config.engine, config.vault(sources));
+    let store =
+        SnapshotStore::new(Arc::clone(disk), dir, config.engine, config.snapshot_cipher(sources));
     store.prepare()?;
     let mut report = RecoveryReport::default();
     let headers = good_headers(&store, config, &mut report)?;
@@ -286,13 +287,13 @@ fn describe(cut: &Cut) -> String {
 pub(crate) struct Replay {
     journal: Segments,
     group_bytes: usize,
-    switch: Switch,
+    switch: SabotageSwitch,
 }
 
 impl Replay {
     /// `group_bytes` holds the longest record of an event log, at least.
     pub(crate) fn new(journal: Segments, group_bytes: usize) -> Self {
-        Self { journal, group_bytes, switch: Switch::default() }
+        Self { journal, group_bytes, switch: SabotageSwitch::default() }
     }
 
     /// Brings the core to `end` and hands out its events in groups, each with the version of the rules

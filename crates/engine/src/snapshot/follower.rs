@@ -5,7 +5,7 @@ use crate::Level;
 use crate::marks::Phase;
 use crate::replay::{self, ReplayError};
 use crate::signal::Progress;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_core::{Core, EventCount};
 use rialto_log::{Reader, Segments};
 use rialto_model::Seq;
@@ -22,7 +22,7 @@ pub(crate) struct Follower {
     store: SnapshotStore,
     kept: usize,
     journal: Segments,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
     hash_key: u64,
 }
 
@@ -31,14 +31,14 @@ impl Follower {
         store: SnapshotStore,
         kept: usize,
         journal: Segments,
-        venue: Arc<Venue>,
+        state: Arc<EngineState>,
         hash_key: u64,
     ) -> Self {
-        Self { core: None, reader: None, target: None, store, kept, journal, venue, hash_key }
+        Self { core: None, reader: None, target: None, store, kept, journal, state, hash_key }
     }
 
     pub(crate) fn step(&mut self) -> Progress {
-        if self.venue.progression.phase() >= Phase::Stopped {
+        if self.state.progression.phase() >= Phase::Stopped {
             return Progress::Finished;
         }
         let Some(target) = self.target.or_else(|| self.next_target()) else {
@@ -49,32 +49,32 @@ impl Follower {
             Ok(false) => {}
             Ok(true) => {
                 self.target = None;
-                self.venue.stats.count_snapshot(true);
-                self.venue.snapshots.made(target);
-                self.venue.sequencer.notify();
+                self.state.stats.count_snapshot(true);
+                self.state.snapshots.made(target);
+                self.state.sequencer.notify();
             }
             Err(error) => {
                 (self.core, self.reader, self.target) = (None, None, None);
-                self.venue.stats.count_snapshot(false);
+                self.state.stats.count_snapshot(false);
                 let told = replay::tell(&error);
                 tracing::warn!("no snapshot at sequence {target} could be made: {told}");
-                self.venue.snapshots.failed(target, told);
-                self.venue.sequencer.notify();
+                self.state.snapshots.failed(target, told);
+                self.state.sequencer.notify();
             }
         }
         Progress::Worked
     }
 
     fn next_target(&self) -> Option<Seq> {
-        let synced = self.venue.progression.of(Level::Synced);
-        match self.venue.snapshots.wanted() {
+        let synced = self.state.progression.of(Level::Synced);
+        match self.state.snapshots.wanted() {
             Some(wanted) if wanted <= synced => Some(wanted),
             Some(wanted) => {
-                self.venue.sync_wanted.fetch_max(wanted.0, Ordering::AcqRel);
-                self.venue.journal.notify();
+                self.state.sync_wanted.fetch_max(wanted.0, Ordering::AcqRel);
+                self.state.journal.notify();
                 None
             }
-            None => self.venue.snapshots.is_due(synced).then_some(synced),
+            None => self.state.snapshots.is_due(synced).then_some(synced),
         }
     }
 
@@ -83,7 +83,7 @@ impl Follower {
         let core = match &mut self.core {
             Some(core) => core,
             empty => {
-                let newest = self.venue.snapshots.durable();
+                let newest = self.state.snapshots.durable();
                 empty.insert(self.store.load(newest, self.hash_key)?.1)
             }
         };

@@ -1,14 +1,14 @@
 //! Snapshots: where they lie, how they are asked for, and who makes them.
 
-mod desk;
+mod cipher;
 mod file;
 mod follower;
+mod requests;
 mod store;
-mod vault;
 
-pub(crate) use desk::SnapshotDesk;
-pub use desk::{SnapshotFailed, SnapshotTicket};
+pub(crate) use cipher::SnapshotCipher;
 pub use file::SnapshotFileError;
 pub(crate) use follower::Follower;
+pub(crate) use requests::SnapshotRequests;
+pub use requests::{SnapshotFailed, SnapshotTicket};
 pub(crate) use store::{SNAPSHOTS_DIR, SnapshotStore};
-pub(crate) use vault::Vault;

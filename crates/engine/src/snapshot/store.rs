@@ -1,7 +1,7 @@
 //! The directory of snapshots.
 
+use super::cipher::SnapshotCipher;
 use super::file::{HEADER_BYTES, SnapshotFileError, SnapshotHeader};
-use super::vault::Vault;
 use rialto_core::Core;
 use rialto_disk::{Access, Disk, DiskError};
 use rialto_model::{EngineId, Seq};
@@ -19,7 +19,7 @@ pub(crate) struct SnapshotStore {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     engine: EngineId,
-    vault: Vault,
+    cipher: SnapshotCipher,
 }
 
 impl SnapshotStore {
@@ -27,9 +27,9 @@ impl SnapshotStore {
         disk: Arc<dyn Disk>,
         data_dir: &Path,
         engine: EngineId,
-        vault: Vault,
+        cipher: SnapshotCipher,
     ) -> Self {
-        Self { disk, dir: data_dir.join(SNAPSHOTS_DIR), engine, vault }
+        Self { disk, dir: data_dir.join(SNAPSHOTS_DIR), engine, cipher }
     }
 
     /// Makes the directory and removes what an interrupted writing left behind.
@@ -89,7 +89,7 @@ impl SnapshotStore {
         let read = file.read_full_at(HEADER_BYTES as u64, &mut stored)?;
         stored.truncate(read);
         header.check_stored(&path, &stored)?;
-        let content = self.vault.open(&header, stored);
+        let content = self.cipher.open(&header, stored);
         let content = content.map_err(|error| SnapshotFileError::Sealed { file: path, error })?;
         Ok((header, content))
     }
@@ -120,7 +120,7 @@ impl SnapshotStore {
         content: Vec<u8>,
     ) -> Result<PathBuf, SnapshotFileError> {
         let path = self.path(header.seq());
-        let stored = self.vault.seal(&mut header, content);
+        let stored = self.cipher.seal(&mut header, content);
         let stored =
             stored.map_err(|error| SnapshotFileError::Sealed { file: path.clone(), error })?;
         let unfinished = self.dir.join(format!("{:020}{UNFINISHED_SUFFIX}", header.seq().0));

@@ -9,7 +9,7 @@ pub(crate) use lines::Lines;
 use rialto_disk::{Disk, SimDisk};
 use rialto_engine::{
     Clock, Engine, EngineConfig, Health, Level, ManualClock, Producer, RecoveryReport, Reply,
-    Sources, StartError, Stepped, Wait,
+    Sources, StartError, Stepped, WaitStrategy,
 };
 use rialto_model::*;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(crate) fn config(dir: &Path, level: Level) -> EngineConfig {
         segment_bytes: 2 << 20,
         group_bytes_max: EngineConfig::GROUP_BYTES_MIN,
         snapshot_every: u64::MAX,
-        wait: Wait { spins: 0, yields: 0 },
+        wait: WaitStrategy { spins: 0, yields: 0 },
         ..EngineConfig::default()
     }
 }

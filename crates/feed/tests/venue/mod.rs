@@ -166,7 +166,7 @@ impl Venue {
         }
     }
 
-    fn compare_order(&self, order: &rialto_core::OrderView) {
+    fn compare_order(&self, order: &rialto_core::OrderState) {
         let view = self.feed.order(order.id).unwrap();
         assert!(view.status.is_open() && view.resting);
         assert_eq!(view.filled.0 > 0, view.status == OrderStatus::PartiallyFilled);

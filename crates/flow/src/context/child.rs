@@ -9,8 +9,8 @@ use crate::flow::Flow;
 use crate::flows::Target;
 use crate::history::{Ending, Kind, Place};
 use crate::observe::Observed;
-use crate::retry::Retry;
-use crate::run::Met;
+use crate::retry::RetryPolicy;
+use crate::run::Replayed;
 use crate::run::replay::Recorded;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -43,7 +43,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
         U: FnMut(F::Output) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
     {
-        self.undo = Some(Undo::new(self.place, self.name, Retry::forever(), undo));
+        self.undo = Some(Undo::new(self.place, self.name, RetryPolicy::forever(), undo));
         self
     }
 
@@ -57,20 +57,20 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
             })
         };
         match cx.meet(place, Kind::Child, name) {
-            Met::Recorded(Recorded::Finished { output, .. }, order) => {
+            Replayed::Recorded(Recorded::Finished { output, .. }, order) => {
                 let value = decode(&output);
                 if let Some(undo) = undo {
                     cx.undo_list().push(order, undo, output);
                 }
                 return value;
             }
-            Met::Recorded(Recorded::Failed { error, .. }, _) => {
+            Replayed::Recorded(Recorded::Failed { error, .. }, _) => {
                 return Err(FlowError::from_stored(&error));
             }
             // Nothing else is recorded of a child.
-            Met::Recorded(..) | Met::Changed => std::future::pending().await,
-            Met::Refused(error) => return Err(error),
-            Met::Fresh => {}
+            Replayed::Recorded(..) | Replayed::Changed => std::future::pending().await,
+            Replayed::Refused(error) => return Err(error),
+            Replayed::Fresh => {}
         }
         cx.observe(Observed::StepBegan { kind: Kind::Child, name, attempt: 1 });
         let failed = |message: String| FlowError::Child { name: name.to_owned(), message };

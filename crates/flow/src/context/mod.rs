@@ -17,7 +17,7 @@ use crate::error::FlowError;
 use crate::flow::Flow;
 use crate::history::{Ending, Kind, Place, Stuck};
 use crate::observe::Observed;
-use crate::run::{Met, Run, encode, mix};
+use crate::run::{Replayed, Run, encode, mix};
 use crate::{FlowId, store::RunNumber};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,14 +72,14 @@ impl<'a> FlowContext<'a> {
     /// finished and that is confirmed, it is never executed again in this run.
     ///
     /// ```
-    /// # use rialto_flow::{FlowContext, FlowError, Retry, StepError};
+    /// # use rialto_flow::{FlowContext, FlowError, RetryPolicy, StepError};
     /// # use std::time::Duration;
     /// # async fn reserve(_: u64) -> Result<u32, StepError> { Ok(1) }
     /// # async fn release(_: u32) -> Result<(), StepError> { Ok(()) }
     /// # async fn flow(cx: &FlowContext<'_>, amount: u64) -> Result<(), FlowError> {
     /// let held: u32 = cx
     ///     .step("reserve", || reserve(amount))
-    ///     .retry(Retry::exponential(5))
+    ///     .retry(RetryPolicy::exponential(5))
     ///     .timeout(Duration::from_secs(2))
     ///     .compensate(release)
     ///     .await?;
@@ -185,13 +185,13 @@ impl<'a> FlowContext<'a> {
         Arc::as_ptr(&self.run) as usize
     }
 
-    fn meet(&self, place: Place, kind: Kind, name: &'static str) -> Met {
+    fn meet(&self, place: Place, kind: Kind, name: &'static str) -> Replayed {
         if self.run.services.stopped.load(Ordering::Acquire) {
-            return Met::Changed;
+            return Replayed::Changed;
         }
         let run = &self.run;
         if !run.is_resumed() {
-            return Met::Fresh;
+            return Replayed::Fresh;
         }
         run.state().meet((run.id, run.flow, run.version), place, kind, name)
     }

@@ -7,8 +7,8 @@ use crate::FlowId;
 use crate::error::{FlowError, StepError};
 use crate::history::{Entry, Kind, Place};
 use crate::observe::Observed;
-use crate::retry::Retry;
-use crate::run::Met;
+use crate::retry::RetryPolicy;
+use crate::run::Replayed;
 use crate::run::replay::Recorded;
 use crate::store::{InboxMark, OutboxMessage};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct Step<'c, 'a, T, F> {
 
 /// What not every step has.
 pub(super) struct Extras<'c, 'a, T> {
-    retry: Retry,
+    retry: RetryPolicy,
     timeout: Option<Duration>,
     undo: Option<Undo<'a>>,
     send: Option<Sender<'c, T>>,
@@ -61,7 +61,13 @@ pub(super) struct Extras<'c, 'a, T> {
 
 impl<T> Default for Extras<'_, '_, T> {
     fn default() -> Self {
-        Self { retry: Retry::never(), timeout: None, undo: None, send: None, marks: Vec::new() }
+        Self {
+            retry: RetryPolicy::never(),
+            timeout: None,
+            undo: None,
+            send: None,
+            marks: Vec::new(),
+        }
     }
 }
 
@@ -84,7 +90,7 @@ where
     }
 
     /// Tries again after errors that are marked as retryable. Without it the first error is final.
-    pub fn retry(mut self, retry: Retry) -> Self {
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
         self.extras().retry = retry;
         self
     }
@@ -104,12 +110,12 @@ where
         U: FnMut(T) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
     {
-        self.compensate_with(Retry::forever(), undo)
+        self.compensate_with(RetryPolicy::forever(), undo)
     }
 
     /// As [`Step::compensate`], with a limit to the attempts. When they are used up the run is
     /// [stuck](crate::RunError::Stuck).
-    pub fn compensate_with<U, UFut>(mut self, retry: Retry, undo: U) -> Self
+    pub fn compensate_with<U, UFut>(mut self, retry: RetryPolicy, undo: U) -> Self
     where
         U: FnMut(T) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
@@ -135,7 +141,7 @@ where
     pub(super) async fn execute(mut self) -> Result<T, FlowError> {
         let (cx, name, place) = (self.cx, self.name, self.place);
         match cx.meet(place, Kind::Step, name) {
-            Met::Recorded(Recorded::Finished { output, .. }, order) => {
+            Replayed::Recorded(Recorded::Finished { output, .. }, order) => {
                 let value = postcard::from_bytes(&output).map_err(|error| FlowError::Codec {
                     name: name.to_owned(),
                     reason: error.to_string(),
@@ -145,13 +151,13 @@ where
                 }
                 return value;
             }
-            Met::Recorded(Recorded::Failed { error, .. }, _) => {
+            Replayed::Recorded(Recorded::Failed { error, .. }, _) => {
                 return Err(FlowError::from_stored(&error));
             }
             // Nothing else is recorded of a step.
-            Met::Recorded(..) | Met::Changed => std::future::pending().await,
-            Met::Refused(error) => return Err(error),
-            Met::Fresh => self.check_may_begin()?,
+            Replayed::Recorded(..) | Replayed::Changed => std::future::pending().await,
+            Replayed::Refused(error) => return Err(error),
+            Replayed::Fresh => self.check_may_begin()?,
         }
         match self.attempt().await {
             Ok(value) => self.finish(value).await,
@@ -189,7 +195,7 @@ where
         let (cx, name, kind) = (self.cx, self.name, Kind::Step);
         let key = self.key();
         let (retry, timeout) =
-            self.extras.as_ref().map_or((Retry::never(), None), |it| (it.retry, it.timeout));
+            self.extras.as_ref().map_or((RetryPolicy::never(), None), |it| (it.retry, it.timeout));
         let mut failed = 0;
         loop {
             cx.observe(Observed::StepBegan { kind, name, attempt: failed + 1 });

@@ -4,7 +4,7 @@ use super::FlowContext;
 use crate::error::{FlowError, StepError};
 use crate::history::{Entry, Place};
 use crate::observe::Observed;
-use crate::retry::Retry;
+use crate::retry::RetryPolicy;
 use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ type Call<'a> = Box<dyn FnMut(&[u8]) -> UndoFuture<'a> + Send + 'a>;
 pub(super) struct Undo<'a> {
     place: Place,
     name: &'static str,
-    retry: Retry,
+    retry: RetryPolicy,
     call: Call<'a>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Undo<'a> {
     pub(super) fn new<T, U, Fut>(
         place: Place,
         name: &'static str,
-        retry: Retry,
+        retry: RetryPolicy,
         mut undo: U,
     ) -> Self
     where

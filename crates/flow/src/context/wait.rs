@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::error::FlowError;
 use crate::history::{Entry, Kind, Place};
 use crate::observe::Observed;
-use crate::run::Met;
+use crate::run::Replayed;
 use crate::run::replay::Recorded;
 use serde::de::DeserializeOwned;
 use std::future::{Future, poll_fn};
@@ -110,16 +110,16 @@ async fn wait(
 ) -> Result<Option<Vec<u8>>, FlowError> {
     let run = &*cx.run;
     let recorded_until = match cx.meet(place, Kind::Wait, name) {
-        Met::Recorded(Recorded::Received { event, .. }, _) => {
+        Replayed::Recorded(Recorded::Received { event, .. }, _) => {
             let arrived = run.state().events.get(event as usize).cloned();
             return Ok(arrived.map(|arrived| arrived.payload));
         }
-        Met::Recorded(Recorded::Lapsed { .. }, _) => return Ok(None),
-        Met::Recorded(Recorded::Waiting { until }, _) => Some(until),
+        Replayed::Recorded(Recorded::Lapsed { .. }, _) => return Ok(None),
+        Replayed::Recorded(Recorded::Waiting { until }, _) => Some(until),
         // Nothing else is recorded of a wait.
-        Met::Recorded(..) | Met::Changed => std::future::pending().await,
-        Met::Refused(error) => return Err(error),
-        Met::Fresh => {
+        Replayed::Recorded(..) | Replayed::Changed => std::future::pending().await,
+        Replayed::Refused(error) => return Err(error),
+        Replayed::Fresh => {
             if run.state().history_bytes >= run.services.history_bytes_max {
                 return Err(FlowError::HistoryFull { name: name.to_owned() });
             }

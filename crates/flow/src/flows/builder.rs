@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Which flows there are, and how they are to be run.
-pub struct Builder {
+pub struct FlowsBuilder {
     store: Arc<dyn Store>,
     options: Options,
     flows: Vec<Arc<dyn AnyFlow>>,
 }
 
-impl Builder {
+impl FlowsBuilder {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, options: Options::default(), flows: Vec::new() }
     }

@@ -9,7 +9,7 @@ mod outside;
 pub(crate) mod ready;
 mod work;
 
-pub use builder::Builder;
+pub use builder::FlowsBuilder;
 pub use handle::{Confirmation, Handle};
 pub use options::Options;
 
@@ -18,7 +18,7 @@ use crate::flow::{AnyFlow, Execution, Flow, execute};
 use crate::history::{self, Ending, Entry};
 use crate::observe::Observed;
 use crate::run::{Run, RunState, Services, is_polling, put, spare};
-use crate::store::{Begun, Fence, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket};
+use crate::store::{Begun, FencingToken, NewRun, RunNumber, Store, StoreError, StoredRun, Ticket};
 use crate::{FlowId, Timestamp};
 use live::Live;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub(crate) enum Target {
 /// What all parts of a runtime share.
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
-    fence: Fence,
+    fence: FencingToken,
     options: Options,
     services: Arc<Services>,
     flows: Vec<Arc<dyn AnyFlow>>,
@@ -75,8 +75,8 @@ impl Flows {
     }
 
     /// Begins to say which flows there are.
-    pub fn builder(store: Arc<dyn Store>) -> Builder {
-        Builder::new(store)
+    pub fn builder(store: Arc<dyn Store>) -> FlowsBuilder {
+        FlowsBuilder::new(store)
     }
 
     /// Starts a run. If there is one of this id already, with the same flow and input, that one is

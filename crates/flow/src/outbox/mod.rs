@@ -36,10 +36,10 @@
 //! # Ok(()) }
 //! ```
 
-mod bell;
 mod forwarder;
 mod inbox;
 mod options;
+mod signal;
 mod store;
 mod worker;
 
@@ -48,9 +48,9 @@ pub use inbox::Inbox;
 pub use options::Options;
 pub use store::{InboxStore, OutboxStore};
 
-use crate::store::{Backlog, DeadLetter, MessageNumber, OutboxMessage, StoreError};
-use bell::Bell;
+use crate::store::{Backlog, DeadMessage, MessageNumber, OutboxMessage, StoreError};
 use forwarder::AnyForwarder;
+use signal::WorkerSignal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -81,7 +81,7 @@ pub enum OutboxError {
 
 /// What an outbox has done since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutboxCounts {
     /// Messages that have left.
     pub forwarded: u64,
     /// Attempts that have failed and are to be repeated.
@@ -98,7 +98,7 @@ struct Shared {
     store: Arc<dyn OutboxStore>,
     forwarder: Arc<dyn AnyForwarder>,
     options: Options,
-    bell: Arc<Bell>,
+    bell: Arc<WorkerSignal>,
     counts: Tally,
     random: AtomicU64,
     /// No more messages are claimed.
@@ -172,9 +172,9 @@ impl Outbox {
 
     /// What was done so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> OutboxCounts {
         let tally = &self.shared.counts;
-        Counts {
+        OutboxCounts {
             forwarded: tally.forwarded.load(Ordering::Relaxed),
             failed: tally.failed.load(Ordering::Relaxed),
             dead: tally.dead.load(Ordering::Relaxed),
@@ -194,11 +194,11 @@ impl Outbox {
         &self,
         after: Option<MessageNumber>,
         max: usize,
-    ) -> Result<Vec<DeadLetter>, StoreError> {
+    ) -> Result<Vec<DeadMessage>, StoreError> {
         self.shared.store.dead_letters(after, max)
     }
 
-    /// Makes a dead letter due at once, with its attempts forgotten. In a lane it goes before all
+    /// Makes a dead letter due at once, with its attempts forgotten. With an ordering key it goes before all
     /// that have not begun to leave. False if there is none of that number.
     pub fn requeue(&self, message: MessageNumber) -> Result<bool, StoreError> {
         let found = self.shared.store.requeue(message)?;

@@ -1,7 +1,7 @@
 //! How messages are forwarded.
 
 use super::OutboxError;
-use crate::retry::Retry;
+use crate::retry::RetryPolicy;
 use crate::{Clock, SystemClock};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -24,7 +24,7 @@ pub struct Options {
     pub attempt_max: Duration,
     /// How often, and after which pauses, a failed attempt is repeated. When it allows no other the
     /// message becomes a dead letter. The attempts are counted in the store.
-    pub retry: Retry,
+    pub retry: RetryPolicy,
     /// How long a worker with nothing to do waits before it asks the store again. A message that is
     /// stored by a step leaves so much later at most.
     pub poll_every: Duration,
@@ -45,7 +45,7 @@ impl Default for Options {
             in_flight_max: 64,
             lease: Duration::from_secs(30),
             attempt_max: Duration::from_secs(10),
-            retry: Retry::exponential(20),
+            retry: RetryPolicy::exponential(20),
             poll_every: Duration::from_millis(20),
             clock: Arc::new(SystemClock),
             seed: RandomState::new().hash_one(std::process::id()),

@@ -2,7 +2,7 @@
 
 use crate::Timestamp;
 use crate::store::{
-    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    Accepted, Backlog, ClaimedMessage, DeadMessage, DeliveryResult, InboxMark, MessageNumber,
     OutboxMessage, StoreError,
 };
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub trait OutboxStore: Send + Sync + 'static {
 
     /// Claims up to `max` messages that are due, until `lease` from now. A message is handed out
     /// only when the write that holds it is confirmed, only if nobody else's claim to it holds, and,
-    /// if it is in a lane, only if no earlier one of its lane is there still (dead letters aside).
+    /// with an ordering key, only if no earlier one of that key is there still (dead letters aside).
     fn claim_messages(
         &self,
         now: Timestamp,
@@ -34,7 +34,7 @@ pub trait OutboxStore: Send + Sync + 'static {
     /// Says what became of a claimed message. False means that the claim has been taken over since,
     /// and nothing was changed. It may be confirmed only by the next
     /// [`OutboxStore::commit_messages`].
-    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError>;
+    fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError>;
 
     /// Returns when all that was settled so far is confirmed.
     fn commit_messages(&self) -> Result<(), StoreError>;
@@ -50,7 +50,7 @@ pub trait OutboxStore: Send + Sync + 'static {
         &self,
         after: Option<MessageNumber>,
         max: usize,
-    ) -> Result<Vec<DeadLetter>, StoreError>;
+    ) -> Result<Vec<DeadMessage>, StoreError>;
 
     /// Makes a dead letter due at once, with its attempts forgotten, and returns when that is
     /// confirmed. False if there is none of that number.

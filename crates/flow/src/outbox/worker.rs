@@ -1,11 +1,11 @@
 //! The work: claiming messages, handing them over, noting down what came of it.
 
 use super::Shared;
-use super::bell::Signal;
 use super::forwarder::ForwardError;
+use super::signal::Signal;
 use crate::Timestamp;
 use crate::run::mix;
-use crate::store::{ClaimedMessage, Delivery, StoreError};
+use crate::store::{ClaimedMessage, DeliveryResult, StoreError};
 use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -192,7 +192,7 @@ fn settle(
 ) -> Result<(), StoreError> {
     let counts = &shared.counts;
     let (delivery, count) = match result {
-        Ok(()) => (Delivery::Forwarded, &counts.forwarded),
+        Ok(()) => (DeliveryResult::Forwarded, &counts.forwarded),
         Err(error) => {
             let failed = claim.attempts.saturating_add(1);
             let random = mix(shared.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed));
@@ -200,9 +200,9 @@ fn settle(
             match pause.filter(|_| !error.is_refused()) {
                 Some(pause) => {
                     let at = shared.options.clock.now().after(pause);
-                    (Delivery::Retry { at }, &counts.failed)
+                    (DeliveryResult::Retry { at }, &counts.failed)
                 }
-                None => (Delivery::Dead { reason: error.message().to_owned() }, &counts.dead),
+                None => (DeliveryResult::Dead { reason: error.message().to_owned() }, &counts.dead),
             }
         }
     };

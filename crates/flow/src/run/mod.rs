@@ -6,7 +6,7 @@ pub(crate) mod spare;
 mod state;
 
 pub(crate) use encoding::{encode, put};
-pub(crate) use state::{Met, RunState, Services, mix};
+pub(crate) use state::{Replayed, RunState, Services, mix};
 
 use crate::FlowId;
 use crate::error::Parked;

@@ -14,7 +14,7 @@ pub(crate) enum Recorded {
     Lapsed { at: Timestamp },
 }
 
-struct Here {
+struct BranchCursor {
     kind: Kind,
     name: String,
     /// The place of the entry among all entries of the run.
@@ -32,7 +32,7 @@ pub(crate) struct Arrived {
 
 /// A history that is not yet played to its end.
 pub(crate) struct Replay {
-    places: BTreeMap<Place, Here>,
+    places: BTreeMap<Place, BranchCursor>,
     /// Why the flow failed, if it has.
     pub(crate) failing: Option<StoredError>,
     undone: BTreeSet<Place>,
@@ -133,7 +133,7 @@ impl Read {
     }
 
     fn set(&mut self, place: Place, kind: Kind, name: &str, what: Recorded) {
-        let here = Here { kind, name: name.to_owned(), order: self.entries, what };
+        let here = BranchCursor { kind, name: name.to_owned(), order: self.entries, what };
         self.replay.places.insert(place, here);
     }
 }

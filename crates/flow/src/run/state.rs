@@ -56,7 +56,7 @@ pub(crate) fn mix(mut z: u64) -> u64 {
 }
 
 /// What the code of a flow meets at a place.
-pub(crate) enum Met {
+pub(crate) enum Replayed {
     /// Nothing is recorded: it is to be done.
     Fresh,
     /// It was done before, as this entry among all of the run.
@@ -191,11 +191,11 @@ impl RunState {
         place: Place,
         kind: Kind,
         name: &str,
-    ) -> Met {
+    ) -> Replayed {
         if self.parked.is_some() {
-            return Met::Changed;
+            return Replayed::Changed;
         }
-        let Some(replay) = &mut self.replay else { return Met::Fresh };
+        let Some(replay) = &mut self.replay else { return Replayed::Fresh };
         let recorded = match replay.play(place, kind, name) {
             // The flow had failed before this wait had an end.
             Ok(Some((Recorded::Waiting { .. }, _))) if replay.failing.is_some() => {
@@ -209,19 +209,19 @@ impl RunState {
                 {
                     self.told_time = self.told_time.max(*at);
                 }
-                return Met::Recorded(what, order);
+                return Replayed::Recorded(what, order);
             }
             Ok(None) if replay.failing.is_some() => return self.refused(),
-            Ok(None) => return Met::Fresh,
+            Ok(None) => return Replayed::Fresh,
             Err(recorded) => recorded,
         };
         self.changed(run, recorded, describe(place, kind, name));
-        Met::Changed
+        Replayed::Changed
     }
 
     /// Whatever the flow does after its failure was refused then and is refused now.
-    fn refused(&self) -> Met {
-        Met::Refused(self.failing().unwrap_or(FlowError::Cancelled))
+    fn refused(&self) -> Replayed {
+        Replayed::Refused(self.failing().unwrap_or(FlowError::Cancelled))
     }
 
     fn changed(&mut self, run: (FlowId, &str, u32), recorded: String, present: String) {

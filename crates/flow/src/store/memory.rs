@@ -2,13 +2,14 @@
 
 use super::Store;
 use super::message::{
-    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    Accepted, Backlog, ClaimedMessage, DeadMessage, DeliveryResult, InboxMark, MessageNumber,
     OutboxMessage,
 };
 use super::record::{Record, RunNumber, Settlement};
-use super::state::{Journal, Limits, State};
+use super::state::{Journal, State, StoreLimits};
 use super::types::{
-    Appended, Begun, Fence, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket, Write,
+    Appended, Begun, FencingToken, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
+    Write,
 };
 use crate::outbox::{InboxStore, OutboxStore};
 use crate::{FlowId, Timestamp};
@@ -37,7 +38,7 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// An empty store.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: StoreLimits) -> Self {
         Self { inner: Mutex::new((State::new(limits, 0), Count(0))) }
     }
 
@@ -49,7 +50,7 @@ impl MemoryStore {
 
 impl Default for MemoryStore {
     fn default() -> Self {
-        Self::new(Limits::default())
+        Self::new(StoreLimits::default())
     }
 }
 
@@ -58,33 +59,33 @@ impl Store for MemoryStore {
         Level::Memory
     }
 
-    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError> {
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<FencingToken, StoreError> {
         Ok(self.lock().0.join(now, lease))
     }
 
-    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+    fn renew(&self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError> {
         self.lock().0.renew(worker, now)
     }
 
-    fn leave(&self, worker: Fence) {
+    fn leave(&self, worker: FencingToken) {
         self.lock().0.leave(worker);
     }
 
     fn claim(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         now: Timestamp,
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError> {
         self.lock().0.claim(worker, now, max)
     }
 
-    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError> {
+    fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError> {
         let (state, count) = &mut *self.lock();
         state.begin(count, worker, &run)
     }
 
-    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError> {
+    fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError> {
         let (state, count) = &mut *self.lock();
         state.append(count, worker, writes)
     }
@@ -116,7 +117,7 @@ impl Store for MemoryStore {
 
     fn reopen(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         run: RunNumber,
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {
@@ -144,7 +145,7 @@ impl OutboxStore for MemoryStore {
         Ok(self.lock().0.messages.claim(now, lease, max))
     }
 
-    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError> {
+    fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError> {
         let (state, count) = &mut *self.lock();
         state.settle(count, claim, delivery)
     }
@@ -165,7 +166,7 @@ impl OutboxStore for MemoryStore {
         &self,
         after: Option<MessageNumber>,
         max: usize,
-    ) -> Result<Vec<DeadLetter>, StoreError> {
+    ) -> Result<Vec<DeadMessage>, StoreError> {
         Ok(self.lock().0.messages.dead_letters(after, max))
     }
 

@@ -23,16 +23,16 @@ pub struct OutboxMessage {
     /// What the receiver tells duplicates by. Messages of a step get one that follows from the
     /// step, so that a step that runs twice sends the same.
     pub key: String,
-    /// Messages of one lane to one address leave one after the other, as they were stored. Those
-    /// without a lane do not wait for each other.
-    pub lane: Option<String>,
+    /// Messages of one ordering key to one address leave one after the other, as they were
+    /// stored. Messages without a key do not wait for each other.
+    pub ordering_key: Option<String>,
     /// What it says.
     #[serde(serialize_with = "super::record::as_bytes")]
     pub payload: Vec<u8>,
 }
 
 impl OutboxMessage {
-    /// A message without a key and a lane.
+    /// A message without a key and an ordering key.
     pub fn new(to: impl Into<String>, payload: impl Into<Vec<u8>>) -> Self {
         Self { to: to.into(), payload: payload.into(), ..Self::default() }
     }
@@ -43,16 +43,16 @@ impl OutboxMessage {
         Self { key: key.into(), ..self }
     }
 
-    /// The same message, in a lane.
+    /// The same message, with an ordering key.
     #[must_use]
-    pub fn in_lane(self, lane: impl Into<String>) -> Self {
-        Self { lane: Some(lane.into()), ..self }
+    pub fn with_ordering_key(self, key: impl Into<String>) -> Self {
+        Self { ordering_key: Some(key.into()), ..self }
     }
 
     /// How many bytes its texts and its payload are.
     pub(crate) fn bytes(&self) -> usize {
-        let lane = self.lane.as_ref().map_or(0, String::len);
-        self.to.len() + self.key.len() + lane + self.payload.len()
+        let ordering_key = self.ordering_key.as_ref().map_or(0, String::len);
+        self.to.len() + self.key.len() + ordering_key + self.payload.len()
     }
 
     /// How many bytes of a write it takes, at most.
@@ -113,7 +113,7 @@ pub struct ClaimedMessage {
 
 /// What became of a claimed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum DeliveryResult {
     /// It has left.
     Forwarded,
     /// It could not leave and is to be claimed again at a time.
@@ -128,19 +128,21 @@ pub enum Delivery {
     },
 }
 
-impl From<Delivery> for Settlement {
-    fn from(delivery: Delivery) -> Self {
+impl From<DeliveryResult> for Settlement {
+    fn from(delivery: DeliveryResult) -> Self {
         match delivery {
-            Delivery::Forwarded => Self::Gone,
-            Delivery::Retry { at } => Self::Retry { at },
-            Delivery::Dead { reason } => Self::Dead { reason: crate::error::shortened(reason) },
+            DeliveryResult::Forwarded => Self::Gone,
+            DeliveryResult::Retry { at } => Self::Retry { at },
+            DeliveryResult::Dead { reason } => {
+                Self::Dead { reason: crate::error::shortened(reason) }
+            }
         }
     }
 }
 
 /// A message that was given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadLetter {
+pub struct DeadMessage {
     /// Its number.
     pub number: MessageNumber,
     /// How often forwarding it has failed.

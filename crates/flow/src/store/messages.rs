@@ -1,9 +1,9 @@
 //! The outbox and the inbox of a store in memory.
 
-use super::lanes::Lanes;
 use super::message::{
-    Backlog, ClaimedMessage, DeadLetter, InboxMark, MessageNumber, OutboxMessage,
+    Backlog, ClaimedMessage, DeadMessage, InboxMark, MessageNumber, OutboxMessage,
 };
+use super::ordering::OrderedMessages;
 use super::record::{Settlement, Standing};
 use crate::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,9 +31,9 @@ impl Kept {
 #[derive(Default)]
 pub(super) struct Messages {
     messages: BTreeMap<MessageNumber, Kept>,
-    /// The messages that are next in their lanes, or in none, by when they may be claimed.
+    /// The messages that are first of their ordering key, or have none, by when they may be claimed.
     queue: BTreeSet<(Timestamp, MessageNumber)>,
-    lanes: Lanes,
+    ordered: OrderedMessages,
     dead: BTreeSet<MessageNumber>,
     /// The marks, by sender and key, with the end of their keeping.
     marks: HashMap<(String, String), Timestamp>,
@@ -110,7 +110,7 @@ impl Messages {
         let Some(kept) = self.messages.get(&number) else { return };
         self.dead.remove(&number);
         self.queue.remove(&(kept.due(), number));
-        if let Some(next) = self.lanes.leave(&kept.content, number)
+        if let Some(next) = self.ordered.leave(&kept.content, number)
             && let Some(next_kept) = self.messages.get(&next)
         {
             self.queue.insert((next_kept.due(), next));
@@ -118,7 +118,7 @@ impl Messages {
     }
 
     /// Puts a message where its standing says: among the dead letters, into the queue, or behind
-    /// those before it in its lane.
+    /// those before it of its ordering key.
     fn line_up(&mut self, number: MessageNumber) {
         let Some(kept) = self.messages.get(&number) else { return };
         if kept.standing.dead.is_some() {
@@ -127,7 +127,7 @@ impl Messages {
         }
         let messages = &self.messages;
         let is_claimed = |head| messages.get(&head).is_some_and(|head| head.claim.is_some());
-        let place = self.lanes.join(&kept.content, number, is_claimed);
+        let place = self.ordered.join(&kept.content, number, is_claimed);
         if let Some(passed) = place.passed
             && let Some(passed_kept) = self.messages.get(&passed)
         {
@@ -207,11 +207,15 @@ impl Messages {
 
     // --- Looking.
 
-    pub(super) fn dead_letters(&self, after: Option<MessageNumber>, max: usize) -> Vec<DeadLetter> {
+    pub(super) fn dead_letters(
+        &self,
+        after: Option<MessageNumber>,
+        max: usize,
+    ) -> Vec<DeadMessage> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
         let dead = self.dead.range((start, Bound::Unbounded)).filter_map(|number| {
             let kept = self.messages.get(number)?;
-            Some(DeadLetter {
+            Some(DeadMessage {
                 number: *number,
                 attempts: kept.standing.attempts,
                 reason: kept.standing.dead.clone()?,

@@ -6,11 +6,11 @@
 
 mod hashing;
 mod index;
-mod lanes;
 mod log;
 mod memory;
 mod message;
 mod messages;
+mod ordering;
 pub(crate) mod record;
 mod runs;
 mod state;
@@ -20,15 +20,15 @@ mod types;
 pub use log::{LogOptions, LogStore};
 pub use memory::MemoryStore;
 pub use message::{
-    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MARK_BYTES_MAX,
+    Accepted, Backlog, ClaimedMessage, DeadMessage, DeliveryResult, InboxMark, MARK_BYTES_MAX,
     MESSAGE_BYTES_MAX, MessageNumber, OutboxMessage,
 };
 pub use record::{FORMAT_VERSION, RunNumber};
 pub use rialto_log::{Level, UnknownLevel};
-pub use state::Limits;
+pub use state::StoreLimits;
 pub use types::{
-    Appended, Begun, End, Fence, NewRun, Outcome, RunFilter, RunStanding, RunSummary, StoreError,
-    StoredRun, Ticket, Write,
+    Appended, Begun, End, FencingToken, NewRun, Outcome, RunFilter, RunStanding, RunSummary,
+    StoreError, StoredRun, Ticket, Write,
 };
 
 use crate::{FlowId, Timestamp};
@@ -44,29 +44,29 @@ pub trait Store: Send + Sync + 'static {
     fn level(&self) -> Level;
 
     /// Admits a worker, whose claims hold until `lease` after it last said [`Store::renew`].
-    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError>;
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<FencingToken, StoreError>;
 
     /// Says that a worker is alive. An error means that it was fenced off and must stop.
-    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError>;
+    fn renew(&self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError>;
 
     /// Gives up all claims of a worker.
-    fn leave(&self, worker: Fence);
+    fn leave(&self, worker: FencingToken);
 
     /// Claims up to `max` unfinished runs that nobody holds, or whose holder has let its lease
     /// lapse, oldest first.
     fn claim(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         now: Timestamp,
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError>;
 
     /// Begins a run, held by the worker, unless there is one of that id.
-    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError>;
+    fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError>;
 
     /// Takes writes, each whole or not at all. Those to runs that the worker does not hold are
     /// refused.
-    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError>;
+    fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError>;
 
     /// Returns when everything up to a ticket is confirmed.
     fn commit(&self, through: Ticket) -> Result<(), StoreError>;
@@ -92,7 +92,7 @@ pub trait Store: Send + Sync + 'static {
     /// back. Nothing, and nothing is changed, if there is no such run or it is not stuck.
     fn reopen(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         run: RunNumber,
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError>;

@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::record::{Beginning, RunNumber};
-use super::types::{End, Fence, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
+use super::types::{End, FencingToken, NewRun, Outcome, RunFilter, RunSummary, StoredRun};
 use crate::prefetch::{prefetch, prefetch_at};
 use crate::{FlowId, Timestamp};
 use std::collections::{BTreeSet, VecDeque};
@@ -37,7 +37,7 @@ pub(super) struct Run {
     parent: Option<RunNumber>,
     started: Timestamp,
     pub(super) ended: Option<End>,
-    pub(super) holder: Option<Fence>,
+    pub(super) holder: Option<FencingToken>,
     /// The input and, behind it, the history: one allocation for both.
     bytes: Vec<u8>,
     input_len: u32,
@@ -151,7 +151,12 @@ impl Runs {
     }
 
     /// Begins a run whose id is not known yet.
-    pub(super) fn begin(&mut self, number: RunNumber, new: &NewRun<'_>, holder: Option<Fence>) {
+    pub(super) fn begin(
+        &mut self,
+        number: RunNumber,
+        new: &NewRun<'_>,
+        holder: Option<FencingToken>,
+    ) {
         self.next = self.next.max(number.count() + 1);
         let slot = number.slot();
         if self.free_slots.last().is_some_and(|free| *free as usize == slot) {
@@ -230,7 +235,7 @@ impl Runs {
     pub(super) fn reopen(
         &mut self,
         number: RunNumber,
-        holder: Option<Fence>,
+        holder: Option<FencingToken>,
         entries: &[u8],
     ) -> bool {
         let Some(run) = self.get_mut(number).filter(|run| run.is_stuck()) else { return false };
@@ -356,7 +361,7 @@ impl Runs {
     }
 
     /// Gives unfinished runs that nobody holds to a worker.
-    pub(super) fn claim(&mut self, worker: Fence, max: usize) -> Vec<StoredRun> {
+    pub(super) fn claim(&mut self, worker: FencingToken, max: usize) -> Vec<StoredRun> {
         let mut claimed = Vec::new();
         while claimed.len() < max
             && let Some(number) = self.free.pop_first()
@@ -370,7 +375,7 @@ impl Runs {
     }
 
     /// Takes all runs from a worker.
-    pub(super) fn release(&mut self, worker: Fence) {
+    pub(super) fn release(&mut self, worker: FencingToken) {
         for run in self.slots.iter_mut().flatten() {
             if run.holder == Some(worker) {
                 run.holder = None;

@@ -1,13 +1,13 @@
 //! What both stores do: keep the state in memory and write down every change of it.
 
 use super::message::{
-    Accepted, ClaimedMessage, Delivery, InboxMark, MARK_BYTES_MAX, MESSAGE_BYTES_MAX,
+    Accepted, ClaimedMessage, DeliveryResult, InboxMark, MARK_BYTES_MAX, MESSAGE_BYTES_MAX,
     MessageNumber, OutboxMessage,
 };
 use super::messages::Messages;
 use super::record::{Advance, Beginning, Record, RunNumber, Settlement};
 use super::runs::{Run, Runs, SLOTS_MAX};
-use super::types::{Appended, Begun, Fence, NewRun, StoreError, StoredRun, Ticket, Write};
+use super::types::{Appended, Begun, FencingToken, NewRun, StoreError, StoredRun, Ticket, Write};
 use crate::{FlowId, Timestamp};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// What a store holds at most, and for how long it keeps what is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct StoreLimits {
     /// Runs that have not ended. No more are begun: [`StoreError::Full`].
     pub live_runs_max: usize,
     /// Ended runs that are kept, so that starting one again finds it. When there are more, the
@@ -30,7 +30,7 @@ pub struct Limits {
     pub marks_max: usize,
 }
 
-impl Default for Limits {
+impl Default for StoreLimits {
     fn default() -> Self {
         Self {
             live_runs_max: 100_000,
@@ -64,10 +64,10 @@ struct Worker {
 
 /// The state of a store.
 pub(super) struct State {
-    pub(super) limits: Limits,
+    pub(super) limits: StoreLimits,
     pub(super) runs: Runs,
     pub(super) messages: Messages,
-    workers: BTreeMap<Fence, Worker>,
+    workers: BTreeMap<FencingToken, Worker>,
     next_fence: u64,
     /// Runs of which something was read, but not yet the beginning.
     orphans: BTreeMap<RunNumber, Ticket>,
@@ -75,7 +75,7 @@ pub(super) struct State {
 
 impl State {
     /// An empty state. The fences of its workers are greater than `fences_above`.
-    pub(super) fn new(limits: Limits, fences_above: u64) -> Self {
+    pub(super) fn new(limits: StoreLimits, fences_above: u64) -> Self {
         Self {
             limits,
             runs: Runs::default(),
@@ -143,26 +143,26 @@ impl State {
 
     // --- Workers.
 
-    pub(super) fn join(&mut self, now: Timestamp, lease: Duration) -> Fence {
-        let fence = Fence(self.next_fence);
+    pub(super) fn join(&mut self, now: Timestamp, lease: Duration) -> FencingToken {
+        let fence = FencingToken(self.next_fence);
         self.next_fence += 1;
         self.workers.insert(fence, Worker { renewed: now, lease });
         fence
     }
 
-    pub(super) fn renew(&mut self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn renew(&mut self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError> {
         let known = self.workers.get_mut(&worker).ok_or(StoreError::Fenced(worker))?;
         known.renewed = known.renewed.max(now);
         Ok(())
     }
 
-    pub(super) fn leave(&mut self, worker: Fence) {
+    pub(super) fn leave(&mut self, worker: FencingToken) {
         if self.workers.remove(&worker).is_some() {
             self.runs.release(worker);
         }
     }
 
-    fn expel_lapsed(&mut self, worker: Fence, now: Timestamp) {
+    fn expel_lapsed(&mut self, worker: FencingToken, now: Timestamp) {
         let lapsed = self
             .workers
             .iter()
@@ -171,14 +171,14 @@ impl State {
         lapsed.into_iter().for_each(|fence| self.leave(fence));
     }
 
-    fn check_worker(&self, worker: Fence) -> Result<(), StoreError> {
+    fn check_worker(&self, worker: FencingToken) -> Result<(), StoreError> {
         let known = self.workers.contains_key(&worker);
         if known { Ok(()) } else { Err(StoreError::Fenced(worker)) }
     }
 
     pub(super) fn claim(
         &mut self,
-        worker: Fence,
+        worker: FencingToken,
         now: Timestamp,
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError> {
@@ -196,7 +196,7 @@ impl State {
     pub(super) fn begin(
         &mut self,
         journal: &mut impl Journal,
-        worker: Fence,
+        worker: FencingToken,
         new: &NewRun<'_>,
     ) -> Result<Begun, StoreError> {
         self.check_worker(worker)?;
@@ -229,7 +229,7 @@ impl State {
     pub(super) fn append(
         &mut self,
         journal: &mut impl Journal,
-        worker: Fence,
+        worker: FencingToken,
         writes: &[Write],
     ) -> Result<Appended, StoreError> {
         let mut appended = Appended::default();
@@ -268,7 +268,7 @@ impl State {
     pub(super) fn reopen(
         &mut self,
         journal: &mut impl Journal,
-        worker: Fence,
+        worker: FencingToken,
         run: RunNumber,
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {
@@ -341,7 +341,7 @@ impl State {
         &mut self,
         journal: &mut impl Journal,
         claim: &ClaimedMessage,
-        delivery: Delivery,
+        delivery: DeliveryResult,
     ) -> Result<bool, StoreError> {
         if !self.messages.holds(claim) {
             return Ok(false);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The right of one worker to write: later ones have greater numbers, and a store refuses the
 /// writes of a worker to a run that another has claimed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fence(pub u64);
+pub struct FencingToken(pub u64);
 
 /// The place of a write among all writes of a store. What is confirmed is confirmed up to a ticket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -249,7 +249,7 @@ pub enum StoreError {
     },
     /// The worker has let its lease lapse, and another has taken over.
     #[error("worker {0:?} has lost its claim to the store")]
-    Fenced(Fence),
+    Fenced(FencingToken),
     /// Whoever keeps the messages elsewhere says why it failed.
     #[error("{0}")]
     Other(String),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rialto_flow::Timestamp;
 use rialto_flow::outbox::{InboxStore, OutboxStore};
 use rialto_flow::store::{
-    Accepted, Backlog, ClaimedMessage, Delivery, InboxMark, MessageNumber, OutboxMessage,
+    Accepted, Backlog, ClaimedMessage, DeliveryResult, InboxMark, MessageNumber, OutboxMessage,
 };
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) enum Act {
     Accept {
         mark: Option<u8>,
         keep: u64,
-        lanes: Vec<Option<u8>>,
+        keys: Vec<Option<u8>>,
     },
     Claim {
         lease: u64,
@@ -41,10 +41,10 @@ pub(crate) enum Act {
 }
 
 pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let lanes = prop::collection::vec(prop::option::weighted(0.7, 0..3_u8), 0..4);
+    let keys = prop::collection::vec(prop::option::weighted(0.7, 0..3_u8), 0..4);
     let act = prop_oneof![
-        3 => (prop::option::of(0..4_u8), 0..30_u64, lanes)
-            .prop_map(|(mark, keep, lanes)| Act::Accept { mark, keep, lanes }),
+        3 => (prop::option::of(0..4_u8), 0..30_u64, keys)
+            .prop_map(|(mark, keep, keys)| Act::Accept { mark, keep, keys }),
         4 => (1..20_u64, 1..4_usize).prop_map(|(lease, max)| Act::Claim { lease, max }),
         5 => (0..30_usize, 0..4_u8, 0..20_u64)
             .prop_map(|(nth, how, pause)| Act::Settle { nth, how, pause }),
@@ -97,15 +97,15 @@ impl Model {
         Accepted::New
     }
 
-    /// Whether another message of its lane stands before this one.
+    /// Whether another message of its ordering key stands before this one.
     fn waits(&self, kept: &Kept) -> bool {
-        let of_lane = |other: &&Kept| {
-            kept.message.lane.is_some()
-                && other.message.lane == kept.message.lane
+        let of_key = |other: &&Kept| {
+            kept.message.ordering_key.is_some()
+                && other.message.ordering_key == kept.message.ordering_key
                 && !other.dead
                 && other.number != kept.number
         };
-        let mut others = self.kept.iter().filter(of_lane);
+        let mut others = self.kept.iter().filter(of_key);
         kept.claim.is_none()
             && others.any(|other| other.claim.is_some() || other.number < kept.number)
     }
@@ -140,16 +140,16 @@ impl Model {
     }
 
     /// Settles a claim; `token` is the model's own.
-    fn settle(&mut self, token: u64, delivery: &Delivery) -> bool {
+    fn settle(&mut self, token: u64, delivery: &DeliveryResult) -> bool {
         let held = |kept: &Kept| kept.claim.is_some_and(|(held, _)| held == token);
         let Some(at) = self.kept.iter().position(held) else { return false };
         let kept = &mut self.kept[at];
         kept.claim = None;
         kept.attempts += 1;
         match delivery {
-            Delivery::Forwarded => drop(self.kept.remove(at)),
-            Delivery::Retry { at } => kept.due = at.0,
-            Delivery::Dead { .. } => kept.dead = true,
+            DeliveryResult::Forwarded => drop(self.kept.remove(at)),
+            DeliveryResult::Retry { at } => kept.due = at.0,
+            DeliveryResult::Dead { .. } => kept.dead = true,
         }
         true
     }
@@ -168,12 +168,12 @@ pub(crate) fn check(
     let mut life = 1;
     for act in acts {
         match act {
-            Act::Accept { mark, keep, lanes } => {
-                let messages: Vec<_> = lanes
+            Act::Accept { mark, keep, keys } => {
+                let messages: Vec<_> = keys
                     .iter()
-                    .map(|lane| {
-                        let lane = lane.map(|lane| lane.to_string());
-                        OutboxMessage { lane, ..OutboxMessage::new("to", [7; 900]) }
+                    .map(|key| {
+                        let ordering_key = key.map(|key| key.to_string());
+                        OutboxMessage { ordering_key, ..OutboxMessage::new("to", [7; 900]) }
                     })
                     .collect();
                 let keep_until = Timestamp(model.now + keep);
@@ -200,9 +200,9 @@ pub(crate) fn check(
                 }
                 let (claim, token) = &claims[nth % claims.len()];
                 let delivery = match how {
-                    0 | 1 => Delivery::Forwarded,
-                    2 => Delivery::Retry { at: Timestamp(model.now + pause) },
-                    _ => Delivery::Dead { reason: "no".to_owned() },
+                    0 | 1 => DeliveryResult::Forwarded,
+                    2 => DeliveryResult::Retry { at: Timestamp(model.now + pause) },
+                    _ => DeliveryResult::Dead { reason: "no".to_owned() },
                 };
                 let expected = model.settle(*token, &delivery);
                 assert_eq!(store.settle(claim, delivery), Ok(expected));

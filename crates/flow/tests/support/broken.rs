@@ -2,8 +2,8 @@
 
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{
-    Appended, Begun, End, Fence, Level, NewRun, Outcome, RunFilter, RunNumber, RunSummary, Store,
-    StoreError, StoredRun, Ticket, Write,
+    Appended, Begun, End, FencingToken, Level, NewRun, Outcome, RunFilter, RunNumber, RunSummary,
+    Store, StoreError, StoredRun, Ticket, Write,
 };
 use rialto_flow::{FlowId, Timestamp};
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ pub(crate) struct Broken {
     /// Whether this is the first life of the process.
     is_first: bool,
     /// Who holds each run.
-    holders: Mutex<HashMap<RunNumber, Fence>>,
+    holders: Mutex<HashMap<RunNumber, FencingToken>>,
     taken: AtomicU64,
 }
 
@@ -62,7 +62,7 @@ impl Broken {
         self.by == Some(what)
     }
 
-    fn hold(&self, run: RunNumber, worker: Fence) {
+    fn hold(&self, run: RunNumber, worker: FencingToken) {
         self.holders.lock().unwrap().insert(run, worker);
     }
 
@@ -127,22 +127,22 @@ impl Store for Broken {
         self.inner.level()
     }
 
-    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError> {
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<FencingToken, StoreError> {
         self.inner.join(now, lease)
     }
 
-    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+    fn renew(&self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError> {
         let renewed = self.inner.renew(worker, now);
         if self.breaks(Break::IgnoreFence) { Ok(()) } else { renewed }
     }
 
-    fn leave(&self, worker: Fence) {
+    fn leave(&self, worker: FencingToken) {
         self.inner.leave(worker);
     }
 
     fn claim(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         now: Timestamp,
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError> {
@@ -151,7 +151,7 @@ impl Store for Broken {
         Ok(claimed.into_iter().map(|stored| self.loaded(stored)).collect())
     }
 
-    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError> {
+    fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError> {
         let mut run = run;
         if self.breaks(Break::BeginAgain) && !self.is_first && run.parent.is_none() {
             run.id = FlowId::new(&format!("{}-again", run.id)).unwrap();
@@ -167,7 +167,7 @@ impl Store for Broken {
         Ok(begun)
     }
 
-    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError> {
+    fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError> {
         let mut appended = Appended::default();
         for write in writes {
             let write = self.falsified(write);
@@ -214,7 +214,7 @@ impl Store for Broken {
 
     fn reopen(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         run: RunNumber,
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {

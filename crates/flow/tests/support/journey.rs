@@ -4,8 +4,8 @@
 use super::{World, id, manual};
 use rialto_flow::store::Store;
 use rialto_flow::{
-    Flow, FlowContext, FlowError, FlowId, Flows, FlowsError, Handle, ManualClock, Retry, RunError,
-    StepError, StepKey,
+    Flow, FlowContext, FlowError, FlowId, Flows, FlowsError, Handle, ManualClock, RetryPolicy,
+    RunError, StepError, StepKey,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl World {
         let run = cx.id();
         let value = cx
             .keyed_step(name, |key| self.carry_out(key, (run, name), 1))
-            .retry(Retry::exponential(5))
+            .retry(RetryPolicy::exponential(5))
             .timeout(Duration::from_secs(5))
             .compensate(move |_: u64| self.take_back(name))
             .await?;

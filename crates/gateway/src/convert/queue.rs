@@ -11,8 +11,9 @@ use rialto_api::{
 };
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
-    Cipher, DeadLetter, Delivered, Delivery, Filter, GroupOptions, GroupStats, Kind, Message, Name,
-    Order, Overtaken, Rate, Sharing, Start, Timestamp, TopicOptions, TopicStats, WhenFull,
+    Cipher, DeadLetter, Delivered, Delivery, DeliveryOrder, Filter, GroupOptions, GroupStats, Kind,
+    Message, Name, Rate, Sharing, SlowReaderPolicy, Start, Timestamp, TopicOptions, TopicStats,
+    WhenFull,
 };
 use std::borrow::Cow;
 use std::time::Duration;
@@ -53,10 +54,10 @@ pub(crate) fn topic_options(request: &TopicRequest<'_>) -> Result<TopicOptions, 
     }
     options.overtaken = match request.overtaken {
         None => options.overtaken,
-        Some(OvertakenChoice::Oldest) => Overtaken::Oldest,
-        Some(OvertakenChoice::Newest) => Overtaken::Newest,
-        Some(OvertakenChoice::CutOff) => Overtaken::CutOff,
-        Some(OvertakenChoice::Conflated { behind }) => Overtaken::Conflated { behind },
+        Some(OvertakenChoice::Oldest) => SlowReaderPolicy::Oldest,
+        Some(OvertakenChoice::Newest) => SlowReaderPolicy::Newest,
+        Some(OvertakenChoice::CutOff) => SlowReaderPolicy::CutOff,
+        Some(OvertakenChoice::Conflated { behind }) => SlowReaderPolicy::Conflated { behind },
     };
     options.message_bytes_max = request.message_bytes_max.unwrap_or(options.message_bytes_max);
     options.segment_bytes = request.segment_bytes.unwrap_or(options.segment_bytes);
@@ -84,8 +85,8 @@ pub(crate) fn group_options(request: GroupRequest<'_>) -> Result<GroupOptions, A
         },
         order: match request.order {
             None => usual.order,
-            Some(GroupOrder::None) => Order::None,
-            Some(GroupOrder::PerKey) => Order::PerKey,
+            Some(GroupOrder::None) => DeliveryOrder::None,
+            Some(GroupOrder::PerKey) => DeliveryOrder::PerKey,
         },
         sharing: match request.sharing {
             None => usual.sharing,

@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use rialto_desk::{Durations, GetReport, Health, Report, Scope, Stats, Storage};
 use rialto_model::RejectReason;
-use rialto_payments::{Office, State};
+use rialto_payments::{State, WithdrawalService};
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -141,7 +141,7 @@ fn render(gate: &Gate, report: &Report, is_operator: bool) -> String {
     requests(&mut page, gate, report);
     feed(&mut page, report);
     if let Some(payments) = &gate.payments {
-        withdrawals(&mut page, payments.office());
+        withdrawals(&mut page, payments.service());
     }
     if let Some(queues) = &gate.queues {
         queue::write(&mut page, queues.queue(), is_operator);
@@ -294,7 +294,7 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     }
 }
 
-fn withdrawals(page: &mut Page, office: &Office) {
+fn withdrawals(page: &mut Page, office: &WithdrawalService) {
     let (shown, ended) = (office.shown(), office.ended_since_open());
     let help = "Withdrawals that have not ended, by state.";
     let mut open = page.metric("rialto_withdrawals_open", Kind::Gauge, help);

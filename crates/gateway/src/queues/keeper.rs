@@ -14,7 +14,7 @@ use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
 use rialto_desk::{Forbidden, Scope};
 use rialto_queue::{
-    Fetched, Level, MessageId, Name, Overtaken, Publish, Queue, QueueError, Read, Reader,
+    Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader, SlowReaderPolicy,
     Subscription, TopicOptions, TopicStats, WhenFull,
 };
 use std::sync::Arc;
@@ -429,7 +429,7 @@ impl Handler<ReadMessages> for QueueKeeper {
         }
         // What a reader is spared is decided anew for whoever asks later.
         let options = self.queue.options(topic.as_str()).map_err(told)?;
-        if page.next != began && !matches!(options.overtaken, Overtaken::Conflated { .. }) {
+        if page.next != began && !matches!(options.overtaken, SlowReaderPolicy::Conflated { .. }) {
             self.readings.rest(topic, reader, max, is_resumed);
         }
         Ok(page)

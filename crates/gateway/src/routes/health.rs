@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, Whole};
 use rialto_desk::{GetStatus, Grant, Health, Storage};
-use rialto_lifecycle::Status;
+use rialto_lifecycle::ComponentStatus;
 use rialto_model::Timestamp;
 use std::time::UNIX_EPOCH;
 
@@ -44,7 +44,7 @@ fn storage(storage: &Storage) -> StorageInfo {
     }
 }
 
-fn component(status: &Status) -> ComponentInfo {
+fn component(status: &ComponentStatus) -> ComponentInfo {
     let since = status.since_time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     ComponentInfo {
         name: status.name.to_string(),

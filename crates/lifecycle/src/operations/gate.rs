@@ -1,7 +1,7 @@
 //! How many operations of a kind are under way, and whether more may begin.
 
 use super::fence;
-use super::lane::LANES;
+use super::shard::SHARDS;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The words and fences that a gate is made of. The real ones are of the [`Machine`]; the model
@@ -85,28 +85,28 @@ impl Flag for AtomicBool {
     }
 }
 
-/// How often somebody went in and out by one lane. They may go in by one and out by another.
+/// How often somebody went in and out by one shard. They may go in by one and out by another.
 #[derive(Debug, Default)]
 // Two lines each, because the processor fetches the neighbour of a line with it.
 #[repr(align(128))]
-struct Lane<C> {
+struct Shard<C> {
     entered: C,
     left: C,
 }
 
 /// Counts what goes in and out, and lets nothing in once it is closed.
 ///
-/// Each thread counts in a lane of its own, without a locked instruction. Going in is counting and
+/// Each thread counts in a shard of its own, without a locked instruction. Going in is counting and
 /// then looking whether it is closed; closing is the mark, a fence and then looking at the counts.
 /// With the fences of both sides, either whoever goes in sees the mark, or whoever closes sees the
 /// count. A caller who is turned away is counted for a moment; that can delay the report that all is
 /// empty, and never brings it about too early.
 #[derive(Debug)]
-pub(super) struct Gate<M: Memory = Machine, const N: usize = LANES> {
+pub(super) struct Gate<M: Memory = Machine, const N: usize = SHARDS> {
     is_closed: M::Flag,
-    lanes: [Lane<M::Count>; N],
-    /// For the threads that have no lane of their own.
-    shared: Lane<M::Count>,
+    shards: [Shard<M::Count>; N],
+    /// For the threads that have no shard of their own.
+    shared: Shard<M::Count>,
 }
 
 /// What leaving through a gate has brought about.
@@ -122,35 +122,35 @@ pub(super) enum Left {
 impl Gate {
     pub(super) fn new(is_closed: bool) -> Gate {
         fence::prepare();
-        Gate::of_lanes(is_closed)
+        Gate::of_shards(is_closed)
     }
 }
 
 impl<M: Memory, const N: usize> Gate<M, N> {
-    fn of_lanes(is_closed: bool) -> Gate<M, N> {
+    fn of_shards(is_closed: bool) -> Gate<M, N> {
         Gate {
             is_closed: M::Flag::new(is_closed),
-            lanes: std::array::from_fn(|_| Lane::default()),
-            shared: Lane::default(),
+            shards: std::array::from_fn(|_| Shard::default()),
+            shared: Shard::default(),
         }
     }
 
-    /// Goes in by a lane that is this thread's own, or that does not exist, unless the gate is
+    /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is
     /// closed.
     #[inline]
-    pub(super) fn enter(&self, lane: usize) -> Result<(), Left> {
-        match self.lanes.get(lane) {
+    pub(super) fn enter(&self, shard: usize) -> Result<(), Left> {
+        match self.shards.get(shard) {
             Some(own) => own.entered.add_alone(),
             None => self.shared.entered.add_shared(),
         }
         M::light_fence();
-        if self.is_closed.is_set() { Err(self.leave(lane)) } else { Ok(()) }
+        if self.is_closed.is_set() { Err(self.leave(shard)) } else { Ok(()) }
     }
 
-    /// Goes out by a lane as [`Gate::enter`] takes it.
+    /// Goes out by a shard as [`Gate::enter`] takes it.
     #[inline]
-    pub(super) fn leave(&self, lane: usize) -> Left {
-        match self.lanes.get(lane) {
+    pub(super) fn leave(&self, shard: usize) -> Left {
+        match self.shards.get(shard) {
             Some(own) => own.left.add_alone(),
             None => self.shared.left.add_shared(),
         }
@@ -181,9 +181,9 @@ impl<M: Memory, const N: usize> Gate<M, N> {
     pub(super) fn inside(&self) -> u64 {
         // Those who left first: whoever is seen to have left is then also seen to have entered, so
         // this may come out too high while somebody passes, and is never too low.
-        let lanes = || self.lanes.iter().chain([&self.shared]);
-        let left = lanes().fold(0, |sum: u64, lane| sum.wrapping_add(lane.left.load()));
-        let entered = lanes().fold(0, |sum: u64, lane| sum.wrapping_add(lane.entered.load()));
+        let shards = || self.shards.iter().chain([&self.shared]);
+        let left = shards().fold(0, |sum: u64, shard| sum.wrapping_add(shard.left.load()));
+        let entered = shards().fold(0, |sum: u64, shard| sum.wrapping_add(shard.entered.load()));
         entered.wrapping_sub(left)
     }
 
@@ -256,13 +256,13 @@ mod tests {
         is_written: [UnsafeCell<bool>; 2],
     }
 
-    /// Two operations that go in and out by these lanes, while the gate is closed.
+    /// Two operations that go in and out by these shards, while the gate is closed.
     fn nothing_is_inside_after_the_gate_was_said_to_be_empty(ways: [(usize, usize); 2]) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);
         builder.check(move || {
             let venue = Arc::new(Venue {
-                gate: Gate::of_lanes(false),
+                gate: Gate::of_shards(false),
                 is_gone: UnsafeCell::new(false),
                 is_written: [UnsafeCell::new(false), UnsafeCell::new(false)],
             });
@@ -299,17 +299,17 @@ mod tests {
     }
 
     #[test]
-    fn with_a_lane_for_each_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_a_shard_for_each_nothing_is_inside_after_it_was_said_to_be_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 0), (1, 1)]);
     }
 
     #[test]
-    fn with_a_shared_lane_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_a_shared_shard_nothing_is_inside_after_it_was_said_to_be_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(2, 2), (2, 2)]);
     }
 
     #[test]
-    fn with_one_lane_in_and_another_out_nothing_is_inside_after_it_was_said_to_be_empty() {
+    fn with_one_shard_in_and_another_out_nothing_is_inside_after_it_was_said_to_be_empty() {
         nothing_is_inside_after_the_gate_was_said_to_be_empty([(0, 2), (2, 2)]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::gate::{Gate, Left};
-use super::lane;
+use super::shard;
 use crate::error::Stopping;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl KindState {
 
     #[inline]
     fn enter(&self) -> Result<(), Stopping> {
-        self.gate.enter(lane::of_this_thread()).map_err(|left| {
+        self.gate.enter(shard::of_this_thread()).map_err(|left| {
             self.after(left);
             Stopping
         })
@@ -50,7 +50,7 @@ impl KindState {
 
     #[inline]
     fn leave(&self) {
-        let left = self.gate.leave(lane::of_this_thread());
+        let left = self.gate.leave(shard::of_this_thread());
         self.after(left);
     }
 

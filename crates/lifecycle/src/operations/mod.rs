@@ -3,7 +3,7 @@
 mod fence;
 mod gate;
 mod kind;
-mod lane;
+mod shard;
 
 pub use kind::{Kind, Operation, OwnedOperation, TimedOperation};
 

@@ -1,4 +1,4 @@
-//! An engine and an office on one simulated disk.
+//! An engine and an service on one simulated disk.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use rialto_bus::{Context, Dispatch, Error};
@@ -7,15 +7,15 @@ use rialto_desk::{
     LiveConfig, Scope, VenueParts,
 };
 use rialto_disk::{Disk, SimDisk};
-use rialto_engine::{Engine, EngineConfig, Wait};
+use rialto_engine::{Engine, EngineConfig, WaitStrategy};
 use rialto_flow::store::{Level, LogOptions, LogStore, Store};
 use rialto_flow::{ManualClock, Options, Timestamp};
 use rialto_model::{
     AccountId, Amount, CurrencyId, Event, MemberId, Reference, Scale, Seq, Transfer,
 };
 use rialto_payments::{
-    ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, Office, PaymentsBus, RejectWithdrawal,
-    RequestWithdrawal, Requested, Settings, State, Withdrawal, WithdrawalId,
+    ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, PaymentsBus, RejectWithdrawal,
+    RequestWithdrawal, Requested, Settings, State, Withdrawal, WithdrawalId, WithdrawalService,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
 /// Longer than anything takes here.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
-/// A venue without a door.
+/// A venue without a starting.
 pub(crate) struct House {
     pub(crate) bus: PaymentsBus,
     pub(crate) desk: Arc<DeskBus>,
@@ -65,7 +65,7 @@ fn engine_config() -> EngineConfig {
         segment_bytes: 2 << 20,
         group_bytes_max: EngineConfig::GROUP_BYTES_MIN,
         snapshot_every: u64::MAX,
-        wait: Wait { spins: 0, yields: 0 },
+        wait: WaitStrategy { spins: 0, yields: 0 },
         ..EngineConfig::default()
     }
 }
@@ -88,19 +88,19 @@ impl House {
             ..LogOptions::new(Level::Synced)
         };
         let store = LogStore::open_on(shared, Path::new("/data/flows"), options)?;
-        let office = House::office(Arc::new(store), &desk, clock)?;
-        Ok(House { bus: PaymentsBus::new(office), desk, engine, clock: clock.clone() })
+        let service = House::service(Arc::new(store), &desk, clock)?;
+        Ok(House { bus: PaymentsBus::new(service), desk, engine, clock: clock.clone() })
     }
 
-    pub(crate) fn office(
+    pub(crate) fn service(
         store: Arc<dyn Store>,
         desk: &Arc<DeskBus>,
         clock: &ManualClock,
-    ) -> Result<Office, Gone> {
+    ) -> Result<WithdrawalService, Gone> {
         let settings =
             Settings { expires_after: EXPIRES_AFTER, answer_within: LONG, ..Settings::default() };
         let options = Options { clock: Arc::new(clock.clone()), ..Options::default() };
-        Ok(Office::open(store, Arc::clone(desk), settings, options)?)
+        Ok(WithdrawalService::open(store, Arc::clone(desk), settings, options)?)
     }
 
     /// A new house with two accounts that have money.

@@ -1,10 +1,10 @@
 //! The control log: what changes all the time, of all topics, in one place. Topics hold messages and
 //! nothing else.
 
+mod fault;
 mod record;
 mod revival;
 mod state;
-mod trouble;
 
 pub(crate) use record::{FORMAT_VERSION, Finished, Moved, Record};
 pub(crate) use state::{ControlState, GroupRecord, PastTransaction, TopicRecord};
@@ -14,6 +14,7 @@ use crate::group::Group;
 use crate::runtime::{LogPlace, Reached, Runtime, Work};
 use crate::sabotage::Sabotage;
 use crate::waiting::Waiters;
+use fault::ControlFault;
 use rialto_clock::Timestamp;
 use rialto_log::{AppendError, Commit, GROUP_BYTES_MAX, Group as LogGroup, RECORD_BYTES_MAX};
 use rialto_log::{Cipher, Reader, Sealing, Segments, Space, Writer};
@@ -21,7 +22,6 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use trouble::Trouble;
 
 /// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
 /// small messages, which has its own bound.
@@ -61,7 +61,7 @@ struct Store {
 }
 
 /// What the core does for the control log while that is written.
-pub(crate) trait Told {
+pub(crate) trait ControlHost {
     /// Makes messages durable, by topic, lane and number, that a transaction acknowledges.
     fn secure(&self, finishing: &[(u32, u8, u64)]);
     /// Puts the messages of a transaction that is written into their topics.
@@ -85,7 +85,7 @@ pub(crate) struct Control {
     written: AtomicU64,
     synced: AtomicU64,
     rounds: Waiters,
-    trouble: Trouble,
+    trouble: ControlFault,
     /// Held to read while a record is noted and what it tells of becomes true, and to write while a
     /// checkpoint repeats everything: an image from in between would undo what the record said. It is
     /// taken before any other lock of a topic or a group, and never waited for to write where a reader
@@ -162,7 +162,7 @@ impl Control {
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             rounds: Waiters::default(),
-            trouble: Trouble::default(),
+            trouble: ControlFault::default(),
             gate: RwLock::new(()),
         };
         Ok((control, state))
@@ -290,7 +290,7 @@ impl Control {
 
     /// Writes what is pending, and a checkpoint if one is due. If the disk had failed, begins the log
     /// anew instead, unless that was tried a moment ago.
-    pub(crate) fn step(&self, told: &impl Told) {
+    pub(crate) fn step(&self, told: &impl ControlHost) {
         let mut store = lock(&self.store);
         // Taken together: who asks for a sync from here on means a later round, and must find it asked
         // for when that begins.
@@ -330,7 +330,7 @@ impl Control {
         &self,
         store: &mut Store,
         sync_wanted: bool,
-        told: &impl Told,
+        told: &impl ControlHost,
     ) -> Result<bool, QueueError> {
         let dirty = std::mem::take(&mut lock(&self.pending).dirty);
         for group in dirty {
@@ -380,7 +380,7 @@ impl Control {
     }
 
     /// Has the transactions delivered whose records stand below this number.
-    fn deliver_below(&self, written: u64, told: &impl Told) -> Result<(), QueueError> {
+    fn deliver_below(&self, written: u64, told: &impl ControlHost) -> Result<(), QueueError> {
         loop {
             let next = {
                 let mut pending = lock(&self.pending);
@@ -394,7 +394,11 @@ impl Control {
         }
     }
 
-    fn advance_checkpoint(&self, store: &mut Store, told: &impl Told) -> Result<(), QueueError> {
+    fn advance_checkpoint(
+        &self,
+        store: &mut Store,
+        told: &impl ControlHost,
+    ) -> Result<(), QueueError> {
         if store.bytes_since_checkpoint < CHECKPOINT_BYTES {
             return Ok(());
         }
@@ -403,7 +407,11 @@ impl Control {
         self.write_checkpoint(store, told)
     }
 
-    fn write_checkpoint(&self, store: &mut Store, told: &impl Told) -> Result<(), QueueError> {
+    fn write_checkpoint(
+        &self,
+        store: &mut Store,
+        told: &impl ControlHost,
+    ) -> Result<(), QueueError> {
         let floor = lock(&self.pending).open.next_seq();
         self.append_checkpoint(told, |_| ());
         self.write_all(store)?;
@@ -433,7 +441,7 @@ impl Control {
     }
 
     /// Says everything anew, and what `more` has to say, behind what is pending.
-    fn append_checkpoint(&self, told: &impl Told, more: impl FnOnce(&mut Pending)) {
+    fn append_checkpoint(&self, told: &impl ControlHost, more: impl FnOnce(&mut Pending)) {
         lock(&self.pending).append(&Record::CheckpointBegin { version: FORMAT_VERSION });
         let next_id = told.images(&mut |record| {
             lock(&self.pending).append(record);
@@ -446,7 +454,7 @@ impl Control {
     }
 
     /// Writes a checkpoint now, of a log that is begun anew if it had failed.
-    pub(crate) fn checkpoint(&self, told: &impl Told) -> Result<(), QueueError> {
+    pub(crate) fn checkpoint(&self, told: &impl ControlHost) -> Result<(), QueueError> {
         // Whoever holds the gate to read may wait for the store.
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         let mut store = lock(&self.store);

@@ -4,7 +4,7 @@
 //! checkpoint. Memory is ahead of the log then, never behind: what a caller was told had failed may have
 //! happened, but nothing that it was told had happened is undone.
 
-use super::{Control, Record, Store, Told, lock};
+use super::{Control, ControlHost, Record, Store, lock};
 use crate::control::Moved;
 use crate::error::QueueError;
 use crate::runtime::Reached;
@@ -36,7 +36,7 @@ impl Control {
     pub(super) fn revive_in_time(
         &self,
         store: &mut Store,
-        told: &impl Told,
+        told: &impl ControlHost,
     ) -> Result<Option<bool>, QueueError> {
         if self.runtime.now() < store.next_try {
             return Ok(None);
@@ -48,7 +48,11 @@ impl Control {
 
     /// Begins the log anew. The gate is held to write, so that whatever was noted is true in memory or
     /// was refused.
-    pub(super) fn revive(&self, store: &mut Store, told: &impl Told) -> Result<(), QueueError> {
+    pub(super) fn revive(
+        &self,
+        store: &mut Store,
+        told: &impl ControlHost,
+    ) -> Result<(), QueueError> {
         if let Some(writer) = store.writer.take() {
             store.reached.get_or_insert_with(|| Reached::by(&writer));
         }

@@ -25,7 +25,7 @@ pub enum Start {
 /// What a group promises about order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum DeliveryOrder {
     /// Messages are delivered in order, and worked on at the same time.
     #[default]
     None,
@@ -75,7 +75,7 @@ pub struct GroupOptions {
     /// Where it begins.
     pub start: Start,
     /// What it promises about order.
-    pub order: Order,
+    pub order: DeliveryOrder,
     /// Who gets messages.
     pub sharing: Sharing,
     /// What the delivery of a message promises.
@@ -98,7 +98,7 @@ impl Default for GroupOptions {
     fn default() -> Self {
         Self {
             start: Start::Oldest,
-            order: Order::None,
+            order: DeliveryOrder::None,
             sharing: Sharing::Competing,
             delivery: Delivery::AtLeastOnce,
             ack_wait: Duration::from_secs(30),

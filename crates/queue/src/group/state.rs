@@ -5,7 +5,7 @@ use super::changes::{Changes, Progress};
 use super::deadlines::Deadlines;
 use super::failed::FailedMessages;
 use super::keys::Keys;
-use super::options::{GroupOptions, Order, Sharing};
+use super::options::{DeliveryOrder, GroupOptions, Sharing};
 use super::terms::{ConsumerId, DeadLetterReason, FailedMessage, GroupCounts, Lease, Nack, Offer};
 use super::window::{Range, Slot, Standing, Window};
 use crate::message::MessageId;
@@ -184,7 +184,7 @@ impl GroupState {
         consumer: ConsumerId,
         now: Timestamp,
     ) -> Offer {
-        let in_turn = self.options.order == Order::None || self.keys.enter(key, id);
+        let in_turn = self.options.order == DeliveryOrder::None || self.keys.enter(key, id);
         // That it was seen was told before, and that it was not tried: now it is.
         let mut is_known_untried = false;
         if !self.earlier_attempts.is_empty()
@@ -304,7 +304,7 @@ impl GroupState {
         if self.keeps_changes {
             self.changes.done(id);
         }
-        if self.options.order == Order::PerKey
+        if self.options.order == DeliveryOrder::PerKey
             && let Some(next) = self.keys.leave(id)
         {
             let rests = self.deadlines.rests(next).is_some();

@@ -62,13 +62,13 @@ struct Leased<'a> {
 }
 
 /// A run whose messages are still being found.
-struct Growing {
+struct PartialRun {
     run: Run,
     stretch: Stretch,
 }
 
-impl Growing {
-    fn new(leased: Leased<'_>) -> Growing {
+impl PartialRun {
+    fn new(leased: Leased<'_>) -> PartialRun {
         let Leased { message, lease, attempt } = leased;
         let run = Run {
             first_seq: message.id().seq.into(),
@@ -78,7 +78,7 @@ impl Growing {
             messages: 1.into(),
             ..Run::default()
         };
-        Growing { run, stretch: message.stretch(PREFIX_BYTES, framed_bytes) }
+        PartialRun { run, stretch: message.stretch(PREFIX_BYTES, framed_bytes) }
     }
 
     /// Takes in the next message, if it continues the run.
@@ -104,7 +104,7 @@ impl Growing {
 fn pack<'a>(messages: impl Iterator<Item = Leased<'a>>, epoch: u32, missed: u64) -> Vec<Piece> {
     let mut made = Head::new(MESSAGES_MAGIC, 0, epoch, missed).as_bytes().to_vec();
     let (mut pieces, mut runs) = (Vec::new(), 0_u32);
-    let mut add = |Growing { mut run, stretch }: Growing, made: &mut Vec<u8>| {
+    let mut add = |PartialRun { mut run, stretch }: PartialRun, made: &mut Vec<u8>| {
         let bytes = stretch.bytes();
         run.bytes = (bytes.len() as u32).into();
         made.extend_from_slice(run.as_bytes());
@@ -116,12 +116,12 @@ fn pack<'a>(messages: impl Iterator<Item = Leased<'a>>, epoch: u32, missed: u64)
             pieces.push(Piece::Stored(Stored(stretch)));
         }
     };
-    let mut growing: Option<Growing> = None;
+    let mut growing: Option<PartialRun> = None;
     for leased in messages {
         if growing.as_mut().is_some_and(|growing| growing.take(leased)) {
             continue;
         }
-        if let Some(whole) = growing.replace(Growing::new(leased)) {
+        if let Some(whole) = growing.replace(PartialRun::new(leased)) {
             add(whole, &mut made);
         }
     }

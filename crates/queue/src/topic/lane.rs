@@ -1,6 +1,6 @@
 //! One lane of a topic: a log of messages, or the memory that stands for one.
 
-use super::making::{self, Making, Next};
+use super::file_request::{self, FileRequest, Next};
 use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::runtime::{LogPlace, Reached, Runtime};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where a message is.
-pub(crate) enum Place {
+pub(crate) enum MessageLocation {
     /// In memory, here.
     Batch(Arc<Batch>),
     /// It has been published, and only the open group of its topic holds it.
@@ -26,7 +26,7 @@ pub(crate) enum Place {
 }
 
 #[derive(Default)]
-struct Shelf {
+struct RecentBatches {
     batches: VecDeque<Arc<Batch>>,
     bytes: usize,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Lane {
     level: Level,
     pub(super) place: Option<LogPlace>,
     shelf_bytes_max: usize,
-    shelf: Mutex<Shelf>,
+    shelf: Mutex<RecentBatches>,
     store: Mutex<Store>,
     segments: OnceLock<Segments>,
     /// The oldest message that has not been dropped.
@@ -87,7 +87,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 pub(crate) struct Written {
     /// The means to go on with the next segment, if that should be done now.
-    pub(crate) making: Option<Making>,
+    pub(crate) making: Option<FileRequest>,
     /// Whether a file is full, so that there may be one to drop.
     pub(crate) has_rolled: bool,
     /// Whether the log took descriptors for it.
@@ -199,23 +199,23 @@ impl Lane {
     }
 
     /// Where a message is.
-    pub(crate) fn find(&self, seq: u64) -> Place {
+    pub(crate) fn find(&self, seq: u64) -> MessageLocation {
         let first = self.first();
         if seq < first {
-            return Place::Gone(first);
+            return MessageLocation::Gone(first);
         }
         if seq > self.visible() {
-            return Place::Ahead;
+            return MessageLocation::Ahead;
         }
         let shelf = lock(&self.shelf);
         let after = shelf.batches.partition_point(|batch| batch.first_seq() <= seq);
         if let Some(batch) = after.checked_sub(1).and_then(|nth| shelf.batches.get(nth))
             && seq <= batch.last_seq()
         {
-            return Place::Batch(batch.clone());
+            return MessageLocation::Batch(batch.clone());
         }
         drop(shelf);
-        if self.level == Level::Memory { Place::Open } else { Place::Disk }
+        if self.level == Level::Memory { MessageLocation::Open } else { MessageLocation::Disk }
     }
 
     /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where,
@@ -311,10 +311,10 @@ impl Lane {
     }
 
     /// Goes on with the next segment.
-    pub(crate) fn make(&self, making: Making) {
+    pub(crate) fn make(&self, making: FileRequest) {
         let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
         let filled = || self.filled.load(Ordering::Relaxed);
-        let made = making::go_on(making, segment_bytes, filled);
+        let made = file_request::go_on(making, segment_bytes, filled);
         let mut guard = lock(&self.store);
         let store = &mut *guard;
         store.next = match made {

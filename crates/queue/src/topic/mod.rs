@@ -1,23 +1,23 @@
 //! Topics: a lane for each priority, and one for delayed messages.
 
 mod age;
+mod control_progress;
 mod delayed;
 mod extents;
+mod file_request;
 mod filling;
 mod lane;
-mod making;
 mod options;
 mod producers;
 mod publishing;
 mod reading;
-mod told;
 
+pub(crate) use file_request::FileRequest;
+use file_request::space as space_of;
 pub(crate) use filling::End;
-pub(crate) use lane::{Lane, LaneOptions, Place};
-pub(crate) use making::Making;
-use making::space as space_of;
+pub(crate) use lane::{Lane, LaneOptions, MessageLocation};
 pub use options::{
-    Bounds, InvalidOptions, Kind, Overtaken, PRIORITIES_MAX, TopicOptions, WhenFull,
+    InvalidOptions, Kind, PRIORITIES_MAX, Retention, SlowReaderPolicy, TopicOptions, WhenFull,
 };
 pub use producers::PRODUCERS_MAX;
 pub(crate) use producers::TRANSACTIONS;
@@ -68,7 +68,7 @@ pub(crate) struct Topic {
     filling: Mutex<Filling>,
     groups: Mutex<Vec<Arc<Group>>>,
     delayed: Mutex<delayed::Delayed>,
-    told: Mutex<told::Told>,
+    control_progress: Mutex<control_progress::ControlProgress>,
     /// Dead letters that are committed and may not have arrived here.
     in_flight: Mutex<InFlight>,
     meter: Mutex<Meter>,
@@ -135,7 +135,7 @@ impl Topic {
             filling,
             groups: Mutex::default(),
             delayed,
-            told: Mutex::default(),
+            control_progress: Mutex::default(),
             in_flight: Mutex::default(),
             meter,
             room: Waiters::default(),
@@ -505,7 +505,7 @@ impl Topic {
             lane.drop_below(*end);
         }
         self.make_room();
-        self.done_told(ends);
+        self.acknowledged_recorded(ends);
         self.reclaim()?;
         Ok(messages)
     }

@@ -32,7 +32,7 @@ pub enum WhenFull {
 /// publishers never wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Overtaken {
+pub enum SlowReaderPolicy {
     /// It goes on with the oldest message there is.
     #[default]
     Oldest,
@@ -51,7 +51,7 @@ pub enum Overtaken {
     },
 }
 
-impl fmt::Display for Overtaken {
+impl fmt::Display for SlowReaderPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Oldest => f.write_str("oldest"),
@@ -62,7 +62,7 @@ impl fmt::Display for Overtaken {
     }
 }
 
-impl FromStr for Overtaken {
+impl FromStr for SlowReaderPolicy {
     type Err = InvalidOptions;
 
     fn from_str(text: &str) -> Result<Self, InvalidOptions> {
@@ -81,7 +81,7 @@ impl FromStr for Overtaken {
 
 /// How much a topic holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bounds {
+pub struct Retention {
     /// The most messages.
     pub messages: Option<u64>,
     /// The most bytes, everything counted.
@@ -99,7 +99,7 @@ pub struct TopicOptions {
     /// How many priorities there are, 1 to 16.
     pub priorities: u8,
     /// How much it holds. A stream drops its oldest messages beyond that, a work queue is full.
-    pub bounds: Bounds,
+    pub bounds: Retention,
     /// How old a message of a stream may become.
     pub max_age: Option<Duration>,
     /// What a work queue does when it is full.
@@ -121,7 +121,7 @@ pub struct TopicOptions {
     #[serde(with = "cipher_name")]
     pub encryption: Option<Cipher>,
     /// What becomes of readers that are too slow.
-    pub overtaken: Overtaken,
+    pub overtaken: SlowReaderPolicy,
 }
 
 /// The most priorities.
@@ -138,7 +138,7 @@ impl Default for TopicOptions {
             kind: Kind::Stream,
             level: Level::Synced,
             priorities: 1,
-            bounds: Bounds::default(),
+            bounds: Retention::default(),
             max_age: None,
             when_full: WhenFull::Reject,
             message_bytes_max: crate::MESSAGE_BYTES_MAX,
@@ -148,7 +148,7 @@ impl Default for TopicOptions {
             segment_bytes: 64 << 20,
             compression: Compression::None,
             encryption: None,
-            overtaken: Overtaken::Oldest,
+            overtaken: SlowReaderPolicy::Oldest,
         }
     }
 }
@@ -210,7 +210,7 @@ impl TopicOptions {
 
     /// What becomes of readers that are too slow.
     #[must_use]
-    pub fn overtaken(mut self, overtaken: Overtaken) -> Self {
+    pub fn overtaken(mut self, overtaken: SlowReaderPolicy) -> Self {
         self.overtaken = overtaken;
         self
     }

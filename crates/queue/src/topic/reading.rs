@@ -1,8 +1,8 @@
 //! Taking messages out of a lane, one after the other.
 
-use super::{Place, Topic};
-use crate::awake::Seat;
+use super::{MessageLocation, Topic};
 use crate::batch::{Batch, BatchCursor};
+use crate::descriptor_pool::DescriptorPermit;
 use crate::error::QueueError;
 use crate::message::Message;
 use rialto_log::{ReadError, Reader};
@@ -17,9 +17,9 @@ pub(crate) enum Step {
 }
 
 /// A reader, and the right to keep its file open, if there is one.
-struct Seated {
+struct PooledReader {
     reader: Reader,
-    seat: Option<Seat>,
+    seat: Option<DescriptorPermit>,
 }
 
 /// A place in a lane.
@@ -28,7 +28,7 @@ pub(crate) struct LaneCursor {
     next: u64,
     at: Option<BatchCursor>,
     /// For what is no longer in memory.
-    reader: Option<Seated>,
+    reader: Option<PooledReader>,
     /// Whether files are mapped that can be.
     maps: bool,
 }
@@ -81,18 +81,18 @@ impl LaneCursor {
     fn find(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
         match lane.find(self.next) {
-            Place::Batch(batch) => {
+            MessageLocation::Batch(batch) => {
                 self.reader = None;
                 self.at = Some(BatchCursor::new(batch, self.next));
             }
-            Place::Open => topic.shelve_open(self.nth),
-            Place::Ahead => return Ok(Some(Step::End)),
-            Place::Gone(first) => {
+            MessageLocation::Open => topic.shelve_open(self.nth),
+            MessageLocation::Ahead => return Ok(Some(Step::End)),
+            MessageLocation::Gone(first) => {
                 let from = std::mem::replace(&mut self.next, first);
                 (self.at, self.reader) = (None, None);
                 return Ok(Some(Step::Gap(from, first)));
             }
-            Place::Disk => return self.read(topic),
+            MessageLocation::Disk => return self.read(topic),
         }
         Ok(None)
     }
@@ -111,9 +111,12 @@ impl LaneCursor {
                 reader => reader?,
             };
             self.reader = None;
-            self.reader = reader.map(|reader| Seated { reader, seat: topic.runtime.awake.seat() });
+            self.reader =
+                reader.map(|reader| PooledReader { reader, seat: topic.runtime.awake.seat() });
         }
-        let Some(Seated { reader, seat }) = &mut self.reader else { return Ok(Some(Step::End)) };
+        let Some(PooledReader { reader, seat }) = &mut self.reader else {
+            return Ok(Some(Step::End));
+        };
         reader.set_end(lane.visible());
         let view = match reader.next_group() {
             // The file was deleted meanwhile; the log says what is left.

@@ -2,7 +2,7 @@
 
 use crate::stage::{self, Stage, stream};
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, Level, Order, Publish, Queue, QueueError, Sabotage,
+    Consumer, Delivered, DeliveryOrder, GroupOptions, Level, Publish, Queue, QueueError, Sabotage,
     Timestamp,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,7 +110,7 @@ struct History<'c> {
 }
 
 fn options() -> GroupOptions {
-    GroupOptions { order: Order::PerKey, attempts_max: 0, ..GroupOptions::default() }
+    GroupOptions { order: DeliveryOrder::PerKey, attempts_max: 0, ..GroupOptions::default() }
 }
 
 fn number(payload: &[u8]) -> u64 {

@@ -5,8 +5,8 @@
 
 use proptest::prelude::*;
 use rialto_queue::{
-    DeadLetter, Delivery, GroupOptions, Kind, Level, Name, Order, Overtaken, Publish, Sharing,
-    Start, Timestamp, TopicOptions,
+    DeadLetter, Delivery, DeliveryOrder, GroupOptions, Kind, Level, Name, Publish, Sharing,
+    SlowReaderPolicy, Start, Timestamp, TopicOptions,
 };
 use std::time::Duration;
 
@@ -146,7 +146,7 @@ fn group_options() -> impl Strategy<Value = GroupOptions> {
             let (attempts_max, retry_delay, dead_letter, outstanding_max, filter) = rest;
             GroupOptions {
                 start,
-                order: if per_key { Order::PerKey } else { Order::None },
+                order: if per_key { DeliveryOrder::PerKey } else { DeliveryOrder::None },
                 sharing: if single { Sharing::SingleActive } else { Sharing::Competing },
                 delivery: if at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
                 ack_wait: ms(ack_wait),
@@ -162,11 +162,11 @@ fn group_options() -> impl Strategy<Value = GroupOptions> {
 /// The topics of a history: a stream, a work queue, and a stream of memory.
 pub(crate) fn topics() -> impl Strategy<Value = Vec<TopicOptions>> {
     let overtaken = prop::sample::select(vec![
-        Overtaken::Oldest,
-        Overtaken::Newest,
-        Overtaken::CutOff,
-        Overtaken::Conflated { behind: 0 },
-        Overtaken::Conflated { behind: 3 },
+        SlowReaderPolicy::Oldest,
+        SlowReaderPolicy::Newest,
+        SlowReaderPolicy::CutOff,
+        SlowReaderPolicy::Conflated { behind: 0 },
+        SlowReaderPolicy::Conflated { behind: 3 },
     ]);
     let bound = || prop::option::of(1_u64..9);
     let level = prop_oneof![3 => Just(Level::Synced), 1 => Just(Level::Buffered)];

@@ -41,7 +41,7 @@ pub(super) fn header(last: RecordId) -> [u8; HEADER_BYTES] {
 
 /// Why a file cannot be read at all.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
+pub(super) enum FormatFault {
     /// It is none, or its header is damaged.
     NoRecording,
     /// Another version wrote it.
@@ -49,16 +49,16 @@ pub(super) enum Wrong {
 }
 
 /// Reads a header: the largest number of a record before this file.
-pub(super) fn read_header(bytes: &[u8]) -> Result<RecordId, Wrong> {
-    let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(Wrong::NoRecording)?;
+pub(super) fn read_header(bytes: &[u8]) -> Result<RecordId, FormatFault> {
+    let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(FormatFault::NoRecording)?;
     if !header.starts_with(MAGIC) || crc32c::crc32c(&header[..20]) != u32_at(header, 20) {
-        return Err(Wrong::NoRecording);
+        return Err(FormatFault::NoRecording);
     }
     match u32_at(header, 8) {
         VERSION => {
             Ok(RecordId(u64::from(u32_at(header, 12)) | u64::from(u32_at(header, 16)) << 32))
         }
-        version => Err(Wrong::Version(version)),
+        version => Err(FormatFault::Version(version)),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Takes the finished records of a recorder now and then and stores them, on a thread of its own.
 ///
 /// Nothing that is recorded waits for it. A record that has made room for another between two
-/// rounds is not stored; [`Statistics::untaken`](crate::Statistics::untaken) counts them.
+/// rounds is not stored; [`RecorderStatistics::untaken`](crate::Statistics::untaken) counts them.
 /// Dropping it stores what is there and ends.
 #[derive(Debug)]
 pub struct Keeper {
@@ -51,7 +51,7 @@ impl Keeper {
         let (stop, stopped) = channel::<()>();
         let lost = Arc::new(AtomicU64::new(0));
         let mut rounds =
-            Rounds { recorder, writer, tell, is_failing: false, lost: Arc::clone(&lost) };
+            KeeperLoop { recorder, writer, tell, is_failing: false, lost: Arc::clone(&lost) };
         let thread = std::thread::Builder::new().name("recordings".into()).spawn(move || {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 if may_store() {
@@ -74,7 +74,7 @@ impl Keeper {
     }
 }
 
-struct Rounds<C, F> {
+struct KeeperLoop<C, F> {
     recorder: Arc<Recorder<C>>,
     writer: RecordingWriter,
     tell: F,
@@ -82,7 +82,7 @@ struct Rounds<C, F> {
     lost: Arc<AtomicU64>,
 }
 
-impl<C: Clock, F: FnMut(&RecordingError)> Rounds<C, F> {
+impl<C: Clock, F: FnMut(&RecordingError)> KeeperLoop<C, F> {
     fn round(&mut self) {
         let records = self.recorder.take_finished();
         if !records.is_empty() {

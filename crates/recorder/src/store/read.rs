@@ -1,6 +1,6 @@
 //! Reading what is stored.
 
-use super::format::{HEADER_BYTES, Wrong, decode, number, path, read_header};
+use super::format::{FormatFault, HEADER_BYTES, decode, number, path, read_header};
 use crate::{Record, RecordId, RecordingError, Tree};
 use rialto_disk::{Access, Disk, DiskError};
 use std::collections::BTreeMap;
@@ -63,13 +63,15 @@ impl Recordings {
         };
         match read_header(&bytes) {
             Ok(_) => {}
-            Err(Wrong::Version(version)) => {
+            Err(FormatFault::Version(version)) => {
                 self.unreadable.push(unreadable(0, Some(version)));
                 return Ok(());
             }
             // It is just being made.
-            Err(Wrong::NoRecording) if is_newest && bytes.len() < HEADER_BYTES => return Ok(()),
-            Err(Wrong::NoRecording) => {
+            Err(FormatFault::NoRecording) if is_newest && bytes.len() < HEADER_BYTES => {
+                return Ok(());
+            }
+            Err(FormatFault::NoRecording) => {
                 self.unreadable.push(unreadable(0, None));
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! Parts of a past state as JSON, numbers as exact decimals.
 
 use super::utc;
-use rialto_engine::{Core, OrderView};
+use rialto_engine::{Core, OrderState};
 use rialto_model::{AccountId, Amount, Decimal, Instrument, Side, Timestamp};
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub(super) fn account(core: &Core, id: AccountId) -> Option<Value> {
 }
 
 /// An open order.
-pub(super) fn order(core: &Core, view: &OrderView) -> Value {
+pub(super) fn order(core: &Core, view: &OrderState) -> Value {
     let market = core.instrument(view.instrument).expect("an open order is in a listed instrument");
     let spec = &market.instrument.spec;
     let quantity =

@@ -5,8 +5,8 @@ use super::shown::Shown;
 use super::topics::{Create, CreateGroup};
 use crate::{Error, tell_all};
 use rialto_queue::{
-    Consumer, Delivered, GroupOptions, OpenReport, Publish, Queue, QueueError, QueueOptions, Read,
-    Reader, Redriven, Start,
+    Consumer, Delivered, GroupOptions, Publish, Queue, QueueError, QueueOpenReport, QueueOptions,
+    Read, Reader, Redriven, Start,
 };
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -33,7 +33,7 @@ impl LocalQueue {
     }
 }
 
-fn tell_opening(report: &OpenReport) {
+fn tell_opening(report: &QueueOpenReport) {
     for group in &report.rewound {
         crate::terminal::note(format_args!(
             "group {} of {} goes back to message {}:{}: what it had come to was lost before it was \

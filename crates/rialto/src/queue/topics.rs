@@ -7,8 +7,8 @@ use crate::Error;
 use crate::terminal::say;
 use rialto_gateway::{VENUE_TOPICS, is_of_venue};
 use rialto_queue::{
-    Cipher, Compression, DeadLetter, Delivery, Filter, GroupOptions, Kind, Level, Name, Order,
-    Overtaken, Sharing, Start, TopicOptions, WhenFull,
+    Cipher, Compression, DeadLetter, Delivery, DeliveryOrder, Filter, GroupOptions, Kind, Level,
+    Name, Sharing, SlowReaderPolicy, Start, TopicOptions, WhenFull,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -41,8 +41,8 @@ pub(super) struct Create {
     block: Option<Duration>,
     /// What happens to slow readers: oldest, newest, cut_off, or conflated:N, which sends a reader
     /// that is more than N messages behind only the last message of each key.
-    #[arg(long, default_value_t = Overtaken::Oldest)]
-    overtaken: Overtaken,
+    #[arg(long, default_value_t = SlowReaderPolicy::Oldest)]
+    overtaken: SlowReaderPolicy,
     /// The compression: none, lz4, zstd, zstd:LEVEL, gzip or gzip:LEVEL.
     #[arg(long, default_value_t = Compression::None)]
     compression: Compression,
@@ -181,7 +181,7 @@ impl CreateGroup {
         let filter = self.filter.as_deref().map(str::parse).transpose();
         Ok(GroupOptions {
             start: self.from,
-            order: if self.per_key { Order::PerKey } else { Order::None },
+            order: if self.per_key { DeliveryOrder::PerKey } else { DeliveryOrder::None },
             sharing: if self.single_active { Sharing::SingleActive } else { Sharing::Competing },
             delivery: if self.at_most_once { Delivery::AtMostOnce } else { Delivery::AtLeastOnce },
             ack_wait: self.ack_wait,

@@ -1,7 +1,7 @@
 //! How a venue ends: until when, and what it tells.
 
 use rialto_engine::ShutdownReport;
-use rialto_lifecycle::Report;
+use rialto_lifecycle::StopReport;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ impl Deadline {
 #[derive(Debug)]
 pub struct Closing {
     /// Requests that were under way, and how each component stopped.
-    pub report: Report,
+    pub report: StopReport,
     /// Where the engine has stopped.
     pub engine: ShutdownReport,
 }

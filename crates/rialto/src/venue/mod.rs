@@ -29,7 +29,9 @@ use rialto_desk::Live;
 use rialto_disk::Disk;
 use rialto_engine::{Engine, RecoveryReport};
 use rialto_gateway::{AdminKey, KeyStore};
-use rialto_lifecycle::{Change, Lifecycle, Restart, StartError, State, Supervisor};
+use rialto_lifecycle::{
+    ComponentStartError, ComponentState, Lifecycle, Restart, StatusChange, Supervisor,
+};
 use rialto_model::Seq;
 use rialto_queue::QueueOptions;
 use std::net::SocketAddr;
@@ -304,10 +306,12 @@ impl Venue {
 }
 
 /// Logs what a component has become, at a level that says whether somebody must act.
-fn log_change(change: &Change) {
+fn log_change(change: &StatusChange) {
     match change.to {
-        State::GivenUp(_) => tracing::error!("{change}"),
-        State::NotReady(_) | State::Restarting { .. } => tracing::warn!("{change}"),
+        ComponentState::GivenUp(_) => tracing::error!("{change}"),
+        ComponentState::NotReady(_) | ComponentState::Restarting { .. } => {
+            tracing::warn!("{change}")
+        }
         _ => tracing::info!("{change}"),
     }
 }
@@ -315,15 +319,17 @@ fn log_change(change: &Change) {
 /// The first component that was given up.
 fn given_up(lifecycle: &Lifecycle) -> Option<Error> {
     lifecycle.status().into_iter().find_map(|status| match status.state {
-        State::GivenUp(reason) => Some(Error::GivenUp { name: status.name.into_owned(), reason }),
+        ComponentState::GivenUp(reason) => {
+            Some(Error::GivenUp { name: status.name.into_owned(), reason })
+        }
         _ => None,
     })
 }
 
 /// Why the venue has not started, with the exit code of what the engine itself says.
-fn not_started(error: StartError) -> Error {
+fn not_started(error: ComponentStartError) -> Error {
     match error {
-        StartError::Component { name, source } => {
+        ComponentStartError::Component { name, source } => {
             match source.downcast::<rialto_engine::StartError>() {
                 Ok(refusal) => Error::Start(refusal),
                 Err(source) => Error::Assemble(format!("{name}: {}", tell_all(&*source))),

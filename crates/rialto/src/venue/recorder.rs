@@ -8,7 +8,8 @@ use rialto_disk::Disk;
 use rialto_engine::{Engine, StorageLevel};
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_recorder::{
-    Bounds, Keeper, Recorder, RecordingError, RecordingWriter, RingBounds, Sampling, TickClock,
+    Keeper, Recorder, RecorderBounds, RecordingError, RecordingWriter, RingBounds, Sampling,
+    TickClock,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +35,8 @@ impl Part {
             (false, 0) => return None,
             (false, per_second) => Sampling::Adaptive { per_second },
         };
-        let bounds = Bounds { records_max: wanted.records_max, ..Bounds::default() };
+        let bounds =
+            RecorderBounds { records_max: wanted.records_max, ..RecorderBounds::default() };
         let recorder = Recorder::new(bounds, sampling, TickClock::new());
         let ring = RingBounds { bytes_max: wanted.bytes_max, ..RingBounds::default() };
         let dir = config.data_dir().join(RECORDINGS_DIR);

@@ -4,7 +4,7 @@ use super::made::Made;
 use rialto_desk::{Live, VenueParts};
 use rialto_disk::Disk;
 use rialto_engine::{Engine, KeyRing, Sealing};
-use rialto_flow::store::{Level, Limits, LogOptions, LogStore};
+use rialto_flow::store::{Level, LogOptions, LogStore, StoreLimits};
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_payments::{PaymentOptions, Payments, PaymentsBus, Settings};
 use rialto_recorder::Recorder;
@@ -61,10 +61,10 @@ impl Part {
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
         let (engine, live) = (self.engine.get()?, self.live.get()?);
-        let limits = Limits {
+        let limits = StoreLimits {
             ended_runs_max: self.settings.ended_max,
             retention: RETENTION,
-            ..Limits::default()
+            ..StoreLimits::default()
         };
         let options = LogOptions {
             limits,

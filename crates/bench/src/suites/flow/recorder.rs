@@ -7,7 +7,7 @@ use crate::references::{FlowWork, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
 use rialto_flow::{Clock, SystemClock};
-use rialto_recorder::{Bounds, Capture, Recorder, Recording, Sampling, Subject, TickClock};
+use rialto_recorder::{Capture, Recorder, RecorderBounds, Recording, Sampling, Subject, TickClock};
 use std::hint::black_box;
 
 /// Targets, in nanoseconds.
@@ -72,7 +72,10 @@ pub(super) fn rows(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
     let (steps, captures) = (STEPS * (records / 20), CAPTURES * (records / 20));
     let trees = context.sized(5_000, 50);
     // So few that a small run uses each of them more than once.
-    let bounds = Bounds { records_max: context.sized(1_000, 50) as u32, ..Bounds::default() };
+    let bounds = RecorderBounds {
+        records_max: context.sized(1_000, 50) as u32,
+        ..RecorderBounds::default()
+    };
     let recorder = |sampling| Recorder::new(bounds, sampling, TickClock::new());
     let (all, none) = (recorder(Sampling::All), recorder(Sampling::Nothing));
     let share = recorder(Sampling::Share { per_million: 10_000 });
@@ -187,7 +190,7 @@ fn steps_of<C: Clock>(recording: &Recording<'_, C>) -> u64 {
 
 /// A recorder that is as full as it gets, with more in each record than fits.
 fn memory() -> Result<Row, BenchError> {
-    let bounds = Bounds::default();
+    let bounds = RecorderBounds::default();
     let recorder = Recorder::new(bounds, Sampling::All, TickClock::new());
     let text = "x".repeat(1 << 10);
     for _ in 0..2 * bounds.records_max {

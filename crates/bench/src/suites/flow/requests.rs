@@ -6,7 +6,7 @@ use crate::error::BenchError;
 use crate::report::Row;
 use crate::suite::Context as Bench;
 use rialto_bus::{Command, Context, Dispatch, HandlerNow, Request, Result, behaviours, bus};
-use rialto_recorder::{Bounds, RecordRequests, Recorder, Sampling, TickClock};
+use rialto_recorder::{RecordRequests, Recorder, RecorderBounds, Sampling, TickClock};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -74,7 +74,10 @@ fn send(bus: &RecordedBus, recorder: Option<&Recorder>, calls: u64) -> Sums {
 pub(super) fn rows(context: &mut Bench<'_>) -> std::result::Result<Vec<Row>, BenchError> {
     let calls = context.sized(200_000, 600);
     // So few that a small run uses each of them more than once.
-    let bounds = Bounds { records_max: context.sized(1_000, 50) as u32, ..Bounds::default() };
+    let bounds = RecorderBounds {
+        records_max: context.sized(1_000, 50) as u32,
+        ..RecorderBounds::default()
+    };
     // A request that is kept or left out is counted once; one that is forgotten was begun before.
     let kinds = [
         ("a request without a recorder", None, 0),

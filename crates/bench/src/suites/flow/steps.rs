@@ -9,7 +9,7 @@ use crate::report::{Row, Unit};
 use crate::suite::{Context, FreshDirectory};
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{
-    Level, Limits, LogOptions, LogStore, MemoryStore, Outcome, RunFilter, RunStanding, Store,
+    Level, LogOptions, LogStore, MemoryStore, Outcome, RunFilter, RunStanding, Store, StoreLimits,
 };
 use rialto_flow::{Flow, FlowContext, FlowError, FlowId, Flows, Options};
 use std::collections::VecDeque;
@@ -159,7 +159,7 @@ fn run(context: &mut Context<'_>, arm: Arm, workers: usize) -> Result<Round, Ben
 
 fn open(name: &str, arm: Arm, directory: &Path) -> Result<Arc<dyn Store>, BenchError> {
     if arm.level == Level::Memory {
-        let limits = Limits { ended_runs_max: 10_000, ..Limits::default() };
+        let limits = StoreLimits { ended_runs_max: 10_000, ..StoreLimits::default() };
         return Ok(Arc::new(MemoryStore::new(limits)));
     }
     let store = LogStore::open(directory, LogOptions::new(arm.level));

@@ -3,7 +3,7 @@
 use super::passes::Matcher;
 use crate::report::Risk;
 use crate::workload::{Fill, Operation, Standing, Workload};
-use rialto_core::book::{Book, LimitOrder, LimitOrderBook, Orders, Refused};
+use rialto_core::book::{Book, BookRefusal, LimitOrder, LimitOrderBook, Orders};
 use rialto_model::{MemberId, OrderId, Quantity, Side, TimeInForce};
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(super) enum NotDone {
     /// The book refused the order.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    BookRefusal(#[from] BookRefusal),
     /// No such order rests.
     #[error("order {0} does not rest")]
     Unknown(OrderId),

@@ -27,7 +27,7 @@ type Path = [(u32, usize); HEIGHT_MAX];
 
 /// Where a price stands in a ladder, or would, until the next insertion or removal.
 #[derive(Clone, Copy)]
-pub(super) struct Spot {
+pub(super) struct LadderPosition {
     leaf: u32,
     at: usize,
     /// The level at that price, or none.
@@ -91,12 +91,12 @@ impl Ladder {
 
     /// Where `key` stands, or would.
     #[inline]
-    pub(super) fn seek(&self, key: i64) -> Spot {
+    pub(super) fn seek(&self, key: i64) -> LadderPosition {
         let leaf = self.leaf(key);
         let node = &self.nodes[leaf as usize];
         let at = node.below(key);
         let level = if node.keys().get(at) == Some(&key) { node.values[at] } else { NO_LEVEL };
-        Spot { leaf, at, level }
+        LadderPosition { leaf, at, level }
     }
 
     /// The leaf that holds `key`, or would. Near the touch it needs no descent.
@@ -154,7 +154,7 @@ impl Ladder {
 
     /// Adds a level at a spot that has just been sought and has none.
     #[inline]
-    pub(super) fn insert(&mut self, spot: Spot, key: i64, level: u32) {
+    pub(super) fn insert(&mut self, spot: LadderPosition, key: i64, level: u32) {
         self.len += 1;
         let node = &mut self.nodes[spot.leaf as usize];
         if node.len() < WIDTH {

@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::outbox::{InboxStore, OutboxStore};
 use crate::store::Store;
 use crate::store::message::{
-    Accepted, Backlog, ClaimedMessage, DeadLetter, Delivery, InboxMark, MessageNumber,
+    Accepted, Backlog, ClaimedMessage, DeadMessage, DeliveryResult, InboxMark, MessageNumber,
     OutboxMessage,
 };
 use crate::store::record::Settlement;
@@ -45,7 +45,7 @@ impl OutboxStore for LogStore {
         Ok(claimed)
     }
 
-    fn settle(&self, claim: &ClaimedMessage, delivery: Delivery) -> Result<bool, StoreError> {
+    fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError> {
         self.change(|Inner { state, groups }| state.settle(groups, claim, delivery))
     }
 
@@ -66,7 +66,7 @@ impl OutboxStore for LogStore {
         &self,
         after: Option<MessageNumber>,
         max: usize,
-    ) -> Result<Vec<DeadLetter>, StoreError> {
+    ) -> Result<Vec<DeadMessage>, StoreError> {
         self.read(|state| state.messages.dead_letters(after, max))
     }
 

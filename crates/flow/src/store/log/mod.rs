@@ -11,7 +11,8 @@ use super::Store;
 use super::record::RunNumber;
 use super::state::State;
 use super::types::{
-    Appended, Begun, Fence, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket, Write,
+    Appended, Begun, FencingToken, NewRun, RunFilter, RunSummary, StoreError, StoredRun, Ticket,
+    Write,
 };
 use crate::{FlowId, Timestamp};
 use checkpoint::Checkpoint;
@@ -29,7 +30,7 @@ const WAITING_GROUPS_MAX: usize = 4;
 /// One directory belongs to one process: a second one is refused when it opens it. Within the
 /// process any number of workers may share the store, each fenced off from the runs of the others.
 ///
-/// The state lives in memory, within [`Limits`](super::Limits); the log is what it is rebuilt from.
+/// The state lives in memory, within [`StoreLimits`](super::Limits); the log is what it is rebuilt from.
 /// When the log has grown to several times the state, [`Store::maintain`] writes the state anew,
 /// piece by piece, and deletes what lies before.
 pub struct LogStore {
@@ -137,23 +138,23 @@ impl Store for LogStore {
         self.level
     }
 
-    fn join(&self, now: Timestamp, lease: Duration) -> Result<Fence, StoreError> {
+    fn join(&self, now: Timestamp, lease: Duration) -> Result<FencingToken, StoreError> {
         self.check_sound()?;
         Ok(lock(&self.inner).state.join(now, lease))
     }
 
-    fn renew(&self, worker: Fence, now: Timestamp) -> Result<(), StoreError> {
+    fn renew(&self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError> {
         self.check_sound()?;
         lock(&self.inner).state.renew(worker, now)
     }
 
-    fn leave(&self, worker: Fence) {
+    fn leave(&self, worker: FencingToken) {
         lock(&self.inner).state.leave(worker);
     }
 
     fn claim(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         now: Timestamp,
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError> {
@@ -161,11 +162,11 @@ impl Store for LogStore {
         lock(&self.inner).state.claim(worker, now, max)
     }
 
-    fn begin(&self, worker: Fence, run: NewRun<'_>) -> Result<Begun, StoreError> {
+    fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError> {
         self.change(|Inner { state, groups }| state.begin(groups, worker, &run))
     }
 
-    fn append(&self, worker: Fence, writes: &[Write]) -> Result<Appended, StoreError> {
+    fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError> {
         self.change(|Inner { state, groups }| state.append(groups, worker, writes))
     }
 
@@ -205,7 +206,7 @@ impl Store for LogStore {
 
     fn reopen(
         &self,
-        worker: Fence,
+        worker: FencingToken,
         run: RunNumber,
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError> {

@@ -4,7 +4,7 @@ use super::groups::Groups;
 use super::{Files, Inner, LogStore};
 use crate::Timestamp;
 use crate::store::record::{FORMAT_VERSION, Record};
-use crate::store::state::{Limits, State};
+use crate::store::state::{State, StoreLimits};
 use crate::store::types::{StoreError, Ticket};
 use rialto_disk::{Disk, RealDisk};
 use rialto_log::{GROUP_BYTES_MAX, KeyRing, Level, Options, Reader, Sealing, Segments, SpareFiles};
@@ -20,7 +20,7 @@ pub struct LogOptions {
     /// What a confirmation promises.
     pub level: Level,
     /// What the store holds at most.
-    pub limits: Limits,
+    pub limits: StoreLimits,
     /// The size of a segment of the log in bytes; a multiple of 4096, at least 2 MiB.
     pub segment_bytes: u64,
     /// The state is written anew when the log has grown by this much since the last time, and by
@@ -45,7 +45,7 @@ impl LogOptions {
     pub fn new(level: Level) -> Self {
         Self {
             level,
-            limits: Limits::default(),
+            limits: StoreLimits::default(),
             segment_bytes: 64 << 20,
             checkpoint_bytes: 256 << 20,
             reserve_segments: 0,

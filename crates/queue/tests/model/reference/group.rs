@@ -1,7 +1,9 @@
 //! Groups: who has what.
 
 use super::{Handed, Lane, Message};
-use rialto_queue::{Delivery, Filter, GroupCounts, GroupOptions, MessageId, Order, Sharing};
+use rialto_queue::{
+    Delivery, DeliveryOrder, Filter, GroupCounts, GroupOptions, MessageId, Sharing,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -408,7 +410,7 @@ impl Group {
             return None;
         }
         let mut is_in_turn = true;
-        if self.options.order == Order::PerKey && !message.key.is_empty() {
+        if self.options.order == DeliveryOrder::PerKey && !message.key.is_empty() {
             is_in_turn = self.keys.iter().all(|(key, _)| *key != message.key);
             self.keys.push((message.key.clone(), id));
         }

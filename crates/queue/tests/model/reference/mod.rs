@@ -9,8 +9,8 @@ pub(crate) use topic::{Lane, Message, Topic};
 
 use crate::operation::Shape;
 use rialto_queue::{
-    DEAD_SUFFIX, DeadLetter, GroupOptions, Kind, Level, MessageId, Overtaken, QueueError, Start,
-    TopicOptions, WhenFull, dead_header,
+    DEAD_SUFFIX, DeadLetter, GroupOptions, Kind, Level, MessageId, QueueError, SlowReaderPolicy,
+    Start, TopicOptions, WhenFull, dead_header,
 };
 use std::collections::BTreeMap;
 
@@ -311,17 +311,17 @@ impl Queue {
             let from = *next;
             if from < lane.first {
                 *next = match topic.options.overtaken {
-                    Overtaken::Newest => lane.first.max(lane.last()),
+                    SlowReaderPolicy::Newest => lane.first.max(lane.last()),
                     _ => lane.first,
                 };
                 let messages = *next - from;
-                if topic.options.overtaken == Overtaken::CutOff {
+                if topic.options.overtaken == SlowReaderPolicy::CutOff {
                     place.cut_off = Some(messages);
                     return Err(Problem::CutOff(messages));
                 }
                 return Ok(Met::Missed { lane: nth as u8, messages });
             }
-            if let Overtaken::Conflated { behind } = topic.options.overtaken
+            if let SlowReaderPolicy::Conflated { behind } = topic.options.overtaken
                 && place.left_out.get(&nth).is_none_or(|(_, end)| *end <= from)
             {
                 let end = lane.last() + 1;

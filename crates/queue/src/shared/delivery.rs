@@ -1,7 +1,7 @@
 //! Transactions on their way into topics, and what the control log must remember of them.
 
-use super::{Core, lock};
-use crate::control::{Moved, PastTransaction, Record, Told};
+use super::{SharedQueue, lock};
+use crate::control::{ControlHost, Moved, PastTransaction, Record};
 use crate::error::QueueError;
 use crate::group::Progress;
 use crate::topic::{Accepted, DELAYED_LANE, End, Topic};
@@ -41,7 +41,7 @@ impl Undelivered {
     }
 }
 
-impl Core {
+impl SharedQueue {
     /// Puts the messages of a committed transaction into their topics, as far as they are not there.
     pub(crate) fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
         let PastTransaction { id, seq, messages, is_new } = transaction;
@@ -157,7 +157,7 @@ impl Core {
     /// otherwise.
     pub(super) fn tell_numbers(&self, topic: &Topic) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
-        if !topic.has_numbers_to_tell(control.safe_rounds()) {
+        if !topic.has_numbers_to_record(control.safe_rounds()) {
             return Ok(());
         }
         let _changing = control.changing();
@@ -168,14 +168,14 @@ impl Core {
             }
         });
         noted?;
-        topic.telling_numbers(control.hurry(true), upto);
+        topic.recording_numbers(control.hurry(true), upto);
         Ok(())
     }
 
     /// Has the control log say, durably, what groups have acknowledged, where files wait for that.
     pub(super) fn tell_done(&self, topic: &Topic) {
         let Some(control) = &self.control else { return };
-        if !topic.has_done_to_tell(control.safe_rounds()) {
+        if !topic.has_acknowledged_to_record(control.safe_rounds()) {
             return;
         }
         // A message counts as acknowledged after its record was noted, or its group was changed: a round
@@ -184,7 +184,7 @@ impl Core {
         for group in topic.groups().clone() {
             self.mark_if_changed(&group);
         }
-        topic.telling_done(control.hurry(true), firsts);
+        topic.recording_acknowledged(control.hurry(true), firsts);
     }
 
     /// Has everything written anew and drops what stood before.
@@ -196,7 +196,7 @@ impl Core {
     }
 }
 
-impl Told for Core {
+impl ControlHost for SharedQueue {
     fn secure(&self, finishing: &[(u32, u8, u64)]) {
         for (id, lane, seq) in finishing {
             let Some(topic) = self.topic_of(*id) else { continue };
@@ -214,19 +214,19 @@ impl Told for Core {
     }
 
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
-        Core::deliver(self, transaction)
+        SharedQueue::deliver(self, transaction)
     }
 
     fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
-        Core::images(self, tell)
+        SharedQueue::images(self, tell)
     }
 
     fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
-        Core::carry(self, tell);
+        SharedQueue::carry(self, tell);
     }
 
     fn safe_below(&self) -> Option<u64> {
-        Core::safe_below(self)
+        SharedQueue::safe_below(self)
     }
 }
 

@@ -9,15 +9,15 @@ const CREDIT_MAX_NS: i64 = 10_000_000;
 /// The account of the writer's time. While commands wait, background work is due when it has had less
 /// than its share of the time since the account was opened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct TimeShare {
     percent: i64,
     /// What background work has earned and not had yet.
     credit_ns: i64,
 }
 
-impl Share {
-    pub(crate) fn new(percent: u8) -> Share {
-        Share { percent: i64::from(percent.clamp(1, 90)), credit_ns: 0 }
+impl TimeShare {
+    pub(crate) fn new(percent: u8) -> TimeShare {
+        TimeShare { percent: i64::from(percent.clamp(1, 90)), credit_ns: 0 }
     }
 
     /// There is no work: nothing is saved up for later.
@@ -52,7 +52,7 @@ mod tests {
 
     /// The part of the time that background work gets where steps take so long.
     fn part(percent: u8, commands_ns: u64, work_ns: u64) -> f64 {
-        let mut share = Share::new(percent);
+        let mut share = TimeShare::new(percent);
         let (mut commands, mut work) = (0, 0);
         for _ in 0..100_000 {
             share.commands_took(Duration::from_nanos(commands_ns));
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_holds_nothing_up() {
-        let mut share = Share::new(20);
+        let mut share = TimeShare::new(20);
         share.commands_took(Duration::ZERO);
         assert!(share.is_due());
         share.background_took(Duration::ZERO);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_was_long_ago_does_not_count_for_ever() {
-        let mut share = Share::new(20);
+        let mut share = TimeShare::new(20);
         share.background_took(Duration::MAX);
         share.commands_took(Duration::MAX);
         assert!(share.is_due());

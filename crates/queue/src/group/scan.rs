@@ -7,14 +7,14 @@ use crate::topic::{LaneCursor, Step};
 
 /// How far somebody has looked, from the oldest messages on that the group has not acknowledged. It keeps
 /// nobody from the group: the disk is read between two looks at what the group knows.
-pub(crate) struct Looking<'g> {
+pub(crate) struct GroupScan<'g> {
     group: &'g Group,
     lanes: Vec<LaneCursor>,
     /// How many lanes are left; the last goes first.
     left: usize,
 }
 
-impl Looking<'_> {
+impl GroupScan<'_> {
     /// The next message that would be delivered, if everybody who rests or is waited for stayed
     /// where they are.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, QueueError> {
@@ -38,12 +38,12 @@ impl Looking<'_> {
 
 impl Group {
     /// Begins with the oldest messages that the group has not acknowledged, and in no lane before `from`.
-    pub(crate) fn look(&self, from: &[u64]) -> Result<Looking<'_>, QueueError> {
+    pub(crate) fn look(&self, from: &[u64]) -> Result<GroupScan<'_>, QueueError> {
         let begin = |(lane, floor): (usize, u64)| {
             LaneCursor::new(lane, floor.max(from.get(lane).copied().unwrap_or_default()))
         };
         let lanes: Vec<_> = self.floors()?.into_iter().enumerate().map(begin).collect();
-        Ok(Looking { group: self, left: lanes.len(), lanes })
+        Ok(GroupScan { group: self, left: lanes.len(), lanes })
     }
 
     /// At most `messages_max` messages that would be delivered next, up to the one with which they

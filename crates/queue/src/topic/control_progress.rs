@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What the control log knows.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ControlProgress {
     /// The numbers of each lane's messages below these, the lane of delayed messages last.
     upto: Vec<u64>,
     /// What it will know when a round has been synced.
@@ -41,39 +41,39 @@ fn has_files_from(lanes: &[Lane], upto: &[u64]) -> bool {
 }
 
 impl Topic {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn control_progress(&self) -> MutexGuard<'_, ControlProgress> {
+        self.control_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The control log knows all numbers below these.
-    pub(crate) fn numbers_told(&self, upto: &[u64]) {
-        self.told().upto = upto.to_vec();
+    pub(crate) fn numbers_recorded(&self, upto: &[u64]) {
+        self.control_progress().upto = upto.to_vec();
     }
 
     /// It will, when this round has been synced.
-    pub(crate) fn telling_numbers(&self, round: u64, upto: Vec<u64>) {
-        self.told().telling = Some((round, upto));
+    pub(crate) fn recording_numbers(&self, round: u64, upto: Vec<u64>) {
+        self.control_progress().telling = Some((round, upto));
     }
 
     /// Whether there are files that only wait for the control log to be told of their numbers, where
     /// all rounds up to `safe_rounds` are synced.
-    pub(crate) fn has_numbers_to_tell(&self, safe_rounds: u64) -> bool {
+    pub(crate) fn has_numbers_to_record(&self, safe_rounds: u64) -> bool {
         if self.level() == Level::Memory || self.filling().producers.is_empty() {
             return false;
         }
-        let mut told = self.told();
-        let Told { upto, telling, .. } = &mut *told;
+        let mut control_progress = self.control_progress();
+        let ControlProgress { upto, telling, .. } = &mut *control_progress;
         settle(upto, telling, safe_rounds) && has_files_from(&self.lanes, upto)
     }
 
     /// Whether there are files that only wait for the control log to say that groups have acknowledged
     /// them, where all rounds up to `safe_rounds` are synced.
-    pub(crate) fn has_done_to_tell(&self, safe_rounds: u64) -> bool {
+    pub(crate) fn has_acknowledged_to_record(&self, safe_rounds: u64) -> bool {
         if self.level() == Level::Memory || !self.drops_acknowledged() {
             return false;
         }
-        let mut told = self.told();
-        let Told { done, finishing, .. } = &mut *told;
+        let mut control_progress = self.control_progress();
+        let ControlProgress { done, finishing, .. } = &mut *control_progress;
         // Delayed messages have no groups, and are dropped only when that is safe.
         let lanes = &self.lanes[..self.lanes.len() - 1];
         settle(done, finishing, safe_rounds) && has_files_from(lanes, done)
@@ -81,16 +81,16 @@ impl Topic {
 
     /// The control log will say that groups have acknowledged everything below these, when this round
     /// has been synced.
-    pub(crate) fn telling_done(&self, round: u64, firsts: Vec<u64>) {
-        self.told().finishing = Some((round, firsts));
+    pub(crate) fn recording_acknowledged(&self, round: u64, firsts: Vec<u64>) {
+        self.control_progress().finishing = Some((round, firsts));
     }
 
     /// It says so now.
-    pub(super) fn done_told(&self, firsts: &[u64]) {
-        let mut told = self.told();
-        let lanes = firsts.len().max(told.done.len());
-        told.done.resize(lanes, 0);
-        for (done, first) in told.done.iter_mut().zip(firsts) {
+    pub(super) fn acknowledged_recorded(&self, firsts: &[u64]) {
+        let mut control_progress = self.control_progress();
+        let lanes = firsts.len().max(control_progress.done.len());
+        control_progress.done.resize(lanes, 0);
+        for (done, first) in control_progress.done.iter_mut().zip(firsts) {
             *done = (*done).max(*first);
         }
     }
@@ -100,11 +100,11 @@ impl Topic {
         let has_numbers = !self.filling().producers.is_empty();
         for (nth, lane) in self.lanes.iter().enumerate() {
             let below = {
-                let told = self.told();
+                let control_progress = self.control_progress();
                 let known = |upto: &[u64]| upto.get(nth).copied().unwrap_or_default();
-                let numbered = if has_numbers { known(&told.upto) } else { u64::MAX };
+                let numbered = if has_numbers { known(&control_progress.upto) } else { u64::MAX };
                 let has_groups = self.drops_acknowledged() && lane.number != DELAYED_LANE;
-                let done = if has_groups { known(&told.done) } else { u64::MAX };
+                let done = if has_groups { known(&control_progress.done) } else { u64::MAX };
                 numbered.min(done)
             };
             if lane.reclaim(&self.runtime, below)? {

@@ -1,6 +1,6 @@
 //! Which topics and groups there are.
 
-use super::{Core, GROUPS_MAX, TOPICS_MAX, lock, topic_dir};
+use super::{GROUPS_MAX, SharedQueue, TOPICS_MAX, lock, topic_dir};
 use crate::control::{Control, Record};
 use crate::dead_letters;
 use crate::error::QueueError;
@@ -14,7 +14,7 @@ use rialto_log::Level;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-impl Core {
+impl SharedQueue {
     /// Has the control log told, durably, and waits for it on this thread.
     pub(crate) fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };

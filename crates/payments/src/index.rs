@@ -13,14 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// The withdrawals that are shown.
-pub(crate) struct Board {
-    shelf: Mutex<Shelf>,
+pub(crate) struct WithdrawalIndex {
+    shelf: Mutex<EndedWithdrawals>,
     /// How many that have ended are shown.
     ended_max: usize,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct EndedWithdrawals {
     /// By the number of the flow, and so in the order in which they were asked for.
     withdrawals: BTreeMap<RunNumber, Entry>,
     numbers: HashMap<WithdrawalId, RunNumber>,
@@ -56,12 +56,12 @@ pub(crate) struct Wanted {
     pub(crate) limit: usize,
 }
 
-impl Board {
-    pub(crate) fn new(ended_max: usize) -> Board {
-        Board { shelf: Mutex::default(), ended_max }
+impl WithdrawalIndex {
+    pub(crate) fn new(ended_max: usize) -> WithdrawalIndex {
+        WithdrawalIndex { shelf: Mutex::default(), ended_max }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, EndedWithdrawals> {
         // Nothing panics while it holds this lock, so what a poisoned one holds is whole.
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,7 +134,7 @@ impl Board {
     }
 }
 
-impl Shelf {
+impl EndedWithdrawals {
     fn put(&mut self, number: RunNumber, withdrawal: &Withdrawal, ended_max: usize) {
         let id = withdrawal.id();
         if let Some(older) = self.numbers.insert(id, number).filter(|older| *older != number) {

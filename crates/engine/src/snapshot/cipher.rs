@@ -11,7 +11,7 @@ const SALT_BYTES: usize = 16;
 
 /// Encrypts the contents that are written and decrypts those that are read.
 #[derive(Clone)]
-pub(crate) struct Vault {
+pub(crate) struct SnapshotCipher {
     keys: KeyRing,
     sealing: Option<Sealing>,
 }
@@ -22,7 +22,7 @@ struct Sealing {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
-impl Vault {
+impl SnapshotCipher {
     /// Encrypts with the cipher, if there is one; `random` gives the salts.
     pub(crate) fn new(
         cipher: Option<Cipher>,

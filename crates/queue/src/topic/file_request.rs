@@ -11,7 +11,7 @@ pub(crate) fn space(level: Level) -> Space {
 }
 
 /// A file to be made.
-pub(crate) enum Making {
+pub(crate) enum FileRequest {
     New(SegmentPreparer),
     Begun(Preparation),
 }
@@ -53,16 +53,16 @@ impl Next {
         filled_bytes: u64,
         segment_bytes: u64,
         preparer: impl FnOnce() -> SegmentPreparer,
-    ) -> Option<Making> {
+    ) -> Option<FileRequest> {
         let wanted = |next_bytes| wanted_bytes(filled_bytes, segment_bytes, next_bytes);
         match std::mem::take(self) {
             Next::Nothing if wanted(segment_bytes) > 0 => {
                 *self = Next::UnderWay;
-                Some(Making::New(preparer()))
+                Some(FileRequest::New(preparer()))
             }
             Next::Resting(begun) if wanted(begun.bytes()) > begun.done_bytes() => {
                 *self = Next::UnderWay;
-                Some(Making::Begun(begun))
+                Some(FileRequest::Begun(begun))
             }
             same => {
                 *self = same;
@@ -74,13 +74,13 @@ impl Next {
 
 /// Goes on with a file until enough of it is made.
 pub(crate) fn go_on(
-    making: Making,
+    making: FileRequest,
     segment_bytes: u64,
     filled_bytes: impl Fn() -> u64,
 ) -> Result<PreparedSegment, Next> {
     let mut begun = match making {
-        Making::New(preparer) => preparer.begin().map_err(|_| Next::Failed)?,
-        Making::Begun(begun) => begun,
+        FileRequest::New(preparer) => preparer.begin().map_err(|_| Next::Failed)?,
+        FileRequest::Begun(begun) => begun,
     };
     loop {
         match begun.step() {

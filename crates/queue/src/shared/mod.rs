@@ -37,7 +37,7 @@ pub const GROUPS_MAX: usize = 10_000;
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// A queue, as its handles and threads share it.
-pub(crate) struct Core {
+pub(crate) struct SharedQueue {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) dir: Option<PathBuf>,
     pub(crate) control: Option<Control>,
@@ -62,7 +62,7 @@ pub(crate) fn topic_dir(dir: &std::path::Path, id: u32) -> PathBuf {
     dir.join("topics").join(format!("{id:06}"))
 }
 
-impl Core {
+impl SharedQueue {
     pub(crate) fn new(
         runtime: Arc<Runtime>,
         dir: Option<PathBuf>,
@@ -314,7 +314,7 @@ impl Core {
     }
 }
 
-impl Drop for Core {
+impl Drop for SharedQueue {
     fn drop(&mut self) {
         for topic in self.topics() {
             topic.forget_groups();

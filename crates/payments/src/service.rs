@@ -1,8 +1,8 @@
-//! The office: starts flows, hands decisions to them, and answers how they stand.
+//! The service: starts flows, hands decisions to them, and answers how they stand.
 
-use crate::board::{Board, Wanted};
-use crate::error::{OpenError, bad_id, conflict, decided, of_flows, stopped, unknown};
+use crate::error::{PaymentsOpenError, bad_id, conflict, decided, of_flows, stopped, unknown};
 use crate::flow::{DECISION, Ended, WithdrawalFlow, state_after};
+use crate::index::{Wanted, WithdrawalIndex};
 use crate::request::{ListWithdrawals, Requested, Withdrawals};
 use crate::tally::Tally;
 use crate::withdrawal::{Decision, State, Trouble, Withdrawal, WithdrawalId};
@@ -41,16 +41,16 @@ impl Default for Settings {
 /// Where withdrawals are dealt with. Ask it by a [`PaymentsBus`](crate::PaymentsBus).
 ///
 /// Dropping it stops the flows where they stand; the next one takes them up there.
-pub struct Office {
+pub struct WithdrawalService {
     flows: Flows,
-    board: Arc<Board>,
+    index: Arc<WithdrawalIndex>,
     settings: Settings,
     /// Held while it is looked up whether a withdrawal has been asked for, so that of two who ask
     /// at once one is told that the other came first.
-    door: Mutex<()>,
+    starting: Mutex<()>,
 }
 
-impl Office {
+impl WithdrawalService {
     /// Takes up what the store knows: what has ended is shown again, and what has not goes on where
     /// it stood.
     ///
@@ -61,8 +61,8 @@ impl Office {
         desk: Arc<DeskBus>,
         settings: Settings,
         options: Options,
-    ) -> std::result::Result<Office, OpenError> {
-        let board = Arc::new(Board::new(settings.ended_max));
+    ) -> std::result::Result<WithdrawalService, PaymentsOpenError> {
+        let index = Arc::new(WithdrawalIndex::new(settings.ended_max));
         let ours = RunFilter { flow: Some(WithdrawalFlow::NAME.to_owned()), standing: None };
         let mut last = None;
         loop {
@@ -71,18 +71,19 @@ impl Office {
             last = Some(newest.run);
             for run in &page {
                 let Some(stored) = store.find(&run.id)? else { continue };
-                let withdrawal = shown(&stored)
-                    .map_err(|reason| OpenError::Unreadable { id: run.id.to_string(), reason })?;
-                board.recall(run.run, &withdrawal);
+                let withdrawal = shown(&stored).map_err(|reason| {
+                    PaymentsOpenError::Unreadable { id: run.id.to_string(), reason }
+                })?;
+                index.recall(run.run, &withdrawal);
             }
         }
         let flow = WithdrawalFlow {
             desk,
-            board: Arc::clone(&board),
+            index: Arc::clone(&index),
             expires_after: settings.expires_after,
         };
         let flows = Flows::builder(store).register(flow).options(options).open()?;
-        Ok(Office { flows, board, settings, door: Mutex::default() })
+        Ok(WithdrawalService { flows, index, settings, starting: Mutex::default() })
     }
 
     /// Takes up withdrawals that the engine holds and no flow knows of, such as after the venue was
@@ -93,11 +94,11 @@ impl Office {
     pub fn adopt(
         &self,
         held: impl IntoIterator<Item = Transfer>,
-    ) -> std::result::Result<usize, OpenError> {
+    ) -> std::result::Result<usize, PaymentsOpenError> {
         let mut adopted = 0;
         for transfer in held {
-            if self.board.get(&WithdrawalId::of(&transfer)).is_none() {
-                self.start(&transfer).map_err(OpenError::Flows)?;
+            if self.index.get(&WithdrawalId::of(&transfer)).is_none() {
+                self.start(&transfer).map_err(PaymentsOpenError::Flows)?;
                 adopted += 1;
             }
         }
@@ -105,10 +106,10 @@ impl Office {
     }
 
     /// Whether every withdrawal under way has been taken up, those left aside that
-    /// [`Office::parked`] names. Until then some are shown as not yet held that are.
+    /// [`WithdrawalService::parked`] names. Until then some are shown as not yet held that are.
     #[must_use]
     pub fn is_taken_up(&self) -> bool {
-        self.board.waiting() <= self.flows.parked().len()
+        self.index.waiting() <= self.flows.parked().len()
     }
 
     /// The flows that this program cannot go on with, and why.
@@ -126,13 +127,13 @@ impl Office {
     /// How many withdrawals are shown, by state: all that have not ended, and the last that have.
     #[must_use]
     pub fn shown(&self) -> Tally {
-        self.board.shown()
+        self.index.shown()
     }
 
     /// How many withdrawals have come to which end since this was opened.
     #[must_use]
     pub fn ended_since_open(&self) -> Tally {
-        self.board.ended_now()
+        self.index.ended_now()
     }
 
     fn start(&self, transfer: &Transfer) -> std::result::Result<(), FlowsError> {
@@ -142,7 +143,7 @@ impl Office {
         // So that whoever asks from now on finds it, though its flow has not yet begun to run.
         if let Some(run) = self.flows.find(&flow)? {
             let withdrawal = Withdrawal::requested(*transfer, run.started);
-            self.board.begin(run.run, &withdrawal);
+            self.index.begin(run.run, &withdrawal);
         }
         Ok(())
     }
@@ -151,12 +152,12 @@ impl Office {
         let id = WithdrawalId::of(&transfer);
         id.flow_id().map_err(bad_id)?;
         let (watched, repeated) = {
-            let _door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-            match self.board.watch(&id) {
+            let _door = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+            match self.index.watch(&id) {
                 Some(watched) => (watched, true),
                 None => {
                     self.start(&transfer).map_err(of_flows)?;
-                    (self.board.watch(&id).ok_or_else(stopped)?, false)
+                    (self.index.watch(&id).ok_or_else(stopped)?, false)
                 }
             }
         };
@@ -173,7 +174,7 @@ impl Office {
     }
 
     pub(crate) async fn decide(&self, id: WithdrawalId, decision: Decision) -> Result<Withdrawal> {
-        let watched = self.board.watch(&id).ok_or_else(unknown)?;
+        let watched = self.index.watch(&id).ok_or_else(unknown)?;
         let is_undecided = watched.borrow().state.is_undecided();
         if is_undecided {
             match self.flows.deliver(id.flow_id().map_err(bad_id)?, DECISION, &decision) {
@@ -194,12 +195,12 @@ impl Office {
     }
 
     pub(crate) fn get(&self, id: &WithdrawalId) -> Result<Withdrawal> {
-        self.board.get(id).ok_or_else(unknown)
+        self.index.get(id).ok_or_else(unknown)
     }
 
     pub(crate) fn list(&self, request: &ListWithdrawals) -> Withdrawals {
         let ListWithdrawals { account, ended, after, limit } = *request;
-        let (withdrawals, more) = self.board.list(&Wanted { account, ended, after, limit });
+        let (withdrawals, more) = self.index.list(&Wanted { account, ended, after, limit });
         Withdrawals { withdrawals, more }
     }
 

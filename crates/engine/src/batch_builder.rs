@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, EVENT_RECORD_BYTES_MAX, Encoding};
 use crate::sabotage::Sabotage;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_core::Core;
 use rialto_model::{COMMAND_BYTES_MAX, Command, Outcome, Seq, Timestamp, encode_command};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Owns the core and the batch that is being filled.
-pub(crate) struct Scribe {
+pub(crate) struct BatchBuilder {
     core: Core,
     time: Timestamp,
     /// The monotonic clock when the commands of this step were taken.
@@ -21,15 +21,15 @@ pub(crate) struct Scribe {
     open: Option<Box<Batch>>,
     free: rtrb::Consumer<Box<Batch>>,
     sealed: rtrb::Producer<Box<Batch>>,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
 }
 
-impl Scribe {
+impl BatchBuilder {
     pub(crate) fn new(
         core: Core,
         free: rtrb::Consumer<Box<Batch>>,
         sealed: rtrb::Producer<Box<Batch>>,
-        venue: Arc<Venue>,
+        state: Arc<EngineState>,
     ) -> Self {
         let (time, seq) = (core.time(), core.seq());
         Self {
@@ -41,7 +41,7 @@ impl Scribe {
             open: None,
             free,
             sealed,
-            venue,
+            state,
         }
     }
 
@@ -117,11 +117,11 @@ impl Scribe {
         }
         self.stamp();
         let Some(batch) = self.open.take() else { return };
-        self.venue.in_flight.fetch_add(1, Ordering::AcqRel);
+        self.state.in_flight.fetch_add(1, Ordering::AcqRel);
         // The ring holds as many batches as there are; it refuses only when its reader is gone,
         // and then the engine has failed.
         let _ = self.sealed.push(batch);
-        self.venue.journal.notify();
+        self.state.journal.notify();
     }
 
     /// Journals a command at `time`, which is not before the last one, and applies it. There must be
@@ -133,8 +133,8 @@ impl Scribe {
         let seq = self.seq.next();
         let record = batch.journal.reserve(COMMAND_BYTES_MAX).expect("the caller made room");
         let is_cancel = matches!(command, Command::Cancel { .. });
-        assert!(!(is_cancel && self.venue.switch.is(Sabotage::PanicAtCancel)), "as it was told");
-        let unjournaled = is_cancel && self.venue.switch.is(Sabotage::ApplyWithoutJournal);
+        assert!(!(is_cancel && self.state.switch.is(Sabotage::PanicAtCancel)), "as it was told");
+        let unjournaled = is_cancel && self.state.switch.is(Sabotage::ApplyWithoutJournal);
         let len = encode_command(time, if unjournaled { &Command::Tick } else { command }, record);
         batch.journal.commit(len);
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");

@@ -10,7 +10,7 @@ impl Engine {
     /// The newest snapshot that is on disk.
     #[must_use]
     pub fn last_snapshot(&self) -> Seq {
-        self.venue.snapshots.durable()
+        self.state.snapshots.durable()
     }
 
     /// The state after `seq`, or after the first command behind it that leaves no order suspended

@@ -13,7 +13,7 @@ pub const DESCRIPTORS_MIN: usize = 64;
 
 /// The logs of topics that hold descriptors. When there are too many, one that was not written lately
 /// closes its files; it opens them when it is written again.
-pub(crate) struct Awake {
+pub(crate) struct DescriptorPool {
     logs_max: usize,
     readers_max: usize,
     /// From the one that was looked at least recently.
@@ -21,7 +21,7 @@ pub(crate) struct Awake {
     readers: Arc<AtomicUsize>,
 }
 
-impl Awake {
+impl DescriptorPool {
     /// Half of the descriptors are for logs that are written, a quarter for readers that rest in a file,
     /// and the rest for what is opened only for a moment.
     pub(crate) fn up_to(descriptors_max: usize) -> Self {
@@ -65,18 +65,18 @@ impl Awake {
     }
 
     /// Room for a reader that keeps its file open; nothing if there are too many.
-    pub(crate) fn seat(&self) -> Option<Seat> {
+    pub(crate) fn seat(&self) -> Option<DescriptorPermit> {
         let taken = self.readers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |readers| {
             (readers < self.readers_max).then_some(readers + 1)
         });
-        taken.is_ok().then(|| Seat(self.readers.clone()))
+        taken.is_ok().then(|| DescriptorPermit(self.readers.clone()))
     }
 }
 
 /// Held with a descriptor of a reader.
-pub(crate) struct Seat(Arc<AtomicUsize>);
+pub(crate) struct DescriptorPermit(Arc<AtomicUsize>);
 
-impl Drop for Seat {
+impl Drop for DescriptorPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

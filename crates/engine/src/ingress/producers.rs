@@ -3,7 +3,7 @@
 use super::{PRODUCERS_MAX, Producer, Replies, Submission, Submitter};
 use crate::Level;
 use crate::signal::Signal;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_model::{Outcome, Seq, Timestamp};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 /// An answer on its way to the producer. It lies in the ring from the moment the command was
 /// applied; the reading half hands it out only when the mark of `gate` has passed `seq`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct PendingReply {
     pub(crate) token: u64,
     pub(crate) seq: Seq,
     pub(crate) time: Timestamp,
@@ -21,22 +21,22 @@ pub(crate) struct Answer {
 }
 
 /// The sequencer's end of a producer.
-pub(crate) struct Lane {
+pub(crate) struct ProducerRings {
     pub(crate) slot: usize,
     pub(crate) submissions: rtrb::Consumer<Submission>,
-    pub(crate) answers: rtrb::Producer<Answer>,
-    pub(crate) shared: Arc<LaneShared>,
+    pub(crate) answers: rtrb::Producer<PendingReply>,
+    pub(crate) shared: Arc<ProducerShared>,
 }
 
 /// A counter that one side writes often and the other reads seldom.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Taken(pub(crate) AtomicU64);
+pub(crate) struct PaddedCounter(pub(crate) AtomicU64);
 
 #[derive(Default)]
-pub(crate) struct LaneShared {
+pub(crate) struct ProducerShared {
     /// Replies handed out; the submitting half subtracts it to know its room.
-    pub(crate) taken: Taken,
+    pub(crate) taken: PaddedCounter,
     pub(crate) signal: Signal,
     has_waker: AtomicBool,
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
@@ -44,7 +44,7 @@ pub(crate) struct LaneShared {
     pub(crate) abandoned: Mutex<Option<rtrb::Consumer<Submission>>>,
 }
 
-impl LaneShared {
+impl ProducerShared {
     /// Tells the reading half to look at the marks again.
     pub(crate) fn wake(&self) {
         self.signal.notify();
@@ -64,7 +64,7 @@ impl LaneShared {
     }
 }
 
-impl Lane {
+impl ProducerRings {
     /// Whether nobody will ever submit here again, and everything submitted has been taken and
     /// answered.
     pub(crate) fn is_over(&self) -> bool {
@@ -84,11 +84,11 @@ impl Lane {
     }
 }
 
-/// A set of lanes, by slot.
+/// A set of producers, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LaneSet([u64; PRODUCERS_MAX / 64]);
+pub(crate) struct ProducerSet([u64; PRODUCERS_MAX / 64]);
 
-impl LaneSet {
+impl ProducerSet {
     #[inline]
     pub(crate) fn insert(&mut self, slot: usize) {
         self.0[slot / 64] |= 1 << (slot % 64);
@@ -112,9 +112,9 @@ impl LaneSet {
     }
 }
 
-/// All lanes: those in use, and those that the sequencer has yet to take up.
-pub(crate) struct LaneTable {
-    slots: Vec<Mutex<Option<Arc<LaneShared>>>>,
+/// All producers: those in use, and those that the sequencer has yet to take up.
+pub(crate) struct ProducerTable {
+    slots: Vec<Mutex<Option<Arc<ProducerShared>>>>,
     arrivals: Mutex<Arrivals>,
     has_arrivals: AtomicBool,
 }
@@ -122,12 +122,12 @@ pub(crate) struct LaneTable {
 /// Lanes that the sequencer has yet to take up.
 #[derive(Default)]
 struct Arrivals {
-    lanes: Vec<Lane>,
-    /// The sequencer has ended: nobody takes up a lane any more.
+    producers: Vec<ProducerRings>,
+    /// The sequencer has ended: nobody takes up a producer any more.
     is_over: bool,
 }
 
-impl LaneTable {
+impl ProducerTable {
     pub(crate) fn new() -> Self {
         Self {
             slots: (0..PRODUCERS_MAX).map(|_| Mutex::new(None)).collect(),
@@ -136,9 +136,9 @@ impl LaneTable {
         }
     }
 
-    /// Opens a lane of this capacity. Without a free slot the producer is born turned away.
-    pub(crate) fn open(&self, capacity: usize, venue: &Arc<Venue>) -> Producer {
-        let shared = Arc::new(LaneShared::default());
+    /// Opens a producer of this capacity. Without a free slot the producer is born turned away.
+    pub(crate) fn open(&self, capacity: usize, state: &Arc<EngineState>) -> Producer {
+        let shared = Arc::new(ProducerShared::default());
         let slot = self.slots.iter().position(|slot| {
             slot.lock().is_ok_and(|mut slot| {
                 let free = slot.is_none();
@@ -151,11 +151,12 @@ impl LaneTable {
         let (to_sequencer, submissions) = rtrb::RingBuffer::new(capacity);
         let (answers, from_sequencer) = rtrb::RingBuffer::new(capacity);
         if let (Some(slot), Ok(mut arrivals)) = (slot, self.arrivals.lock()) {
-            let lane = Lane { slot, submissions, answers, shared: Arc::clone(&shared) };
+            let producer =
+                ProducerRings { slot, submissions, answers, shared: Arc::clone(&shared) };
             if arrivals.is_over {
-                lane.abandon();
+                producer.abandon();
             } else {
-                arrivals.lanes.push(lane);
+                arrivals.producers.push(producer);
                 self.has_arrivals.store(true, Ordering::Release);
             }
         }
@@ -164,29 +165,29 @@ impl LaneTable {
                 slot.map(|_| to_sequencer),
                 capacity,
                 Arc::clone(&shared),
-                Arc::clone(venue),
+                Arc::clone(state),
             ),
-            Replies::new(from_sequencer, shared, Arc::clone(venue)),
+            Replies::new(from_sequencer, shared, Arc::clone(state)),
         )
     }
 
-    /// Moves lanes that were opened since to `lanes`.
-    pub(crate) fn take_arrivals(&self, lanes: &mut Vec<Lane>) -> bool {
+    /// Moves producers that were opened since to `producers`.
+    pub(crate) fn take_arrivals(&self, producers: &mut Vec<ProducerRings>) -> bool {
         if !self.has_arrivals.load(Ordering::Acquire) {
             return false;
         }
         let Ok(mut arrivals) = self.arrivals.lock() else { return false };
         self.has_arrivals.store(false, Ordering::Release);
-        lanes.append(&mut arrivals.lanes);
+        producers.append(&mut arrivals.producers);
         true
     }
 
-    /// The sequencer ends: lanes that it has not taken up, and those that are opened from now on, are
+    /// The sequencer ends: producers that it has not taken up, and those that are opened from now on, are
     /// abandoned.
     pub(crate) fn abandon_arrivals(&self) {
         if let Ok(mut arrivals) = self.arrivals.lock() {
             arrivals.is_over = true;
-            arrivals.lanes.drain(..).for_each(Lane::abandon);
+            arrivals.producers.drain(..).for_each(ProducerRings::abandon);
         }
     }
 
@@ -196,8 +197,8 @@ impl LaneTable {
         }
     }
 
-    pub(crate) fn wake(&self, lanes: &LaneSet) {
-        for slot in lanes.iter() {
+    pub(crate) fn wake(&self, producers: &ProducerSet) {
+        for slot in producers.iter() {
             self.wake_slot(slot);
         }
     }
@@ -219,8 +220,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_set_yields_what_was_inserted() {
-        let mut set = LaneSet::default();
+    fn a_producer_set_yields_what_was_inserted() {
+        let mut set = ProducerSet::default();
         for slot in [0, 63, 64, 255] {
             set.insert(slot);
         }

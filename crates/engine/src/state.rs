@@ -2,12 +2,12 @@
 
 use crate::events::EventRing;
 use crate::health::{Fault, Health, Stall, tell_all};
-use crate::ingress::LaneTable;
+use crate::ingress::ProducerTable;
 use crate::io_watch::IoWatch;
 use crate::marks::{Phase, Progression};
-use crate::sabotage::{Sabotage, Switch};
-use crate::signal::{Signal, Wait};
-use crate::snapshot::SnapshotDesk;
+use crate::sabotage::{Sabotage, SabotageSwitch};
+use crate::signal::{Signal, WaitStrategy};
+use crate::snapshot::SnapshotRequests;
 use crate::stamp::StampClock;
 use crate::stats::Counters;
 use crate::storage::Storage;
@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// The shared state of one engine. Data flows through the rings between the steps; what is here
 /// says how far it has come, rings bells, and is asked by the outside.
-pub(crate) struct Venue {
+pub(crate) struct EngineState {
     pub(crate) progression: Progression,
-    pub(crate) wait: Wait,
+    pub(crate) wait: WaitStrategy,
     /// Bells of the threads that drive the steps.
     pub(crate) sequencer: Signal,
     pub(crate) journal: Signal,
@@ -31,11 +31,11 @@ pub(crate) struct Venue {
     pub(crate) in_flight: AtomicUsize,
     /// The sequence through which somebody wants the journal synced, whatever the level.
     pub(crate) sync_wanted: AtomicU64,
-    pub(crate) lanes: LaneTable,
+    pub(crate) producers: ProducerTable,
     pub(crate) events: EventRing,
-    pub(crate) snapshots: SnapshotDesk,
+    pub(crate) snapshots: SnapshotRequests,
     pub(crate) stats: Counters,
-    pub(crate) switch: Switch,
+    pub(crate) switch: SabotageSwitch,
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: StampClock,
     pub(crate) io: IoWatch,
@@ -44,13 +44,13 @@ pub(crate) struct Venue {
     fault: Mutex<Option<Arc<Fault>>>,
 }
 
-impl Venue {
+impl EngineState {
     pub(crate) fn new(
         progression: Progression,
-        wait: Wait,
+        wait: WaitStrategy,
         events: EventRing,
-        snapshots: SnapshotDesk,
-        switch: Switch,
+        snapshots: SnapshotRequests,
+        switch: SabotageSwitch,
         clock: StampClock,
         io: IoWatch,
     ) -> Self {
@@ -65,7 +65,7 @@ impl Venue {
             watcher: Signal::default(),
             in_flight: AtomicUsize::new(0),
             sync_wanted: AtomicU64::new(0),
-            lanes: LaneTable::new(),
+            producers: ProducerTable::new(),
             events,
             snapshots,
             stats: Counters::new(),
@@ -106,7 +106,7 @@ impl Venue {
         ] {
             signal.notify();
         }
-        self.lanes.wake_all();
+        self.producers.wake_all();
         self.events.wake();
         self.snapshots.wake();
     }

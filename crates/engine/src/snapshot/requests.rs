@@ -1,14 +1,14 @@
 //! Where snapshots are asked for and waited for.
 
 use crate::marks::Phase;
-use crate::venue::Venue;
+use crate::state::EngineState;
 use rialto_model::Seq;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is wanted of the follower and what it has made.
-pub(crate) struct SnapshotDesk {
+pub(crate) struct SnapshotRequests {
     every: u64,
     wanted: AtomicU64,
     /// The newest snapshot.
@@ -19,7 +19,7 @@ pub(crate) struct SnapshotDesk {
     settled: Condvar,
 }
 
-impl SnapshotDesk {
+impl SnapshotRequests {
     /// `newest` is the newest snapshot there is.
     pub(crate) fn new(every: u64, newest: Seq) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl SnapshotDesk {
 /// A snapshot that was asked for.
 pub struct SnapshotTicket {
     through: Seq,
-    venue: Arc<Venue>,
+    state: Arc<EngineState>,
 }
 
 /// Why a snapshot was not made.
@@ -108,8 +108,8 @@ pub enum SnapshotFailed {
 }
 
 impl SnapshotTicket {
-    pub(crate) fn new(through: Seq, venue: Arc<Venue>) -> Self {
-        Self { through, venue }
+    pub(crate) fn new(through: Seq, state: Arc<EngineState>) -> Self {
+        Self { through, state }
     }
 
     /// The sequence that the snapshot will include.
@@ -124,7 +124,7 @@ impl SnapshotTicket {
     /// # Errors
     /// It was not made; the error says why.
     pub fn wait(&self, timeout: Duration) -> Result<Seq, SnapshotFailed> {
-        let desk = &self.venue.snapshots;
+        let desk = &self.state.snapshots;
         let deadline = Instant::now() + timeout;
         let mut error = desk.last_error.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -135,7 +135,7 @@ impl SnapshotTicket {
                 let reason = error.clone().unwrap_or_default();
                 return Err(SnapshotFailed::Failed { through: self.through, reason });
             }
-            if self.venue.progression.phase() >= Phase::Stopped {
+            if self.state.progression.phase() >= Phase::Stopped {
                 return Err(SnapshotFailed::Stopped);
             }
             let left = deadline.saturating_duration_since(Instant::now());

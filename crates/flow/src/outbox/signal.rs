@@ -7,13 +7,13 @@ use std::time::Duration;
 
 /// Wakes all workers that wait.
 #[derive(Default)]
-pub(super) struct Bell {
+pub(super) struct WorkerSignal {
     /// How often it has been rung.
     rung: Mutex<u64>,
     wait: Condvar,
 }
 
-impl Bell {
+impl WorkerSignal {
     pub(super) fn ring(&self) {
         *self.rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.wait.notify_all();
@@ -34,7 +34,7 @@ impl Bell {
 /// Says that an attempt wants to be polled.
 pub(super) struct Signal {
     pub(super) is_up: AtomicBool,
-    pub(super) bell: Arc<Bell>,
+    pub(super) bell: Arc<WorkerSignal>,
 }
 
 impl Wake for Signal {

@@ -14,13 +14,13 @@ enum Reason {
 
 /// What keeps the control log from being written, if anything does.
 #[derive(Debug, Default)]
-pub(super) struct Trouble {
+pub(super) struct ControlFault {
     /// Looked at by every acknowledgement, so that the lock is not.
     is_any: AtomicBool,
     reason: Mutex<Option<Reason>>,
 }
 
-impl Trouble {
+impl ControlFault {
     fn reason(&self) -> MutexGuard<'_, Option<Reason>> {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner)
     }
