@@ -51,6 +51,12 @@ impl Names {
         self.instrument(*self.symbols.get(symbol)?)
     }
 
+    /// All instruments.
+    #[must_use]
+    pub fn listings(&self) -> &[Listing] {
+        &self.listings
+    }
+
     /// The currency with this code.
     #[must_use]
     pub fn by_code(&self, code: &CurrencyCode) -> Option<&Currency> {

@@ -208,8 +208,8 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
         let find = |live: &Live| live.read().order_by_client_id(AccountId(1), name).unwrap();
         let (there, again) = (find(&whole), find(&restarted));
         // What the window does not hold: what it traded for, and when it was entered.
-        let (filled_notional, accepted) = (again.filled_notional, again.accepted);
-        assert_eq!(again, rialto_feed::OrderView { filled_notional, accepted, ..there });
+        let rialto_feed::OrderView { filled_notional, fee, accepted, .. } = again;
+        assert_eq!(again, rialto_feed::OrderView { filled_notional, fee, accepted, ..there });
         (again.status, again.filled.0, again.remaining.0)
     });
     let (filled, cancelled) = (OrderStatus::Filled, OrderStatus::Cancelled);

@@ -33,6 +33,7 @@ pub(crate) struct Order {
     pub(crate) filled: Quantity,
     pub(crate) remaining: Quantity,
     pub(crate) filled_notional: Option<Amount>,
+    pub(crate) fee: Option<Amount>,
     pub(crate) reserved: Amount,
     pub(crate) accepted: Option<Moment>,
     pub(crate) updated: Moment,
@@ -53,10 +54,11 @@ impl Order {
     }
 
     /// Notes that a part of it traded.
-    pub(crate) fn fill(&mut self, quantity: Quantity, notional: Amount) {
+    pub(crate) fn fill(&mut self, quantity: Quantity, notional: Amount, fee: Amount) {
         self.filled.0 += quantity.0;
         self.filled_notional =
             self.filled_notional.map(|sum| Amount(sum.0.saturating_add(notional.0)));
+        self.fee = self.fee.map(|sum| Amount(sum.0.saturating_add(fee.0)));
         self.status = OrderStatus::PartiallyFilled;
     }
 
@@ -72,6 +74,7 @@ impl Order {
             filled: self.filled,
             remaining: self.remaining,
             filled_notional: self.filled_notional,
+            fee: self.fee,
             reserved: self.reserved,
             accepted: self.accepted,
             updated: self.updated,

@@ -34,6 +34,7 @@ impl Feed {
             filled: Quantity::ZERO,
             remaining: quantity,
             filled_notional: Some(Amount::ZERO),
+            fee: Some(Amount::ZERO),
             reserved: event.reserved,
             accepted: Some(at),
             updated: at,
@@ -79,7 +80,7 @@ impl Feed {
         agree(at, event.maker_order, "its stay on the book", 1, i64::from(order.resting))?;
         let left = order.remaining.0 - event.quantity.0;
         agree(at, event.maker_order, "what remains", event.maker_remaining.0, left)?;
-        order.fill(event.quantity, notional);
+        order.fill(event.quantity, notional, event.maker_fee);
         let maker_account = order.account;
         self.orders.touch(maker, at);
         self.markets[index].book.reduce(&mut self.orders, maker, event.quantity, at.seq);
@@ -91,7 +92,7 @@ impl Feed {
         }
         let left = order.remaining.0;
         agree(at, event.taker_order, "what remains", event.taker_remaining.0, left)?;
-        order.fill(event.quantity, notional);
+        order.fill(event.quantity, notional, event.taker_fee);
         let taker_account = order.account;
         let taker_filled = left == 0 && !order.sized_in_quote();
         self.orders.touch(taker, at);

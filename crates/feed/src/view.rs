@@ -142,6 +142,9 @@ pub struct OrderView {
     /// Price times quantity of what has traded, in the quote currency's smallest unit; unknown for
     /// an order that had traded before the baseline the feed began with.
     pub filled_notional: Option<Amount>,
+    /// The fees of what has traded, in the quote currency's smallest unit; negative is a rebate;
+    /// unknown where `filled_notional` is.
+    pub fee: Option<Amount>,
     /// What is reserved for it: quote currency for a buy, base currency for a sell.
     pub reserved: Amount,
     /// When it was accepted; unknown for an order of the baseline the feed began with.

@@ -54,6 +54,8 @@ fn a_trade_moves_both_currencies_the_fees_and_the_reserves() {
     let taker = stage.feed.order(order_id(90)).unwrap();
     assert_eq!((taker.status, taker.filled), (OrderStatus::Filled, Quantity(60)));
     assert_eq!(taker.filled_notional, Some(Amount(60_000)));
+    assert_eq!(taker.fee, Some(Amount(120)));
+    assert_eq!(stage.feed.order(order_id(maker)).unwrap().fee, Some(Amount(60)));
     let sides: Vec<_> = told.fills.iter().map(|f| (f.account, f.role, f.side, f.fee)).collect();
     let (a, b) =
         ((ALICE, Role::Maker, Side::Sell, Amount(60)), (BOB, Role::Taker, Side::Buy, Amount(120)));

@@ -12,6 +12,7 @@ use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
 use axum::http::StatusCode;
+use rialto_api::nearest;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
     Answer, AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question,
@@ -21,6 +22,9 @@ use rialto_ident::{Generator, SystemClock};
 use rialto_model::{Currency, CurrencyCode, CurrencyId, RejectReason, Symbol};
 use rialto_payments::PaymentsBus;
 use std::sync::Arc;
+
+/// How many symbols are compared with one that there is not.
+const SYMBOLS_COMPARED: usize = 1_000;
 
 /// The state that all connections share.
 pub(crate) struct Gate {
@@ -116,13 +120,31 @@ impl Gate {
         cx: &Context<'_>,
         symbol: &str,
     ) -> Result<Listing, ApiError> {
-        let unknown = |_| ApiError::unknown(RejectReason::UnknownInstrument);
-        let symbol: Symbol = symbol.parse().map_err(unknown)?;
-        match self.desk.listing(&symbol) {
-            Some(listing) => Ok(listing),
-            // It may have been listed a moment ago.
-            None => self.query(cx, FindInstrument { symbol }).await,
-        }
+        let known: Result<Symbol, _> = symbol.parse();
+        let found = match known {
+            Ok(symbol) => match self.desk.listing(&symbol) {
+                Some(listing) => return Ok(listing),
+                // It may have been listed a moment ago.
+                None => self.query(cx, FindInstrument { symbol }).await,
+            },
+            Err(_) => Err(ApiError::unknown(RejectReason::UnknownInstrument)),
+        };
+        found.map_err(|error| match error.code == RejectReason::UnknownInstrument.code() {
+            true => self.unknown_symbol(symbol, error),
+            false => error,
+        })
+    }
+
+    /// Names the instrument that was probably meant.
+    fn unknown_symbol(&self, symbol: &str, error: ApiError) -> ApiError {
+        let names = self.desk.names();
+        let symbols: Vec<&str> =
+            names.listings().iter().take(SYMBOLS_COMPARED).map(|on| on.symbol.as_str()).collect();
+        let message = match nearest(symbol, &symbols) {
+            Some(near) => format!("There is no such instrument; did you mean {near}?"),
+            None => "There is no such instrument; GET /v1/instruments lists all.".to_owned(),
+        };
+        ApiError { message: message.into(), ..error }
     }
 
     /// The currency with this code.

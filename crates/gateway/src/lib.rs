@@ -23,6 +23,7 @@ mod metrics;
 mod push;
 mod queues;
 mod recorded;
+mod refusal;
 mod refusals;
 mod routes;
 mod server;

@@ -186,25 +186,27 @@ fn what_is_refused_at_the_head_does_not_end_a_connection_whose_body_is_there() {
 }
 
 #[test]
-fn more_json_than_messages_can_hold_is_refused_before_it_is_read() {
+fn reading_stops_at_the_first_row_or_header_too_many() {
     let (house, alice) = furnished(config());
-    let many = format!("[{}{{}}]", "{},".repeat(600_000));
-    let reply = house.ask_bytes(&alice, "POST", PATH, many.as_bytes());
-    let reply = reply.refuses(400, "invalid_field");
-    assert_eq!(reply.field(), "body");
-    // Few fields and many objects; the message tells it from too many messages.
-    let many = format!("[{}{{}}]", "{},".repeat(3_000));
-    let reply = house.ask_bytes(&alice, "POST", PATH, many.as_bytes());
-    let reply = reply.refuses(400, "invalid_field");
-    assert!(reply.body.to_string().contains("2000 objects"), "{}", reply.body);
-    let fields: String = (0..150_000).map(|nth| format!("\"{nth}\":\"\",")).collect();
-    let headers = format!("[{{\"payload\":\"\",\"headers\":{{{fields}\"x\":\"\"}}}}]");
-    let reply = house.ask_bytes(&alice, "POST", PATH, headers.as_bytes());
-    assert_eq!(reply.refuses(400, "invalid_field").field(), "body");
+    let refused = |path: &str, body: &str| {
+        let reply = house.ask_bytes(&alice, "POST", path, body.as_bytes());
+        let reply = reply.refuses(400, "invalid_field");
+        (reply.field().to_owned(), reply.body["error"]["message"].as_str().unwrap().to_owned())
+    };
+    let row = "{\"payload\":\"\"},";
+    // What follows is no JSON: it is not come to.
+    let rows = format!("[{}!", row.repeat(1_001));
+    let (field, message) = refused(PATH, &rows);
+    assert_eq!((&*field, &*message), ("body", "It must be an array of at most 1000 entries."));
+    let fields: String = (0..65).map(|nth| format!("\"{nth}\":\"\",")).collect();
+    let (field, message) = refused(PATH, &format!("[{{\"headers\":{{{fields}!"));
+    assert_eq!(field, "[0].headers");
+    assert!(message.contains("an object of at most 64 texts"), "{message}");
     let path = "/v1/queues/transactions";
-    let many = format!("{{\"publish\":[{}{{}}]}}", "{},".repeat(600_000));
-    let reply = house.ask_bytes(&alice, "POST", path, many.as_bytes());
-    assert_eq!(reply.refuses(400, "invalid_field").field(), "body");
+    let many = format!("{{\"publish\":[{{\"topic\":\"t\",\"messages\":{rows}");
+    assert_eq!(refused(path, &many).0, "publish[0].messages");
+    let many = format!("{{\"publish\":[{}!", "{\"topic\":\"t\",\"messages\":[]},".repeat(1_001));
+    assert_eq!(refused(path, &many).0, "publish");
     let stranger = house.key(1, &["read"]);
     house.ask_bytes(&stranger, "POST", path, many.as_bytes()).refuses(403, "forbidden");
 }

@@ -99,7 +99,7 @@ fn a_transfer_takes_effect_once() {
         (json!({"reference": ""}), 400, "reference_missing"),
         (json!({"currency": "ZZZ"}), 404, "unknown_currency"),
         (json!({"account": 4_000, "reference": "y"}), 404, "unknown_account"),
-        (json!({"account": null}), 400, "missing_field"),
+        (json!({"account": null}), 400, "invalid_field"),
     ];
     for (change, status, code) in bad {
         deposit(&house::with(body.clone(), change)).refuses(status, code);

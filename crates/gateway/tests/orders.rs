@@ -18,6 +18,8 @@ fn an_order_is_entered_and_answered_with_what_became_of_it() {
         "order_id": body["order_id"], "client_order_id": "a/1", "account": body["account"],
         "instrument": "BTC-USD", "side": "buy", "status": "open", "price": "100.10",
         "filled": "0.0000", "remaining": "0.5000", "repeated": false,
+        "average_price": null, "filled_notional": "0.000000", "fee": "0.000000",
+        "fee_currency": "USD", "done_reason": null,
         "seq": body["seq"], "time": body["time"],
     });
     assert_eq!(body, expected);

@@ -291,7 +291,7 @@ fn a_transaction_that_makes_no_sense_is_refused_with_what_is_at_fault() {
             json!({"publish": one("out", fine.clone()), "ack": many_acks}),
             400,
             "invalid_field",
-            "ack",
+            "ack[0].messages",
         ),
     ] {
         let refused = commit(&house, &body).refuses(status, code);

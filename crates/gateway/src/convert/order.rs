@@ -5,8 +5,9 @@ use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, Ord
 use rialto_desk::{Answer, Listing, Names};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, ClientOrderId, CommandKind, Decimal, Event, NewOrder, OrderId, OrderKind, OrderRef,
-    OrderSize, Outcome, Price, Role, Scale, Side, TimeInForce, Timestamp, Trade,
+    AccountId, Amount, ClientOrderId, CommandKind, Decimal, Event, NewOrder, OrderId, OrderKind,
+    OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, TimeInForce, Timestamp,
+    Trade,
 };
 
 /// The order at the scales of its instrument.
@@ -157,19 +158,42 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         },
         filled: order.filled.decimal(on.quantity_scale),
         remaining: order.remaining.decimal(on.quantity_scale),
-        result: OrderResult {
-            average_price: None,
-            filled_notional: order.filled_notional.map(|it| it.decimal(on.quote.scale)),
-            fee: None,
-            fee_currency: None,
-            done_reason: order.done,
-        },
+        result: order_result(order, on),
         reserved: order.reserved.decimal(reserve_scale(terms.side, on)),
         expire_at: (terms.expire_at != Timestamp::ZERO).then_some(terms.expire_at),
         accepted_at: order.accepted.map(|moment| moment.time),
         updated_seq: order.updated.seq,
         updated_at: order.updated.time,
     }
+}
+
+/// What an order came to.
+fn order_result(order: &OrderView, on: &Listing) -> OrderResult {
+    let average = order.filled_notional.and_then(|notional| average(notional, order.filled, on));
+    OrderResult {
+        average_price: average.map(|price| price.decimal(on.price_scale)),
+        filled_notional: order.filled_notional.map(|it| it.decimal(on.quote.scale)),
+        fee: order.fee.map(|it| it.decimal(on.quote.scale)),
+        fee_currency: order.fee.map(|_| on.quote.code),
+        done_reason: order.done,
+    }
+}
+
+/// Notional over quantity at the price scale, rounded half away from zero; nothing where nothing
+/// has traded.
+fn average(notional: Amount, filled: Quantity, on: &Listing) -> Option<Price> {
+    let places = |scale: Scale| i32::from(scale.places());
+    let shift = places(on.price_scale) + places(on.quantity_scale) - places(on.quote.scale);
+    let ten = |power: i32| 10_i128.checked_pow(power.unsigned_abs());
+    let (above, below) = match shift {
+        0.. => (notional.0.checked_mul(ten(shift)?)?, i128::from(filled.0)),
+        _ => (notional.0, i128::from(filled.0).checked_mul(ten(shift)?)?),
+    };
+    if below == 0 {
+        return None;
+    }
+    let half = if above < 0 { -below / 2 } else { below / 2 };
+    i64::try_from((above + half) / below).ok().map(Price)
 }
 
 /// A fill as its owner sees it.
@@ -300,5 +324,41 @@ fn traded(trade: &Trade, role: Role, on: &Listing) -> OrderEvent {
         fee: fee.decimal(on.quote.scale),
         fee_currency: on.quote.code,
         remaining: remaining.decimal(on.quantity_scale),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rialto_model::{Currency, CurrencyId};
+
+    #[test]
+    fn an_average_price_is_exact_or_rounded_half_away_from_zero() {
+        let scale = |places| Scale::new(places).unwrap();
+        let currency = |code: &str, places| Currency {
+            id: CurrencyId(1),
+            code: code.parse().unwrap(),
+            scale: scale(places),
+        };
+        let on = |quote_places| Listing {
+            id: Default::default(),
+            symbol: "BTC-USD".parse().unwrap(),
+            base: currency("BTC", 8),
+            quote: currency("USD", quote_places),
+            price_scale: scale(2),
+            quantity_scale: scale(4),
+        };
+        let average = |notional, filled, places| {
+            average(Amount(notional), Quantity(filled), &on(places)).map(|price| price.0)
+        };
+        // 0.1000 at 64,000.00 is 6,400.000000, whatever the scale of the currency.
+        assert_eq!(average(6_400_000_000, 1_000, 6), Some(6_400_000));
+        assert_eq!(average(6_400, 1_000, 0), Some(6_400_000));
+        assert_eq!(average(6_400 * 10_i128.pow(8), 1_000, 8), Some(6_400_000));
+        // 1.00, 1.00 and 1.01 for 0.0001 each; then half a cent.
+        assert_eq!(average(301, 3, 6), Some(100));
+        assert_eq!(average(201, 2, 6), Some(101));
+        assert_eq!(average(0, 0, 6), None);
+        assert_eq!(average(i128::MAX, 1, 0), None);
     }
 }

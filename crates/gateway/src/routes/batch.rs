@@ -1,12 +1,13 @@
 //! Many orders in one request, each on its own.
 
-use super::orders::{about_order, amendment, placed_status};
+use super::orders::{about_order, amendment, asked_of, placed_status};
 use super::{Handled, respond};
 use crate::ApiError;
 use crate::call::Call;
 use crate::convert::{Placed, new_order, order_ref};
 use crate::gate::Gate;
 use crate::json;
+use crate::refusal::with_limits;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{BatchAnswer, BatchRequest, BatchResult, BatchRow, Nothing, Raw, RawRow};
@@ -153,7 +154,14 @@ async fn batch_result(
             let order = about_order(gate, &call.cx(), row.account, row.placed, answer).await;
             BatchResult { status: status.as_u16(), order: Some(order), error: None }
         }
-        (_, Err(error)) => {
+        (row, Err(error)) => {
+            let error = match row {
+                Ok(Prepared { command: Command::Place(order), placed: Some(placed), .. }) => {
+                    let (asked, on) = (asked_of(order), &placed.listing);
+                    with_limits(gate, &call.cx(), &asked, on, error.clone()).await
+                }
+                _ => error.clone(),
+            };
             BatchResult { status: error.status.as_u16(), order: None, error: Some(error.detail()) }
         }
         (Err(_), Ok(_)) => unreachable!("what is no command has no answer"),

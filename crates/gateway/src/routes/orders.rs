@@ -4,6 +4,7 @@ use super::{Handled, respond};
 use crate::call::Call;
 use crate::convert::{Placed, new_order, order_answer, order_of, order_ref};
 use crate::gate::Gate;
+use crate::refusal::{Asked, with_limits};
 use crate::{ApiError, decimal};
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -16,7 +17,9 @@ use rialto_desk::{
     AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, PlaceOrder, Scope,
     SetDeadMan,
 };
-use rialto_model::{AccountId, Amend, MassCancel, OrderRef, Outcome, RejectReason, Seq};
+use rialto_model::{
+    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, RejectReason, Seq,
+};
 
 /// Room for an answer about one order.
 const ANSWER_BYTES: usize = 384;
@@ -31,10 +34,26 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
     let cx = call.cx();
     let listing = gate.listing(&cx, &body.instrument).await?;
     let order = new_order(&body, account, &listing)?;
-    let answer = gate.send_order(&call, PlaceOrder { order, level }).await?;
+    let answer = match gate.send_order(&call, PlaceOrder { order, level }).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let asked = asked_of(&order);
+            return Err(with_limits(gate, &cx, &asked, &listing, error).await);
+        }
+    };
     let placed = Some(Placed { terms: order, listing });
     let told = about_order(gate, &cx, account, placed, &answer).await;
     Ok(respond(placed_status(&answer), &told, ANSWER_BYTES))
+}
+
+/// What a refusal of an order may be about.
+pub(super) fn asked_of(order: &NewOrder) -> Asked {
+    let NewOrder { account, side, price, .. } = *order;
+    let quantity = match order.size {
+        OrderSize::Base(quantity) => Some(quantity),
+        OrderSize::Quote(_) => None,
+    };
+    Asked { account, side, price: Some(price).filter(|price| *price != Price::ZERO), quantity }
 }
 
 /// 201 for an order that was entered, 200 for one that had been entered before.
@@ -128,7 +147,14 @@ pub(super) async fn amend(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(body.account, Scope::Trade)?;
     let level = call.level(gate, body.durability.as_deref())?;
     let (amend, placed) = amendment(gate, &call.cx(), account, order, &body).await?;
-    let answer = gate.send_order(&call, AmendOrder { amend, level }).await?;
+    let answer = match gate.send_order(&call, AmendOrder { amend, level }).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let asked =
+                Asked { price: amend.price, quantity: amend.quantity, ..asked_of(&placed.terms) };
+            return Err(with_limits(gate, &call.cx(), &asked, &placed.listing, error).await);
+        }
+    };
     let told = about_order(gate, &call.cx(), account, Some(placed), &answer).await;
     Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
 }

@@ -1,0 +1,128 @@
+//! Says of an order that was refused what it had, and what the limit was.
+
+use crate::ApiError;
+use crate::gate::Gate;
+use rialto_bus::Context;
+use rialto_desk::{AsOf, Fresh, GetBalances, GetInstrument, GetTicker, Listing};
+use rialto_model::{AccountId, Instrument, Price, Quantity, RejectReason, Side};
+
+/// What of an order a refusal may be about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) account: AccountId,
+    pub(crate) side: Side,
+    pub(crate) price: Option<Price>,
+    pub(crate) quantity: Option<Quantity>,
+}
+
+/// The same error with value and limit in its message, where it is about one. The limits are those
+/// that are in force now, which may be others than when the command was decided.
+pub(crate) async fn with_limits(
+    gate: &Gate,
+    cx: &Context<'_>,
+    asked: &Asked,
+    on: &Listing,
+    error: ApiError,
+) -> ApiError {
+    let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
+    let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
+    let question = GetInstrument { instrument: on.id };
+    let Ok(AsOf { answer: instrument, .. }) = gate.ask(cx, question, Fresh::Now).await else {
+        return error;
+    };
+    let message = match reason {
+        RejectReason::PriceOutsideCollar => collar(gate, cx, asked, on, &instrument).await,
+        RejectReason::InsufficientBalance => balance(gate, cx, asked, on, &instrument).await,
+        reason => limit(*reason, asked, on, &instrument),
+    };
+    match message {
+        Some(message) => ApiError { message: message.into(), ..error },
+        None => error,
+    }
+}
+
+fn limit(
+    reason: RejectReason,
+    asked: &Asked,
+    on: &Listing,
+    instrument: &Instrument,
+) -> Option<String> {
+    let rules = &instrument.spec.rules;
+    let price = || asked.price.map(|price| price.decimal(on.price_scale));
+    let quantity = || asked.quantity.map(|quantity| quantity.decimal(on.quantity_scale));
+    Some(match reason {
+        RejectReason::PriceOffTick => {
+            let tick = rules.tick.decimal(on.price_scale);
+            format!("The price {} is not a multiple of the tick {tick}.", price()?)
+        }
+        RejectReason::QuantityOffLot => {
+            let lot = rules.lot.decimal(on.quantity_scale);
+            format!("The quantity {} is not a multiple of the lot {lot}.", quantity()?)
+        }
+        RejectReason::QuantityTooLarge if asked.quantity? > rules.quantity_max => {
+            let max = rules.quantity_max.decimal(on.quantity_scale);
+            format!("The quantity {} exceeds the instrument's largest order, {max}.", quantity()?)
+        }
+        RejectReason::NotionalTooSmall => {
+            let notional = instrument.notional(asked.price?, asked.quantity?)?;
+            let (min, code) = (rules.notional_min.decimal(on.quote.scale), on.quote.code);
+            let notional = notional.decimal(on.quote.scale);
+            format!("Price times quantity is {notional} {code}; the least is {min} {code}.")
+        }
+        RejectReason::OpenOrdersLimit => {
+            let (max, symbol) = (rules.open_orders_max, on.symbol);
+            format!("The account has {max} open orders of {symbol}, the most that it may have.")
+        }
+        RejectReason::InstrumentHalted => {
+            format!("{} is halted: only cancels are accepted.", on.symbol)
+        }
+        RejectReason::InstrumentClosed => format!("{} is closed.", on.symbol),
+        _ => return None,
+    })
+}
+
+async fn collar(
+    gate: &Gate,
+    cx: &Context<'_>,
+    asked: &Asked,
+    on: &Listing,
+    instrument: &Instrument,
+) -> Option<String> {
+    let rules = &instrument.spec.rules;
+    let ticker =
+        gate.ask(cx, GetTicker { instrument: on.id }, Fresh::Now).await.ok()?.answer.ticker;
+    let reference = ticker.last.unwrap_or(rules.reference_price).decimal(on.price_scale);
+    let price = asked.price?.decimal(on.price_scale);
+    let ppm = rules.collar_ppm;
+    Some(format!("The price {price} is more than {ppm} millionths from the reference {reference}."))
+}
+
+async fn balance(
+    gate: &Gate,
+    cx: &Context<'_>,
+    asked: &Asked,
+    on: &Listing,
+    instrument: &Instrument,
+) -> Option<String> {
+    let rules = &instrument.spec.rules;
+    let question = GetBalances { account: asked.account };
+    let balances = gate.ask(cx, question, Fresh::Now).await.ok()?.answer;
+    let (currency, needed) = match asked.side {
+        Side::Buy => {
+            let reserve =
+                |price, quantity| instrument.buy_reserve(price, quantity, rules.taker_fee_ppm, 0);
+            let needed = asked.price.zip(asked.quantity);
+            (&on.quote, needed.and_then(|(price, quantity)| reserve(price, quantity)))
+        }
+        Side::Sell => (&on.base, asked.quantity.map(|it| instrument.base_amount(it))),
+    };
+    let available = balances.iter().find(|balance| balance.currency == currency.id);
+    let available = available.map(|balance| balance.available).unwrap_or_default();
+    let (available, code) = (available.decimal(currency.scale), currency.code);
+    Some(match needed.map(|needed| needed.decimal(currency.scale)) {
+        Some(needed) => {
+            format!("The order needs {needed} {code}; {available} {code} is available.")
+        }
+        None => format!("{available} {code} is available, and the order needs more."),
+    })
+}
