@@ -31,12 +31,10 @@ fn path_parameter(name: &str, path: &str) -> Value {
     })
 }
 
-fn query_parameters(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
-    let schema = schema(generator).to_value();
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|name| name.rsplit('/').next());
-    let Some(schema) = name.and_then(|name| generator.definitions_mut().remove(name)) else {
-        return Vec::new();
-    };
+fn query_parameters(schema: SchemaOf) -> Vec<Value> {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = schema(&mut SchemaGenerator::from(settings)).to_value();
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(fields) = schema.get("properties").and_then(Value::as_object) else {
         return Vec::new();
@@ -63,7 +61,7 @@ fn operation(route: Route, endpoint: &Endpoint, generator: &mut SchemaGenerator)
     let names = endpoint.path.split('{').skip(1).filter_map(|part| part.split('}').next());
     let mut parameters: Vec<Value> =
         names.map(|name| path_parameter(name, endpoint.path)).collect();
-    parameters.extend(query_parameters(endpoint.query, generator));
+    parameters.extend(query_parameters(endpoint.query));
     let mut responses = Map::new();
     for (status, body) in endpoint.answers {
         let mut response = json!({ "description": endpoint.summary });

@@ -201,6 +201,9 @@ pub struct OrderAnswer {
     /// What has traded of it and why it ended, as far as this command decided it.
     #[serde(flatten)]
     pub result: OrderResult,
+    /// Of an order that had been entered before: as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<OrderInfo>,
     /// The command's place in the journal.
     pub seq: Seq,
     /// When it was decided.

@@ -68,7 +68,7 @@ pub use query::{
     AsOf, Ask, FillCursor, FindCurrency, FindInstrument, FindOrder, Fresh, GetBalances, GetBook,
     GetInstrument, GetOrderBook, GetReport, GetStatus, GetTicker, GetTime, GetTold, GetTrades,
     IdentifyOrder, Known, ListAccounts, ListFills, ListInstruments, ListOrders, Page, Question,
-    Report, Status, Tape, Unanswered,
+    Report, Status, Tape, Unanswered, Wanted,
 };
 pub use request::{
     AmendOrder, CancelOrder, CancelOrders, CreateAccount, CreateCurrency, CreateInstrument,

@@ -83,6 +83,7 @@ impl Visit {
         let caller = gate.gatekeeper.check_public(&head, arrival.peer)?;
         if let Some(caller) = &caller {
             arrival.connection.signed_by(caller.id())?;
+            arrival.connection.note_requests_left(gate.gatekeeper.requests_left(caller));
         }
         Ok(Visit { head, caller })
     }
@@ -131,7 +132,7 @@ impl Call {
         Notes::step(&head.extensions, "authenticate");
         let standing = gate.gatekeeper.check_head(&head, !body.is_end_stream(), peer)?;
         if let Standing::Proved(caller, _) = &standing {
-            Arrival::of(&head.extensions).connection.signed_by(caller.id())?;
+            proved(gate, &head, caller)?;
             may(caller, &head)?;
         }
         Notes::step(&head.extensions, "read");
@@ -152,7 +153,7 @@ impl Call {
             return Err(ApiError::key_not_valid());
         }
         if !was_proved {
-            Arrival::of(&head.extensions).connection.signed_by(caller.id())?;
+            proved(gate, &head, &caller)?;
             may(&caller, &head)?;
             if let (Some(held), Owner::Key(share)) = (&mut held, gate.gatekeeper.owner_of(&caller))
             {
@@ -274,6 +275,15 @@ impl Call {
     pub(crate) fn name_after(&self, prefix: &str) -> Result<Cow<'_, str>, ApiError> {
         name_after(&self.head, prefix)
     }
+}
+
+/// It is known who made the request: its connection is counted for the key, and its answer says what
+/// is left of the key's allowance.
+fn proved(gate: &Gate, head: &Parts, caller: &Caller) -> Result<(), ApiError> {
+    let connection = &Arrival::of(&head.extensions).connection;
+    connection.signed_by(caller.id())?;
+    connection.note_requests_left(gate.gatekeeper.requests_left(caller));
+    Ok(())
 }
 
 /// What stands in the path behind `prefix`, without percent-encoding.

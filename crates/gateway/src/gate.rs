@@ -11,7 +11,7 @@ use crate::refusals::Refusals;
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use rialto_api::nearest;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
@@ -29,6 +29,8 @@ const SYMBOLS_COMPARED: usize = 1_000;
 /// The state that all connections share.
 pub(crate) struct Gate {
     pub(crate) config: GatewayConfig,
+    /// The allowance of a key, as answers say it.
+    pub(crate) rate_policy: HeaderValue,
     pub(crate) desk: DeskBus,
     pub(crate) keys: KeyBus,
     /// Where withdrawals are dealt with, if they are.

@@ -11,6 +11,7 @@ use crate::refusals::{self, Refusals};
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{GatewayConfig, routes};
+use axum::http::HeaderValue;
 use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
@@ -158,7 +159,10 @@ impl Gateway {
         let worker = Worker::explicit(u64::from(config.worker));
         let ids = rialto_ident::Config::new(Layout::CLASSIC, worker);
         let ids = Generator::new(ids, SystemClock).map_err(GatewayError::RequestIds)?;
+        let (quota, rate) = (config.key_burst.max(1), config.key_rate.max(1));
+        let rate_policy = format!("\"key\";q={quota};w={}", quota.div_ceil(rate));
         let gate = Arc::new(Gate {
+            rate_policy: HeaderValue::from_str(&rate_policy).expect("digits stand in headers"),
             refusals: Refusals::default(),
             journal: JournalQuota::new(config.journal_bytes_per_key_per_day),
             ids,

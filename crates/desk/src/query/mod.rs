@@ -13,6 +13,7 @@ pub use market::{
 };
 pub use own::{
     FillCursor, FindOrder, GetBalances, IdentifyOrder, ListAccounts, ListFills, ListOrders, Page,
+    Wanted,
 };
 pub use venue::{
     FindCurrency, FindInstrument, GetReport, GetStatus, GetTime, GetTold, Report, Status,

@@ -6,7 +6,7 @@ use crate::{Grant, Needs, Scope};
 use rialto_bus::{Context, Handler, Query, Request, Result};
 use rialto_feed::{AccountView, BalanceView, Feed, Fill, OrderView, Role};
 use rialto_model::{
-    AccountId, InstrumentId, MemberId, NewOrder, OrderId, OrderRef, RejectReason, Seq, TradeId,
+    AccountId, InstrumentId, MemberId, OrderId, OrderRef, RejectReason, Seq, TradeId,
 };
 
 type Answered<T> = std::result::Result<T, Unanswered>;
@@ -64,19 +64,28 @@ impl Question for FindOrder {
     }
 }
 
-/// The terms of an order that may have been entered a moment ago, for whoever may change it.
+/// An order that may have been entered a moment ago, for a caller who may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentifyOrder {
     /// Whose.
     pub account: AccountId,
     /// Which.
     pub order: OrderRef,
-    /// If it is not known yet, wait for this command, or for all that has been released by now.
-    pub after: Option<Seq>,
+    /// How much has to be known.
+    pub known: Wanted,
+}
+
+/// How much has to be known before an order is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The order; if it is not known yet, all that has been released by now.
+    Order,
+    /// Everything up to this command.
+    Through(Seq),
 }
 
 impl Request for IdentifyOrder {
-    type Response = AsOf<NewOrder>;
+    type Response = AsOf<OrderView>;
     const NAME: &'static str = "identify_order";
 }
 
@@ -89,20 +98,19 @@ impl Needs for IdentifyOrder {
 }
 
 impl Handler<IdentifyOrder> for Known {
-    async fn handle(&self, wanted: IdentifyOrder, _: &Context<'_>) -> Result<AsOf<NewOrder>> {
+    async fn handle(&self, wanted: IdentifyOrder, _: &Context<'_>) -> Result<AsOf<OrderView>> {
         let find = FindOrder { account: wanted.account, order: wanted.order };
-        let found = match read(&self.live, &find) {
-            Ok(found) => found,
-            Err(_) => {
-                match wanted.after {
-                    Some(seq) => drop(self.wait_for(seq).await),
-                    None => self.catch_up().await,
-                }
-                read(&self.live, &find)?
-            }
-        };
-        let AsOf { at, names, answer } = found;
-        Ok(AsOf { at, names, answer: answer.terms })
+        if let Wanted::Through(seq) = wanted.known {
+            let _ = self.wait_for(seq).await;
+        }
+        if let Ok(found) = read(&self.live, &find) {
+            return Ok(found);
+        }
+        match wanted.known {
+            Wanted::Through(_) => {}
+            Wanted::Order => self.catch_up().await,
+        }
+        Ok(read(&self.live, &find)?)
     }
 }
 

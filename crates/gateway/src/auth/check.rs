@@ -379,6 +379,15 @@ impl Gatekeeper {
         }
     }
 
+    /// How many requests a caller may make at once now.
+    pub(crate) fn requests_left(&self, caller: &Caller) -> u64 {
+        let requests = match &caller.0 {
+            Identity::Key(key, _) => &key.allowance.requests,
+            Identity::Operator => &self.operator.requests,
+        };
+        requests.left(self.key_rate, self.began.elapsed())
+    }
+
     fn check_admin_key(&self, value: &[u8]) -> Result<Caller, ApiError> {
         let text = std::str::from_utf8(value).unwrap_or_default();
         let key = text.strip_prefix("Bearer ").unwrap_or_default();

@@ -94,6 +94,7 @@ impl Connections {
             connections: Arc::clone(self),
             holding: Mutex::new(Holding { holder, subscriptions: 0 }),
             is_signed: AtomicBool::new(false),
+            requests_left: AtomicU64::new(NOT_NOTED),
             pool: AtomicU8::new(Pool::Orders as u8),
             wanted: AtomicU8::new(Pool::Orders as u8),
             message_bytes: MessageBytes::unlimited(),
@@ -182,10 +183,15 @@ pub(crate) struct Open {
     holding: Mutex<Holding>,
     /// Whether it is counted for a key, so that further requests need not look.
     is_signed: AtomicBool,
+    /// How many requests the key of the request under way may make at once, for its answer.
+    requests_left: AtomicU64,
     pub(super) pool: AtomicU8,
     pub(super) wanted: AtomicU8,
     message_bytes: MessageBytes,
 }
+
+/// No allowance was noted.
+const NOT_NOTED: u64 = u64::MAX;
 
 struct Holding {
     holder: Holder,
@@ -210,6 +216,17 @@ impl Open {
         }
         self.is_signed.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Notes what the answer to the request under way says of its key's allowance.
+    pub(crate) fn note_requests_left(&self, left: u64) {
+        self.requests_left.store(left, Ordering::Relaxed);
+    }
+
+    /// What was noted, once.
+    pub(crate) fn take_requests_left(&self) -> Option<u64> {
+        let left = self.requests_left.swap(NOT_NOTED, Ordering::Relaxed);
+        (left != NOT_NOTED).then_some(left)
     }
 
     /// A proxy's connection is one caller's alone, because the proxy said so or because it has

@@ -33,6 +33,10 @@ const QUIET: Duration = Duration::from_millis(25);
 const LINGER_MAX: Duration = Duration::from_secs(1);
 
 /// Names the request that an answer answers.
+/// What is left of a key's allowance of requests, and what the allowance is
+/// (draft-ietf-httpapi-ratelimit-headers).
+const HEADER_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const HEADER_RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const HEADER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The most that is buffered of a connection, and so the longest head of a request.
@@ -152,6 +156,12 @@ impl Connection<'_> {
             let id = HeaderValue::from_str(id.base32().as_str());
             let id = id.expect("capital letters and digits may stand in a header");
             response.headers_mut().insert(HEADER_REQUEST_ID, id);
+        }
+        if let Some(left) = self.open.take_requests_left() {
+            let left = HeaderValue::from_str(&format!("\"key\";r={left}"));
+            let headers = response.headers_mut();
+            headers.insert(HEADER_RATE_LIMIT, left.expect("digits may stand in a header"));
+            headers.insert(HEADER_RATE_POLICY, self.gate.rate_policy.clone());
         }
         Ok(response)
     }

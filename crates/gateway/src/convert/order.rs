@@ -76,6 +76,8 @@ pub(crate) struct Placed {
     /// Its terms, with the limit as its owner gave it.
     pub(crate) terms: NewOrder,
     pub(crate) listing: Listing,
+    /// Whether the command entered it.
+    pub(crate) is_new: bool,
 }
 
 fn named(id: ClientOrderId) -> Option<ClientOrderId> {
@@ -103,6 +105,7 @@ pub(crate) fn order_answer(answer: &Answer, placed: Option<&Placed>) -> OrderAns
         remaining: None,
         repeated: None,
         result: OrderResult::default(),
+        now: None,
         seq: answer.seq,
         time: answer.time,
     };
@@ -113,7 +116,7 @@ pub(crate) fn order_answer(answer: &Answer, placed: Option<&Placed>) -> OrderAns
     told.order_id = Some(order);
     told.status = Some(status);
     told.repeated = Some(repeated);
-    if let Some(Placed { terms, listing: on }) = placed {
+    if let Some(Placed { terms, listing: on, .. }) = placed {
         told.client_order_id = named(terms.client_order_id);
         told.account = Some(terms.account);
         told.instrument = Some(on.symbol);
@@ -167,8 +170,19 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     }
 }
 
+/// What an order came to that has not traded and goes on.
+pub(crate) fn untraded(on: &Listing) -> OrderResult {
+    OrderResult {
+        average_price: None,
+        filled_notional: Some(Amount::ZERO.decimal(on.quote.scale)),
+        fee: Some(Amount::ZERO.decimal(on.quote.scale)),
+        fee_currency: Some(on.quote.code),
+        done_reason: None,
+    }
+}
+
 /// What an order came to.
-fn order_result(order: &OrderView, on: &Listing) -> OrderResult {
+pub(crate) fn order_result(order: &OrderView, on: &Listing) -> OrderResult {
     let average = order.filled_notional.and_then(|notional| average(notional, order.filled, on));
     OrderResult {
         average_price: average.map(|price| price.decimal(on.price_scale)),
@@ -212,14 +226,6 @@ pub(crate) fn fill_info(fill: &Fill, on: &Listing) -> FillInfo {
         fee_currency: on.quote.code,
         seq: fill.at.seq,
         time: fill.at.time,
-    }
-}
-
-/// The order that an answer is about.
-pub(crate) fn order_of(answer: &Answer) -> Option<OrderId> {
-    match answer.outcome {
-        Outcome::Order { order, .. } => Some(order),
-        _ => None,
     }
 }
 

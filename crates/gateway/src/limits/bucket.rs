@@ -54,6 +54,13 @@ impl Bucket {
         taken.is_ok()
     }
 
+    /// How many tokens are there.
+    pub(crate) fn left(&self, rate: Rate, now: Duration) -> u64 {
+        let now_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+        let used_ns = self.full_at_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
+        rate.burst_ns.saturating_sub(used_ns) / rate.interval_ns
+    }
+
     /// Whether all tokens are there, so that the bucket can be forgotten.
     pub(crate) fn is_full(&self, now: Duration) -> bool {
         u128::from(self.full_at_ns.load(Ordering::Relaxed)) <= now.as_nanos()
@@ -77,6 +84,7 @@ mod tests {
         let at = |ms| Duration::from_millis(ms);
         let taken = |ms| bucket.take(rate, at(ms));
         assert_eq!([taken(0), taken(0), taken(0), taken(0)], [true, true, true, false]);
+        assert_eq!([0, 100, 250, 900].map(|ms| bucket.left(rate, at(ms))), [0, 1, 2, 3]);
         assert_eq!([taken(99), taken(100), taken(100)], [false, true, false]);
         assert!(!bucket.is_full(at(399)));
         assert!(bucket.is_full(at(400)));

@@ -87,7 +87,7 @@ async fn prepare(
             let account = caller.account(row.account.or(account), Scope::Trade)?;
             let listing = gate.listing(&call.cx(), &row.instrument).await?;
             let order = new_order(&row, account, &listing)?;
-            let placed = Some(Placed { terms: order, listing });
+            let placed = Some(Placed { terms: order, listing, is_new: true });
             Ok(Prepared { command: Command::Place(order), account, placed })
         }
         BatchRow::Cancel(row) => {

@@ -2,7 +2,9 @@
 
 use super::{Handled, respond};
 use crate::call::Call;
-use crate::convert::{Placed, new_order, order_answer, order_of, order_ref};
+use crate::convert::{
+    Placed, new_order, order_answer, order_info, order_ref, order_result, untraded,
+};
 use crate::gate::Gate;
 use crate::refusal::{Asked, with_limits};
 use crate::{ApiError, decimal};
@@ -14,11 +16,13 @@ use rialto_api::{
 };
 use rialto_bus::Context;
 use rialto_desk::{
-    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, PlaceOrder, Scope,
-    SetDeadMan,
+    AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
+    SetDeadMan, Wanted,
 };
+use rialto_feed::OrderView;
 use rialto_model::{
-    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, RejectReason, Seq,
+    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, Quantity,
+    RejectReason,
 };
 
 /// Room for an answer about one order.
@@ -41,7 +45,7 @@ pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
             return Err(with_limits(gate, &cx, &asked, &listing, error).await);
         }
     };
-    let placed = Some(Placed { terms: order, listing });
+    let placed = Some(Placed { terms: order, listing, is_new: true });
     let told = about_order(gate, &cx, account, placed, &answer).await;
     Ok(respond(placed_status(&answer), &told, ANSWER_BYTES))
 }
@@ -76,7 +80,8 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
 }
 
-/// What is told of an order. What the engine does not say of it, the read models do.
+/// What is told of an order: what the engine answered and, where that says too little, what the
+/// read models know. An order that rests without having traded, as most do, needs nothing of them.
 pub(super) async fn about_order(
     gate: &Gate,
     cx: &Context<'_>,
@@ -84,30 +89,42 @@ pub(super) async fn about_order(
     placed: Option<Placed>,
     answer: &Answer,
 ) -> OrderAnswer {
-    let placed = match (placed, order_of(answer)) {
-        (Some(placed), _) => Some(placed),
-        (None, None) => None,
-        (None, Some(id)) => {
-            identify(gate, cx, account, OrderRef::Id(id), Some(answer.seq)).await.ok()
-        }
+    let Outcome::Order { order, status, filled, repeated, .. } = answer.outcome else {
+        return order_answer(answer, None);
     };
-    order_answer(answer, placed.as_ref())
+    let is_new = placed.is_some_and(|placed| placed.is_new) && !repeated;
+    let has_all = is_new && filled == Quantity::ZERO && status.is_open();
+    if let (Some(placed), true) = (&placed, has_all) {
+        let result = untraded(&placed.listing);
+        return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
+    }
+    let known = Wanted::Through(answer.seq);
+    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), known).await else {
+        return order_answer(answer, placed.as_ref());
+    };
+    let placed = placed.unwrap_or(Placed { terms: view.terms, listing, is_new: false });
+    let mut told = order_answer(answer, Some(&placed));
+    match repeated {
+        // What had traded when it was answered first is not remembered.
+        true => told.now = Some(order_info(&view, &listing)),
+        false => told.result = order_result(&view, &listing),
+    }
+    told
 }
 
-/// An order of an account as the read models know it when they know of `after`, or of all that has
-/// been released by now.
+/// An order of an account as the read models know it.
 async fn identify(
     gate: &Gate,
     cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
-    after: Option<Seq>,
-) -> Result<Placed, ApiError> {
-    let found = gate.query(cx, IdentifyOrder { account, order, after }).await?;
-    let AsOf { names, answer: terms, .. } = found;
-    let listing = names.instrument(terms.instrument).copied();
+    known: Wanted,
+) -> Result<(OrderView, Listing), ApiError> {
+    let found = gate.query(cx, IdentifyOrder { account, order, known }).await?;
+    let AsOf { names, answer: view, .. } = found;
+    let listing = names.instrument(view.terms.instrument).copied();
     let listing = listing.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
-    Ok(Placed { terms, listing })
+    Ok((view, listing))
 }
 
 /// `DELETE /v1/orders`
@@ -167,7 +184,8 @@ pub(super) async fn amendment(
     order: OrderRef,
     body: &AmendRequest<'_>,
 ) -> Result<(Amend, Placed), ApiError> {
-    let placed = identify(gate, cx, account, order, None).await?;
+    let (view, listing) = identify(gate, cx, account, order, Wanted::Order).await?;
+    let placed = Placed { terms: view.terms, listing, is_new: false };
     let on = &placed.listing;
     let price = body.price.as_ref().map(|text| decimal::price("price", text, on));
     let quantity = body.quantity.as_ref().map(|text| decimal::quantity("quantity", text, on));

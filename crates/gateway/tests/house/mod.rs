@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
+pub mod described;
+
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, Sources};
@@ -114,7 +116,11 @@ impl Client {
         bytes.extend_from_slice(body);
         // A refusal may come before all was sent; then the answer is what counts.
         let _ = self.stream.write_all(&bytes);
-        self.read().unwrap()
+        let reply = self.read().unwrap();
+        if reply.head.contains("content-type: application/json") {
+            described::check_answer(method, path, reply.status, &reply.body);
+        }
+        reply
     }
 
     /// Reads one answer.

@@ -105,7 +105,9 @@ impl Wire {
             match next {
                 Some(Ok(Message::Text(text))) => {
                     text.as_str().clone_into(&mut self.text);
-                    return Came::Message(serde_json::from_str(&text).unwrap());
+                    let message = serde_json::from_str(&text).unwrap();
+                    crate::house::described::check_message(&message);
+                    return Came::Message(message);
                 }
                 Some(Ok(Message::Close(Some(frame)))) => {
                     return Came::Closed(frame.code.into(), frame.reason.to_string());
