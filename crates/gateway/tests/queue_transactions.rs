@@ -205,7 +205,7 @@ fn a_transaction_that_makes_no_sense_is_refused_with_what_is_at_fault() {
             json!({"publish": [{"topic": "out", "messages": many(1_001)}]}),
             400,
             "invalid_field",
-            "publish",
+            "publish[0].messages",
         ),
         (json!({"publish": two_halves}), 400, "invalid_field", "publish"),
         (json!({"publish": too_large}), 400, "transaction_too_large", "body"),

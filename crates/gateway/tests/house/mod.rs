@@ -61,7 +61,7 @@ impl Reply {
     pub fn refuses(self, status: u16, code: &str) -> Reply {
         assert_eq!((self.status, self.code()), (status, code), "{}", self.body);
         let error = self.body["error"].as_object().unwrap();
-        assert!(error["message"].as_str().unwrap().ends_with('.'), "{}", self.body);
+        assert!(error["message"].as_str().unwrap().ends_with(['.', '?']), "{}", self.body);
         assert_eq!(self.body.as_object().unwrap().len(), 1);
         self
     }
