@@ -24,7 +24,7 @@
 //! # Ok::<(), rialto_bench::BenchError>(())
 //! ```
 //!
-//! To add a suite, implement [`suite::Suite`] and list it in [`suite::all`]. [`workload`] has the
+//! To add a suite, describe it as a [`suite::Suite`] and list it in [`suite::all`]. [`workload`] has the
 //! order flows, [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
 //! figures of others.
 
@@ -44,5 +44,5 @@ pub mod workload;
 
 pub use allocations::{Allocated, CountingAllocator, allocated_by, allocations_of};
 pub use error::{BenchError, verify};
-pub use run::{Options, Summary, run, run_with};
+pub use run::{Options, Summary, list, run, run_with};
 pub use suite::Size;

@@ -39,7 +39,7 @@ fn machine_block(machine: &Machine) -> String {
 }
 
 fn suite(name: &str, outcome: &Outcome) -> String {
-    let score = Score::of(&outcome.rows);
+    let score = Score::of(outcome);
     let mut notes = Notes::default();
     let mut html = format!(
         "<section>\n<h2>{}</h2>\n<p>{} of {} targets met.</p>\n",
@@ -56,6 +56,9 @@ fn suite(name: &str, outcome: &Outcome) -> String {
         html.push_str(&table_row(row, &mut notes));
     }
     html.push_str("</tbody>\n</table></div>\n");
+    for failed in &score.failed {
+        html.push_str(&format!("<p>Failed: {}</p>\n", escape(failed)));
+    }
     for figure in &outcome.figures {
         html.push_str(&plot::figure(figure));
     }
@@ -119,7 +122,7 @@ mod tests {
         });
         let curve = Series { name: "synced".into(), points: vec![(0.0, 10.0), (0.9, 90.0)] };
         let figures = vec![Figure::percentiles("acknowledgement", vec![curve])];
-        let outcome = Outcome { rows: vec![row], figures };
+        let outcome = Outcome { figures, ..Outcome::from(row) };
         page(&Machine::of(std::path::Path::new(".")), &[("durability".to_string(), outcome)])
     }
 

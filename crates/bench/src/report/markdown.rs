@@ -44,7 +44,7 @@ fn machine_section(machine: &Machine) -> String {
 }
 
 fn suite_section(outcome: &Outcome, machine: &Machine) -> String {
-    let score = Score::of(&outcome.rows);
+    let score = Score::of(outcome);
     let mut notes = Notes::default();
     let rows: String = outcome.rows.iter().map(|row| table_row(row, &mut notes)).collect();
     let mut text = format!(
@@ -56,6 +56,10 @@ fn suite_section(outcome: &Outcome, machine: &Machine) -> String {
     if !score.missed.is_empty() {
         text.push_str("\nMissed:\n\n");
         score.missed.iter().for_each(|title| text.push_str(&format!("- {title}\n")));
+    }
+    if !score.failed.is_empty() {
+        text.push_str("\nFailed:\n\n");
+        score.failed.iter().for_each(|case| text.push_str(&format!("- {case}\n")));
     }
     let mut gap = "\n";
     for (number, note) in notes.numbered() {
@@ -108,7 +112,7 @@ mod tests {
             .level("synced")
             .target(2e6)
             .footnote("A note.");
-        Outcome { rows: vec![row], figures: Vec::new() }
+        Outcome::from(row)
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use super::json::Score;
 use super::row::{Reference, Row, Target};
 use super::unit::digits;
+use crate::suite::Outcome;
 use std::fmt::Write;
 
 /// One suite as text: cases, under each its rows, under each row the figures of others, and
 /// footnotes at the end.
 #[must_use]
-pub fn table(suite: &str, rows: &[Row]) -> String {
+pub fn table(suite: &str, outcome: &Outcome) -> String {
+    let rows = &outcome.rows;
     let mut notes = Notes::default();
     let lines: Vec<Line> = rows.iter().map(|row| Line::of(row, &mut notes)).collect();
     let width = |cell: fn(&Line) -> &String| {
@@ -38,8 +40,11 @@ pub fn table(suite: &str, rows: &[Row]) -> String {
         }
     }
     notes.write(&mut text);
-    let score = Score::of(rows);
+    let score = Score::of(outcome);
     push(&mut text, &format!("\n{} of {} targets met", score.met, score.cases));
+    for failed in &score.failed {
+        push(&mut text, &format!("FAILED {failed}"));
+    }
     text
 }
 
@@ -169,7 +174,7 @@ match
 
 1 of 2 targets met
 ";
-        assert_eq!(table("match", &[rate, slow]), expected);
+        assert_eq!(table("match", &Outcome::from(vec![rate, slow])), expected);
     }
 
     #[test]

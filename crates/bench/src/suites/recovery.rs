@@ -5,7 +5,7 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Context, Suite, SuitePart};
 use crate::workload::{Cycle, ENGINE, FEES};
 use rialto_core::{Core, CoreConfig, StateHash};
 use rialto_disk::{Disk, RealDisk};
@@ -15,10 +15,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Recovery;
 
 const SEED: u64 = 1;
 /// All commands bear this time, so that a core beside the engine comes to the same state.
@@ -43,35 +39,37 @@ struct Plan {
     restarts: usize,
 }
 
-impl Suite for Recovery {
-    fn name(&self) -> &'static str {
-        "recovery"
-    }
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "recovery",
+    about: "the replay rate of a journal, and the restart of a venue with 100 M commands",
+    parts: &[
+        SuitePart { name: "replay", measure: |context, outcome| outcome.take(replay(context)) },
+        SuitePart {
+            name: "restart",
+            measure: |context, outcome| outcome.take(restart_large(context)),
+        },
+    ],
+};
 
-    fn about(&self) -> &'static str {
-        "the replay rate of a journal, and the restart of a venue with 100 M commands"
-    }
+fn replay(context: &mut Context<'_>) -> Result<Row, BenchError> {
+    let cycle = cycle(context);
+    let whole = Plan { rounds: context.sized(20, 3), snapshot_rounds: u64::MAX, restarts: 3 };
+    Ok(replay_row(&recover(context, cycle, &whole)?))
+}
 
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
+fn restart_large(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let cycle = cycle(context);
+    let wanted = context.sized(100, 6);
+    let rounds = wanted.min(rounds_that_fit(context, &cycle)?);
+    let large = Plan { rounds, snapshot_rounds: context.sized(20, 2), restarts: 3 };
+    Ok(restart_rows(&recover(context, cycle, &large)?, rounds == wanted))
+}
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let (resting, each) = context.sized((1_000, 1_000_000), (50, 1_000));
-        context.progress("  exchange-core's mix: generating");
-        let cycle = Cycle::of_mix(SEED, resting, each);
-        let mut outcome = Outcome::default();
-        let whole = Plan { rounds: context.sized(20, 3), snapshot_rounds: u64::MAX, restarts: 3 };
-        let came = recover(context, cycle.clone(), &whole)?;
-        outcome.rows.push(replay_row(&came));
-        let wanted = context.sized(100, 6);
-        let rounds = wanted.min(rounds_that_fit(context, &cycle)?);
-        let snapshot_rounds = context.sized(20, 2);
-        let large = Plan { rounds, snapshot_rounds, restarts: 3 };
-        let came = recover(context, cycle, &large)?;
-        outcome.rows.extend(restart_rows(&came, rounds == wanted));
-        Ok(outcome)
-    }
+fn cycle(context: &mut Context<'_>) -> Cycle {
+    let (resting, each) = context.sized((1_000, 1_000_000), (50, 1_000));
+    context.progress("  exchange-core's mix: generating");
+    Cycle::of_mix(SEED, resting, each)
 }
 
 fn rounds_that_fit(context: &mut Context<'_>, cycle: &Cycle) -> Result<u64, BenchError> {

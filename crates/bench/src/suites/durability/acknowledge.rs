@@ -4,9 +4,9 @@ use crate::drive::{OpenLoop, Venue, VenueSettings, disk_sync, open_loop, read_ba
 use crate::error::{BenchError, verify};
 use crate::measure::{Latencies, Spread};
 use crate::references::{Metric, Work};
-use crate::report::figure::Series;
+use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use crate::workload::{FEES, Form, Workload, commands, seed002};
 use rialto_engine::{Level, Submission};
 
@@ -28,8 +28,8 @@ struct Pass {
     write_p50_ns: u64,
 }
 
-/// Acknowledgements under `synced` at a steady rate: rows, and the curves to plot.
-pub(super) fn measure(context: &mut Context<'_>) -> Result<(Vec<Row>, Vec<Series>), BenchError> {
+/// Acknowledgements under `synced` at a steady rate.
+pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let seconds = context.sized(6, 1);
     let rate = context.sized(RATE, 2_000);
     let workload = seed002(Form::A, (rate * seconds) as usize);
@@ -41,7 +41,9 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<(Vec<Row>, Vec<Series
         context.progress(&format!("  {}: pass {pass}", case.work));
         passes.push(run(context, &case.to_string(), &workload, &submissions, rate)?);
     }
-    Ok((rows(&case, &workload, &passes), curves(&passes)))
+    let mut outcome = Outcome::from(rows(&case, &workload, &passes));
+    outcome.plot(Figure::percentiles("Engine: acknowledgement", curves(&passes)));
+    Ok(outcome)
 }
 
 fn run(

@@ -43,33 +43,41 @@ struct Pass {
     sync_ns: Option<f64>,
 }
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-    let mut outcome = Outcome::default();
-    let mut curves = Vec::new();
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
     outcome.rows.extend(bare(context, rate, count));
     // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
     let ready = (count as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     for (level, buffers_bytes) in [(Level::Memory, 0), (Level::Memory, ready), (Level::Synced, 0)] {
-        let work = format!("1 KiB at {} K messages/s", rate / 1_000);
-        let case = match buffers_bytes >> 20 {
-            0 => case(work),
-            mib => case(format!("{work}, {mib} MiB of buffers made ready")),
-        };
-        let messages = Messages::new(Content::Noise, BYTES, count);
-        let mut passes = Vec::new();
-        for pass in 1..=context.sized(5, 1) {
-            context.progress(&format!("  {}: {level}, pass {pass}", case.work));
-            passes.push(run(context, &case.to_string(), level, buffers_bytes, &messages, rate)?);
-        }
-        outcome.rows.extend(rows(&case, level, &messages, &passes));
-        let mut all = Latencies::new();
-        passes.iter().for_each(|pass| all.merge(&pass.latencies));
-        let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
-        let name = format!("publish to receive at {} K messages/s, {level}{ready}", rate / 1_000);
-        curves.push(Series { name, points: all.curve() });
+        outcome.take(through_queue(context, level, buffers_bytes, rate, count));
     }
-    outcome.figures.push(Figure::percentiles("Queue: publish to receive", curves));
+}
+
+fn through_queue(
+    context: &mut Context<'_>,
+    level: Level,
+    buffers_bytes: usize,
+    rate: u64,
+    count: u64,
+) -> Result<Outcome, BenchError> {
+    let work = format!("1 KiB at {} K messages/s", rate / 1_000);
+    let case = match buffers_bytes >> 20 {
+        0 => case(work),
+        mib => case(format!("{work}, {mib} MiB of buffers made ready")),
+    };
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let mut passes = Vec::new();
+    for pass in 1..=context.sized(5, 1) {
+        context.progress(&format!("  {}: {level}, pass {pass}", case.work));
+        passes.push(run(context, &case.to_string(), level, buffers_bytes, &messages, rate)?);
+    }
+    let mut outcome = Outcome::from(rows(&case, level, &messages, &passes));
+    let mut all = Latencies::new();
+    passes.iter().for_each(|pass| all.merge(&pass.latencies));
+    let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
+    let name = format!("publish to receive at {} K messages/s, {level}{ready}", rate / 1_000);
+    let curve = Series { name, points: all.curve() };
+    outcome.plot(Figure::percentiles("Queue: publish to receive", vec![curve]));
     Ok(outcome)
 }
 
