@@ -116,7 +116,7 @@ mod tests {
             .target(2e6)
             .footnote("a < b & c.");
         row.references.push(Reference {
-            name: "seed".into(),
+            name: "peer".into(),
             value: 5e5,
             caveat: Some("never synced.".into()),
         });
@@ -164,7 +164,7 @@ mod tests {
         let page = sample();
         for part in [
             "<td class=\"missed\">missed</td>",
-            "seed: 500 K orders/s, 2x <sup>[2]</sup>",
+            "peer: 500 K orders/s, 2x <sup>[2]</sup>",
             "<figcaption>acknowledgement</figcaption>",
             "[1] a &lt; b &amp; c.",
             "[2] never synced.",

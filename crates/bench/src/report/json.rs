@@ -105,7 +105,7 @@ mod tests {
             .target(2.5e6)
             .check("trades", 39_071);
         row.references.push(Reference {
-            name: "seed 002 event_sourcing".into(),
+            name: "perpetual-exchange event_sourcing".into(),
             value: 418_800.0,
             caveat: Some("its store was never opened.".into()),
         });
@@ -123,9 +123,9 @@ mod tests {
             "value": 2_500_000,
             "unit": "orders/s",
             "target": 2_500_000,
-            "references": { "seed 002 event_sourcing": 418_800 },
+            "references": { "perpetual-exchange event_sourcing": 418_800 },
             "checks": { "trades": 39_071 },
-            "footnote": "seed 002 event_sourcing: its store was never opened.",
+            "footnote": "perpetual-exchange event_sourcing: its store was never opened.",
         });
         assert_eq!(line, expected);
     }

@@ -6,11 +6,11 @@ use crate::measure::{Clock, Spread};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Suite, SuitePart};
-use crate::workload::{Cycle, ENGINE, FEES};
 use rialto_core::{Core, CoreConfig, StateHash};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level, ManualClock, RecoveryReport, Sources};
 use rialto_model::{Command, Seq, Timestamp};
+use rialto_workload::{Cycle, ENGINE, FEES};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn rounds_that_fit(context: &mut Context<'_>, cycle: &Cycle) -> Result<u64, Benc
     let free = RealDisk::new().free_bytes(directory.path());
     let free = free.map_err(broken("recovery", "learn the free space"))?;
     // Half of it is left to everybody else.
-    Ok((free / 2 / (cycle.len() * BYTES_PER_COMMAND)).max(1))
+    Ok((free / 2 / (cycle.commands_per_round() * BYTES_PER_COMMAND)).max(1))
 }
 
 /// What a venue came to.
@@ -96,7 +96,7 @@ struct Starts {
 }
 
 fn recover(context: &mut Context<'_>, mut cycle: Cycle, plan: &Plan) -> Result<Came, BenchError> {
-    let commands = cycle.opening().len() as u64 + plan.rounds * cycle.len();
+    let commands = cycle.opening().len() as u64 + plan.rounds * cycle.commands_per_round();
     let work = format!("recovery, {} commands of exchange-core's mix", in_millions(commands));
     let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
     let name = case.to_string();

@@ -10,8 +10,8 @@ use crate::references::{Metric, Work};
 use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
-use crate::workload::{FEES, Form, Workload, commands, seed002};
 use rialto_engine::{Level, Submission};
+use rialto_workload::{FEES, Form, Workload, commands, random_prices};
 
 /// Orders a second.
 const RATE: u64 = 100_000;
@@ -40,7 +40,7 @@ struct Pass {
 pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
     let seconds = context.sized(6, 1);
     let rate = context.sized(RATE, 2_000);
-    let workload = seed002(Form::A, (rate * seconds) as usize);
+    let workload = random_prices(Form::A, (rate * seconds) as usize);
     let submissions = submissions(commands(&workload));
     let work = format!("engine, {} at {} K orders/s", workload.name, RATE / 1_000);
     let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
@@ -115,13 +115,13 @@ fn rows(case: &Case, workload: &Workload, passes: &[Pass]) -> Vec<Row> {
             spread(&|pass| pass.open.latencies.mean_ns()),
             Unit::Nanoseconds,
         )
-        .beside(Work::Seed002, Metric::Mean),
+        .beside(Work::RandomPrices, Metric::Mean),
     ];
     for (position, (name, _)) in passes[0].open.latencies.percentiles().named().iter().enumerate() {
         let of = |pass: &Pass| pass.open.latencies.percentiles().named()[position].1 as f64;
         let mut ns = row(format!("latency {name}"), spread(&of), Unit::Nanoseconds);
         if let Some(metric) = Metric::of_percentile(name) {
-            ns = ns.beside(Work::Seed002, metric);
+            ns = ns.beside(Work::RandomPrices, metric);
         }
         rows.push(ns);
         if ["p50", "p99"].contains(name) {

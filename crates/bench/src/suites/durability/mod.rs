@@ -10,9 +10,9 @@ use crate::references::{self, Metric, Work};
 use crate::report::Unit;
 use crate::report::figure::{Axis, Bar, Figure, Scale};
 use crate::suite::{Context, Outcome, Suite, SuitePart};
-use crate::workload::{Form, exchange_core_mix, seed002};
 use levels::{Job, Levels, Targets};
 use rialto_engine::Level;
+use rialto_workload::{Form, exchange_core_mix, random_prices};
 
 /// The seed of exchange-core's mix.
 const MIX_SEED: u64 = 1;
@@ -20,7 +20,7 @@ const MIX_SEED: u64 = 1;
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "durability",
-    about: "the engine on the real disk: the orders of seed 002 and exchange-core's mix at every level",
+    about: "the engine on the real disk: perpetual-exchange's orders at random prices and exchange-core's mix at every level",
     parts: &[
         SuitePart { name: "prices", measure: prices },
         SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
@@ -44,11 +44,11 @@ fn prices(context: &mut Context<'_>, outcome: &mut Outcome) {
         (Form::B, 5_000_000, 1, none),
         (Form::B, 50_000, 7, none),
     ] {
-        context.progress("  seed 002: generating");
+        context.progress("  random prices: generating");
         let job = Job {
-            workload: &seed002(form, context.sized(orders, (orders / 2_000).max(200))),
+            workload: &random_prices(form, context.sized(orders, (orders / 2_000).max(200))),
             unit: Unit::OrdersPerSecond,
-            work: Work::Seed002,
+            work: Work::RandomPrices,
             targets,
             rounds: context.sized(rounds, 1),
             latencies: targets.buffered.is_some(),

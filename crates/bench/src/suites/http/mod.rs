@@ -14,12 +14,12 @@ use crate::measure::{Percentiles, SideBySide, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Suite, SuitePart};
-use crate::workload::{FEES, Form, Workload, opening, seed002};
 use bare::BareServer;
 use connection::Requests;
 use load::load;
 use rialto_engine::Level;
 use rialto_gateway::GatewayConfig;
+use rialto_workload::{FEES, Form, Workload, opening, random_prices};
 use std::collections::HashSet;
 use venue::{Served, bodies, head};
 
@@ -52,7 +52,7 @@ pub(crate) const SUITE: Suite = Suite {
 
 /// As many orders as can be, beside a bare route.
 fn orders(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let workload = seed002(Form::A, context.sized(200_000, 300));
+    let workload = random_prices(Form::A, context.sized(200_000, 300));
     let work = format!("gateway, POST /v1/orders, {}", workload.name);
     let cases =
         [case("bare axum route, POST of an order as JSON", Risk::None), case(&work, Risk::On)];

@@ -16,7 +16,7 @@ use rialto_ident::{
 };
 use std::sync::Arc;
 
-/// The layout of the seed: 2,048 ids a millisecond.
+/// The layout of Catga's report: 2,048 ids a millisecond.
 const SEED: Layout = Layout::LONG_LIVED;
 /// One id of the wide layout with a cached clock, in nanoseconds.
 const WIDE_NS: f64 = 8.0;

@@ -10,11 +10,11 @@ use crate::references::{self, Metric, Work};
 use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome, Suite, SuitePart};
-use crate::workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, seed002};
 use books::{LimitBook, MovableBook};
 use core::FundedCore;
 use passes::Matcher;
 use rialto_model::Command;
+use rialto_workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, random_prices};
 
 /// Depth of a stream, and its targets: operations a second, and nanoseconds at 99.9 %.
 const DEPTHS: [(u64, f64, f64); 3] =
@@ -36,7 +36,7 @@ const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "match",
-    about: "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and the orders of seed 002",
+    about: "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and perpetual-exchange's orders at random prices",
     parts: &[
         SuitePart { name: "streams", measure: streams },
         SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
@@ -91,12 +91,12 @@ fn prices(context: &mut Context<'_>, outcome: &mut Outcome) {
 }
 
 fn at_prices(context: &mut Context<'_>, form: Form, orders: usize) -> Result<Vec<Row>, BenchError> {
-    context.progress("  seed 002: generating");
-    let workload = seed002(form, context.sized(orders, orders / 50_000 * 20));
+    context.progress("  random prices: generating");
+    let workload = random_prices(form, context.sized(orders, orders / 50_000 * 20));
     let measured = measure::<LimitBook>(context, &workload)?;
-    let mut rows = measured.rows(Work::Seed002Book, Targets::default());
+    let mut rows = measured.rows(Work::RandomPricesBook, Targets::default());
     let core = measure::<FundedCore>(context, &workload)?;
-    rows.extend(core.rows(Work::Seed002Book, Targets::default()));
+    rows.extend(core.rows(Work::RandomPricesBook, Targets::default()));
     Ok(rows.into_iter().map(|row| row.footnote(LEVELS_NOTE)).collect())
 }
 

@@ -15,7 +15,7 @@ const FROM_DISK: &str = "In: from the first send until the last is confirmed, by
     together, as many as were sent while the disk was busy.";
 const BRIEF: &str = "A round lasts about a millisecond, of which one write and one wake-up are much, so \
     that there are 25 of them.";
-const REPETITIVE: &str = "One phrase again and again, as in the seed: it says what the machinery \
+const REPETITIVE: &str = "One phrase again and again, as in Helianthus' test: it says what the machinery \
     costs, not what your messages will come to.";
 
 /// What becomes of which messages.
@@ -54,7 +54,7 @@ pub(super) fn compressed(context: &mut Context<'_>, outcome: &mut Outcome) {
 /// Noise of 1 KiB under every cipher, in messages a second.
 pub(super) fn encrypted(context: &mut Context<'_>, outcome: &mut Outcome) {
     for cipher in Cipher::ALL {
-        let is_seed = cipher == Cipher::Aes128Gcm;
+        let is_helianthus = cipher == Cipher::Aes128Gcm;
         let job = Job {
             what: format!("x 1 KiB random, {}", cipher.name()),
             content: Content::Noise,
@@ -62,8 +62,8 @@ pub(super) fn encrypted(context: &mut Context<'_>, outcome: &mut Outcome) {
             compression: Compression::None,
             encryption: Some(cipher),
             unit: Unit::MessagesPerSecond,
-            beside: [is_seed.then_some(QueueWork::EncryptedIn), None],
-            targets: [is_seed.then_some(1e6); 2],
+            beside: [is_helianthus.then_some(QueueWork::EncryptedIn), None],
+            targets: [is_helianthus.then_some(1e6); 2],
         };
         measure(context, &job, outcome);
     }
@@ -85,7 +85,7 @@ pub(super) fn both(context: &mut Context<'_>, outcome: &mut Outcome) {
     measure(context, &job, outcome);
 }
 
-/// The count of the seed, and a hundred times as many.
+/// The count of Helianthus, and a hundred times as many.
 fn measure(context: &mut Context<'_>, job: &Job, outcome: &mut Outcome) {
     // The small size is there to prove the code, for which one count is enough.
     let counts = [(context.sized(1_000, 20), 25), (100_000, 3)];

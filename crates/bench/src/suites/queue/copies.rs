@@ -10,9 +10,9 @@ use crate::report::{Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Message, Read};
 
-/// The sizes in KiB, the seed's first.
+/// The sizes in KiB, that of Helianthus first.
 const SIZES_KIB: [u64; 4] = [2, 16, 64, 256];
-/// How many messages the seed has; of large ones there are fewer, as many as take this many bytes.
+/// How many messages Helianthus has; of large ones there are fewer, as many as take this many bytes.
 const COUNT: u64 = 5_000;
 const BYTES_MAX: u64 = 320 << 20;
 /// Keeping messages pays where it is this many times as fast.

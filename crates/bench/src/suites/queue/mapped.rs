@@ -8,9 +8,9 @@ use crate::report::{Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_queue::Level;
 
-/// The sizes in bytes, the seed's second.
+/// The sizes in bytes, that of Helianthus second.
 const SIZES: [u64; 4] = [256, 2 << 10, 16 << 10, 64 << 10];
-/// How many messages the seed has; of small ones there are more, as many as take this many bytes.
+/// How many messages Helianthus has; of small ones there are more, as many as take this many bytes.
 const COUNT: u64 = 5_000;
 const BYTES_MIN: u64 = 64 << 20;
 /// Where the first reading is this many times as fast, mapping pays even if nobody comes again.

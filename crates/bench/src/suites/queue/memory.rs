@@ -1,4 +1,4 @@
-//! Messages of 1 KiB through memory: the send and the receive of the seed, told apart.
+//! Messages of 1 KiB through memory: the send and the receive of Helianthus' test, each alone.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};

@@ -1,6 +1,6 @@
 //! `queue`: topics of `rialto-queue`, in memory and on the real disk, without a socket and over loopback.
 //!
-//! The six tests of seed 003 with its sizes and counts and with a hundred times as many messages,
+//! The six tests of Helianthus with its sizes and counts and with a hundred times as many messages,
 //! and what users of brokers ask for. Every message of an arm has bytes of its own and no arm sees
 //! those of another; every byte that was sent is received and compared.
 
@@ -24,7 +24,7 @@ use crate::suite::{Suite, SuitePart};
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "queue",
-    about: "topics in memory and on the real disk: the six tests of seed 003, and what brokers are asked for",
+    about: "topics in memory and on the real disk: the six tests of Helianthus, and what brokers are asked for",
     parts: &[
         SuitePart { name: "memory", measure: memory::measure },
         SuitePart { name: "compressed", measure: codecs::compressed },

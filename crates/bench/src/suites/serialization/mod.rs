@@ -16,12 +16,12 @@ use std::hint::black_box;
 const ENCODE_NS: f64 = 30.0;
 const DECODE_NS: f64 = 20.0;
 
-const MESSAGE: &str = "The message has the size and shape of the seed's: texts of 8 and 16 \
+const MESSAGE: &str = "The message has the size and shape of Catga's: texts of 8 and 16 \
     characters, a number, a time, 1,024 bytes (base64 in JSON). Of each message read, its number, the \
     lengths of its texts and one byte of its content, a different one each time, are added up.";
 const EITHER: &str = "Targets are for either binary form and stand at the form that is made for it: \
     compact for writing, zero-copy for reading.";
-const OWN: &str = "Into memory of its own, as the seed does.";
+const OWN: &str = "Into memory of its own, as Catga does.";
 const BUFFER: &str = "Into a buffer that is used again.";
 const DECODED: &str = "Everything is checked and copied out into a message of its own.";
 const BORROWED: &str = "Everything is checked; texts and bytes stay where they are.";
@@ -30,7 +30,7 @@ const ACCESS: &str = "The archive is checked and then read in place: nothing is 
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
     name: "serialization",
-    about: "a message of the seed's size as JSON, in a compact form, and in one that is read in place",
+    about: "a message of the size of Catga's as JSON, in a compact form, and in one that is read in place",
     parts: &[
         SuitePart { name: "json", measure: |context, outcome| outcome.take(json(context)) },
         SuitePart { name: "compact", measure: |context, outcome| outcome.take(compact(context)) },
