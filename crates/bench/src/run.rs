@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What to run, and what to do with the results.
 #[derive(Clone, Debug)]
@@ -18,8 +19,7 @@ pub struct Options {
     pub json: bool,
     /// Where to write the page with tables and plots, if anywhere.
     pub report: Option<PathBuf>,
-    /// A Markdown page to write the sections of these suites into, if any; see
-    /// [`markdown`](crate::report::markdown).
+    /// A directory to write a Markdown page of each of these suites into, if any.
     pub markdown: Option<PathBuf>,
     /// How much work.
     pub size: Size,
@@ -125,12 +125,14 @@ fn run_chosen(
     if let Some(path) = &options.report {
         save(path, &report::page(&machine, &outcomes), progress)?;
     }
-    if let Some(path) = &options.markdown {
-        let page = match fs::read_to_string(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(|source| failed("read the page", path, source))?,
-        };
-        save(path, &report::markdown::update(&page, &machine, &outcomes), progress)?;
+    if let Some(directory) = &options.markdown {
+        fs::create_dir_all(directory).map_err(|source| failed("make", directory, source))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let day = report::markdown::day(now);
+        for (Chosen { suite, .. }, (name, outcome)) in suites.iter().zip(&outcomes) {
+            let page = report::markdown::page(suite, outcome, &machine, &day);
+            save(&directory.join(format!("{name}.md")), &page, progress)?;
+        }
     }
     Ok(summary)
 }
@@ -278,7 +280,7 @@ mod tests {
     fn the_report_and_the_tables_are_written() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let path = home.path().join("report.html");
-        let markdown = home.path().join("report.md");
+        let markdown = home.path().join("pages");
         let options = Options {
             suites: vec!["match".into()],
             json: false,
@@ -290,8 +292,8 @@ mod tests {
         assert!(output.contains("processor") && output.contains("throughput"), "{output}");
         let page = fs::read_to_string(path).expect("the report");
         assert!(page.contains("<svg"));
-        let page = fs::read_to_string(markdown).expect("the sections");
-        assert!(page.contains("<!-- end match -->"), "{page}");
+        let page = fs::read_to_string(markdown.join("match.md")).expect("the page of the suite");
+        assert!(page.contains("# Benchmark: match"), "{page}");
     }
 
     #[test]
@@ -304,7 +306,7 @@ mod tests {
         let mut silent = |_: &str| {};
         let error = run_with(&asked("queue.nothing"), &mut Vec::new(), &mut silent).unwrap_err();
         assert!(matches!(error, BenchError::UnknownPart { .. }), "{error}");
-        let page = Options { markdown: Some(home.path().join("page.md")), ..asked("queue.memory") };
+        let page = Options { markdown: Some(home.path().join("pages")), ..asked("queue.memory") };
         let error = run_with(&page, &mut Vec::new(), &mut silent).unwrap_err();
         assert!(matches!(error, BenchError::PartOnPage(_)), "{error}");
     }

@@ -72,10 +72,11 @@ fn suite(name: &str, outcome: &Outcome) -> String {
 }
 
 fn table_row(row: &Row, notes: &mut Notes) -> String {
-    let mut mark = |text: &Option<String>| {
-        text.as_ref().map_or(String::new(), |text| format!(" <sup>[{}]</sup>", notes.number(text)))
+    let mut mark = |texts: &[String]| match notes.numbers(texts) {
+        numbers if numbers.is_empty() => numbers,
+        numbers => format!(" <sup>[{numbers}]</sup>"),
     };
-    let footnote = mark(&row.footnote);
+    let footnote = mark(&row.footnotes);
     let (class, verdict) = match row.is_met() {
         Some(true) => ("met", "met"),
         Some(false) => ("missed", "missed"),
@@ -87,7 +88,7 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         .map(|reference| {
             let (name, value) = (escape(&reference.name), row.unit.show(reference.value));
             let times = times_words(row, reference, "");
-            format!("{name}: {value}{times}{}", mark(&reference.caveat))
+            format!("{name}: {value}{times}{}", mark(reference.caveat.as_slice()))
         })
         .collect();
     format!(

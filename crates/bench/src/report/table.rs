@@ -89,6 +89,12 @@ impl Notes {
         }) + 1
     }
 
+    /// The numbers of some footnotes, with commas between them.
+    pub(super) fn numbers(&mut self, texts: &[String]) -> String {
+        let numbers: Vec<String> = texts.iter().map(|text| self.number(text).to_string()).collect();
+        numbers.join(", ")
+    }
+
     /// The footnotes with their numbers.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.0.iter().map(String::as_str))
@@ -114,21 +120,26 @@ struct Line {
 impl Line {
     fn of(row: &Row, notes: &mut Notes) -> Line {
         let level = row.level.iter().map(|level| format!(" [{level}]")).collect::<String>();
-        let mark = |notes: &mut Notes, text: &Option<String>| {
-            text.as_ref().map_or(String::new(), |text| format!("[{}]", notes.number(text)))
+        let mark = |notes: &mut Notes, texts: &[String]| match notes.numbers(texts) {
+            numbers if numbers.is_empty() => numbers,
+            numbers => format!("[{numbers}]"),
         };
         let verdict = match row.is_met() {
             Some(true) => "met ",
             Some(false) => "MISSED ",
             None => "",
         };
-        let footnote = mark(notes, &row.footnote);
+        let footnote = mark(notes, &row.footnotes);
         Line {
             metric: format!("{}{level}", row.metric),
             measured: value_words(row),
             target: target_words(row),
             verdict: format!("{verdict}{footnote}"),
-            marks: row.references.iter().map(|other| mark(notes, &other.caveat)).collect(),
+            marks: row
+                .references
+                .iter()
+                .map(|other| mark(notes, other.caveat.as_slice()))
+                .collect(),
         }
     }
 }

@@ -19,8 +19,8 @@ pub(crate) struct Args {
     /// Write a page with tables and plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write the tables into the sections of a Markdown page.
-    #[arg(long, value_name = "FILE.md")]
+    /// Write a Markdown page of each suite into a directory.
+    #[arg(long, value_name = "DIR")]
     markdown: Option<PathBuf>,
     /// A small run that proves that everything works and measures nothing.
     #[arg(long)]
