@@ -1,4 +1,4 @@
-//! Checks and chores of this repository: `cargo xtask tidy`, `soak`, `siege`, `compare`.
+//! Checks and chores of this repository: `cargo xtask tidy`, `headline`, `soak`, `siege`, `compare`.
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod compare;
+mod headline;
+mod paragraphs;
 mod siege;
 mod soak;
 mod source;
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(&root()),
+        ["headline"] => headline::run(&root()),
         ["soak", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => soak::run(&root(), minutes),
             Err(_) => usage(),
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
 fn usage() -> ExitCode {
     eprintln!(
         "usage: cargo xtask tidy              check what the compiler does not\n       \
+         cargo xtask headline          write the headline table of the benchmarks\n       \
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
          cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
          cargo xtask compare --pairs N BEFORE AFTER SUITE ...\n                                       \

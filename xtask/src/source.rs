@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A file: its path from the root and its text.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,

@@ -2,7 +2,7 @@
 //! not use, that documents agree with the code, that no file is dead.
 
 use crate::source::{Source, files};
-use crate::words;
+use crate::{headline, paragraphs, words};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-core", 2),
     ("rialto-log", 2),
     ("rialto-recorder", 2),
+    ("rialto-workload", 2),
     ("rialto-engine", 3),
     ("rialto-flow", 3),
     ("rialto-queue", 3),
@@ -74,6 +75,8 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     decisions_are_numbered(&prose, &mut wrong);
     limits_name_their_tests(&rust, &prose, &mut wrong);
     fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
+    paragraphs::are_short(&prose, &mut wrong);
+    headline::agrees(root, &prose, &mut wrong);
     words::glossary_agrees(&rust, &prose, &mut wrong);
     words::type_names_are_of_one_crate(&rust, &mut wrong);
     for line in &wrong {

@@ -1,12 +1,12 @@
 //! Calls that are too short to be timed one by one: arms that make one many times over, take turns,
 //! and verify what the calls came to.
 
-use crate::allocations::{Allocated, allocated_by};
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, SideBySide, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Row, Unit};
 use crate::suite::Context;
+use rialto_disk::{Allocated, allocated_by};
 
 /// What many calls came to: what the callers got, and what was left behind where they were done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

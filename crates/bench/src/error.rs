@@ -74,6 +74,20 @@ pub enum BenchError {
     Output(#[source] io::Error),
 }
 
+impl BenchError {
+    /// What happened, and what led to it.
+    #[must_use]
+    pub fn with_sources(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(error) = source {
+            text.push_str(&format!(": {error}"));
+            source = error.source();
+        }
+        text
+    }
+}
+
 /// Turns what a part of the venue says into an error of the case that it was said in.
 pub(crate) fn broken<E>(case: &str, doing: &'static str) -> impl FnOnce(E) -> BenchError
 where

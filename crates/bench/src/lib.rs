@@ -1,6 +1,6 @@
-//! Benchmark suites, workloads, reference figures and the report.
+//! Benchmark suites, figures of other systems, and the report.
 //!
-//! [`run`] runs suites and prints, for every figure, what the seeds and peers came to at the same
+//! [`run`] runs suites and prints, for every figure, what other systems came to at the same
 //! work. The rules: every result is verified inside the benchmark, every arm has fresh data, every
 //! row says its durability level, risk setting and transport, latency counts from the scheduled
 //! arrival, and a figure of others that cannot mean what it says carries the reason.
@@ -24,14 +24,12 @@
 //! # Ok::<(), rialto_bench::BenchError>(())
 //! ```
 //!
-//! To add a suite, implement [`suite::Suite`] and list it in [`suite::all`]. [`workload`] has the
-//! order flows, [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
+//! To add a suite, describe it as a [`suite::Suite`] and list it in [`suite::all`]. The order flows are
+//! those of [`rialto_workload`], [`measure`] the instruments, [`report`] the rows and plots, [`references`] the
 //! figures of others.
 
-mod allocations;
 pub mod attack;
 mod calls;
-pub mod digest;
 mod drive;
 mod error;
 pub mod measure;
@@ -40,9 +38,7 @@ pub mod report;
 mod run;
 pub mod suite;
 mod suites;
-pub mod workload;
 
-pub use allocations::{Allocated, CountingAllocator, allocated_by, allocations_of};
 pub use error::{BenchError, verify};
-pub use run::{Options, Summary, run, run_with};
+pub use run::{Options, Summary, list, run, run_with};
 pub use suite::Size;

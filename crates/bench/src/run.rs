@@ -3,11 +3,12 @@
 use crate::error::BenchError;
 use crate::report::json::{self, Score};
 use crate::report::{self, Machine};
-use crate::suite::{self, Context, Outcome, Size, Suite};
+use crate::suite::{self, Context, Outcome, Size, Suite, SuitePart};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What to run, and what to do with the results.
 #[derive(Clone, Debug)]
@@ -18,8 +19,7 @@ pub struct Options {
     pub json: bool,
     /// Where to write the page with tables and plots, if anywhere.
     pub report: Option<PathBuf>,
-    /// A Markdown page to write the sections of these suites into, if any; see
-    /// [`markdown`](crate::report::markdown).
+    /// A directory to write a Markdown page of each of these suites into, if any.
     pub markdown: Option<PathBuf>,
     /// How much work.
     pub size: Size,
@@ -38,11 +38,29 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The cases that have no rows, each with the reason.
+    pub fn failed(&self) -> impl Iterator<Item = &str> {
+        self.suites.iter().flat_map(|(_, score)| score.failed.iter().map(String::as_str))
+    }
+
     /// Whether every target of every suite was met.
     #[must_use]
     pub fn is_all_met(&self) -> bool {
         self.suites.iter().all(|(_, score)| score.missed.is_empty())
     }
+}
+
+/// Every suite with what it measures, and its parts.
+#[must_use]
+pub fn list() -> String {
+    let mut text = String::new();
+    for suite in suite::all() {
+        text.push_str(&format!("{:16}{}\n", suite.name, suite.about));
+        suite.parts.iter().for_each(|part| {
+            text.push_str(&format!("  {}.{}\n", suite.name, part.name));
+        });
+    }
+    text
 }
 
 /// Runs suites; results go to the standard output, progress to the standard error.
@@ -60,7 +78,16 @@ pub fn run_with(
     results: &mut dyn Write,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Summary, BenchError> {
-    let suites = chosen(&options.suites)?;
+    run_chosen(&chosen(suite::all(), &options.suites)?, options, results, progress)
+}
+
+/// Runs parts of suites. A case that fails has no rows; all others have theirs.
+fn run_chosen(
+    suites: &[Chosen],
+    options: &Options,
+    results: &mut dyn Write,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Summary, BenchError> {
     if options.markdown.is_some()
         && let Some(part) = options.suites.iter().find(|name| name.contains('.'))
     {
@@ -72,17 +99,24 @@ pub fn run_with(
     if !options.json {
         show_machine(&machine, results).map_err(BenchError::Output)?;
     }
-    for (suite, parts) in suites {
-        let name = suite.name();
-        progress(&format!("{name}: {}", suite.about()));
-        let mut context = Context::new(options.size, &options.data_dir, progress)
-            .only(parts)
-            .attacked_by(options.attacker);
-        let mut outcome = suite.run(&mut context)?;
+    for Chosen { suite, parts } in suites {
+        let name = suite.name;
+        progress(&format!("{name}: {}", suite.about));
+        let mut context =
+            Context::new(options.size, &options.data_dir, progress).attacked_by(options.attacker);
+        let mut outcome = Outcome::default();
+        for part in parts {
+            let failed_before = outcome.failed.len();
+            (part.measure)(&mut context, &mut outcome);
+            for failed in &mut outcome.failed[failed_before..] {
+                *failed = format!("{name}.{}: {failed}", part.name);
+                context.progress(&format!("failed: {failed}"));
+            }
+        }
         if options.size == Size::Small {
             strip(&mut outcome);
         }
-        let score = Score::of(&outcome.rows);
+        let score = Score::of(&outcome);
         show(name, &outcome, &score, &machine, options.json, results)
             .map_err(BenchError::Output)?;
         summary.suites.push((name.to_string(), score));
@@ -91,12 +125,14 @@ pub fn run_with(
     if let Some(path) = &options.report {
         save(path, &report::page(&machine, &outcomes), progress)?;
     }
-    if let Some(path) = &options.markdown {
-        let page = match fs::read_to_string(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(|source| failed("read the page", path, source))?,
-        };
-        save(path, &report::markdown::update(&page, &machine, &outcomes), progress)?;
+    if let Some(directory) = &options.markdown {
+        fs::create_dir_all(directory).map_err(|source| failed("make", directory, source))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let day = report::markdown::day(now);
+        for (Chosen { suite, .. }, (name, outcome)) in suites.iter().zip(&outcomes) {
+            let page = report::markdown::page(suite, outcome, &machine, &day);
+            save(&directory.join(format!("{name}.md")), &page, progress)?;
+        }
     }
     Ok(summary)
 }
@@ -111,37 +147,37 @@ fn failed(doing: &'static str, path: &Path, source: io::Error) -> BenchError {
     BenchError::Io { doing, path: path.to_path_buf(), source }
 }
 
-/// A suite, and what of it is asked for; nothing means all of it.
-type Chosen = (Box<dyn Suite>, Vec<String>);
+/// A suite, and those of its parts that are asked for.
+struct Chosen {
+    suite: Suite,
+    parts: Vec<SuitePart>,
+}
 
-fn chosen(names: &[String]) -> Result<Vec<Chosen>, BenchError> {
-    let mut suites: Vec<_> =
-        suite::all().into_iter().map(|suite| (suite, names.is_empty().then(Vec::new))).collect();
-    let known: Vec<&str> = suites.iter().map(|(suite, _)| suite.name()).collect();
-    let known = known.join(", ");
+fn chosen(suites: Vec<Suite>, names: &[String]) -> Result<Vec<Chosen>, BenchError> {
     for name in names {
-        let (of, part) = match name.split_once('.') {
-            Some((of, part)) => (of, Some(part)),
-            None => (name.as_str(), None),
-        };
-        let found = suites.iter_mut().find(|(suite, _)| suite.name() == of);
-        let Some((suite, parts)) = found else {
+        let (of, part) =
+            name.split_once('.').map_or((&**name, None), |(of, part)| (of, Some(part)));
+        let Some(suite) = suites.iter().find(|suite| suite.name == of) else {
+            let known = suites.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ");
             return Err(BenchError::UnknownSuite { name: of.to_owned(), known });
         };
-        match part {
-            // All of it, whatever else is asked for.
-            None => *parts = Some(suite.parts().iter().map(|&part| part.to_owned()).collect()),
-            Some(part) if suite.parts().contains(&part) => {
-                parts.get_or_insert_default().push(part.to_owned());
-            }
-            Some(part) => {
-                let (suite, known) = (of.to_owned(), suite.parts().join(", "));
-                return Err(BenchError::UnknownPart { suite, part: part.to_owned(), known });
-            }
+        let Some(part) = part else { continue };
+        if !suite.parts.iter().any(|known| known.name == part) {
+            let known = suite.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(", ");
+            let suite = of.to_owned();
+            return Err(BenchError::UnknownPart { suite, part: part.to_owned(), known });
         }
     }
-    let asked = suites.into_iter().filter_map(|(suite, parts)| Some((suite, parts?)));
-    Ok(asked.collect())
+    let is_asked = |suite: &Suite, part: &SuitePart| {
+        let whole = names.iter().any(|name| name == suite.name);
+        let part = format!("{}.{}", suite.name, part.name);
+        whole || names.is_empty() || names.contains(&part)
+    };
+    let asked = suites.into_iter().map(|suite| {
+        let parts = suite.parts.iter().filter(|part| is_asked(&suite, part)).copied().collect();
+        Chosen { suite, parts }
+    });
+    Ok(asked.filter(|asked: &Chosen| !asked.parts.is_empty()).collect())
 }
 
 /// Takes away what only means something at full size.
@@ -168,7 +204,7 @@ fn show(
     results: &mut dyn Write,
 ) -> io::Result<()> {
     if !as_json {
-        writeln!(results, "{}", report::table(name, &outcome.rows))?;
+        writeln!(results, "{}", report::table(name, outcome))?;
         return results.flush();
     }
     for row in &outcome.rows {
@@ -181,6 +217,8 @@ fn show(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::verify;
+    use crate::report::{Case, Risk, Row, Transport, Unit};
     use serde_json::Value;
     use std::collections::BTreeSet;
 
@@ -198,7 +236,9 @@ mod tests {
 
     fn output(options: &Options) -> String {
         let mut bytes = Vec::new();
-        run_with(options, &mut bytes, &mut |_| {}).expect("every suite runs at its small size");
+        let summary = run_with(options, &mut bytes, &mut |_| {}).expect("results can be written");
+        let failed: Vec<&str> = summary.failed().collect();
+        assert!(failed.is_empty(), "every suite runs at its small size: {failed:?}");
         String::from_utf8(bytes).expect("results are text")
     }
 
@@ -240,7 +280,7 @@ mod tests {
     fn the_report_and_the_tables_are_written() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let path = home.path().join("report.html");
-        let markdown = home.path().join("report.md");
+        let markdown = home.path().join("pages");
         let options = Options {
             suites: vec!["match".into()],
             json: false,
@@ -252,8 +292,8 @@ mod tests {
         assert!(output.contains("processor") && output.contains("throughput"), "{output}");
         let page = fs::read_to_string(path).expect("the report");
         assert!(page.contains("<svg"));
-        let page = fs::read_to_string(markdown).expect("the sections");
-        assert!(page.contains("<!-- end match -->"), "{page}");
+        let page = fs::read_to_string(markdown.join("match.md")).expect("the page of the suite");
+        assert!(page.contains("# Benchmark: match"), "{page}");
     }
 
     #[test]
@@ -266,9 +306,60 @@ mod tests {
         let mut silent = |_: &str| {};
         let error = run_with(&asked("queue.nothing"), &mut Vec::new(), &mut silent).unwrap_err();
         assert!(matches!(error, BenchError::UnknownPart { .. }), "{error}");
-        let page = Options { markdown: Some(home.path().join("page.md")), ..asked("queue.memory") };
+        let page = Options { markdown: Some(home.path().join("pages")), ..asked("queue.memory") };
         let error = run_with(&page, &mut Vec::new(), &mut silent).unwrap_err();
         assert!(matches!(error, BenchError::PartOnPage(_)), "{error}");
+    }
+
+    #[test]
+    fn each_part_that_is_listed_can_be_asked_for_alone() {
+        let listed = list();
+        let parts: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+        assert!(parts.contains(&"queue.full") && parts.contains(&"match.mix"), "{listed}");
+        for name in parts {
+            let asked = chosen(suite::all(), &[name.to_string()]).expect("a part of a suite");
+            let [Chosen { suite, parts }] = &asked[..] else { panic!("{name} is of one suite") };
+            assert_eq!(parts.len(), 1);
+            assert_eq!(format!("{}.{}", suite.name, parts[0].name), name);
+        }
+    }
+
+    #[test]
+    fn a_case_that_fails_is_named_and_the_others_have_their_rows() {
+        fn row(work: &str) -> Row {
+            let case =
+                Case { work: work.into(), risk: Risk::None, transport: Transport::InProcess };
+            Row::new(&case, "throughput", 1.0, Unit::OrdersPerSecond).check("orders", 1)
+        }
+        const PARTS: &[SuitePart] = &[
+            SuitePart {
+                name: "first",
+                measure: |_, outcome| {
+                    outcome.take(Ok(row("before")));
+                    outcome.take(verify("broken", "the answer", 1, 2).map(|()| row("broken")));
+                    outcome.take(Ok(row("after")));
+                },
+            },
+            SuitePart { name: "second", measure: |_, outcome| outcome.take(Ok(row("other"))) },
+        ];
+        let suite = |name| Suite { name, about: "", parts: PARTS };
+        let suites = vec![suite("one"), suite("two")];
+        let home = tempfile::tempdir().expect("a temporary directory");
+        for json in [true, false] {
+            let options = Options { json, ..options(home.path()) };
+            let chosen = chosen(suites.clone(), &[]).expect("both suites");
+            let mut bytes = Vec::new();
+            let summary = run_chosen(&chosen, &options, &mut bytes, &mut |_| {})
+                .expect("a failed case does not end the run");
+            let failed: Vec<&str> = summary.failed().collect();
+            let said = ": broken: the answer is 1, but must be 2";
+            assert_eq!(failed, [format!("one.first{said}"), format!("two.first{said}")]);
+            let printed = String::from_utf8(bytes).expect("results are text");
+            for work in ["before; no risk", "after; no risk", "other; no risk"] {
+                assert_eq!(printed.matches(work).count(), 2, "{work} in {printed}");
+            }
+            assert_eq!(printed.matches(&format!("first{said}")).count(), 2, "{printed}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use crate::error::BenchError;
 use crate::report::Row;
 use crate::report::figure::Figure;
-use crate::suites;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,48 +24,83 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// What to plot of them.
     pub figures: Vec<Figure>,
+    /// Cases that have no rows, each with the reason.
+    pub failed: Vec<String>,
 }
 
 impl Outcome {
+    /// Takes in what a case came to. A case that failed is listed, and the next one can run.
+    pub fn take<O: Into<Outcome>>(&mut self, case: Result<O, BenchError>) {
+        match case {
+            Ok(found) => self.extend(found.into()),
+            Err(error) => self.failed.push(error.with_sources()),
+        }
+    }
+
     /// Takes in what another part of the suite found.
     pub fn extend(&mut self, other: Outcome) {
         self.rows.extend(other.rows);
-        self.figures.extend(other.figures);
+        other.figures.into_iter().for_each(|figure| self.plot(figure));
+        self.failed.extend(other.failed);
+    }
+
+    /// Adds a plot, or its lines and bars to the plot of the same title.
+    pub fn plot(&mut self, figure: Figure) {
+        if !self.figures.iter_mut().any(|known| known.take_from(&figure)) {
+            self.figures.push(figure);
+        }
+    }
+}
+
+impl From<Vec<Row>> for Outcome {
+    fn from(rows: Vec<Row>) -> Outcome {
+        Outcome { rows, ..Outcome::default() }
+    }
+}
+
+impl From<Row> for Outcome {
+    fn from(row: Row) -> Outcome {
+        Outcome::from(vec![row])
     }
 }
 
 /// A suite of benchmarks.
-///
-/// No method has a default: a suite without a small size, or one that nobody can find by name, is
-/// not finished.
-pub trait Suite {
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
     /// What it is asked for by.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it measures, in a sentence.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
+    /// What it consists of, in the order in which it runs.
+    pub parts: &'static [SuitePart],
+}
 
-    /// What of it can be asked for alone ([`Context::wants`]).
-    fn parts(&self) -> Vec<&'static str>;
-
-    /// Measures, and verifies what it measures.
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError>;
+/// A part of a suite, which can be run alone.
+#[derive(Clone, Copy, Debug)]
+pub struct SuitePart {
+    /// What it is asked for by, behind the suite's name and a point.
+    pub name: &'static str,
+    /// Measures, verifies what it measures, and says what failed.
+    pub measure: fn(&mut Context<'_>, &mut Outcome),
 }
 
 /// Every suite, in the order in which they run.
 #[must_use]
-pub fn all() -> Vec<Box<dyn Suite>> {
+pub fn all() -> Vec<Suite> {
+    use crate::suites::{
+        cqrs, durability, flow, http, ident, lifecycle, matching, queue, recovery, serialization,
+    };
     vec![
-        Box::new(suites::Matching),
-        Box::new(suites::Durability),
-        Box::new(suites::Recovery),
-        Box::new(suites::Http),
-        Box::new(suites::Cqrs),
-        Box::new(suites::Serialization),
-        Box::new(suites::Ident),
-        Box::new(suites::Flow),
-        Box::new(suites::Lifecycle),
-        Box::new(suites::Queues),
+        matching::SUITE,
+        durability::SUITE,
+        recovery::SUITE,
+        http::SUITE,
+        cqrs::SUITE,
+        serialization::SUITE,
+        ident::SUITE,
+        flow::SUITE,
+        lifecycle::SUITE,
+        queue::SUITE,
     ]
 }
 
@@ -76,22 +110,13 @@ pub struct Context<'a> {
     data_dir: &'a Path,
     progress: &'a mut dyn FnMut(&str),
     directories: u64,
-    /// The only parts that are asked for; none means all.
-    parts: Vec<String>,
     attacker: Option<fn() -> Command>,
 }
 
 impl<'a> Context<'a> {
     /// A context whose data lies in `data_dir` and which tells `progress` what goes on.
     pub fn new(size: Size, data_dir: &'a Path, progress: &'a mut dyn FnMut(&str)) -> Context<'a> {
-        Context { size, data_dir, progress, directories: 0, parts: Vec::new(), attacker: None }
-    }
-
-    /// Has the suite measure these parts of it alone, unless there are none.
-    #[must_use]
-    pub fn only(mut self, parts: Vec<String>) -> Context<'a> {
-        self.parts = parts;
-        self
+        Context { size, data_dir, progress, directories: 0, attacker: None }
     }
 
     /// Gives the suite a program that attacks; see [`Options::attacker`](crate::Options::attacker).
@@ -105,12 +130,6 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn attacker(&self) -> Option<fn() -> Command> {
         self.attacker
-    }
-
-    /// Whether a part of the suite is asked for.
-    #[must_use]
-    pub fn wants(&self, part: &str) -> bool {
-        self.parts.is_empty() || self.parts.iter().any(|asked| asked == part)
     }
 
     /// How much work to do.
@@ -187,11 +206,27 @@ mod tests {
     }
 
     #[test]
-    fn suites_have_names_of_their_own() {
-        let mut names: Vec<_> = all().iter().map(|suite| suite.name()).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
+    fn suites_and_parts_have_names_of_their_own() {
+        let names: Vec<String> = all()
+            .iter()
+            .flat_map(|suite| {
+                suite.parts.iter().map(|part| format!("{}.{}", suite.name, part.name))
+            })
+            .collect();
+        let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
+        assert!(all().iter().all(|suite| !suite.parts.is_empty()));
+    }
+
+    #[test]
+    fn plots_of_one_title_become_one() {
+        let line = |name: &str| {
+            let series = vec![crate::report::figure::Series { name: name.into(), points: vec![] }];
+            Figure::percentiles("Latency", series)
+        };
+        let mut outcome = Outcome::default();
+        outcome.plot(line("first"));
+        outcome.plot(line("second"));
+        assert_eq!(outcome.figures.len(), 1);
     }
 }

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use rialto_bench::{CountingAllocator, Options, Size, run_with};
+use rialto_bench::{Options, Size, run_with};
+use rialto_disk::CountingAllocator;
 use serde_json::Value;
 
 #[global_allocator]
@@ -60,6 +61,6 @@ fn what_goes_over_the_bus_without_waiting_allocates_nothing() {
 
 #[test]
 fn what_is_allocated_is_counted_in_bytes() {
-    let allocated = rialto_bench::allocated_by(|| drop(Vec::<u8>::with_capacity(1_000))).unwrap();
+    let allocated = rialto_disk::allocated_by(|| drop(Vec::<u8>::with_capacity(1_000))).unwrap();
     assert_eq!((allocated.count, allocated.bytes), (1, 1_000));
 }

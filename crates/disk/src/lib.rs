@@ -36,7 +36,7 @@ mod sim;
 pub use aligned::{AlignedBuf, BLOCK_BYTES};
 pub use error::{DiskError, Operation};
 pub use file::{Access, DirLock, Disk, File, IoMode};
-pub use large_pages::LargePages;
+pub use large_pages::{Allocated, CountingAllocator, LargePages, allocated_by, allocations_of};
 pub use mapping::Mapping;
 pub use real::RealDisk;
 pub use sim::{Faults, SimDisk};

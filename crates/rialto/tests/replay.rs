@@ -1,9 +1,9 @@
 //! `rialto replay`, through the real binary.
 #![allow(clippy::unwrap_used)] // In the functions beside the tests too, a failure is the finding.
 
-use rialto_bench::digest::FillDigest;
-use rialto_bench::workload::obw;
 use rialto_model::{OrderId, Price, Quantity};
+use rialto_workload::digest::FillDigest;
+use rialto_workload::obw;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};

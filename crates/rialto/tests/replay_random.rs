@@ -4,8 +4,8 @@
 
 mod running;
 
-use rialto_bench::digest::FillDigest;
 use rialto_model::{OrderId, Price, Quantity};
+use rialto_workload::digest::FillDigest;
 use running::chance::{Random, seed};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,41 +2,77 @@
 
 use crate::error::{BenchError, broken};
 use crate::measure::{Clock, Latencies};
-use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, IoMode, RealDisk};
-use std::path::Path;
+use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, File, IoMode, RealDisk};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes that go round in a file of this many groups, as the journal goes through its segment.
 const GROUPS: u64 = 256;
 
-/// Times synchronous writes of `bytes` each, one after the other, over space that was written
-/// before, in the way in which the journal writes.
+/// A file whose space was written before, and which is written again in the way in which the journal
+/// writes. It is removed when it is dropped.
+pub(crate) struct OverwrittenFile {
+    path: PathBuf,
+    file: Box<dyn File>,
+    group: AlignedBuf,
+    next: AtomicU64,
+}
+
+impl OverwrittenFile {
+    /// Makes a file for writes of at most so many bytes.
+    pub(crate) fn create(
+        case: &str,
+        directory: &Path,
+        bytes_max: usize,
+    ) -> Result<OverwrittenFile, BenchError> {
+        let failed = || broken(case, "measure a synchronous write");
+        let disk = RealDisk::new();
+        let path = directory.join("disk-sync");
+        let group = AlignedBuf::zeroed(bytes_max.next_multiple_of(BLOCK_BYTES).max(BLOCK_BYTES));
+        let file = disk.create(&path, Access::Direct).map_err(failed())?;
+        for write in 0..GROUPS {
+            file.write_all_at(write * group.len() as u64, &group).map_err(failed())?;
+        }
+        file.sync_data().map_err(failed())?;
+        let file = disk.open(&path, Access::DirectSync).map_err(failed())?;
+        Ok(OverwrittenFile { path, file, group, next: AtomicU64::new(0) })
+    }
+
+    /// Writes so many bytes synchronously, or as many as a write has at most.
+    pub(crate) fn write(&self, case: &str, bytes: usize) -> Result<(), BenchError> {
+        let failed = || broken(case, "measure a synchronous write");
+        let write = self.next.fetch_add(1, Ordering::Relaxed);
+        let bytes = bytes.next_multiple_of(BLOCK_BYTES).clamp(BLOCK_BYTES, self.group.len());
+        let at = (write % GROUPS) * self.group.len() as u64;
+        self.file.write_all_at(at, &self.group[..bytes]).map_err(failed())?;
+        if self.file.mode() != IoMode::DirectSync {
+            self.file.sync_data().map_err(failed())?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OverwrittenFile {
+    fn drop(&mut self) {
+        // It goes with the directory of its arm at the latest.
+        let _ = RealDisk::new().remove(&self.path);
+    }
+}
+
+/// Times synchronous writes of `bytes` each, one after the other.
 pub(crate) fn disk_sync(
     case: &str,
     directory: &Path,
     bytes: usize,
     writes: u64,
 ) -> Result<Latencies, BenchError> {
-    let failed = || broken(case, "measure a synchronous write");
-    let disk = RealDisk::new();
-    let path = directory.join("disk-sync");
-    let group = AlignedBuf::zeroed(bytes.next_multiple_of(BLOCK_BYTES).max(BLOCK_BYTES));
-    let at = |write: u64| (write % GROUPS) * group.len() as u64;
-    let file = disk.create(&path, Access::Direct).map_err(failed())?;
-    for write in 0..GROUPS {
-        file.write_all_at(at(write), &group).map_err(failed())?;
-    }
-    file.sync_data().map_err(failed())?;
-    let file = disk.open(&path, Access::DirectSync).map_err(failed())?;
+    let file = OverwrittenFile::create(case, directory, bytes)?;
     let clock = Clock::start();
     let mut latencies = Latencies::new();
-    for write in 0..writes {
+    for _ in 0..writes {
         let before = clock.now_ns();
-        file.write_all_at(at(write), &group).map_err(failed())?;
-        if file.mode() != IoMode::DirectSync {
-            file.sync_data().map_err(failed())?;
-        }
+        file.write(case, bytes)?;
         latencies.record(clock.now_ns() - before);
     }
-    disk.remove(&path).map_err(failed())?;
     Ok(latencies)
 }

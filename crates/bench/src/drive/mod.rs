@@ -1,11 +1,13 @@
 //! Drives a venue's engine the way the suites measure it, and looks at what it left behind.
 
+mod control;
 mod disk_sync;
 mod feed;
 mod open_loop;
 mod result;
 mod venue;
 
+pub(crate) use control::{Schedule, control, control_rows};
 pub(crate) use disk_sync::disk_sync;
 pub(crate) use feed::{Rejected, feed};
 pub(crate) use open_loop::{OpenLoop, open_loop};

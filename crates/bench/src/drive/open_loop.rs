@@ -2,13 +2,16 @@
 
 use super::feed::check;
 use crate::error::{BenchError, broken};
-use crate::measure::{Clock, Latencies, Pace};
-use rialto_engine::{Producer, Submission, SubmitError};
+use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
+use rialto_engine::{Producer, Replies, Submission, SubmitError, Submitter};
 use rialto_model::Seq;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the sender sleeps when there is nothing to take, unless a reply comes first.
-const NAP: Duration = Duration::from_micros(10);
+/// How long the sender sleeps when the engine takes nothing.
+const NAP: Duration = Duration::from_micros(50);
+/// An engine that answers nothing for so long hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What came of an open loop.
 pub(crate) struct OpenLoop {
@@ -22,52 +25,79 @@ pub(crate) struct OpenLoop {
     pub(crate) last: Seq,
 }
 
-/// Submits commands at a fixed rate from one thread that takes the replies in between. The first
-/// `warm_up` of them are not counted.
+/// Submits commands at a fixed rate from one thread while another takes the replies; both sleep
+/// whenever they have nothing to do. The first `warm_up` commands are not counted.
 pub(crate) fn open_loop(
     case: &str,
-    producer: &mut Producer,
+    producer: Producer,
     submissions: &[Submission],
     per_second: u64,
     warm_up: u64,
 ) -> Result<OpenLoop, BenchError> {
+    let (submitter, replies) = producer.split();
     let clock = Clock::start();
     let mut pace = Pace::new(clock, per_second, submissions.len() as u64);
     let schedule = pace.clone();
-    let mut latencies = Latencies::new();
-    let (mut answered, mut last) = (0, Seq::ZERO);
-    let mut waiting = 0..0;
-    while answered < submissions.len() {
-        if waiting.is_empty()
-            && let Some(due) = pace.due_now()
-        {
-            waiting = due;
-        }
-        if !waiting.is_empty() {
-            let chunk = &submissions[waiting.start as usize..waiting.end as usize];
-            match producer.submit_batch(chunk) {
-                Ok(taken) => waiting.start += taken as u64,
+    let (submitted, taken) = std::thread::scope(|scope| {
+        let submitting = scope.spawn(|| submit(case, submitter, submissions, &mut pace));
+        let taken = take(case, replies, submissions.len(), clock, &schedule, warm_up);
+        (submitting.join(), taken)
+    });
+    submitted.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let (latencies, last) = taken?;
+    let rate = submissions.len() as f64 * 1e9 / clock.now_ns().max(1) as f64;
+    Ok(OpenLoop { latencies, rate, late_ns_max: pace.late_ns_max(), last })
+}
+
+fn submit(
+    case: &str,
+    mut submitter: Submitter,
+    submissions: &[Submission],
+    pace: &mut Pace,
+) -> Result<(), BenchError> {
+    exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
+    while let Some(due) = pace.due() {
+        let mut due = &submissions[due.start as usize..due.end as usize];
+        while !due.is_empty() {
+            match submitter.submit_batch(due) {
+                Ok(taken) => due = &due[taken..],
                 // The schedule goes on, and the waiting counts.
-                Err(SubmitError::Busy) => {}
+                Err(SubmitError::Busy) => std::thread::sleep(NAP),
                 Err(error) => return Err(broken(case, "submit a command")(error)),
             }
         }
-        let mut reply = producer.try_reply();
-        if reply.is_none() {
-            // A loop that spins would take a processor away from the engine's threads. Sleeping
-            // makes the sender late, and its lateness counts.
-            reply = producer.reply_timeout(NAP);
-        }
-        while let Some(taken) = reply {
-            check(case, &taken)?;
-            if taken.token >= warm_up {
-                latencies.record(clock.now_ns() - schedule.scheduled_ns(taken.token));
-            }
-            answered += 1;
-            last = taken.seq;
-            reply = producer.try_reply();
-        }
     }
-    let rate = submissions.len() as f64 * 1e9 / clock.now_ns().max(1) as f64;
-    Ok(OpenLoop { latencies, rate, late_ns_max: pace.late_ns_max(), last })
+    Ok(())
+}
+
+fn take(
+    case: &str,
+    mut replies: Replies,
+    count: usize,
+    clock: Clock,
+    schedule: &Pace,
+    warm_up: u64,
+) -> Result<(Latencies, Seq), BenchError> {
+    let this = std::thread::current();
+    replies.set_waker(Arc::new(move || this.unpark()));
+    let mut latencies = Latencies::new();
+    let (mut answered, mut last) = (0, Seq::ZERO);
+    let mut heard_ns = clock.now_ns();
+    while answered < count {
+        let Some(taken) = replies.try_reply() else {
+            if clock.now_ns() - heard_ns > PATIENCE.as_nanos() as u64 {
+                return Err(broken(case, "get an answer")(super::feed::NoAnswer));
+            }
+            std::thread::park_timeout(PATIENCE);
+            continue;
+        };
+        check(case, &taken)?;
+        heard_ns = clock.now_ns();
+        if taken.token >= warm_up {
+            latencies.record(heard_ns - schedule.scheduled_ns(taken.token));
+        }
+        answered += 1;
+        last = taken.seq;
+    }
+    Ok((latencies, last))
 }

@@ -1,11 +1,11 @@
 //! What an engine has done: its events, and the state that its journal leads to.
 
 use crate::error::{BenchError, broken};
-use crate::workload::{INSTRUMENT, Standing, Tally, Totals, fill_of};
 use rialto_core::{Core, EventSink};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{At, Engine, KeyRing, replay_to};
 use rialto_model::{Event, Seq, Side};
+use rialto_workload::{INSTRUMENT, Standing, Tally, Totals, fill_of};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

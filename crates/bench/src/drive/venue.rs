@@ -3,10 +3,10 @@
 use super::feed::feed;
 use crate::error::{BenchError, broken, verify};
 use crate::suite::Context;
-use crate::workload::{Workload, opening};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level, Producer, Submission};
 use rialto_model::Command;
+use rialto_workload::{Workload, opening};
 use std::path::Path;
 use std::sync::Arc;
 

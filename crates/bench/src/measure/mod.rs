@@ -13,6 +13,6 @@ pub use arms::{SideBySide, side_by_side};
 pub use clock::Clock;
 pub use core_wait::CoreWait;
 pub use latency::{Latencies, Percentiles};
-pub use pace::Pace;
+pub use pace::{Pace, exact_sleeps};
 pub use processor_time::processor_time_ns;
 pub use spread::Spread;

@@ -4,12 +4,19 @@
 //! sends again, would leave out the waiting of all that should have arrived during a stall.
 
 use super::clock::Clock;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::Duration;
 
-/// The end of a wait is spent yielding rather than sleeping: a sleep ends late by about this.
-const SLEEP_SLACK_NS: u64 = 150_000;
+/// The end of a wait is spent looking at the clock: an exact sleep still ends late by about this.
+const WAKE_NS: u64 = 15_000;
 const NS_PER_S: u128 = 1_000_000_000;
+
+/// Has the sleeps of the calling thread end as soon as the system's timer can end them; by itself it
+/// adds 50 us. A thread keeps this for good, so give it to threads that are made for a measurement.
+pub fn exact_sleeps() -> std::io::Result<()> {
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).map_err(Into::into)
+}
 
 /// Arrivals at a fixed rate, without drift.
 #[derive(Clone, Debug)]
@@ -40,21 +47,25 @@ impl Pace {
         self.start_ns + after as u64
     }
 
-    /// Waits until an arrival is due and returns all that are due and were not returned before;
-    /// `None` when there are no more. More than one means that the caller came late.
+    /// Sleeps until an arrival is due and returns all that are due and were not returned before;
+    /// `None` when there are no more. More than one means that the caller came late. A thread that
+    /// waits here has [`exact_sleeps`].
+    ///
+    /// It sleeps for a part of every wait, however short. A thread that never sleeps, or that gives
+    /// its processor away instead, waits for whole time slices where there is other work.
     pub fn due(&mut self) -> Option<Range<u64>> {
         if self.next == self.count {
             return None;
         }
         let scheduled = self.scheduled_ns(self.next);
+        let lead_ns = WAKE_NS.min(NS_PER_S as u64 / self.per_second * 3 / 4);
         let mut now = self.clock.now_ns();
         while now < scheduled {
             let left = scheduled - now;
-            if left > SLEEP_SLACK_NS {
-                std::thread::sleep(Duration::from_nanos(left - SLEEP_SLACK_NS));
+            if left > lead_ns {
+                std::thread::sleep(Duration::from_nanos(left - lead_ns));
             } else {
-                // The engine under test may need this core; a spin would take it away.
-                std::thread::yield_now();
+                std::hint::spin_loop();
             }
             now = self.clock.now_ns();
         }

@@ -84,4 +84,21 @@ impl Figure {
             series,
         }
     }
+
+    /// Takes the lines or bars of another plot of the same kind and title; whether it was one.
+    pub(crate) fn take_from(&mut self, other: &Figure) -> bool {
+        match (self, other) {
+            (
+                Figure::Lines { title, series, .. },
+                Figure::Lines { title: same, series: more, .. },
+            ) if title == same => series.extend(more.iter().cloned()),
+            (Figure::Bars { title, bars, .. }, Figure::Bars { title: same, bars: more, .. })
+                if title == same =>
+            {
+                bars.extend(more.iter().cloned());
+            }
+            _ => return false,
+        }
+        true
+    }
 }

@@ -39,7 +39,7 @@ fn machine_block(machine: &Machine) -> String {
 }
 
 fn suite(name: &str, outcome: &Outcome) -> String {
-    let score = Score::of(&outcome.rows);
+    let score = Score::of(outcome);
     let mut notes = Notes::default();
     let mut html = format!(
         "<section>\n<h2>{}</h2>\n<p>{} of {} targets met.</p>\n",
@@ -56,6 +56,9 @@ fn suite(name: &str, outcome: &Outcome) -> String {
         html.push_str(&table_row(row, &mut notes));
     }
     html.push_str("</tbody>\n</table></div>\n");
+    for failed in &score.failed {
+        html.push_str(&format!("<p>Failed: {}</p>\n", escape(failed)));
+    }
     for figure in &outcome.figures {
         html.push_str(&plot::figure(figure));
     }
@@ -69,10 +72,11 @@ fn suite(name: &str, outcome: &Outcome) -> String {
 }
 
 fn table_row(row: &Row, notes: &mut Notes) -> String {
-    let mut mark = |text: &Option<String>| {
-        text.as_ref().map_or(String::new(), |text| format!(" <sup>[{}]</sup>", notes.number(text)))
+    let mut mark = |texts: &[String]| match notes.numbers(texts) {
+        numbers if numbers.is_empty() => numbers,
+        numbers => format!(" <sup>[{numbers}]</sup>"),
     };
-    let footnote = mark(&row.footnote);
+    let footnote = mark(&row.footnotes);
     let (class, verdict) = match row.is_met() {
         Some(true) => ("met", "met"),
         Some(false) => ("missed", "missed"),
@@ -84,7 +88,7 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         .map(|reference| {
             let (name, value) = (escape(&reference.name), row.unit.show(reference.value));
             let times = times_words(row, reference, "");
-            format!("{name}: {value}{times}{}", mark(&reference.caveat))
+            format!("{name}: {value}{times}{}", mark(reference.caveat.as_slice()))
         })
         .collect();
     format!(
@@ -113,13 +117,13 @@ mod tests {
             .target(2e6)
             .footnote("a < b & c.");
         row.references.push(Reference {
-            name: "seed".into(),
+            name: "peer".into(),
             value: 5e5,
             caveat: Some("never synced.".into()),
         });
         let curve = Series { name: "synced".into(), points: vec![(0.0, 10.0), (0.9, 90.0)] };
         let figures = vec![Figure::percentiles("acknowledgement", vec![curve])];
-        let outcome = Outcome { rows: vec![row], figures };
+        let outcome = Outcome { figures, ..Outcome::from(row) };
         page(&Machine::of(std::path::Path::new(".")), &[("durability".to_string(), outcome)])
     }
 
@@ -161,7 +165,7 @@ mod tests {
         let page = sample();
         for part in [
             "<td class=\"missed\">missed</td>",
-            "seed: 500 K orders/s, 2x <sup>[2]</sup>",
+            "peer: 500 K orders/s, 2x <sup>[2]</sup>",
             "<figcaption>acknowledgement</figcaption>",
             "[1] a &lt; b &amp; c.",
             "[2] never synced.",

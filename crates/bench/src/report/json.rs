@@ -3,11 +3,13 @@
 //! One object a row: `suite`, `case`, `level` (a durability level or null), `metric`, `value`,
 //! `unit`, `target` (a number or null), `references` (names to figures in the same unit), `checks`
 //! (what was verified) and `footnote` (text or null). Behind the rows of a suite stands
-//! `{"suite", "summary": {"cases", "met", "missed"}, "machine"}`: `cases` counts the rows that have
-//! a target, `met` those that meet it, and `missed` names the others.
+//! `{"suite", "summary": {"cases", "met", "missed", "failed"}, "machine"}`: `cases` counts the rows
+//! that have a target, `met` those that meet it, `missed` names the others, and `failed` names the
+//! cases that have no rows, with the reason.
 
 use super::machine::Machine;
 use super::row::Row;
+use crate::suite::Outcome;
 use serde_json::{Map, Number, Value, json};
 
 /// Rows that have a target, and how they did.
@@ -19,14 +21,16 @@ pub struct Score {
     pub met: usize,
     /// The titles of those that do not.
     pub missed: Vec<String>,
+    /// Cases that have no rows, each with the reason.
+    pub failed: Vec<String>,
 }
 
 impl Score {
-    /// Counts rows.
+    /// Counts the rows of a suite.
     #[must_use]
-    pub fn of(rows: &[Row]) -> Score {
-        let mut score = Score::default();
-        for row in rows {
+    pub fn of(outcome: &Outcome) -> Score {
+        let mut score = Score { failed: outcome.failed.clone(), ..Score::default() };
+        for row in &outcome.rows {
             let Some(is_met) = row.is_met() else { continue };
             score.cases += 1;
             if is_met {
@@ -73,7 +77,8 @@ pub fn row(suite: &str, row: &Row) -> Value {
 pub fn summary(suite: &str, score: &Score, machine: &Machine) -> Value {
     json!({
         "suite": suite,
-        "summary": { "cases": score.cases, "met": score.met, "missed": score.missed },
+        "summary": { "cases": score.cases, "met": score.met, "missed": score.missed,
+            "failed": score.failed },
         "machine": machine,
     })
 }
@@ -100,7 +105,7 @@ mod tests {
             .target(2.5e6)
             .check("trades", 39_071);
         row.references.push(Reference {
-            name: "seed 002 event_sourcing".into(),
+            name: "perpetual-exchange event_sourcing".into(),
             value: 418_800.0,
             caveat: Some("its store was never opened.".into()),
         });
@@ -118,9 +123,9 @@ mod tests {
             "value": 2_500_000,
             "unit": "orders/s",
             "target": 2_500_000,
-            "references": { "seed 002 event_sourcing": 418_800 },
+            "references": { "perpetual-exchange event_sourcing": 418_800 },
             "checks": { "trades": 39_071 },
-            "footnote": "seed 002 event_sourcing: its store was never opened.",
+            "footnote": "perpetual-exchange event_sourcing: its store was never opened.",
         });
         assert_eq!(line, expected);
     }
@@ -137,7 +142,11 @@ mod tests {
     #[test]
     fn the_score_names_what_was_missed() {
         let missed = sample().target(3e6);
-        let score = Score::of(&[sample(), missed.clone(), Row { target: None, ..sample() }]);
+        let score = Score::of(&Outcome::from(vec![
+            sample(),
+            missed.clone(),
+            Row { target: None, ..sample() },
+        ]));
         assert_eq!((score.cases, score.met), (2, 1));
         assert_eq!(score.missed, [missed.title()]);
     }

@@ -1,23 +1,15 @@
 //! What the figures were measured on.
 
+use rialto_workload::Host;
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 
-/// The machine, the file system under the data, and the build. What cannot be found out is
-/// `unknown`; nothing here is worth failing for.
+/// The machine and the build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Model of the processor.
-    pub cpu: String,
-    /// Processors that this process may use at once.
-    pub cores: usize,
-    /// Memory in MiB.
-    pub memory_mib: u64,
-    /// Release of the operating system's kernel.
-    pub kernel: String,
-    /// File system of the data directory: type, source and options of its mount.
-    pub file_system: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub host: Host,
     /// The commit that this program was built from.
     pub commit: String,
     /// The compiler.
@@ -26,22 +18,12 @@ pub struct Machine {
     pub profile: String,
 }
 
-const UNKNOWN: &str = "unknown";
-
 impl Machine {
     /// Looks at the machine and at the file system under `data_dir`.
     #[must_use]
     pub fn of(data_dir: &Path) -> Machine {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let known = |found: Option<String>| found.unwrap_or_else(|| UNKNOWN.to_string());
-        let kernel = read("/proc/sys/kernel/osrelease").trim().to_string();
-        let directory = existing(data_dir);
         Machine {
-            cpu: known(field(&read("/proc/cpuinfo"), "model name")),
-            cores: std::thread::available_parallelism().map_or(0, usize::from),
-            memory_mib: memory_mib(&read("/proc/meminfo")).unwrap_or(0),
-            kernel: if kernel.is_empty() { UNKNOWN.to_string() } else { kernel },
-            file_system: known(mount_of(&read("/proc/self/mountinfo"), &directory)),
+            host: Host::of(data_dir),
             commit: env!("RIALTO_BENCH_COMMIT").to_string(),
             rustc: env!("RIALTO_BENCH_RUSTC").to_string(),
             profile: env!("RIALTO_BENCH_PROFILE").to_string(),
@@ -51,12 +33,13 @@ impl Machine {
     /// Every fact with its name, for a person.
     #[must_use]
     pub fn named(&self) -> [(&'static str, String); 8] {
+        let Host { cpu, cores, memory_mib, kernel, file_system } = &self.host;
         [
-            ("processor", self.cpu.clone()),
-            ("cores", self.cores.to_string()),
-            ("memory", format!("{:.1} GiB", self.memory_mib as f64 / 1024.0)),
-            ("kernel", self.kernel.clone()),
-            ("file system of the data", self.file_system.clone()),
+            ("processor", cpu.clone()),
+            ("cores", cores.to_string()),
+            ("memory", format!("{:.1} GiB", *memory_mib as f64 / 1024.0)),
+            ("kernel", kernel.clone()),
+            ("file system of the data", file_system.clone()),
             ("commit", self.commit.clone()),
             ("compiler", self.rustc.clone()),
             ("profile", self.profile.clone()),
@@ -64,75 +47,14 @@ impl Machine {
     }
 }
 
-/// The directory itself, or the nearest above it that exists: data may not be there yet.
-fn existing(directory: &Path) -> String {
-    let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-    let found = absolute.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-    found.unwrap_or(absolute).to_string_lossy().into_owned()
-}
-
-/// The value of the first line `name : value`.
-fn field(text: &str, name: &str) -> Option<String> {
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    line.split_once(':').map(|(_, value)| value.trim().to_string())
-}
-
-fn memory_mib(meminfo: &str) -> Option<u64> {
-    let total = field(meminfo, "MemTotal")?;
-    let kib: u64 = total.split_whitespace().next()?.parse().ok()?;
-    Some(kib / 1024)
-}
-
-/// Type, source and options of the mount that a path lies on: the deepest mount point above it,
-/// and of several there the last.
-fn mount_of(mountinfo: &str, path: &str) -> Option<String> {
-    let mounts = mountinfo.lines().filter_map(|line| {
-        // "36 35 98:0 /root /mount/point options tags... - type source super-options"
-        let (left, right) = line.split_once(" - ")?;
-        let left: Vec<&str> = left.split(' ').collect();
-        let right: Vec<&str> = right.split(' ').collect();
-        Some((*left.get(4)?, *left.get(5)?, *right.first()?, *right.get(1)?))
-    });
-    let (_, options, kind, source) = mounts
-        .filter(|(point, ..)| Path::new(path).starts_with(point))
-        .max_by_key(|(point, ..)| point.len())?;
-    Some(format!("{kind} on {source} ({options})"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MOUNTS: &str = "\
-21 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-22 21 0:19 / /data rw,noatime - xfs /dev/vdb rw
-23 21 0:20 / /data/tmp rw - tmpfs tmpfs rw,size=1k
-24 21 0:21 / /database rw - btrfs /dev/vdc rw
-";
-
-    #[test]
-    fn the_deepest_mount_above_a_path_is_its_file_system() {
-        let of = |path| mount_of(MOUNTS, path);
-        assert_eq!(of("/data/venue").as_deref(), Some("xfs on /dev/vdb (rw,noatime)"));
-        assert_eq!(of("/data/tmp/x").as_deref(), Some("tmpfs on tmpfs (rw)"));
-        assert_eq!(of("/home").as_deref(), Some("ext4 on /dev/vda (rw,relatime)"));
-    }
-
-    #[test]
-    fn a_directory_that_is_not_there_yet_lies_where_its_parent_does() {
-        let parent = existing(Path::new("."));
-        assert_eq!(existing(Path::new("./not/there/yet")), parent);
-    }
-
-    #[test]
-    fn memory_is_read_from_kibibytes() {
-        assert_eq!(memory_mib("MemTotal:       24576000 kB\nMemFree: 1 kB\n"), Some(24_000));
-    }
 
     #[test]
     fn the_build_is_known() {
         let machine = Machine::of(Path::new("."));
         assert!(machine.rustc.starts_with("rustc "), "{}", machine.rustc);
-        assert!(machine.cores > 0);
+        assert!(machine.host.cores > 0);
     }
 }

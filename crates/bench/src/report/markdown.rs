@@ -1,36 +1,41 @@
-//! The report as Markdown, written into a page that says the rest in prose.
-//!
-//! What is generated stands between `<!-- begin NAME -->` and `<!-- end NAME -->`, one such section
-//! for each suite and one for the machine. Running a suite again replaces its section and leaves
-//! everything else as it is.
+//! The report as Markdown: a page for each suite, with the machine and the commit of its own run.
 
 use super::json::Score;
 use super::machine::Machine;
 use super::row::Row;
 use super::table::{Notes, target_words, times_words, value_words};
-use crate::suite::Outcome;
+use crate::suite::{Outcome, Suite};
 
-/// A page with the sections of the machine and of these suites replaced, or added at its end.
+/// The page of a suite that was run on a day, such as `2026-01-31`.
 #[must_use]
-pub fn update(page: &str, machine: &Machine, suites: &[(String, Outcome)]) -> String {
-    let mut page = replace(page, "machine", &machine_section(machine));
-    for (name, outcome) in suites {
-        page = replace(&page, name, &suite_section(outcome, machine));
-    }
-    page
+pub fn page(suite: &Suite, outcome: &Outcome, machine: &Machine, day: &str) -> String {
+    let Suite { name, about, .. } = suite;
+    let facts = machine.named();
+    let facts = facts.iter().map(|(name, value)| (*name, value.as_str())).chain([("day", day)]);
+    let facts: String =
+        facts.map(|(name, value)| format!("| {name} | {} |\n", cell(value))).collect();
+    format!(
+        "# Benchmark: {name}\n\n\
+         Written by `rialto bench {name} --markdown docs/benchmarks`: {about}. The rules of measuring \
+         are in [benchmarks.md](../benchmarks.md).\n\n\
+         | | |\n| --- | --- |\n{facts}\n{}",
+        tables(outcome)
+    )
 }
 
-fn replace(page: &str, name: &str, section: &str) -> String {
-    let (begin, end) = (format!("<!-- begin {name} -->"), format!("<!-- end {name} -->"));
-    let generated = format!("{begin}\n\n{section}\n{end}");
-    let found = page.split_once(&begin).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once(&end)?;
-        Some(format!("{before}{generated}{after}"))
-    });
-    found.unwrap_or_else(|| {
-        let gap = if page.is_empty() || page.ends_with("\n\n") { "" } else { "\n" };
-        format!("{page}{gap}## {name}\n\n{generated}\n")
-    })
+/// The day of a time in seconds since 1970, as `2026-01-31`.
+#[must_use]
+pub fn day(seconds: u64) -> String {
+    // Howard Hinnant's `civil_from_days`, from 0000-03-01 on.
+    let days = seconds / 86_400 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// Text that can stand in the cell of a table.
@@ -38,24 +43,23 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn machine_section(machine: &Machine) -> String {
-    let rows = machine.named().map(|(name, value)| format!("| {name} | {} |\n", cell(&value)));
-    format!("| | |\n| --- | --- |\n{}", rows.concat())
-}
-
-fn suite_section(outcome: &Outcome, machine: &Machine) -> String {
-    let score = Score::of(&outcome.rows);
+fn tables(outcome: &Outcome) -> String {
+    let score = Score::of(outcome);
     let mut notes = Notes::default();
     let rows: String = outcome.rows.iter().map(|row| table_row(row, &mut notes)).collect();
     let mut text = format!(
-        "At commit {}: {} of {} targets met.\n\n\
+        "{} of {} targets met.\n\n\
          | Case | Level | Metric | Measured | Target | | Others, and ours against them |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n{rows}",
-        machine.commit, score.met, score.cases
+        score.met, score.cases
     );
     if !score.missed.is_empty() {
         text.push_str("\nMissed:\n\n");
         score.missed.iter().for_each(|title| text.push_str(&format!("- {title}\n")));
+    }
+    if !score.failed.is_empty() {
+        text.push_str("\nFailed:\n\n");
+        score.failed.iter().for_each(|case| text.push_str(&format!("- {case}\n")));
     }
     let mut gap = "\n";
     for (number, note) in notes.numbered() {
@@ -66,10 +70,11 @@ fn suite_section(outcome: &Outcome, machine: &Machine) -> String {
 }
 
 fn table_row(row: &Row, notes: &mut Notes) -> String {
-    let mut mark = |text: &Option<String>| {
-        text.as_ref().map_or(String::new(), |text| format!(" <sup>{}</sup>", notes.number(text)))
+    let mut mark = |texts: &[String]| match notes.numbers(texts) {
+        numbers if numbers.is_empty() => numbers,
+        numbers => format!(" <sup>{numbers}</sup>"),
     };
-    let footnote = mark(&row.footnote);
+    let footnotes = mark(&row.footnotes);
     let verdict = match row.is_met() {
         Some(true) => "met",
         Some(false) => "**missed**",
@@ -80,7 +85,7 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         .iter()
         .map(|reference| {
             let (value, times) = (row.unit.show(reference.value), times_words(row, reference, ""));
-            let caveat = mark(&reference.caveat);
+            let caveat = mark(reference.caveat.as_slice());
             format!("{}: {value}{times}{caveat}", reference.name)
         })
         .collect();
@@ -88,7 +93,7 @@ fn table_row(row: &Row, notes: &mut Notes) -> String {
         cell(&row.case.to_string()),
         row.level.clone().unwrap_or_default(),
         cell(&row.metric),
-        format!("{}{footnote}", value_words(row)),
+        format!("{}{footnotes}", value_words(row)),
         target_words(row),
         verdict.to_string(),
         cell(&others.join("; ")),
@@ -103,32 +108,27 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn outcome(rate: f64) -> Outcome {
-        let row = Row::new(&case(), "throughput", rate, Unit::OrdersPerSecond)
-            .level("synced")
-            .target(2e6)
-            .footnote("A note.");
-        Outcome { rows: vec![row], figures: Vec::new() }
-    }
-
     #[test]
-    fn a_section_is_replaced_and_the_prose_around_it_stays() {
+    fn a_page_says_what_it_was_measured_on_and_numbers_its_notes() {
+        let row = |notes: [&str; 2]| {
+            let row = Row::new(&case(), "throughput", 1e6, Unit::OrdersPerSecond);
+            row.level("synced").target(2e6).footnote(notes[0]).footnote(notes[1])
+        };
+        let outcome = Outcome::from(vec![row(["One.", "Two."]), row(["Two.", "Three."])]);
+        let suite = Suite { name: "durability", about: "the engine", parts: &[] };
         let machine = Machine::of(Path::new("."));
-        let page =
-            "# Before\n\n<!-- begin durability -->\nold\n<!-- end durability -->\n\nAfter.\n";
-        let first = update(page, &machine, &[("durability".into(), outcome(1e6))]);
-        assert!(first.starts_with("# Before\n\n<!-- begin durability -->\n\nAt commit"), "{first}");
-        assert!(first.contains("1 M orders/s <sup>1</sup>") && first.contains("**missed**"));
-        assert!(first.contains("- book alone") && first.contains("\n1. A note.\n"));
-        assert!(first.contains("<!-- end durability -->\n\nAfter.\n") && !first.contains("old"));
-        let second = update(&first, &machine, &[("durability".into(), outcome(3e6))]);
-        assert!(second.contains("3 M orders/s") && !second.contains("1 M orders/s"));
-        assert_eq!(second.matches("<!-- begin machine -->").count(), 1);
+        let page = page(&suite, &outcome, &machine, "2026-01-31");
+        assert!(page.starts_with("# Benchmark: durability\n"), "{page}");
+        assert!(page.contains(&format!("| commit | {} |", machine.commit)));
+        assert!(page.contains("| day | 2026-01-31 |") && page.contains("**missed**"));
+        assert!(page.contains("<sup>1, 2</sup>") && page.contains("<sup>2, 3</sup>"));
+        assert!(page.contains("\n1. One.\n2. Two.\n3. Three.\n") && page.contains("- book alone"));
     }
 
     #[test]
-    fn a_page_without_the_section_gets_it() {
-        let page = update("", &Machine::of(Path::new(".")), &[("http".into(), outcome(1e6))]);
-        assert!(page.contains("## http\n\n<!-- begin http -->"), "{page}");
+    fn days_are_those_of_the_calendar() {
+        assert_eq!(day(0), "1970-01-01");
+        assert_eq!(day(951_782_400), "2000-02-29");
+        assert_eq!(day(1_798_761_599), "2026-12-31");
     }
 }

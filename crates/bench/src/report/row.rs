@@ -120,7 +120,7 @@ pub struct Row {
     /// What was verified while it was measured.
     pub checks: BTreeMap<String, Value>,
     /// What a reader must know besides.
-    pub footnote: Option<String>,
+    pub footnotes: Vec<String>,
 }
 
 impl Row {
@@ -137,7 +137,7 @@ impl Row {
             target: None,
             references: Vec::new(),
             checks: BTreeMap::new(),
-            footnote: None,
+            footnotes: Vec::new(),
         }
     }
 
@@ -201,14 +201,10 @@ impl Row {
         ))
     }
 
-    /// With a footnote, after any that it has.
+    /// With one more footnote.
     #[must_use]
     pub fn footnote(mut self, text: impl AsRef<str>) -> Row {
-        let text = text.as_ref();
-        self.footnote = Some(match self.footnote {
-            Some(before) => format!("{before} {text}"),
-            None => text.to_string(),
-        });
+        self.footnotes.push(text.as_ref().to_string());
         self
     }
 
@@ -229,13 +225,13 @@ impl Row {
         times.is_finite().then_some(times)
     }
 
-    /// The footnote, and behind it why references cannot mean what they say.
+    /// The footnotes, and behind them why references cannot mean what they say.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let caveats = self.references.iter().filter_map(|reference| {
             reference.caveat.as_ref().map(|caveat| format!("{}: {caveat}", reference.name))
         });
-        self.footnote.iter().cloned().chain(caveats).collect()
+        self.footnotes.iter().cloned().chain(caveats).collect()
     }
 
     /// The row in a few words, for a list of missed targets.
@@ -283,9 +279,9 @@ pub(crate) mod tests {
     #[test]
     fn a_busy_machine_is_noted() {
         let row = Row::new(&case(), "throughput", 1.0, Unit::OrdersPerSecond);
-        assert_eq!(row.clone().waited_for_core(Some(0.001)).footnote, None);
+        assert_eq!(row.clone().waited_for_core(Some(0.001)).footnotes, Vec::<String>::new());
         let busy = row.waited_for_core(Some(0.48));
-        assert!(busy.footnote.is_some_and(|note| note.contains("48 %")));
+        assert!(busy.footnotes[0].contains("48 %"));
         assert_eq!(busy.checks.get("waited_for_core"), Some(&Value::from(0.48)));
     }
 

@@ -3,12 +3,14 @@
 use super::json::Score;
 use super::row::{Reference, Row, Target};
 use super::unit::digits;
+use crate::suite::Outcome;
 use std::fmt::Write;
 
 /// One suite as text: cases, under each its rows, under each row the figures of others, and
 /// footnotes at the end.
 #[must_use]
-pub fn table(suite: &str, rows: &[Row]) -> String {
+pub fn table(suite: &str, outcome: &Outcome) -> String {
+    let rows = &outcome.rows;
     let mut notes = Notes::default();
     let lines: Vec<Line> = rows.iter().map(|row| Line::of(row, &mut notes)).collect();
     let width = |cell: fn(&Line) -> &String| {
@@ -38,8 +40,11 @@ pub fn table(suite: &str, rows: &[Row]) -> String {
         }
     }
     notes.write(&mut text);
-    let score = Score::of(rows);
+    let score = Score::of(outcome);
     push(&mut text, &format!("\n{} of {} targets met", score.met, score.cases));
+    for failed in &score.failed {
+        push(&mut text, &format!("FAILED {failed}"));
+    }
     text
 }
 
@@ -84,6 +89,12 @@ impl Notes {
         }) + 1
     }
 
+    /// The numbers of some footnotes, with commas between them.
+    pub(super) fn numbers(&mut self, texts: &[String]) -> String {
+        let numbers: Vec<String> = texts.iter().map(|text| self.number(text).to_string()).collect();
+        numbers.join(", ")
+    }
+
     /// The footnotes with their numbers.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.0.iter().map(String::as_str))
@@ -109,21 +120,26 @@ struct Line {
 impl Line {
     fn of(row: &Row, notes: &mut Notes) -> Line {
         let level = row.level.iter().map(|level| format!(" [{level}]")).collect::<String>();
-        let mark = |notes: &mut Notes, text: &Option<String>| {
-            text.as_ref().map_or(String::new(), |text| format!("[{}]", notes.number(text)))
+        let mark = |notes: &mut Notes, texts: &[String]| match notes.numbers(texts) {
+            numbers if numbers.is_empty() => numbers,
+            numbers => format!("[{numbers}]"),
         };
         let verdict = match row.is_met() {
             Some(true) => "met ",
             Some(false) => "MISSED ",
             None => "",
         };
-        let footnote = mark(notes, &row.footnote);
+        let footnote = mark(notes, &row.footnotes);
         Line {
             metric: format!("{}{level}", row.metric),
             measured: value_words(row),
             target: target_words(row),
             verdict: format!("{verdict}{footnote}"),
-            marks: row.references.iter().map(|other| mark(notes, &other.caveat)).collect(),
+            marks: row
+                .references
+                .iter()
+                .map(|other| mark(notes, other.caveat.as_slice()))
+                .collect(),
         }
     }
 }
@@ -169,7 +185,7 @@ match
 
 1 of 2 targets met
 ";
-        assert_eq!(table("match", &[rate, slow]), expected);
+        assert_eq!(table("match", &Outcome::from(vec![rate, slow])), expected);
     }
 
     #[test]

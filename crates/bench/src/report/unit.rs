@@ -1,5 +1,6 @@
 //! What a value is counted in, and how a person reads it.
 
+use serde::Deserialize;
 use std::fmt;
 
 /// Which of two values is the better one.
@@ -12,7 +13,8 @@ pub enum Better {
 }
 
 /// The unit of a measured value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Operations on a book a second.
     OperationsPerSecond,

@@ -1,23 +1,12 @@
 //! The suites.
 
-mod cqrs;
-mod durability;
-mod flow;
-mod http;
-mod ident;
-mod lifecycle;
-mod matching;
-mod queue;
-mod recovery;
-mod serialization;
-
-pub(crate) use cqrs::Cqrs;
-pub(crate) use durability::Durability;
-pub(crate) use flow::Flow;
-pub(crate) use http::Http;
-pub(crate) use ident::Ident;
-pub(crate) use lifecycle::Lifecycle;
-pub(crate) use matching::Matching;
-pub(crate) use queue::Queues;
-pub(crate) use recovery::Recovery;
-pub(crate) use serialization::Serialization;
+pub(crate) mod cqrs;
+pub(crate) mod durability;
+pub(crate) mod flow;
+pub(crate) mod http;
+pub(crate) mod ident;
+pub(crate) mod lifecycle;
+pub(crate) mod matching;
+pub(crate) mod queue;
+pub(crate) mod recovery;
+pub(crate) mod serialization;

@@ -5,20 +5,16 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{Cycle, ENGINE, FEES};
+use crate::suite::{Context, Suite, SuitePart};
 use rialto_core::{Core, CoreConfig, StateHash};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level, ManualClock, RecoveryReport, Sources};
 use rialto_model::{Command, Seq, Timestamp};
+use rialto_workload::{Cycle, ENGINE, FEES};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Recovery;
 
 const SEED: u64 = 1;
 /// All commands bear this time, so that a core beside the engine comes to the same state.
@@ -43,35 +39,37 @@ struct Plan {
     restarts: usize,
 }
 
-impl Suite for Recovery {
-    fn name(&self) -> &'static str {
-        "recovery"
-    }
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "recovery",
+    about: "the replay rate of a journal, and the restart of a venue with 100 M commands",
+    parts: &[
+        SuitePart { name: "replay", measure: |context, outcome| outcome.take(replay(context)) },
+        SuitePart {
+            name: "restart",
+            measure: |context, outcome| outcome.take(restart_large(context)),
+        },
+    ],
+};
 
-    fn about(&self) -> &'static str {
-        "the replay rate of a journal, and the restart of a venue with 100 M commands"
-    }
+fn replay(context: &mut Context<'_>) -> Result<Row, BenchError> {
+    let cycle = cycle(context);
+    let whole = Plan { rounds: context.sized(20, 3), snapshot_rounds: u64::MAX, restarts: 3 };
+    Ok(replay_row(&recover(context, cycle, &whole)?))
+}
 
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
+fn restart_large(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+    let cycle = cycle(context);
+    let wanted = context.sized(100, 6);
+    let rounds = wanted.min(rounds_that_fit(context, &cycle)?);
+    let large = Plan { rounds, snapshot_rounds: context.sized(20, 2), restarts: 3 };
+    Ok(restart_rows(&recover(context, cycle, &large)?, rounds == wanted))
+}
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let (resting, each) = context.sized((1_000, 1_000_000), (50, 1_000));
-        context.progress("  exchange-core's mix: generating");
-        let cycle = Cycle::of_mix(SEED, resting, each);
-        let mut outcome = Outcome::default();
-        let whole = Plan { rounds: context.sized(20, 3), snapshot_rounds: u64::MAX, restarts: 3 };
-        let came = recover(context, cycle.clone(), &whole)?;
-        outcome.rows.push(replay_row(&came));
-        let wanted = context.sized(100, 6);
-        let rounds = wanted.min(rounds_that_fit(context, &cycle)?);
-        let snapshot_rounds = context.sized(20, 2);
-        let large = Plan { rounds, snapshot_rounds, restarts: 3 };
-        let came = recover(context, cycle, &large)?;
-        outcome.rows.extend(restart_rows(&came, rounds == wanted));
-        Ok(outcome)
-    }
+fn cycle(context: &mut Context<'_>) -> Cycle {
+    let (resting, each) = context.sized((1_000, 1_000_000), (50, 1_000));
+    context.progress("  exchange-core's mix: generating");
+    Cycle::of_mix(SEED, resting, each)
 }
 
 fn rounds_that_fit(context: &mut Context<'_>, cycle: &Cycle) -> Result<u64, BenchError> {
@@ -79,7 +77,7 @@ fn rounds_that_fit(context: &mut Context<'_>, cycle: &Cycle) -> Result<u64, Benc
     let free = RealDisk::new().free_bytes(directory.path());
     let free = free.map_err(broken("recovery", "learn the free space"))?;
     // Half of it is left to everybody else.
-    Ok((free / 2 / (cycle.len() * BYTES_PER_COMMAND)).max(1))
+    Ok((free / 2 / (cycle.commands_per_round() * BYTES_PER_COMMAND)).max(1))
 }
 
 /// What a venue came to.
@@ -98,7 +96,7 @@ struct Starts {
 }
 
 fn recover(context: &mut Context<'_>, mut cycle: Cycle, plan: &Plan) -> Result<Came, BenchError> {
-    let commands = cycle.opening().len() as u64 + plan.rounds * cycle.len();
+    let commands = cycle.opening().len() as u64 + plan.rounds * cycle.commands_per_round();
     let work = format!("recovery, {} commands of exchange-core's mix", in_millions(commands));
     let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
     let name = case.to_string();

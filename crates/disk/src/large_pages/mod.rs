@@ -2,9 +2,11 @@
 #![allow(unsafe_code, reason = "advice to the system, and memory that is owned in parts")]
 
 mod allocator;
+mod counting;
 mod slab;
 
 pub use allocator::LargePages;
+pub use counting::{Allocated, CountingAllocator, allocated_by, allocations_of};
 pub(crate) use slab::Part;
 
 /// A large page.

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use rialto_bench::{Options, Size};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -9,14 +10,17 @@ use std::process::Command;
 pub(crate) struct Args {
     /// Which suites, or parts of them, such as queue.loopback; none means all.
     suites: Vec<String>,
+    /// List the suites and their parts, and run nothing.
+    #[arg(long)]
+    list: bool,
     /// One JSON object a line instead of tables.
     #[arg(long)]
     json: bool,
     /// Write a page with tables and plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write the tables into the sections of a Markdown page.
-    #[arg(long, value_name = "FILE.md")]
+    /// Write a Markdown page of each suite into a directory.
+    #[arg(long, value_name = "DIR")]
     markdown: Option<PathBuf>,
     /// A small run that proves that everything works and measures nothing.
     #[arg(long)]
@@ -42,6 +46,10 @@ pub(crate) fn attack() -> Result<(), Error> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
+    if args.list {
+        let listed = io::stdout().write_all(rialto_bench::list().as_bytes());
+        return listed.map_err(|error| Error::Failed(error.to_string()));
+    }
     std::fs::create_dir_all(&args.data).map_err(Error::file("make", &args.data))?;
     let options = Options {
         suites: args.suites.clone(),
@@ -54,6 +62,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     };
     let summary =
         rialto_bench::run(&options).map_err(|error| Error::Failed(crate::tell_all(&error)))?;
+    let failed: Vec<&str> = summary.failed().collect();
+    if !failed.is_empty() {
+        return Err(Error::Failed(format!("these cases failed: {}", failed.join("; "))));
+    }
     if summary.is_all_met() {
         return Ok(());
     }

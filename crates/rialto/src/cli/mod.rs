@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+#[cfg(feature = "bench")]
 mod bench;
 mod configuration;
 mod connection;
@@ -77,8 +78,10 @@ enum Command {
     Queue(crate::queue::QueueArgs),
     /// Measure disk, clock and limits, and say what they mean.
     Doctor(crate::inspect::DoctorArgs),
+    #[cfg(feature = "bench")]
     /// Run benchmarks, with the figures of others beside ours.
     Bench(bench::Args),
+    #[cfg(feature = "bench")]
     /// What `bench` starts to attack a gateway while it measures.
     #[command(name = bench::ATTACK, hide = true)]
     BenchAttack,
@@ -128,7 +131,9 @@ fn run(command: Command) -> Result<(), Error> {
         Command::Flow(args) => crate::inspect::flow(&args),
         Command::Queue(args) => crate::queue::run(&args),
         Command::Doctor(args) => crate::inspect::doctor(&args),
+        #[cfg(feature = "bench")]
         Command::Bench(args) => bench::run(&args),
+        #[cfg(feature = "bench")]
         Command::BenchAttack => bench::attack(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -3,9 +3,9 @@
 use super::output;
 use super::sync_rate::{self, SyncRate};
 use crate::Error;
-use rialto_bench::report::Machine;
 use rialto_disk::{Disk, IoMode, RealDisk};
 use rialto_engine::Level;
+use rialto_workload::Host;
 use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct DoctorArgs {
 /// Everything that was found.
 struct Findings {
     dir: PathBuf,
-    machine: Machine,
+    machine: Host,
     free_bytes: u64,
     sync: SyncRate,
     clock_source: String,
@@ -70,7 +70,7 @@ fn examine(wanted: &Path) -> Result<Findings, Error> {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let clock_source = std::fs::read_to_string(source).unwrap_or_default().trim().to_owned();
     Ok(Findings {
-        machine: Machine::of(&dir),
+        machine: Host::of(&dir),
         free_bytes,
         sync: sync_rate::measure(&dir)?,
         clock_source: if clock_source.is_empty() { "unknown".into() } else { clock_source },

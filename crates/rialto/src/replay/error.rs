@@ -1,6 +1,6 @@
 //! Why a file cannot be replayed.
 
-use rialto_bench::workload::obw::ObwError;
+use rialto_workload::obw::ObwError;
 use std::io;
 use std::path::PathBuf;
 

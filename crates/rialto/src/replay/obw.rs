@@ -3,8 +3,8 @@
 use super::error::InputError;
 use super::input::{Operations, bytes_of};
 use super::operation::{Action, Operation, Overview, Placement};
-use rialto_bench::workload::obw::{Header, Kind, ObwError, Reader, Record};
 use rialto_model::{OrderKind, PostOnly, Price, Quantity, Scale, TimeInForce};
+use rialto_workload::obw::{Header, Kind, ObwError, Reader, Record};
 use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! What came of a replay: a fold of the released events.
 
-use rialto_bench::digest::FillDigest;
 use rialto_engine::EventRecord;
 use rialto_model::{
     CommandKind, DecodeError, DoneReason, Event, OrderId, Price, Quantity, RejectReason, Trade,
 };
+use rialto_workload::digest::FillDigest;
 use std::collections::{BTreeMap, HashMap};
 
 /// A fill, by the ids of the file.

@@ -44,10 +44,10 @@ bus! {
 }
 
 const STARTED: &str = "A call is the whole thousand: one tokio task starts them all and then awaits \
-    all answers, which is what the seed's `Select(SendAsync)` and `WhenAll` do. There too a command \
+    all answers, which is what Catga's `Select(SendAsync)` and `WhenAll` do. There too a command \
     that need not wait is done where it is started, without a task of its own; none here has to.";
 const TASKS: &str = "A call is the whole thousand: a tokio task each, on two worker threads, and \
-    every answer awaited. The seed makes no tasks; the row of the same tasks without commands says \
+    every answer awaited. Catga makes no tasks; the row of the same tasks without commands says \
     what those alone take.";
 const BARE: &str = "The same tasks with nothing sent in them, and nothing of the bus: what is left \
     for the bus to save is the difference.";

@@ -10,38 +10,41 @@ mod work;
 
 use crate::error::{BenchError, broken};
 use crate::report::{Case, Risk, Transport};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Suite, SuitePart};
 use tokio::runtime::{Builder, Runtime};
 
 /// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cqrs;
-
-impl Suite for Cqrs {
-    fn name(&self) -> &'static str {
-        "cqrs"
-    }
-
-    fn about(&self) -> &'static str {
-        "commands, queries and events over the static and the dynamic bus, and what they allocate"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        outcome.extend(sends::sends(context)?);
-        outcome.extend(pipelines::pipelines(context)?);
-        outcome.extend(events::events(context)?);
-        outcome.extend(events::batches(context)?);
-        outcome.extend(concurrent::concurrent(context)?);
-        outcome.extend(safe::safe(context)?);
-        outcome.extend(registration::registration(context)?);
-        Ok(outcome)
-    }
-}
+pub(crate) const SUITE: Suite = Suite {
+    name: "cqrs",
+    about: "commands, queries and events over the static and the dynamic bus, and what they allocate",
+    parts: &[
+        SuitePart {
+            name: "sends",
+            measure: |context, outcome| outcome.take(sends::sends(context)),
+        },
+        SuitePart {
+            name: "pipelines",
+            measure: |context, outcome| outcome.take(pipelines::pipelines(context)),
+        },
+        SuitePart {
+            name: "events",
+            measure: |context, outcome| outcome.take(events::events(context)),
+        },
+        SuitePart {
+            name: "batches",
+            measure: |context, outcome| outcome.take(events::batches(context)),
+        },
+        SuitePart {
+            name: "concurrent",
+            measure: |context, outcome| outcome.take(concurrent::concurrent(context)),
+        },
+        SuitePart { name: "safe", measure: |context, outcome| outcome.take(safe::safe(context)) },
+        SuitePart {
+            name: "registration",
+            measure: |context, outcome| outcome.take(registration::registration(context)),
+        },
+    ],
+};
 
 fn case(work: &str) -> Case {
     Case { work: work.to_string(), risk: Risk::NoOrders, transport: Transport::InProcess }

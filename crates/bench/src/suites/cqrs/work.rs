@@ -6,9 +6,9 @@
 //! their own. A query computes the fee and changes nothing.
 
 use crate::calls::Sums;
-use crate::workload::XorShift;
 use rialto_bus::{Command, Context, Error, ErrorKind, Event, EventHandlerNow, Handler, HandlerNow};
 use rialto_bus::{Query, Request, Result};
+use rialto_workload::XorShift;
 use std::hint::black_box;
 use std::panic::panic_any;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use crate::drive::{Venue, VenueSettings, feed, read_back};
 use crate::error::{BenchError, verify};
 use crate::measure::Percentiles;
 use crate::suite::Context;
-use crate::workload::Workload;
 use rialto_engine::{Stats, Submission};
+use rialto_workload::Workload;
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug)]

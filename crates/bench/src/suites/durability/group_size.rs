@@ -7,8 +7,8 @@ use crate::references::{Metric, Work};
 use crate::report::figure::{Axis, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::{Context, Outcome};
-use crate::workload::{Form, commands, seed002};
 use rialto_engine::{EngineConfig, Level};
+use rialto_workload::{Form, commands, random_prices};
 
 /// Commands in flight at most, and orders for a point of the plot: what arrives while a group is
 /// being written makes up the next one.
@@ -75,7 +75,7 @@ fn line(
 ) -> Result<Series, BenchError> {
     let mut line = Vec::with_capacity(points.len());
     for Point { settings, orders, what } in points {
-        let workload = seed002(Form::A, context.sized(*orders, 500));
+        let workload = random_prices(Form::A, context.sized(*orders, 500));
         let work = format!("engine, {}, {what}", workload.name);
         let case = Case { work, risk: Risk::On, transport: Transport::InProcess };
         context.progress(&format!("  {}: {}", case.work, settings.level));
@@ -89,9 +89,9 @@ fn line(
             .check("acknowledge_p50_ns", arm.acknowledge.p50)
             .check("acknowledge_p99_ns", arm.acknowledge.p99)
             .footnote(IN_FLIGHT);
-        // One at a time is how the seed sent its orders.
+        // One at a time is how perpetual-exchange sent its orders.
         let alone = settings.in_flight_max == 1;
-        rows.push(if alone { row.beside(Work::Seed002, Metric::Throughput) } else { row });
+        rows.push(if alone { row.beside(Work::RandomPrices, Metric::Throughput) } else { row });
     }
     line.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(Series { name, points: line })

@@ -7,8 +7,8 @@ use crate::measure::{SideBySide, Spread, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
 use crate::suite::Context;
-use crate::workload::{FEES, Workload, commands};
 use rialto_engine::{Level, Submission};
+use rialto_workload::{FEES, Workload, commands};
 
 const UNPACED: &str = "One thread submits everything at once and takes the replies.";
 const STAMPED: &str = "From the stamp of a command to its release, in the run whose throughput \

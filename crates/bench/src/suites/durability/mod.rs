@@ -9,75 +9,79 @@ use crate::error::BenchError;
 use crate::references::{self, Metric, Work};
 use crate::report::Unit;
 use crate::report::figure::{Axis, Bar, Figure, Scale};
-use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{Form, exchange_core_mix, seed002};
+use crate::suite::{Context, Outcome, Suite, SuitePart};
 use levels::{Job, Levels, Targets};
 use rialto_engine::Level;
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Durability;
+use rialto_workload::{Form, exchange_core_mix, random_prices};
 
 /// The seed of exchange-core's mix.
 const MIX_SEED: u64 = 1;
 
-impl Suite for Durability {
-    fn name(&self) -> &'static str {
-        "durability"
-    }
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "durability",
+    about: "the engine on the real disk: perpetual-exchange's orders at random prices and exchange-core's mix at every level",
+    parts: &[
+        SuitePart { name: "prices", measure: prices },
+        SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
+        SuitePart {
+            name: "acknowledge",
+            measure: |context, outcome| outcome.take(acknowledge::measure(context)),
+        },
+        SuitePart {
+            name: "groups",
+            measure: |context, outcome| outcome.take(group_size::measure(context)),
+        },
+    ],
+};
 
-    fn about(&self) -> &'static str {
-        "the engine on the real disk: the orders of seed 002 and exchange-core's mix at every level"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        let main = Targets { buffered: Some(2.5e6), synced: None, ratio: Some(0.95) };
-        let none = Targets::default();
-        for (form, orders, rounds, targets) in [
-            (Form::A, 5_000_000, 3, main),
-            (Form::A, 50_000, 7, none),
-            (Form::B, 5_000_000, 1, none),
-            (Form::B, 50_000, 7, none),
-        ] {
-            context.progress("  seed 002: generating");
-            let job = Job {
-                workload: &seed002(form, context.sized(orders, (orders / 2_000).max(200))),
-                unit: Unit::OrdersPerSecond,
-                work: Work::Seed002,
-                targets,
-                rounds: context.sized(rounds, 1),
-                latencies: targets.buffered.is_some(),
-            };
-            let measured = levels::measure(context, &job)?;
-            outcome.rows.extend(measured.rows(&job));
-            if targets.buffered.is_some() {
-                outcome.figures.push(by_level(&job, &measured));
-            }
-        }
-        context.progress("  exchange-core's mix: generating");
-        let (resting, commands) = context.sized((1_000, 3_000_000), (100, 2_000));
+fn prices(context: &mut Context<'_>, outcome: &mut Outcome) {
+    let main = Targets { buffered: Some(2.5e6), synced: None, ratio: Some(0.95) };
+    let none = Targets::default();
+    for (form, orders, rounds, targets) in [
+        (Form::A, 5_000_000, 3, main),
+        (Form::A, 50_000, 7, none),
+        (Form::B, 5_000_000, 1, none),
+        (Form::B, 50_000, 7, none),
+    ] {
+        context.progress("  random prices: generating");
         let job = Job {
-            workload: &exchange_core_mix(MIX_SEED, resting, commands),
-            unit: Unit::CommandsPerSecond,
-            work: Work::MixPipeline,
-            targets: Targets { synced: Some(2.5e6), ..none },
-            rounds: context.sized(3, 1),
-            latencies: false,
+            workload: &random_prices(form, context.sized(orders, (orders / 2_000).max(200))),
+            unit: Unit::OrdersPerSecond,
+            work: Work::RandomPrices,
+            targets,
+            rounds: context.sized(rounds, 1),
+            latencies: targets.buffered.is_some(),
         };
-        let measured = levels::measure(context, &job)?;
-        outcome.rows.extend(measured.rows(&job));
-        outcome.figures.push(by_level(&job, &measured));
-        let (rows, curves) = acknowledge::measure(context)?;
-        outcome.rows.extend(rows);
-        outcome.figures.push(Figure::percentiles("Engine: acknowledgement", curves));
-        outcome.extend(group_size::measure(context)?);
-        Ok(outcome)
+        outcome.take(at_every_level(context, &job, targets.buffered.is_some()));
     }
+}
+
+fn mix(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    context.progress("  exchange-core's mix: generating");
+    let (resting, commands) = context.sized((1_000, 3_000_000), (100, 2_000));
+    let job = Job {
+        workload: &exchange_core_mix(MIX_SEED, resting, commands),
+        unit: Unit::CommandsPerSecond,
+        work: Work::MixPipeline,
+        targets: Targets { synced: Some(2.5e6), ..Targets::default() },
+        rounds: context.sized(3, 1),
+        latencies: false,
+    };
+    at_every_level(context, &job, true)
+}
+
+fn at_every_level(
+    context: &mut Context<'_>,
+    job: &Job<'_>,
+    is_plotted: bool,
+) -> Result<Outcome, BenchError> {
+    let measured = levels::measure(context, job)?;
+    let mut outcome = Outcome::from(measured.rows(job));
+    if is_plotted {
+        outcome.plot(by_level(job, &measured));
+    }
+    Ok(outcome)
 }
 
 /// Throughput against level, and under it what others came to.

@@ -4,35 +4,25 @@ mod recorder;
 mod requests;
 mod steps;
 
-use crate::error::BenchError;
 use crate::report::{Case, Risk, Transport};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Suite, SuitePart};
 
 /// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flow;
-
-impl Suite for Flow {
-    fn name(&self) -> &'static str {
-        "flow"
-    }
-
-    fn about(&self) -> &'static str {
-        "durable flows of three steps, at every level of durability, and the recorder"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        outcome.rows.extend(steps::rows(context)?);
-        outcome.rows.extend(recorder::rows(context)?);
-        outcome.rows.extend(requests::rows(context)?);
-        Ok(outcome)
-    }
-}
+pub(crate) const SUITE: Suite = Suite {
+    name: "flow",
+    about: "durable flows of three steps, at every level of durability, and the recorder",
+    parts: &[
+        SuitePart { name: "steps", measure: |context, outcome| outcome.take(steps::rows(context)) },
+        SuitePart {
+            name: "recorder",
+            measure: |context, outcome| outcome.take(recorder::rows(context)),
+        },
+        SuitePart {
+            name: "requests",
+            measure: |context, outcome| outcome.take(requests::rows(context)),
+        },
+    ],
+};
 
 fn case(work: &str) -> Case {
     Case { work: work.to_string(), risk: Risk::NoOrders, transport: Transport::InProcess }

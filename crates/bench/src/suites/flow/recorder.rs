@@ -18,7 +18,7 @@ const VARIABLES_NS: f64 = 20.0;
 const STEPS: u64 = 90;
 /// Captures of three variables in a record, within its bounds.
 const CAPTURES: u64 = 60;
-/// What the seed's report gives for its production setting, in bytes.
+/// What Catga's report gives for its production setting, in bytes.
 const MEMORY: &str = "All records full: 1,000 with 100 steps and 8 KiB of variables each, and no \
     more than this whatever is recorded. The report speaks of 5 MB (1 % sampled) to 50 MB (all).";
 const BEGIN_AND_END: &str = "One thread, 1,000 records kept, each new one in place of the oldest.";

@@ -1,12 +1,12 @@
 //! Flows of three steps, many at once, at every level of durability.
 
 use super::case;
-use crate::allocations::{Allocated, allocated_by};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, CoreWait, Spread, side_by_side};
 use crate::references::{FlowWork, Metric, Work};
 use crate::report::{Row, Unit};
 use crate::suite::{Context, FreshDirectory};
+use rialto_disk::{Allocated, allocated_by};
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{
     Level, LogOptions, LogStore, MemoryStore, Outcome, RunFilter, RunStanding, Store, StoreLimits,

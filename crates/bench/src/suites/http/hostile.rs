@@ -10,9 +10,9 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::{Percentiles, Spread, side_by_side};
 use crate::report::{Risk, Row, Unit};
 use crate::suite::Context;
-use crate::workload::{FEES, Form, Workload, opening, seed002};
 use rialto_engine::Level;
 use rialto_queue::{Queue, QueueOptions, TopicOptions};
+use rialto_workload::{FEES, Form, Workload, opening, random_prices};
 use std::thread;
 
 /// Orders a second.
@@ -69,7 +69,7 @@ pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
     raise_descriptors(DESCRIPTORS);
     let per_second = context.sized(RATE, 500);
     let seconds = context.sized(6, 1);
-    let workload = seed002(Form::A, per_second as usize * seconds);
+    let workload = random_prices(Form::A, per_second as usize * seconds);
     let warm_up = workload.operations.len() / 6;
     let mut rounds: Vec<Vec<Round>> = ARMS.iter().map(|_| Vec::new()).collect();
     side_by_side(ARMS.len(), context.sized(5, 1), |at| -> Result<f64, BenchError> {

@@ -13,26 +13,19 @@ use crate::error::{BenchError, verify};
 use crate::measure::{Percentiles, SideBySide, side_by_side};
 use crate::references::{Metric, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{FEES, Form, Workload, opening, seed002};
+use crate::suite::{Context, Suite, SuitePart};
 use bare::BareServer;
 use connection::Requests;
 use load::load;
 use rialto_engine::Level;
 use rialto_gateway::GatewayConfig;
+use rialto_workload::{FEES, Form, Workload, opening, random_prices};
 use std::collections::HashSet;
 use venue::{Served, bodies, head};
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Http;
 
 const CONNECTIONS: usize = 64;
 /// Members that send orders, each with a key of its own.
 const MEMBERS: u32 = 64;
-/// What can be asked for alone.
-const ORDERS: &str = "orders";
-const HOSTILE: &str = "hostile";
 /// What the venue must reach, in shares of the bare route.
 const SHARE: f64 = 0.5;
 const BARE: usize = 0;
@@ -44,34 +37,22 @@ const SIGNED: &str = "Every request is signed (HMAC-SHA256, made before the run)
     its order is on disk; the limits of rate are out of the way.";
 const PAIRS: &str = "Both of a pair ran right after each other; the median of the pairs.";
 
-impl Suite for Http {
-    fn name(&self) -> &'static str {
-        "http"
-    }
-
-    fn about(&self) -> &'static str {
-        "signed order entry over loopback on 64 connections, beside a bare axum route and under attack"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        vec![ORDERS, HOSTILE]
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut rows = Vec::new();
-        if context.wants(ORDERS) {
-            rows.extend(orders(context)?);
-        }
-        if context.wants(HOSTILE) {
-            rows.extend(hostile::measure(context)?);
-        }
-        Ok(Outcome { rows, figures: Vec::new() })
-    }
-}
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "http",
+    about: "signed order entry over loopback on 64 connections, beside a bare axum route and under attack",
+    parts: &[
+        SuitePart { name: "orders", measure: |context, outcome| outcome.take(orders(context)) },
+        SuitePart {
+            name: "hostile",
+            measure: |context, outcome| outcome.take(hostile::measure(context)),
+        },
+    ],
+};
 
 /// As many orders as can be, beside a bare route.
 fn orders(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let workload = seed002(Form::A, context.sized(200_000, 300));
+    let workload = random_prices(Form::A, context.sized(200_000, 300));
     let work = format!("gateway, POST /v1/orders, {}", workload.name);
     let cases =
         [case("bare axum route, POST of an order as JSON", Risk::None), case(&work, Risk::On)];

@@ -4,11 +4,10 @@
 use super::connection::{Connection, Requests};
 use super::load::Check;
 use crate::error::{BenchError, broken};
-use crate::measure::{Clock, Latencies, Pace};
+use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
 
 /// How long the sender waits for answers when every connection has a request under way.
 const PATIENCE_NS: u64 = 30_000_000_000;
@@ -34,8 +33,7 @@ pub(super) fn paced(
 ) -> Result<Paced, BenchError> {
     let failed = || broken::<io::Error>(case, "send a request and read its answer");
     // A sleep of a tenth of a millisecond must not last half as long again.
-    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
-        .map_err(broken(case, "have exact sleeps"))?;
+    exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
     let mut open = Vec::with_capacity(connections);
     for _ in 0..connections {
         open.push(Connection::open(address).map_err(failed())?);

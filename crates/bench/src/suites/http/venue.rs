@@ -3,7 +3,6 @@
 use super::connection::Requests;
 use crate::drive::{Venue, VenueSettings, read_back};
 use crate::error::{BenchError, broken, verify};
-use crate::workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{
@@ -13,6 +12,7 @@ use rialto_gateway::{
 use rialto_lifecycle::Overview;
 use rialto_model::{AccountId, MemberId, Side};
 use rialto_queue::Queue;
+use rialto_workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;

@@ -9,43 +9,31 @@ use crate::calls::{Arm, Sums, Targets, measure};
 use crate::error::{BenchError, broken};
 use crate::references::{IdWork, Work};
 use crate::report::{Case, Risk, Row, Transport};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Context, Suite, SuitePart};
 use rialto_ident::{
     BlockingTimer, CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy,
     SystemClock, Worker,
 };
 use std::sync::Arc;
 
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ident;
-
-/// The layout of the seed: 2,048 ids a millisecond.
+/// The layout of Catga's report: 2,048 ids a millisecond.
 const SEED: Layout = Layout::LONG_LIVED;
 /// One id of the wide layout with a cached clock, in nanoseconds.
 const WIDE_NS: f64 = 8.0;
 const BATCHES: [u64; 3] = [1_000, 10_000, 50_000];
 
-impl Suite for Ident {
-    fn name(&self) -> &'static str {
-        "ident"
-    }
-
-    fn about(&self) -> &'static str {
-        "Snowflake ids one at a time, in batches and on eight threads, beside the ceilings of their layouts"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        outcome.rows.extend(one_thread(context)?);
-        outcome.rows.extend(threads::eight(context)?);
-        Ok(outcome)
-    }
-}
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "ident",
+    about: "Snowflake ids one at a time, in batches and on eight threads, beside the ceilings of their layouts",
+    parts: &[
+        SuitePart {
+            name: "one-thread",
+            measure: |context, outcome| outcome.take(one_thread(context)),
+        },
+        SuitePart { name: "threads", measure: threads::eight },
+    ],
+};
 
 fn case(layout: Layout, work: &str) -> Case {
     let (ceiling, ns) = (layout.ceiling() as f64 / 1e6, 1e9 / layout.ceiling() as f64);

@@ -4,7 +4,7 @@ use super::{Ascending, case, generator, with_ceiling};
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, CoreWait, Spread, processor_time_ns};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_ident::{CachedClock, Generator, Id, Layout, Policy};
 use std::sync::Barrier;
 use std::thread;
@@ -41,10 +41,9 @@ impl How {
 }
 
 /// The rows of eight threads on the wide layout.
-pub(super) fn eight(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = of(context, How::OneByOne, "8 threads on one generator")?;
-    rows.extend(of(context, How::InBlocks, "8 threads on one generator, blocks of 256 ids")?);
-    Ok(rows)
+pub(super) fn eight(context: &mut Context<'_>, outcome: &mut Outcome) {
+    outcome.take(of(context, How::OneByOne, "8 threads on one generator"));
+    outcome.take(of(context, How::InBlocks, "8 threads on one generator, blocks of 256 ids"));
 }
 
 fn of(context: &mut Context<'_>, how: How, work: &str) -> Result<Vec<Row>, BenchError> {

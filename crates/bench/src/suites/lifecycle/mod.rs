@@ -3,35 +3,27 @@
 mod operations;
 mod shutdown;
 
-use crate::error::BenchError;
 use crate::report::{Case, Risk, Transport};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Suite, SuitePart};
 
 /// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lifecycle;
-
-impl Suite for Lifecycle {
-    fn name(&self) -> &'static str {
-        "lifecycle"
-    }
-
-    fn about(&self) -> &'static str {
-        "operations begun and ended, components registered and restarted, shutdown while requests are under way"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        outcome.rows.extend(operations::rows(context)?);
-        outcome.rows.extend(shutdown::with_a_slow_operation(context)?);
-        outcome.rows.push(shutdown::with_a_thousand_requests(context)?);
-        Ok(outcome)
-    }
-}
+pub(crate) const SUITE: Suite = Suite {
+    name: "lifecycle",
+    about: "operations begun and ended, components registered and restarted, shutdown while requests are under way",
+    parts: &[
+        SuitePart {
+            name: "operations",
+            measure: |context, outcome| outcome.take(operations::rows(context)),
+        },
+        SuitePart {
+            name: "shutdown",
+            measure: |context, outcome| {
+                outcome.take(shutdown::with_a_slow_operation(context));
+                outcome.take(shutdown::with_a_thousand_requests(context));
+            },
+        },
+    ],
+};
 
 fn case(work: &str) -> Case {
     Case { work: work.to_string(), risk: Risk::NoOrders, transport: Transport::InProcess }

@@ -1,12 +1,12 @@
 //! Shutting down while something is under way.
 
 use super::case;
-use crate::allocations::allocated_by;
 use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Spread};
 use crate::references::{LifecycleWork, Metric, Work};
 use crate::report::{Row, Unit};
 use crate::suite::Context;
+use rialto_disk::allocated_by;
 use rialto_lifecycle::{Lifecycle, OwnedOperation};
 use std::sync::mpsc;
 use std::thread;

@@ -2,9 +2,9 @@
 
 use super::passes::Matcher;
 use crate::report::Risk;
-use crate::workload::{Fill, Operation, Standing, Workload};
 use rialto_core::book::{Book, BookRefusal, LimitOrder, LimitOrderBook, Orders};
 use rialto_model::{MemberId, OrderId, Quantity, Side, TimeInForce};
+use rialto_workload::{Fill, Operation, Standing, Workload};
 use std::borrow::Cow;
 
 /// Why a book did not do an operation.

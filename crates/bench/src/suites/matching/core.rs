@@ -3,9 +3,9 @@
 use super::passes::Matcher;
 use crate::drive::{Rejected, standing};
 use crate::report::Risk;
-use crate::workload::{ENGINE, Fill, Standing, Workload, commands, fill_of, opening};
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_model::{Command, Event, Outcome, Seq, Timestamp};
+use rialto_workload::{ENGINE, Fill, Standing, Workload, commands, fill_of, opening};
 use std::borrow::Cow;
 
 /// A core with accounts that can pay for everything.

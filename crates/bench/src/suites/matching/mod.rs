@@ -9,16 +9,12 @@ use crate::measure::{Clock, Latencies, Percentiles, Spread};
 use crate::references::{self, Metric, Work};
 use crate::report::figure::{Axis, Bar, Figure, Scale, Series};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::{Context, Outcome, Suite};
-use crate::workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, seed002};
+use crate::suite::{Context, Outcome, Suite, SuitePart};
 use books::{LimitBook, MovableBook};
 use core::FundedCore;
 use passes::Matcher;
 use rialto_model::Command;
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Matching;
+use rialto_workload::{Cycle, FEES, Form, Workload, exchange_core_mix, obw, random_prices};
 
 /// Depth of a stream, and its targets: operations a second, and nanoseconds at 99.9 %.
 const DEPTHS: [(u64, f64, f64); 3] =
@@ -37,69 +33,71 @@ const SECOND_ROUND: &str = "Counted by the program's allocator over a second rou
     commands; the first brings every table to its size.";
 const LEVELS_NOTE: &str = "Nearly every order opens a price level of its own.";
 
-impl Suite for Matching {
-    fn name(&self) -> &'static str {
-        "match"
-    }
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "match",
+    about: "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and perpetual-exchange's orders at random prices",
+    parts: &[
+        SuitePart { name: "streams", measure: streams },
+        SuitePart { name: "mix", measure: |context, outcome| outcome.take(mix(context)) },
+        SuitePart { name: "prices", measure: prices },
+    ],
+};
 
-    fn about(&self) -> &'static str {
-        "order books alone and the core without a journal, on OBW1 streams, exchange-core's mix and the orders of seed 002"
+fn streams(context: &mut Context<'_>, outcome: &mut Outcome) {
+    for (depth, rate, p99_9_ns) in DEPTHS {
+        outcome.take(at_depth(context, depth, rate, p99_9_ns));
     }
+}
 
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
+fn at_depth(
+    context: &mut Context<'_>,
+    depth: u64,
+    rate: f64,
+    p99_9_ns: f64,
+) -> Result<Outcome, BenchError> {
+    let workload = stream(context, depth)?;
+    let targets = Targets { rate: Some(rate), p99_9_ns: Some(p99_9_ns) };
+    let mut outcome = Outcome::default();
+    let book = measure::<LimitBook>(context, &workload)?;
+    book.of_book(&mut outcome, &workload, Work::Obw { depth }, targets);
+    let core = measure::<FundedCore>(context, &workload)?;
+    let rate = (depth == CORE_DEPTH).then_some(CORE_RATE);
+    core.of_core(&mut outcome, &workload, Work::ObwCore, Targets { rate, p99_9_ns: None });
+    if depth == CORE_DEPTH {
+        outcome.rows.extend(stream_allocations(&workload)?);
     }
+    Ok(outcome)
+}
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        let (mut curves, mut core_curves) = (Vec::new(), Vec::new());
-        let mut bars = Vec::new();
-        for (depth, rate, p99_9_ns) in DEPTHS {
-            let workload = stream(context, depth)?;
-            let work = Work::Obw { depth };
-            let measured = measure::<LimitBook>(context, &workload)?;
-            bars.extend(rate_bars(&workload, work, measured.rate.median));
-            curves.push(measured.curve(&workload));
-            let targets = Targets { rate: Some(rate), p99_9_ns: Some(p99_9_ns) };
-            outcome.rows.extend(measured.rows(work, targets));
-            let core = measure::<FundedCore>(context, &workload)?;
-            core_curves.push(core.curve(&workload));
-            let rate = (depth == CORE_DEPTH).then_some(CORE_RATE);
-            outcome.rows.extend(core.rows(Work::ObwCore, Targets { rate, p99_9_ns: None }));
-            if depth == CORE_DEPTH {
-                outcome.rows.extend(stream_allocations(&workload)?);
-            }
-        }
-        context.progress("  exchange-core's mix: generating");
-        let workload =
-            exchange_core_mix(SEED, context.sized(1_000, 100), context.sized(3_000_000, 3_000));
-        let measured = measure::<MovableBook>(context, &workload)?;
-        bars.extend(rate_bars(&workload, Work::MixBook, measured.rate.median));
-        curves.push(measured.curve(&workload));
-        outcome.rows.extend(measured.rows(Work::MixBook, Targets::default()));
-        let core = measure::<FundedCore>(context, &workload)?;
-        core_curves.push(core.curve(&workload));
-        let targets = Targets { rate: Some(CORE_RATE), p99_9_ns: None };
-        outcome.rows.extend(core.rows(Work::MixCore, targets));
-        outcome.rows.extend(mix_allocations(context)?);
-        for (form, orders) in [(Form::A, 5_000_000), (Form::A, 50_000), (Form::B, 50_000)] {
-            context.progress("  seed 002: generating");
-            let workload = seed002(form, context.sized(orders, orders / 50_000 * 20));
-            let measured = measure::<LimitBook>(context, &workload)?;
-            let mut rows = measured.rows(Work::Seed002Book, Targets::default());
-            let core = measure::<FundedCore>(context, &workload)?;
-            rows.extend(core.rows(Work::Seed002Book, Targets::default()));
-            outcome.rows.extend(rows.into_iter().map(|row| row.footnote(LEVELS_NOTE)));
-        }
-        outcome.figures.push(Figure::Bars {
-            title: "Books alone: operations a second".into(),
-            value: Axis::new("op/s", Scale::Linear),
-            bars,
-        });
-        outcome.figures.push(Figure::percentiles("Books alone: one operation", curves));
-        outcome.figures.push(Figure::percentiles("Core: one command", core_curves));
-        Ok(outcome)
+fn mix(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    context.progress("  exchange-core's mix: generating");
+    let workload =
+        exchange_core_mix(SEED, context.sized(1_000, 100), context.sized(3_000_000, 3_000));
+    let mut outcome = Outcome::default();
+    let book = measure::<MovableBook>(context, &workload)?;
+    book.of_book(&mut outcome, &workload, Work::MixBook, Targets::default());
+    let core = measure::<FundedCore>(context, &workload)?;
+    let targets = Targets { rate: Some(CORE_RATE), p99_9_ns: None };
+    core.of_core(&mut outcome, &workload, Work::MixCore, targets);
+    outcome.rows.extend(mix_allocations(context)?);
+    Ok(outcome)
+}
+
+fn prices(context: &mut Context<'_>, outcome: &mut Outcome) {
+    for (form, orders) in [(Form::A, 5_000_000), (Form::A, 50_000), (Form::B, 50_000)] {
+        outcome.take(at_prices(context, form, orders));
     }
+}
+
+fn at_prices(context: &mut Context<'_>, form: Form, orders: usize) -> Result<Vec<Row>, BenchError> {
+    context.progress("  random prices: generating");
+    let workload = random_prices(form, context.sized(orders, orders / 50_000 * 20));
+    let measured = measure::<LimitBook>(context, &workload)?;
+    let mut rows = measured.rows(Work::RandomPricesBook, Targets::default());
+    let core = measure::<FundedCore>(context, &workload)?;
+    rows.extend(core.rows(Work::RandomPricesBook, Targets::default()));
+    Ok(rows.into_iter().map(|row| row.footnote(LEVELS_NOTE)).collect())
 }
 
 /// Generates a stream; at the small size one of a fiftieth of the depth.
@@ -254,8 +252,26 @@ impl Measured {
         rows
     }
 
-    fn curve(&self, workload: &Workload) -> Series {
-        Series { name: workload.name.clone(), points: self.latencies.curve() }
+    /// Rows, a curve and bars of a book alone.
+    fn of_book(&self, outcome: &mut Outcome, workload: &Workload, work: Work, targets: Targets) {
+        outcome.rows.extend(self.rows(work, targets));
+        outcome.plot(Figure::Bars {
+            title: "Books alone: operations a second".into(),
+            value: Axis::new("op/s", Scale::Linear),
+            bars: rate_bars(workload, work, self.rate.median),
+        });
+        self.plot(outcome, "Books alone: one operation", workload);
+    }
+
+    /// Rows and a curve of the core.
+    fn of_core(&self, outcome: &mut Outcome, workload: &Workload, work: Work, targets: Targets) {
+        outcome.rows.extend(self.rows(work, targets));
+        self.plot(outcome, "Core: one command", workload);
+    }
+
+    fn plot(&self, outcome: &mut Outcome, title: &str, workload: &Workload) {
+        let curve = Series { name: workload.name.clone(), points: self.latencies.curve() };
+        outcome.plot(Figure::percentiles(title, vec![curve]));
     }
 }
 

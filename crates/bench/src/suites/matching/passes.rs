@@ -1,11 +1,11 @@
 //! The passes over a workload: one that verifies everything, some that are timed as a whole, some
 //! in which every operation is.
 
-use crate::allocations::allocations_of;
 use crate::error::{BenchError, verify};
 use crate::measure::{Clock, CoreWait, Latencies};
 use crate::report::Risk;
-use crate::workload::{Fill, Standing, Tally, Totals, Workload};
+use rialto_disk::allocations_of;
+use rialto_workload::{Fill, Standing, Tally, Totals, Workload};
 use std::borrow::Cow;
 
 /// Something that matches the orders of one instrument.
@@ -162,7 +162,7 @@ pub(super) fn allocations<M: Matcher>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Operation, ReferenceBook, obw};
+    use rialto_workload::{Operation, ReferenceBook, obw};
 
     /// A book that is right but for one thing.
     struct Broken<const LOSES_FILLS: bool>(ReferenceBook);

@@ -7,7 +7,7 @@ use crate::error::{BenchError, broken};
 use crate::measure::Clock;
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Publish};
 
 const BATCH: u64 = 100;
@@ -18,49 +18,44 @@ const READ_BACK: &str = "Making the list of a batch counts. Everything is read b
 const EACH_WAITED: &str = "One producer that waits until each message, or each batch, is durable \
     before it sends the next; both of a pair ran right after each other.";
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = in_memory(context)?;
-    rows.push(synced(context)?);
-    Ok(rows)
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
+    for (count, full) in [(context.sized(10_000, 200), 15), (context.sized(1_000_000, 2_000), 3)] {
+        outcome.take(in_memory(context, count, full));
+    }
+    outcome.take(synced(context));
 }
 
-fn in_memory(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
-    for (count, full) in [(context.sized(10_000, 200), 15), (context.sized(1_000_000, 2_000), 3)] {
-        let case = case(format!("{count} x 512 B, one by one and {BATCH} at a time"));
-        let name = case.to_string();
-        let messages = Messages::new(Content::Noise, BYTES, count);
-        let stage = Stage::in_memory(&name, 0)?;
-        let spreads = rounds(context, &case, full, |context| {
-            let mut rates = [0.0; 2];
-            for (arm, rate) in rates.iter_mut().enumerate() {
-                stage.create(stage::topic(context, Level::Memory))?;
-                let seconds = match arm {
-                    0 => stage.send(&messages)?,
-                    _ => send_batches(&name, &stage, &messages, false)?,
-                };
-                *rate = count as f64 / seconds;
-                stage.read(&messages)?;
-                stage.delete()?;
-            }
-            let [single, batch] = rates;
-            Ok([single, batch, batch / single])
-        })?;
-        let [single, batch, ratio] = spreads;
-        let made = |metric, spread, unit| {
-            row(&case, metric, spread, unit, &messages)
-                .level(Level::Memory.name())
-                .footnote(READ_BACK)
-        };
-        let beside = |row: Row, work| row.beside(Work::Queue(work), Metric::Throughput);
-        let per_second = Unit::MessagesPerSecond;
-        rows.push(beside(made("send, one by one", single, per_second), QueueWork::Single));
-        rows.push(
-            beside(made("send, in batches", batch, per_second), QueueWork::Batch).target(8e6),
-        );
-        rows.push(made("batches over one by one", ratio, Unit::Ratio));
-    }
-    Ok(rows)
+fn in_memory(context: &mut Context<'_>, count: u64, full: usize) -> Result<Vec<Row>, BenchError> {
+    let case = case(format!("{count} x 512 B, one by one and {BATCH} at a time"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let stage = Stage::in_memory(&name, 0)?;
+    let spreads = rounds(context, &case, full, |context| {
+        let mut rates = [0.0; 2];
+        for (arm, rate) in rates.iter_mut().enumerate() {
+            stage.create(stage::topic(context, Level::Memory))?;
+            let seconds = match arm {
+                0 => stage.send(&messages)?,
+                _ => send_batches(&name, &stage, &messages, false)?,
+            };
+            *rate = count as f64 / seconds;
+            stage.read(&messages)?;
+            stage.delete()?;
+        }
+        let [single, batch] = rates;
+        Ok([single, batch, batch / single])
+    })?;
+    let [single, batch, ratio] = spreads;
+    let made = |metric, spread, unit| {
+        row(&case, metric, spread, unit, &messages).level(Level::Memory.name()).footnote(READ_BACK)
+    };
+    let beside = |row: Row, work| row.beside(Work::Queue(work), Metric::Throughput);
+    let per_second = Unit::MessagesPerSecond;
+    Ok(vec![
+        beside(made("send, one by one", single, per_second), QueueWork::Single),
+        beside(made("send, in batches", batch, per_second), QueueWork::Batch).target(8e6),
+        made("batches over one by one", ratio, Unit::Ratio),
+    ])
 }
 
 fn synced(context: &mut Context<'_>) -> Result<Row, BenchError> {

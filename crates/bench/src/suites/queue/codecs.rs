@@ -6,7 +6,7 @@ use super::stage::{self, Stage};
 use crate::error::BenchError;
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::{Cipher, Compression, Level};
 
 const FROM_DISK: &str = "In: from the first send until the last is confirmed, by one thread. Out: \
@@ -15,7 +15,7 @@ const FROM_DISK: &str = "In: from the first send until the last is confirmed, by
     together, as many as were sent while the disk was busy.";
 const BRIEF: &str = "A round lasts about a millisecond, of which one write and one wake-up are much, so \
     that there are 25 of them.";
-const REPETITIVE: &str = "One phrase again and again, as in the seed: it says what the machinery \
+const REPETITIVE: &str = "One phrase again and again, as in Helianthus' test: it says what the machinery \
     costs, not what your messages will come to.";
 
 /// What becomes of which messages.
@@ -32,10 +32,9 @@ struct Job {
 }
 
 /// Text of 4 KiB under every compression, in bytes a second.
-pub(super) fn compressed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn compressed(context: &mut Context<'_>, outcome: &mut Outcome) {
     let gzip = Compression::Gzip { level: Compression::GZIP_LEVEL };
     let zstd = Compression::Zstd { level: Compression::ZSTD_LEVEL };
-    let mut rows = Vec::new();
     for compression in [gzip, Compression::Lz4, zstd, Compression::None] {
         let is_gzip = compression == gzip;
         let job = Job {
@@ -48,16 +47,14 @@ pub(super) fn compressed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchErr
             beside: [is_gzip.then_some(QueueWork::CompressedIn), None],
             targets: [is_gzip.then_some(300e6), is_gzip.then_some(1e9)],
         };
-        rows.extend(measure(context, &job)?);
+        measure(context, &job, outcome);
     }
-    Ok(rows)
 }
 
 /// Noise of 1 KiB under every cipher, in messages a second.
-pub(super) fn encrypted(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
+pub(super) fn encrypted(context: &mut Context<'_>, outcome: &mut Outcome) {
     for cipher in Cipher::ALL {
-        let is_seed = cipher == Cipher::Aes128Gcm;
+        let is_helianthus = cipher == Cipher::Aes128Gcm;
         let job = Job {
             what: format!("x 1 KiB random, {}", cipher.name()),
             content: Content::Noise,
@@ -65,16 +62,15 @@ pub(super) fn encrypted(context: &mut Context<'_>) -> Result<Vec<Row>, BenchErro
             compression: Compression::None,
             encryption: Some(cipher),
             unit: Unit::MessagesPerSecond,
-            beside: [is_seed.then_some(QueueWork::EncryptedIn), None],
-            targets: [is_seed.then_some(1e6); 2],
+            beside: [is_helianthus.then_some(QueueWork::EncryptedIn), None],
+            targets: [is_helianthus.then_some(1e6); 2],
         };
-        rows.extend(measure(context, &job)?);
+        measure(context, &job, outcome);
     }
-    Ok(rows)
 }
 
 /// Text of 2 KiB, compressed and then encrypted, in messages a second.
-pub(super) fn both(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn both(context: &mut Context<'_>, outcome: &mut Outcome) {
     let cipher = Cipher::Aes128Gcm;
     let job = Job {
         what: format!("x 2 KiB repetitive, compression lz4 and {}", cipher.name()),
@@ -86,50 +82,59 @@ pub(super) fn both(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
         beside: [Some(QueueWork::SealedIn), Some(QueueWork::SealedOut)],
         targets: [Some(300e3), Some(500e3)],
     };
-    measure(context, &job)
+    measure(context, &job, outcome);
 }
 
-/// The count of the seed, and a hundred times as many.
-fn measure(context: &mut Context<'_>, job: &Job) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
+/// The count of Helianthus, and a hundred times as many.
+fn measure(context: &mut Context<'_>, job: &Job, outcome: &mut Outcome) {
     // The small size is there to prove the code, for which one count is enough.
     let counts = [(context.sized(1_000, 20), 25), (100_000, 3)];
     for (count, full) in counts.into_iter().take(context.sized(2, 1)) {
-        let case = case(format!("{count} {}", job.what));
-        let name = case.to_string();
-        let messages = Messages::new(job.content, job.bytes, count);
-        let amount = match job.unit {
-            Unit::BytesPerSecond => messages.bytes_total() as f64,
-            _ => count as f64,
-        };
-        let spreads = rounds(context, &case, full, |context| {
-            let mut options = stage::topic(context, Level::Buffered).compression(job.compression);
-            options.encryption = job.encryption;
-            let mut stage = Stage::on_disk(context, &name, options)?;
-            let send = stage.send(&messages)?;
-            stage.reopen()?;
-            let read = stage.read(&messages)?;
-            stage.close()?;
-            Ok([send, read].map(|seconds| amount / seconds))
-        })?;
-        for (way, metric) in ["in", "out, from disk"].into_iter().enumerate() {
-            let mut row = row(&case, metric, spreads[way], job.unit, &messages)
-                .level(Level::Buffered.name())
-                .footnote(FROM_DISK);
-            if job.content == Content::Text {
-                row = row.footnote(REPETITIVE);
-            }
-            if full > 3 {
-                row = row.footnote(BRIEF);
-            }
-            if let Some(work) = job.beside[way] {
-                row = row.beside(Work::Queue(work), Metric::Throughput);
-            }
-            if let Some(target) = job.targets[way] {
-                row = row.target(target);
-            }
-            rows.push(row);
+        outcome.take(measure_count(context, job, count, full));
+    }
+}
+
+fn measure_count(
+    context: &mut Context<'_>,
+    job: &Job,
+    count: u64,
+    full: usize,
+) -> Result<Vec<Row>, BenchError> {
+    let mut rows = Vec::new();
+    let case = case(format!("{count} {}", job.what));
+    let name = case.to_string();
+    let messages = Messages::new(job.content, job.bytes, count);
+    let amount = match job.unit {
+        Unit::BytesPerSecond => messages.bytes_total() as f64,
+        _ => count as f64,
+    };
+    let spreads = rounds(context, &case, full, |context| {
+        let mut options = stage::topic(context, Level::Buffered).compression(job.compression);
+        options.encryption = job.encryption;
+        let mut stage = Stage::on_disk(context, &name, options)?;
+        let send = stage.send(&messages)?;
+        stage.reopen()?;
+        let read = stage.read(&messages)?;
+        stage.close()?;
+        Ok([send, read].map(|seconds| amount / seconds))
+    })?;
+    for (way, metric) in ["in", "out, from disk"].into_iter().enumerate() {
+        let mut row = row(&case, metric, spreads[way], job.unit, &messages)
+            .level(Level::Buffered.name())
+            .footnote(FROM_DISK);
+        if job.content == Content::Text {
+            row = row.footnote(REPETITIVE);
         }
+        if full > 3 {
+            row = row.footnote(BRIEF);
+        }
+        if let Some(work) = job.beside[way] {
+            row = row.beside(Work::Queue(work), Metric::Throughput);
+        }
+        if let Some(target) = job.targets[way] {
+            row = row.target(target);
+        }
+        rows.push(row);
     }
     Ok(rows)
 }

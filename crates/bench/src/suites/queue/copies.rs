@@ -7,12 +7,12 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::Clock;
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Message, Read};
 
-/// The sizes in KiB, the seed's first.
+/// The sizes in KiB, that of Helianthus first.
 const SIZES_KIB: [u64; 4] = [2, 16, 64, 256];
-/// How many messages the seed has; of large ones there are fewer, as many as take this many bytes.
+/// How many messages Helianthus has; of large ones there are fewer, as many as take this many bytes.
 const COUNT: u64 = 5_000;
 const BYTES_MAX: u64 = 320 << 20;
 /// Keeping messages pays where it is this many times as fast.
@@ -53,52 +53,59 @@ impl Kept for Copied {
     }
 }
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let mut pays_from = None;
     for kib in SIZES_KIB {
-        let bytes = kib << 10;
-        let count = context.sized(COUNT.min(BYTES_MAX / bytes), 10);
-        let case = case(format!("{count} x {kib} KiB, kept and copied"));
-        let name = case.to_string();
-        let messages = Messages::new(Content::Noise, bytes as usize, count);
-        let stage = Stage::in_memory(&name, 0)?;
-        let mut is_shared_first = false;
-        let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
-            stage.create(stage::topic(context, Level::Memory))?;
-            stage.send(&messages)?;
-            // The second finds warmer caches, so they take turns in being that.
-            is_shared_first = !is_shared_first;
-            let seconds = match is_shared_first {
-                true => {
-                    let shared = keep::<Shared>(&name, &stage, &messages)?;
-                    [shared, keep::<Copied>(&name, &stage, &messages)?]
-                }
-                false => {
-                    let copied = keep::<Copied>(&name, &stage, &messages)?;
-                    [keep::<Shared>(&name, &stage, &messages)?, copied]
-                }
-            };
-            stage.delete()?;
-            let [shared, copied] = seconds.map(|seconds| count as f64 / seconds);
-            Ok([shared, copied, shared / copied])
-        })?;
-        pays_from = match ratio.median >= PAYS {
-            true => pays_from.or(Some(bytes)),
-            false => None,
-        };
-        let made = |metric, spread, unit| {
-            row(&case, metric, spread, unit, &messages).level(Level::Memory.name()).footnote(KEPT)
-        };
-        rows.push(made("receive and keep", shared, Unit::MessagesPerSecond));
-        rows.push(made("receive and copy", copied, Unit::MessagesPerSecond));
-        let mut over = made("keeping over copying", ratio, Unit::Ratio);
-        if kib == SIZES_KIB[0] {
-            over = over.beside(Work::Queue(QueueWork::KeepOverCopy), Metric::Throughput);
-        }
-        rows.push(over);
+        outcome.take(of_size(context, kib, &mut pays_from));
     }
-    rows.extend(pays_from.map(pays));
+    outcome.rows.extend(pays_from.map(pays));
+}
+
+fn of_size(
+    context: &mut Context<'_>,
+    kib: u64,
+    pays_from: &mut Option<u64>,
+) -> Result<Vec<Row>, BenchError> {
+    let bytes = kib << 10;
+    let count = context.sized(COUNT.min(BYTES_MAX / bytes), 10);
+    let case = case(format!("{count} x {kib} KiB, kept and copied"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, bytes as usize, count);
+    let stage = Stage::in_memory(&name, 0)?;
+    let mut is_shared_first = false;
+    let [shared, copied, ratio] = rounds(context, &case, 5, |context| {
+        stage.create(stage::topic(context, Level::Memory))?;
+        stage.send(&messages)?;
+        // The second finds warmer caches, so they take turns in being that.
+        is_shared_first = !is_shared_first;
+        let seconds = match is_shared_first {
+            true => {
+                let shared = keep::<Shared>(&name, &stage, &messages)?;
+                [shared, keep::<Copied>(&name, &stage, &messages)?]
+            }
+            false => {
+                let copied = keep::<Copied>(&name, &stage, &messages)?;
+                [keep::<Shared>(&name, &stage, &messages)?, copied]
+            }
+        };
+        stage.delete()?;
+        let [shared, copied] = seconds.map(|seconds| count as f64 / seconds);
+        Ok([shared, copied, shared / copied])
+    })?;
+    *pays_from = match ratio.median >= PAYS {
+        true => pays_from.or(Some(bytes)),
+        false => None,
+    };
+    let made = |metric, spread, unit| {
+        row(&case, metric, spread, unit, &messages).level(Level::Memory.name()).footnote(KEPT)
+    };
+    let mut rows = vec![made("receive and keep", shared, Unit::MessagesPerSecond)];
+    rows.push(made("receive and copy", copied, Unit::MessagesPerSecond));
+    let mut over = made("keeping over copying", ratio, Unit::Ratio);
+    if kib == SIZES_KIB[0] {
+        over = over.beside(Work::Queue(QueueWork::KeepOverCopy), Metric::Throughput);
+    }
+    rows.push(over);
     Ok(rows)
 }
 

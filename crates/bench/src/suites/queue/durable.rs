@@ -8,7 +8,7 @@ use crate::error::{BenchError, broken, verify};
 use crate::measure::{Clock, Latencies};
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Producer, Publish, Read, Receipt};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -63,10 +63,10 @@ pub(super) fn at_once(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError>
 }
 
 /// `synced`: many producers, and one that waits for each.
-pub(super) fn confirmed(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = vec![many(context, Producers::Threads)?, many(context, Producers::Tasks)?];
-    rows.extend(one(context)?);
-    Ok(rows)
+pub(super) fn confirmed(context: &mut Context<'_>, outcome: &mut Outcome) {
+    outcome.take(many(context, Producers::Threads));
+    outcome.take(many(context, Producers::Tasks));
+    outcome.take(one(context));
 }
 
 /// What runs producers.

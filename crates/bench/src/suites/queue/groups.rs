@@ -6,7 +6,7 @@ use super::stage::{self, Stage, seconds};
 use crate::error::BenchError;
 use crate::measure::Clock;
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::Level;
 
 const BYTES: usize = 1_024;
@@ -19,12 +19,11 @@ const ALL_AT_ONCE: &str = "One thread publishes while each group has a thread th
 const NOBODY: &str = "Groups that exist and that nobody consumes as a member of. Both of a pair ran \
     right after each other. Everything is read and compared afterwards.";
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = vec![active(context)?];
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
+    outcome.take(active(context));
     for level in [Level::Memory, Level::Buffered] {
-        rows.push(idle(context, level)?);
+        outcome.take(idle(context, level));
     }
-    Ok(rows)
 }
 
 fn active(context: &mut Context<'_>) -> Result<Row, BenchError> {

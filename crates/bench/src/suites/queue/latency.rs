@@ -4,33 +4,27 @@ use super::durable::one_sync;
 use super::messages::{Content, FIRST_SEQ, Messages};
 use super::rounds::case;
 use super::stage::{self, Stage};
+use crate::drive::{Schedule, control, control_rows};
 use crate::error::{BenchError, broken, verify};
-use crate::measure::{Clock, Latencies, Pace, Spread};
+use crate::measure::{Clock, Latencies, Pace, Spread, exact_sleeps};
 use crate::report::figure::{Figure, Series};
 use crate::report::{Case, Row, Unit};
 use crate::suite::{Context, Outcome};
 use rialto_queue::{Level, Publish, Read, Reader};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Messages a second.
 const RATE: u64 = 50_000;
 const BYTES: usize = 1_024;
-/// At 99 %, in memory.
-const MEMORY_P99_NS: f64 = 100e3;
-/// At 99 %, under `synced`.
-const SYNCED_P99_SYNCS: f64 = 5.0;
 /// Nothing that works takes this long to come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const OPEN_LOOP: &str = "Open loop: from the scheduled arrival of a message to its receipt by a \
-    reader that waits for it. One thread publishes and one receives, who share the processors with \
-    the queue's own threads. The first sixth is not counted.";
+    reader that waits for it. One thread publishes and one receives; both share the processors with \
+    the queue's own threads and sleep whenever they have nothing to do. The first sixth is not \
+    counted.";
 const ALL_HELD: &str = "All messages stay, so that each takes memory of its own, which the system \
     hands out meanwhile unless it was made ready when the queue was opened.";
-const BARE: &str = "In place of the queue a counter, at which the receiving thread looks without \
-    sleeping: what the same schedule comes to on these processors with nothing between the two \
-    threads.";
 const SHARED_DISK: &str = "The next file is filled with zeros meanwhile, on the same disk.";
 const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much as arrives during \
     one, over space written before, on the same disk right after the run.";
@@ -38,95 +32,67 @@ const ONE_SYNC: &str = "One disk sync: the median synchronous write of as much a
 /// What one pass came to.
 struct Pass {
     latencies: Latencies,
+    control: Latencies,
     late_ns_max: u64,
     /// How long a disk sync takes, where there is one.
     sync_ns: Option<f64>,
 }
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-    let mut outcome = Outcome::default();
-    let mut curves = Vec::new();
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let (rate, count) = context.sized((RATE, 2 * RATE), (10_000, 500));
-    outcome.rows.extend(bare(context, rate, count));
     // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
     let ready = (count as usize * (BYTES + 80)).next_multiple_of(1 << 20);
     for (level, buffers_bytes) in [(Level::Memory, 0), (Level::Memory, ready), (Level::Synced, 0)] {
-        let work = format!("1 KiB at {} K messages/s", rate / 1_000);
-        let case = match buffers_bytes >> 20 {
-            0 => case(work),
-            mib => case(format!("{work}, {mib} MiB of buffers made ready")),
-        };
-        let messages = Messages::new(Content::Noise, BYTES, count);
-        let mut passes = Vec::new();
-        for pass in 1..=context.sized(5, 1) {
-            context.progress(&format!("  {}: {level}, pass {pass}", case.work));
-            passes.push(run(context, &case.to_string(), level, buffers_bytes, &messages, rate)?);
-        }
-        outcome.rows.extend(rows(&case, level, &messages, &passes));
-        let mut all = Latencies::new();
-        passes.iter().for_each(|pass| all.merge(&pass.latencies));
-        let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
-        let name = format!("publish to receive at {} K messages/s, {level}{ready}", rate / 1_000);
-        curves.push(Series { name, points: all.curve() });
+        outcome.take(through_queue(context, level, buffers_bytes, rate, count));
     }
-    outcome.figures.push(Figure::percentiles("Queue: publish to receive", curves));
-    Ok(outcome)
 }
 
-/// What the schedule comes to without a queue.
-fn bare(context: &mut Context<'_>, rate: u64, count: u64) -> Vec<Row> {
-    let case = case(format!("a counter at {} K messages/s", rate / 1_000));
-    context.progress(&format!("  {}", case.work));
-    let passes: Vec<_> = (0..context.sized(5, 1)).map(|_| hand_over(rate, count)).collect();
-    let names = passes[0].percentiles().named().map(|(name, _)| name);
-    let row = |(at, name): (usize, &str)| {
-        let values: Vec<f64> =
-            passes.iter().map(|pass| pass.percentiles().named()[at].1 as f64).collect();
-        let spread = Spread::of(&values).expect("at least one pass was made");
-        Row::of_spread(&case, format!("latency {name}"), spread, Unit::Nanoseconds)
-            .check("handed_over", count)
-            .footnote(BARE)
+fn through_queue(
+    context: &mut Context<'_>,
+    level: Level,
+    buffers_bytes: usize,
+    rate: u64,
+    count: u64,
+) -> Result<Outcome, BenchError> {
+    let work = format!("1 KiB at {} K messages/s", rate / 1_000);
+    let case = match buffers_bytes >> 20 {
+        0 => case(work),
+        mib => case(format!("{work}, {mib} MiB of buffers made ready")),
     };
-    names.into_iter().enumerate().map(row).collect()
-}
-
-/// From the schedule to another thread, through a counter.
-fn hand_over(rate: u64, count: u64) -> Latencies {
-    let clock = Clock::start();
-    let mut pace = Pace::new(clock, rate, count);
-    let schedule = pace.clone();
-    let sent = AtomicU64::new(0);
-    let mut latencies = Latencies::new();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while let Some(due) = pace.due() {
-                sent.store(due.end, Ordering::Release);
-            }
-        });
-        let mut received = 0;
-        while received < count {
-            let now_sent = sent.load(Ordering::Acquire);
-            let now = clock.now_ns();
-            for position in received..now_sent {
-                if position >= count / 6 {
-                    latencies.record(now.saturating_sub(schedule.scheduled_ns(position)));
-                }
-            }
-            received = now_sent;
-            std::hint::spin_loop();
-        }
-    });
-    latencies
+    let messages = Messages::new(Content::Noise, BYTES, count);
+    let mut passes = Vec::new();
+    for pass in 1..=context.sized(5, 1) {
+        context.progress(&format!("  {}: {level}, pass {pass}", case.work));
+        let is_control_first = pass % 2 == 0;
+        let name = case.to_string();
+        let arm = (level, buffers_bytes);
+        passes.push(run(context, &name, arm, &messages, rate, is_control_first)?);
+    }
+    let mut outcome = Outcome::from(rows(&case, level, &messages, &passes));
+    let mut all = Latencies::new();
+    passes.iter().for_each(|pass| all.merge(&pass.latencies));
+    let ready = if buffers_bytes > 0 { ", buffers made ready" } else { "" };
+    let name = format!("publish to receive at {} K messages/s, {level}{ready}", rate / 1_000);
+    let curve = Series { name, points: all.curve() };
+    outcome.plot(Figure::percentiles("Queue: publish to receive", vec![curve]));
+    Ok(outcome)
 }
 
 fn run(
     context: &mut Context<'_>,
     case: &str,
-    level: Level,
-    buffers_bytes: usize,
+    (level, buffers_bytes): (Level, usize),
     messages: &Messages,
     rate: u64,
+    is_control_first: bool,
 ) -> Result<Pass, BenchError> {
+    let count = messages.count;
+    let schedule = Schedule { per_second: rate, count, warm_up: count / 6, bytes: BYTES };
+    let beside = |context: &mut Context<'_>| match level {
+        Level::Memory => control(case, schedule, None),
+        _ => control(case, schedule, Some(context.fresh_directory()?.path())),
+    };
+    let control_before = is_control_first.then(|| beside(context)).transpose()?;
     let stage = match level {
         Level::Memory => Stage::in_memory(case, buffers_bytes)?,
         _ => Stage::on_disk(context, case, stage::topic(context, level))?,
@@ -154,7 +120,8 @@ fn run(
         }
     };
     stage.close()?;
-    Ok(Pass { latencies, late_ns_max: pace.late_ns_max(), sync_ns })
+    let control = control_before.map_or_else(|| beside(context), Ok)?;
+    Ok(Pass { latencies, control, late_ns_max: pace.late_ns_max(), sync_ns })
 }
 
 fn publish(
@@ -163,6 +130,7 @@ fn publish(
     messages: &Messages,
     pace: &mut Pace,
 ) -> Result<(), BenchError> {
+    exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
     let producer = stage.producer()?;
     let mut last = None;
     while let Some(due) = pace.due() {
@@ -213,11 +181,7 @@ fn rows(case: &Case, level: Level, messages: &Messages, passes: &[Pass]) -> Vec<
     let mut rows = Vec::new();
     for (at, (name, _)) in passes[0].latencies.percentiles().named().iter().enumerate() {
         let of = |pass: &Pass| pass.latencies.percentiles().named()[at].1 as f64;
-        let mut ns = row(format!("latency {name}"), spread(&of), Unit::Nanoseconds);
-        if level == Level::Memory && *name == "p99" {
-            ns = ns.target(MEMORY_P99_NS);
-        }
-        rows.push(ns);
+        rows.push(row(format!("latency {name}"), spread(&of), Unit::Nanoseconds));
     }
     let syncs: Option<Vec<f64>> = passes.iter().map(|pass| pass.sync_ns).collect();
     if let Some(syncs) = syncs.as_deref().and_then(Spread::of) {
@@ -225,7 +189,9 @@ fn rows(case: &Case, level: Level, messages: &Messages, passes: &[Pass]) -> Vec<
         let p99 = |pass: &Pass| pass.latencies.percentiles().p99 as f64;
         let ratio = spread(&|pass| p99(pass) / pass.sync_ns.unwrap_or(f64::NAN));
         let metric = "latency p99 in disk syncs".into();
-        rows.push(row(metric, ratio, Unit::DiskSyncs).target(SYNCED_P99_SYNCS).footnote(ONE_SYNC));
+        rows.push(row(metric, ratio, Unit::DiskSyncs).footnote(ONE_SYNC));
     }
+    let pairs: Vec<_> = passes.iter().map(|pass| (&pass.latencies, &pass.control)).collect();
+    rows.extend(control_rows(case, level.name(), &pairs, level != Level::Memory));
     rows
 }

@@ -5,12 +5,12 @@ use super::rounds::{case, rounds, row};
 use super::stage::{self, Stage};
 use crate::error::BenchError;
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::Level;
 
-/// The sizes in bytes, the seed's second.
+/// The sizes in bytes, that of Helianthus second.
 const SIZES: [u64; 4] = [256, 2 << 10, 16 << 10, 64 << 10];
-/// How many messages the seed has; of small ones there are more, as many as take this many bytes.
+/// How many messages Helianthus has; of small ones there are more, as many as take this many bytes.
 const COUNT: u64 = 5_000;
 const BYTES_MIN: u64 = 64 << 20;
 /// Where the first reading is this many times as fast, mapping pays even if nobody comes again.
@@ -19,51 +19,59 @@ const PAYS: f64 = 1.1;
 const KEPT: usize = 64;
 
 const PASSES: &str = "A topic on disk that was closed and opened again, so that none of its files but \
-    an empty one is still written; the files are in the page cache. The copying reader reads them \
-    into its own memory, checks them, and copies what it hands out once more; the queue is opened \
-    with mapped_segments_max = 0 for it. The mapping reader hands out the mapped bytes: checked in \
-    the first pass, and checked already in the second. All compare every byte, which counts.";
+    an empty one is still written; the files are in the page cache. All compare every byte, which \
+    counts.";
+const COPYING: &str = "The copying reader reads them into its own memory, checks them, and copies what \
+    it hands out once more; the queue is opened with mapped_segments_max = 0 for it. The mapping \
+    reader hands out the mapped bytes: checked in the first pass, and checked already in the second.";
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
-    let mut rows = Vec::new();
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let mut pays_from = None;
     for bytes in SIZES {
-        let count = context.sized(COUNT.max(BYTES_MIN / bytes), 40);
-        let case = case(format!("{count} x {bytes} B from finished files"));
-        let name = case.to_string();
-        let messages = Messages::new(Content::Noise, bytes as usize, count);
-        let options = stage::topic(context, Level::Buffered);
-        let mut stage = Stage::on_disk(context, &name, options)?;
-        stage.send(&messages)?;
-        let [copied, first, again, over_first, over_again] = rounds(context, &case, 5, |_| {
-            stage.reopen_mapping(0)?;
-            let copied = stage.read(&messages)?;
-            stage.reopen_mapping(KEPT)?;
-            let first = stage.read(&messages)?;
-            let again = stage.read(&messages)?;
-            let rate = |seconds| count as f64 / seconds;
-            Ok([rate(copied), rate(first), rate(again), copied / first, copied / again])
-        })?;
-        stage.close()?;
-        pays_from = match over_first.median >= PAYS {
-            true => pays_from.or(Some(bytes)),
-            false => None,
-        };
-        let made = |metric, spread, unit| {
-            let row = row(&case, metric, spread, unit, &messages);
-            row.level(Level::Buffered.name()).footnote(PASSES)
-        };
-        rows.push(made("receive, copying", copied, Unit::MessagesPerSecond));
-        rows.push(made("receive, mapping and checking", first, Unit::MessagesPerSecond));
-        rows.push(made("receive, mapped and checked before", again, Unit::MessagesPerSecond));
-        rows.push(made("mapping over copying", over_first, Unit::Ratio));
-        let mut over = made("mapped before over copying", over_again, Unit::Ratio);
-        if bytes == SIZES[3] {
-            over = over.target(1.8);
-        }
-        rows.push(over);
+        outcome.take(of_size(context, bytes, &mut pays_from));
     }
-    rows.extend(pays_from.map(pays));
+    outcome.rows.extend(pays_from.map(pays));
+}
+
+fn of_size(
+    context: &mut Context<'_>,
+    bytes: u64,
+    pays_from: &mut Option<u64>,
+) -> Result<Vec<Row>, BenchError> {
+    let count = context.sized(COUNT.max(BYTES_MIN / bytes), 40);
+    let case = case(format!("{count} x {bytes} B from finished files"));
+    let name = case.to_string();
+    let messages = Messages::new(Content::Noise, bytes as usize, count);
+    let options = stage::topic(context, Level::Buffered);
+    let mut stage = Stage::on_disk(context, &name, options)?;
+    stage.send(&messages)?;
+    let [copied, first, again, over_first, over_again] = rounds(context, &case, 5, |_| {
+        stage.reopen_mapping(0)?;
+        let copied = stage.read(&messages)?;
+        stage.reopen_mapping(KEPT)?;
+        let first = stage.read(&messages)?;
+        let again = stage.read(&messages)?;
+        let rate = |seconds| count as f64 / seconds;
+        Ok([rate(copied), rate(first), rate(again), copied / first, copied / again])
+    })?;
+    stage.close()?;
+    *pays_from = match over_first.median >= PAYS {
+        true => pays_from.or(Some(bytes)),
+        false => None,
+    };
+    let made = |metric, spread, unit| {
+        let row = row(&case, metric, spread, unit, &messages);
+        row.level(Level::Buffered.name()).footnote(PASSES).footnote(COPYING)
+    };
+    let mut rows = vec![made("receive, copying", copied, Unit::MessagesPerSecond)];
+    rows.push(made("receive, mapping and checking", first, Unit::MessagesPerSecond));
+    rows.push(made("receive, mapped and checked before", again, Unit::MessagesPerSecond));
+    rows.push(made("mapping over copying", over_first, Unit::Ratio));
+    let mut over = made("mapped before over copying", over_again, Unit::Ratio);
+    if bytes == SIZES[3] {
+        over = over.target(1.8);
+    }
+    rows.push(over);
     Ok(rows)
 }
 

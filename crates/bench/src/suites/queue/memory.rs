@@ -1,4 +1,4 @@
-//! Messages of 1 KiB through memory: the send and the receive of the seed, told apart.
+//! Messages of 1 KiB through memory: the send and the receive of Helianthus' test, each alone.
 
 use super::messages::{Content, Messages};
 use super::rounds::{case, rounds, row};
@@ -7,7 +7,7 @@ use crate::error::BenchError;
 use crate::measure::{Clock, Spread};
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Row, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use rialto_queue::Level;
 
 const GROUP: &str = "readers";
@@ -33,20 +33,18 @@ struct Load {
     footnote: &'static str,
 }
 
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let many = context.sized(1_000_000, 2_000);
     let few = context.sized(10_000, 100);
     // A message takes 72 bytes besides its payload, and a buffer holds no part of one.
     let buffers_bytes = (many as usize * (BYTES + 80)).next_multiple_of(1 << 20);
-    let mut rows = Vec::new();
     for load in [
         Load { count: few, rounds: 100, buffers_bytes: 0, footnote: KEPT },
         Load { count: many, rounds: 3, buffers_bytes: 0, footnote: COLD },
         Load { count: many, rounds: 3, buffers_bytes, footnote: READY },
     ] {
-        rows.extend(measure_load(context, &load)?);
+        outcome.take(measure_load(context, &load));
     }
-    Ok(rows)
 }
 
 fn measure_load(context: &mut Context<'_>, load: &Load) -> Result<Vec<Row>, BenchError> {

@@ -1,8 +1,8 @@
 //! What is sent, and what must therefore be received.
 
 use crate::error::BenchError;
-use crate::workload::XorShift;
 use rialto_queue::Message;
+use rialto_workload::XorShift;
 
 /// Payloads are windows into a pool, which begin at one of this many places.
 const WINDOWS: u64 = 1 << 20;

@@ -1,6 +1,6 @@
 //! `queue`: topics of `rialto-queue`, in memory and on the real disk, without a socket and over loopback.
 //!
-//! The six tests of seed 003 with its sizes and counts and with a hundred times as many messages,
+//! The six tests of Helianthus with its sizes and counts and with a hundred times as many messages,
 //! and what users of brokers ask for. Every message of an arm has bytes of its own and no arm sees
 //! those of another; every byte that was sent is received and compared.
 
@@ -19,58 +19,35 @@ mod rounds;
 mod stage;
 mod steady;
 
-use crate::error::BenchError;
-use crate::report::Row;
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Suite, SuitePart};
 
 /// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queues;
-
-impl Suite for Queues {
-    fn name(&self) -> &'static str {
-        "queue"
-    }
-
-    fn about(&self) -> &'static str {
-        "topics in memory and on the real disk: the six tests of seed 003, and what brokers are asked for"
-    }
-
-    fn parts(&self) -> Vec<&'static str> {
-        PARTS.map(|(name, _)| name).to_vec()
-    }
-
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let mut outcome = Outcome::default();
-        for (name, measure) in PARTS {
-            if context.wants(name) {
-                outcome.extend(measure(context)?);
-            }
-        }
-        Ok(outcome)
-    }
-}
-
-type Part = fn(&mut Context<'_>) -> Result<Outcome, BenchError>;
-
-/// What can be asked for alone.
-const PARTS: [(&str, Part); 14] = [
-    ("memory", |context| memory::measure(context).map(rows)),
-    ("compressed", |context| codecs::compressed(context).map(rows)),
-    ("encrypted", |context| codecs::encrypted(context).map(rows)),
-    ("both", |context| codecs::both(context).map(rows)),
-    ("batches", |context| batches::measure(context).map(rows)),
-    ("copies", |context| copies::measure(context).map(rows)),
-    ("mapped", |context| mapped::measure(context).map(rows)),
-    ("at-once", |context| durable::at_once(context).map(rows)),
-    ("loopback", |context| loopback::measure(context).map(rows)),
-    ("confirmed", |context| durable::confirmed(context).map(rows)),
-    ("full", |context| steady::measure(context).map(rows)),
-    ("latency", latency::measure),
-    ("groups", |context| groups::measure(context).map(rows)),
-    ("reopen", |context| reopen::measure(context).map(rows)),
-];
-
-fn rows(rows: Vec<Row>) -> Outcome {
-    Outcome { rows, ..Outcome::default() }
-}
+pub(crate) const SUITE: Suite = Suite {
+    name: "queue",
+    about: "topics in memory and on the real disk: the six tests of Helianthus, and what brokers are asked for",
+    parts: &[
+        SuitePart { name: "memory", measure: memory::measure },
+        SuitePart { name: "compressed", measure: codecs::compressed },
+        SuitePart { name: "encrypted", measure: codecs::encrypted },
+        SuitePart { name: "both", measure: codecs::both },
+        SuitePart { name: "batches", measure: batches::measure },
+        SuitePart { name: "copies", measure: copies::measure },
+        SuitePart { name: "mapped", measure: mapped::measure },
+        SuitePart {
+            name: "at-once",
+            measure: |context, outcome| outcome.take(durable::at_once(context)),
+        },
+        SuitePart { name: "loopback", measure: loopback::measure },
+        SuitePart { name: "confirmed", measure: durable::confirmed },
+        SuitePart {
+            name: "full",
+            measure: |context, outcome| outcome.take(steady::measure(context)),
+        },
+        SuitePart { name: "latency", measure: latency::measure },
+        SuitePart { name: "groups", measure: groups::measure },
+        SuitePart {
+            name: "reopen",
+            measure: |context, outcome| outcome.take(reopen::measure(context)),
+        },
+    ],
+};

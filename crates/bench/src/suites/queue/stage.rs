@@ -135,11 +135,6 @@ impl Stage {
         self.queue.reader(TOPIC, Start::Seq(seq)).map_err(broken(&self.case, "make a reader"))
     }
 
-    /// A reader from the oldest message on that is still there.
-    pub(super) fn oldest_reader(&self) -> Result<Reader, BenchError> {
-        self.queue.reader(TOPIC, Start::Oldest).map_err(broken(&self.case, "make a reader"))
-    }
-
     /// Makes a group that begins with the first message that counts.
     pub(super) fn create_group(&self, group: &str) -> Result<(), BenchError> {
         let options = GroupOptions { start: Start::Seq(FIRST_SEQ), ..GroupOptions::default() };

@@ -1,11 +1,11 @@
-//! The message that is encoded and decoded: of the size and shape of the seed's, with other content.
+//! The message that is encoded and decoded: of the size and shape of Catga's, with other content.
 //!
-//! The seed's benchmark has a message of two short texts, a number, a time and 1,024 bytes, all
+//! Catga's benchmark has a message of two short texts, a number, a time and 1,024 bytes, all
 //! zero. This one has the same kinds of fields with the same sizes, and bytes that are not zero.
 
-use crate::workload::XorShift;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rialto_workload::XorShift;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -42,7 +42,7 @@ pub(super) struct FilingView<'a> {
     pub(super) content: &'a [u8],
 }
 
-/// Bytes of content, as in the seed's message.
+/// Bytes of content, as in Catga's message.
 pub(super) const CONTENT: usize = 1_024;
 
 impl Filing {
@@ -86,7 +86,7 @@ fn touch(pages: i32, content: &[u8], letters: usize, call: u64) -> u64 {
     pages as u64 + u64::from(byte) + letters as u64
 }
 
-/// Bytes as base64 where people read, as the seed's JSON has them, and as they are elsewhere.
+/// Bytes as base64 where people read, as Catga's JSON has them, and as they are elsewhere.
 mod content {
     use super::{Bytes, Deserializer, Engine, STANDARD, Serializer};
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_is_of_the_size_of_the_seeds() {
+    fn the_message_is_of_the_size_of_catgas() {
         let filing = Filing::new();
         let sizes = (filing.reference.len(), filing.title.len(), filing.content.len());
         assert_eq!(sizes, (8, 16, 1_024));

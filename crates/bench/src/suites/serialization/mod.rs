@@ -6,61 +6,97 @@ use crate::calls::{Arm, Sums, Targets, measure};
 use crate::error::{BenchError, broken, verify};
 use crate::references::{CodecWork, Work};
 use crate::report::{Case, Risk, Transport};
-use crate::suite::{Context, Outcome, Suite};
+use crate::suite::{Context, Outcome, Suite, SuitePart};
 use filing::{Filing, FilingView};
 use rialto_bus::codec::{Archive, Codec, Compact, Json};
 use std::hint::black_box;
-
-/// The suite.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Serialization;
 
 /// What an encoding, and a decoding, must take at most, in either of the two binary forms. Each
 /// target stands at the form that is made for it: compact bytes are written, archives are read.
 const ENCODE_NS: f64 = 30.0;
 const DECODE_NS: f64 = 20.0;
 
-const MESSAGE: &str = "The message has the size and shape of the seed's: texts of 8 and 16 \
+const MESSAGE: &str = "The message has the size and shape of Catga's: texts of 8 and 16 \
     characters, a number, a time, 1,024 bytes (base64 in JSON). Of each message read, its number, the \
     lengths of its texts and one byte of its content, a different one each time, are added up.";
 const EITHER: &str = "Targets are for either binary form and stand at the form that is made for it: \
     compact for writing, zero-copy for reading.";
-const OWN: &str = "Into memory of its own, as the seed does.";
+const OWN: &str = "Into memory of its own, as Catga does.";
 const BUFFER: &str = "Into a buffer that is used again.";
 const DECODED: &str = "Everything is checked and copied out into a message of its own.";
 const BORROWED: &str = "Everything is checked; texts and bytes stay where they are.";
 const ACCESS: &str = "The archive is checked and then read in place: nothing is decoded.";
 
-impl Suite for Serialization {
-    fn name(&self) -> &'static str {
-        "serialization"
-    }
+/// The suite.
+pub(crate) const SUITE: Suite = Suite {
+    name: "serialization",
+    about: "a message of the size of Catga's as JSON, in a compact form, and in one that is read in place",
+    parts: &[
+        SuitePart { name: "json", measure: |context, outcome| outcome.take(json(context)) },
+        SuitePart { name: "compact", measure: |context, outcome| outcome.take(compact(context)) },
+        SuitePart {
+            name: "zero-copy",
+            measure: |context, outcome| outcome.take(zero_copy(context)),
+        },
+    ],
+};
 
-    fn about(&self) -> &'static str {
-        "a message of the seed's size as JSON, in a compact form, and in one that is read in place"
-    }
+fn json(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    codecs(context, |bench| bench.codec("JSON", Json, JSON, Targets::default()).map(drop))
+}
 
-    fn parts(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
+fn compact(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    codecs(context, |bench| {
+        let encode = Targets::without_allocation(ENCODE_NS);
+        let bytes = bench.codec("compact", Compact, BINARY, encode)?;
+        let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken("view", "read"))?;
+        verify("view", "the content", view.content, &*bench.filing.content)?;
+        bench.decodes(
+            "compact, read in place by postcard",
+            (CodecWork::BinaryDecode, Targets::default(), BORROWED),
+            move |call| {
+                postcard::from_bytes::<FilingView<'_>>(black_box(&bytes))
+                    .map_or(0, |filing| black_box(&filing).touch(call))
+            },
+        );
+        Ok(())
+    })
+}
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Outcome, BenchError> {
-        let filing = &Filing::new();
-        let calls = context.sized(200_000, 1_000);
-        let mut bench = Bench { filing, calls, arms: Vec::new(), kinds: Vec::new() };
-        bench.all()?;
-        let Bench { arms, kinds, .. } = bench;
-        let measured = measure(context, "codecs", arms)?;
-        let mut outcome = Outcome::default();
-        for (arm, (work, targets, note)) in kinds.into_iter().enumerate() {
-            let rows = measured.rows(arm, Some(Work::Codec(work)), targets);
-            outcome.rows.extend(rows.into_iter().map(|row| row.footnote(note)));
-        }
-        if let Some(first) = outcome.rows.first_mut() {
-            *first = first.clone().footnote(MESSAGE).footnote(EITHER);
-        }
-        Ok(outcome)
+fn zero_copy(context: &mut Context<'_>) -> Result<Outcome, BenchError> {
+    codecs(context, |bench| {
+        let bytes = bench.codec("zero-copy", Archive, BINARY, Targets::default())?;
+        bench.decodes(
+            "zero-copy, validated access",
+            (CodecWork::BinaryDecode, Targets::without_allocation(DECODE_NS), ACCESS),
+            move |call| {
+                Archive.access::<Filing>(black_box(&bytes)).map_or(0, |filing| filing.touch(call))
+            },
+        );
+        Ok(())
+    })
+}
+
+/// The rows of the arms that `set_up` adds.
+fn codecs(
+    context: &mut Context<'_>,
+    set_up: impl FnOnce(&mut Bench<'_>) -> Result<(), BenchError>,
+) -> Result<Outcome, BenchError> {
+    let filing = &Filing::new();
+    let calls = context.sized(200_000, 1_000);
+    let mut bench = Bench { filing, calls, arms: Vec::new(), kinds: Vec::new() };
+    set_up(&mut bench)?;
+    let Bench { arms, kinds, .. } = bench;
+    let measured = measure(context, "codecs", arms)?;
+    let mut outcome = Outcome::default();
+    for (arm, (work, targets, note)) in kinds.into_iter().enumerate() {
+        let rows = measured.rows(arm, Some(Work::Codec(work)), targets);
+        outcome.rows.extend(rows.into_iter().map(|row| row.footnote(note)));
     }
+    if let Some(first) = outcome.rows.first_mut() {
+        *first = first.clone().footnote(MESSAGE).footnote(EITHER);
+    }
+    Ok(outcome)
 }
 
 /// Arms, and what is to be said of each.
@@ -165,31 +201,6 @@ impl<'a> Bench<'a> {
             },
         );
         Ok(bytes)
-    }
-
-    fn all(&mut self) -> Result<(), BenchError> {
-        self.codec("JSON", Json, JSON, Targets::default())?;
-        let encode = Targets::without_allocation(ENCODE_NS);
-        let bytes = self.codec("compact", Compact, BINARY, encode)?;
-        let view: FilingView<'_> = postcard::from_bytes(&bytes).map_err(broken("view", "read"))?;
-        verify("view", "the content", view.content, &*self.filing.content)?;
-        self.decodes(
-            "compact, read in place by postcard",
-            (CodecWork::BinaryDecode, Targets::default(), BORROWED),
-            move |call| {
-                postcard::from_bytes::<FilingView<'_>>(black_box(&bytes))
-                    .map_or(0, |filing| black_box(&filing).touch(call))
-            },
-        );
-        let bytes = self.codec("zero-copy", Archive, BINARY, Targets::default())?;
-        self.decodes(
-            "zero-copy, validated access",
-            (CodecWork::BinaryDecode, Targets::without_allocation(DECODE_NS), ACCESS),
-            move |call| {
-                Archive.access::<Filing>(black_box(&bytes)).map_or(0, |filing| filing.touch(call))
-            },
-        );
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Seeded randomness for the simulated members.
 
-use rialto_bench::workload::XorShift;
+use rialto_workload::XorShift;
 
 /// A generator whose whole sequence follows from its seed.
 pub(crate) struct Dice(XorShift);

@@ -13,7 +13,7 @@ use crate::error::BenchError;
 use crate::measure::Spread;
 use crate::references::{Metric, QueueWork, Work};
 use crate::report::{Case, Risk, Row, Transport, Unit};
-use crate::suite::Context;
+use crate::suite::{Context, Outcome};
 use client::{BATCH, OUTSTANDING, consume, produce, read};
 use nats::JetStream;
 use rialto_queue::Level;
@@ -65,13 +65,12 @@ fn made(case: &Case, metric: &str, spread: Spread, messages: &Messages, work: Qu
 }
 
 /// All rows.
-pub(super) fn measure(context: &mut Context<'_>) -> Result<Vec<Row>, BenchError> {
+pub(super) fn measure(context: &mut Context<'_>, outcome: &mut Outcome) {
     let count = context.sized(1_000_000, 2_500);
     let messages = Messages::new(Content::Noise, BYTES, count);
-    let mut rows = at_once(context, &messages, Way::Fetched)?;
-    rows.extend(at_once(context, &messages, Way::Pushed)?);
-    rows.extend(alone(context, &messages)?);
-    Ok(rows)
+    outcome.take(at_once(context, &messages, Way::Fetched));
+    outcome.take(at_once(context, &messages, Way::Pushed));
+    outcome.take(alone(context, &messages));
 }
 
 /// How messages come to the consumer.

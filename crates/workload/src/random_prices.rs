@@ -1,4 +1,4 @@
-//! The workload of the `production_safe` / `event_sourcing` report (seed 002), in two forms.
+//! The orders of perpetual-exchange's report on `production_safe` and `event_sourcing`, in two forms.
 //!
 //! Limit orders on one instrument into an empty book, no cancels. Order `i` (from 0) has id `i + 1`
 //! and user `(i mod 1000) + 1`; from `mt19937` seeded 42 come, in this order, its side, its price
@@ -51,7 +51,7 @@ impl Form {
 }
 
 /// The orders of a form, without end.
-pub fn orders(form: Form) -> impl Iterator<Item = Operation> {
+pub fn random_orders(form: Form) -> impl Iterator<Item = Operation> {
     let mut random = MersenneTwister::seeded(SEED);
     (0_u64..).map(move |position| {
         let side = if random.uniform(0.0, 1.0) < 0.5 { Side::Buy } else { Side::Sell };
@@ -71,9 +71,9 @@ pub fn orders(form: Form) -> impl Iterator<Item = Operation> {
 /// The first `count` orders of a form; the first thousand of them, or a tenth if that is fewer,
 /// warm up.
 #[must_use]
-pub fn seed002(form: Form, count: usize) -> Workload {
-    let name = format!("002 {}, {count} orders", form.letter());
-    Workload::new(name, (count / 10).min(1_000), orders(form).take(count).collect())
+pub fn random_prices(form: Form, count: usize) -> Workload {
+    let name = format!("random prices {}, {count} orders", form.letter());
+    Workload::new(name, (count / 10).min(1_000), random_orders(form).take(count).collect())
 }
 
 #[cfg(test)]
@@ -85,7 +85,8 @@ mod tests {
     fn draws_side_then_price_then_quantity() {
         let mut random = MersenneTwister::seeded(42);
         let draws: Vec<f64> = (0..3).map(|_| random.next_double()).collect();
-        let Some(Operation::Place { side, price, quantity, user, id, .. }) = orders(Form::A).next()
+        let Some(Operation::Place { side, price, quantity, user, id, .. }) =
+            random_orders(Form::A).next()
         else {
             panic!("the first operation places an order");
         };
@@ -99,7 +100,7 @@ mod tests {
     fn the_first_50_000_orders_are_those_that_libstdcpp_draws() {
         // The digest was taken of a C++ program with std::mt19937 and uniform_real_distribution.
         let mut digest = FillDigest::new();
-        for operation in orders(Form::A).take(50_000) {
+        for operation in random_orders(Form::A).take(50_000) {
             if let Operation::Place { id, side, price, quantity, .. } = operation {
                 digest.fill(id, OrderId(side as u64), price, quantity);
             }
@@ -109,15 +110,15 @@ mod tests {
 
     #[test]
     fn the_resting_form_never_trades_and_the_other_mostly_does() {
-        let resting = seed002(Form::B, 5_000).expected;
+        let resting = random_prices(Form::B, 5_000).expected;
         assert_eq!((resting.tally.trades, resting.standing.resting()), (0, 5_000));
-        let crossing = seed002(Form::A, 5_000).expected;
+        let crossing = random_prices(Form::A, 5_000).expected;
         assert!(crossing.tally.trades > 2_500, "{} trades", crossing.tally.trades);
     }
 
     #[test]
     fn users_go_round() {
-        let users: Vec<u32> = orders(Form::A)
+        let users: Vec<u32> = random_orders(Form::A)
             .skip(998)
             .take(4)
             .map(|operation| match operation {

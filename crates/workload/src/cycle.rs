@@ -9,9 +9,9 @@ use rialto_model::{Command, OrderId, OrderRef};
 /// exchange-core's mix, and behind it the cancels of all that still rests. The next round is the
 /// same with other order ids.
 #[derive(Clone, Debug)]
-pub(crate) struct Cycle {
+pub struct Cycle {
     /// One round, as operations on an empty book.
-    pub(crate) round: Workload,
+    pub round: Workload,
     commands: Vec<Command>,
     placed: u64,
     rounds: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Cycle {
 
 impl Cycle {
     /// Rounds of about so many commands each.
-    pub(crate) fn of_mix(seed: u64, resting: usize, commands_each: usize) -> Cycle {
+    pub fn of_mix(seed: u64, resting: usize, commands_each: usize) -> Cycle {
         let mix = exchange_core_mix(seed, resting, commands_each);
         let mut operations = mix.operations;
         operations.extend(still_resting(&operations));
@@ -31,24 +31,24 @@ impl Cycle {
     }
 
     /// What must stand before the first round.
-    pub(crate) fn opening(&self) -> Vec<Command> {
+    pub fn opening(&self) -> Vec<Command> {
         opening(&self.round)
     }
 
     /// Commands of a round.
-    pub(crate) fn len(&self) -> u64 {
+    pub fn commands_per_round(&self) -> u64 {
         self.commands.len() as u64
     }
 
     /// The commands of the next round.
-    pub(crate) fn next_round(&mut self) -> impl Iterator<Item = Command> + '_ {
+    pub fn next_round(&mut self) -> impl Iterator<Item = Command> + '_ {
         let by = self.rounds * self.placed;
         self.rounds += 1;
         self.commands.iter().map(move |command| shifted(*command, by))
     }
 
     /// Trades and their quantity over some rounds; their digest is of one round only.
-    pub(crate) fn trades(&self, rounds: u64) -> (u64, i128) {
+    pub fn trades(&self, rounds: u64) -> (u64, i128) {
         let Tally { trades, traded_quantity, .. } = self.round.expected.tally;
         (trades * rounds, traded_quantity * i128::from(rounds))
     }
@@ -80,33 +80,5 @@ fn shifted(command: Command, by: u64) -> Command {
             Command::Amend(amend)
         }
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::drive::{EventTally, standing};
-    use crate::workload::ENGINE;
-    use rialto_core::{Core, CoreConfig};
-    use rialto_model::{Seq, Timestamp};
-
-    #[test]
-    fn three_rounds_trade_three_times_as_much_and_leave_nothing() {
-        let mut cycle = Cycle::of_mix(1, 50, 1_000);
-        let mut core = Core::new(CoreConfig::new(ENGINE));
-        let mut events = EventTally::default();
-        let mut all = cycle.opening();
-        for _ in 0..3 {
-            all.extend(cycle.next_round());
-        }
-        for (seq, command) in (1..).zip(all) {
-            let outcome = core.apply(Seq(seq), Timestamp(1), &command, &mut events);
-            assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
-        }
-        let Tally { trades, traded_quantity, .. } = events.tally;
-        assert_eq!((trades, traded_quantity), cycle.trades(3));
-        assert!(trades > 0);
-        assert_eq!(standing(&core).resting(), 0);
     }
 }

@@ -1,8 +1,8 @@
 //! Makes a stream from a seed, byte for byte as the generator that the peers were measured with.
 
 use super::{Header, Kind, Record, Stream};
-use crate::workload::random::XorShift;
-use crate::workload::reference::{Fill, ReferenceBook, Tally};
+use crate::random::XorShift;
+use crate::reference::{Fill, ReferenceBook, Tally};
 use rialto_model::{OrderId, Price, Side};
 use std::collections::HashMap;
 

@@ -9,11 +9,11 @@ use rialto_model::{
 };
 
 /// The engine that the commands are for: its number is part of every order id.
-pub(crate) const ENGINE: EngineId = EngineId(1);
+pub const ENGINE: EngineId = EngineId(1);
 /// The instrument that all orders are of.
-pub(crate) const INSTRUMENT: InstrumentId = InstrumentId(1);
+pub const INSTRUMENT: InstrumentId = InstrumentId(1);
 /// What the fees are, for the report.
-pub(crate) const FEES: &str =
+pub const FEES: &str =
     "Fees: maker 0.01 %, taker 0.02 %, on both sides of every trade. Self-trades are allowed.";
 
 const MAKER_FEE_PPM: i32 = 100;
@@ -30,7 +30,7 @@ pub(crate) fn order_id(id: OrderId) -> OrderId {
 
 /// A trade of the venue as a fill of the workload.
 #[inline]
-pub(crate) fn fill_of(trade: &Trade) -> Fill {
+pub fn fill_of(trade: &Trade) -> Fill {
     Fill {
         maker: OrderId(trade.maker_order.counter()),
         taker: OrderId(trade.taker_order.counter()),
@@ -166,34 +166,4 @@ fn place(
         time_in_force,
         ..NewOrder::limit(account, INSTRUMENT, side, quantity, price)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{exchange_core_mix, obw};
-    use super::*;
-    use crate::drive::{EventTally, standing};
-    use rialto_core::{Core, CoreConfig};
-    use rialto_model::Seq;
-    use rialto_model::Timestamp;
-
-    /// Has a core do the commands of a workload and compares where it comes to.
-    fn core_agrees_on(workload: &Workload) {
-        let mut core = Core::new(CoreConfig::new(ENGINE));
-        let mut events = EventTally::default();
-        let all = opening(workload).into_iter().chain(commands(workload));
-        for (seq, command) in (1..).zip(all) {
-            let outcome = core.apply(Seq(seq), Timestamp(seq), &command, &mut events);
-            assert!(!outcome.is_rejected(), "{command:?}: {outcome:?}");
-        }
-        assert_eq!(events.tally, workload.expected.tally);
-        assert_eq!(standing(&core), workload.expected.standing);
-        core.check().expect("every invariant holds");
-    }
-
-    #[test]
-    fn a_core_comes_to_the_totals_of_the_workload() {
-        core_agrees_on(&exchange_core_mix(1, 100, 5_000));
-        core_agrees_on(&obw::generate(1, 100, 5_000).workload());
-    }
 }

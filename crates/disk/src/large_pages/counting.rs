@@ -1,17 +1,17 @@
-//! Counts allocations and their bytes, for the rows that say what an order or a call costs.
+//! Counts allocations and their bytes, for measurements of what an order or a call costs.
 //!
-//! Only a program can choose its allocator. One that makes this its own gets the row:
+//! Only a program can choose its allocator. One that makes this its own can ask:
 //!
 //! ```
-//! use rialto_bench::CountingAllocator;
+//! use rialto_disk::CountingAllocator;
 //!
 //! #[global_allocator]
 //! static ALLOCATOR: CountingAllocator = CountingAllocator;
 //!
-//! assert!(rialto_bench::allocations_of(|| drop(Box::new(7_u64))).is_some_and(|count| count > 0));
+//! assert!(rialto_disk::allocations_of(|| drop(Box::new(7_u64))).is_some_and(|count| count > 0));
 //! ```
 
-use rialto_disk::LargePages;
+use super::LargePages;
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -44,22 +44,28 @@ fn count(bytes: usize) {
 // SAFETY: every call goes to the other allocator unchanged. Counting allocates nothing: the
 // cell is a constant and needs no destructor.
 unsafe impl GlobalAlloc for CountingAllocator {
+    #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
+        // SAFETY: the caller keeps the contract, which is the same.
         unsafe { LargePages.alloc(layout) }
     }
 
+    #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
+        // SAFETY: the caller keeps the contract, which is the same.
         unsafe { LargePages.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract, which is the same.
         unsafe { LargePages.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
+        // SAFETY: the caller keeps the contract, which is the same.
         unsafe { LargePages.realloc(memory, layout, size) }
     }
 }

@@ -1,0 +1,158 @@
+//! What a schedule comes to on this machine with next to nothing between its two ends.
+
+use super::disk_sync::OverwrittenFile;
+use crate::error::{BenchError, broken, verify};
+use crate::measure::{Clock, Latencies, Pace, exact_sleeps};
+use crate::report::{Case, Row, Unit};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// A message of the control: its position, and as many bytes as the message it stands for.
+type Carried = (u64, Vec<u8>);
+
+/// The schedule of a measurement.
+#[derive(Clone, Copy)]
+pub(crate) struct Schedule {
+    pub(crate) per_second: u64,
+    pub(crate) count: u64,
+    /// Arrivals that are not counted.
+    pub(crate) warm_up: u64,
+    /// Bytes of an arrival.
+    pub(crate) bytes: usize,
+}
+
+/// From the schedule through a channel to another thread, and with a directory through a thread
+/// in between that writes everything that has come to a file there, synchronously. Every thread
+/// sleeps whenever it has nothing to do.
+pub(crate) fn control(
+    case: &str,
+    schedule: Schedule,
+    directory: Option<&Path>,
+) -> Result<Latencies, BenchError> {
+    let file = directory.map(|directory| OverwrittenFile::create(case, directory, 1 << 20));
+    let file = file.transpose()?;
+    let (sender, arrived) = channel::<Carried>();
+    let (written, received) = channel::<Carried>();
+    let clock = Clock::start();
+    let mut pace = Pace::new(clock, schedule.per_second, schedule.count);
+    let planned = pace.clone();
+    let (latencies, ends) = std::thread::scope(|scope| {
+        let sending = scope.spawn(move || send(case, &mut pace, schedule.bytes, &sender));
+        let (arrived, writing) = match file {
+            None => (arrived, None),
+            Some(file) => {
+                (received, Some(scope.spawn(move || write(case, &file, &arrived, &written))))
+            }
+        };
+        let mut latencies = Latencies::new();
+        let mut count = 0;
+        for (position, bytes) in arrived {
+            let now = clock.now_ns();
+            count += u64::from(bytes.len() == schedule.bytes);
+            if position >= schedule.warm_up {
+                latencies.record(now.saturating_sub(planned.scheduled_ns(position)));
+            }
+        }
+        let verified = verify(case, "messages of the control", count, schedule.count);
+        let threads = [Some(sending), writing].into_iter().flatten();
+        let ends = threads
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (latencies, ends.chain([verified]).collect::<Result<(), BenchError>>())
+    });
+    ends.map(|()| latencies)
+}
+
+fn send(
+    case: &str,
+    pace: &mut Pace,
+    bytes: usize,
+    sender: &Sender<Carried>,
+) -> Result<(), BenchError> {
+    exact_sleeps().map_err(broken(case, "have exact sleeps"))?;
+    while let Some(due) = pace.due() {
+        for position in due {
+            // The receiver counts; a send that fails is missing there.
+            let _ = sender.send((position, vec![0; bytes]));
+        }
+    }
+    Ok(())
+}
+
+fn write(
+    case: &str,
+    file: &OverwrittenFile,
+    arrived: &Receiver<Carried>,
+    written: &Sender<Carried>,
+) -> Result<(), BenchError> {
+    while let Ok(first) = arrived.recv() {
+        let group: Vec<Carried> = std::iter::once(first).chain(arrived.try_iter()).collect();
+        file.write(case, group.iter().map(|(_, bytes)| bytes.len()).sum())?;
+        for message in group {
+            let _ = written.send(message);
+        }
+    }
+    Ok(())
+}
+
+/// How much worse than the control's a p99 may be.
+const P99_OVER_CONTROL: f64 = 1.5;
+
+const CONTROL: &str = "The same schedule in turn with the row, with nothing but a channel between \
+    the ends.";
+const CONTROL_WRITER: &str = "The same schedule in turn with the row, with nothing but a channel \
+    between the ends and a thread that writes all that has come synchronously, over space written \
+    before.";
+const OVER: &str = "Of runs right after each other. What the machine does to both of them is no \
+    property of either.";
+
+/// The rows of a control, and over it the p99 of what ran in turn with it.
+pub(crate) fn control_rows(
+    case: &Case,
+    level: &str,
+    passes: &[(&Latencies, &Latencies)],
+    is_written: bool,
+) -> Vec<Row> {
+    let spread = |value: &dyn Fn(&(&Latencies, &Latencies)) -> f64| {
+        let values: Vec<f64> = passes.iter().map(value).collect();
+        crate::measure::Spread::of(&values).expect("at least one pass was made")
+    };
+    let counted = passes[0].1.count();
+    let names = passes[0].1.percentiles().named().map(|(name, _)| name);
+    let mut rows: Vec<Row> = (0..)
+        .zip(names)
+        .map(|(at, name): (usize, _)| {
+            let of = spread(&|(_, control)| control.percentiles().named()[at].1 as f64);
+            Row::of_spread(case, format!("latency {name}, control"), of, Unit::Nanoseconds)
+                .level(level)
+                .check("arrivals_counted", counted)
+                .footnote(if is_written { CONTROL_WRITER } else { CONTROL })
+        })
+        .collect();
+    let over = spread(&|(ours, control)| {
+        ours.percentiles().p99 as f64 / control.percentiles().p99.max(1) as f64
+    });
+    rows.push(
+        Row::of_spread(case, "latency p99 over the control's", over, Unit::Slowdown)
+            .level(level)
+            .check("arrivals_counted", counted)
+            .target(P99_OVER_CONTROL)
+            .footnote(OVER),
+    );
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_arrival_reaches_the_other_end_with_and_without_a_disk() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let schedule = Schedule { per_second: 50_000, count: 600, warm_up: 100, bytes: 1_024 };
+        for directory in [None, Some(home.path())] {
+            let latencies = control("test", schedule, directory).expect("the control runs");
+            assert_eq!(latencies.count(), 500);
+        }
+        assert_eq!(std::fs::read_dir(home.path()).expect("it is there").count(), 0);
+    }
+}
