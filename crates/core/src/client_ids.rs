@@ -1,7 +1,7 @@
 //! The memory of client order ids: who entered what under which name, the first answer to it, and
 //! how it ended.
 //!
-//! An account's last so many orders entered with a client order id are its window. An order that
+//! The last orders of an account that were entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
 
 use crate::holders::Holders;

@@ -82,7 +82,7 @@
 //! else is refused as `ReferenceConflict`. Holding the same again while it is held is answered as
 //! `Repeated`; so is settling what is settled and releasing what is released. Settling what is
 //! released, or holding it again, is refused as `WithdrawalReleased`; releasing what is settled, or
-//! holding it again, as `WithdrawalSettled`: nobody is told that something is held that is not.
+//! holding it again, as `WithdrawalSettled`: no event says that something is held that is not.
 //! One that is held is never forgotten. Of those that have ended, those taken out at once
 //! included, the last `account_transfers_max` of each account are remembered; where they are more
 //! than `transfers_max` in all, the account that has most loses its oldest. What was remembered

@@ -31,7 +31,7 @@ pub(crate) struct Remembered {
     pub(crate) ended: Ended,
 }
 
-/// The last so many transfers of all accounts, oldest first, in a ring.
+/// The last transfers of all accounts, oldest first, in a ring.
 pub(crate) struct Transfers {
     ring: Vec<Remembered>,
     /// Where the oldest stands once the ring is full.

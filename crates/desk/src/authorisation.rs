@@ -1,4 +1,4 @@
-//! Whoever asks must be allowed to.
+//! Refuses senders who may not ask.
 
 use crate::{Forbidden, Grant, Scope, SubmitBatch, ToEngine};
 use rialto_bus::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};

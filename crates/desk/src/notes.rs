@@ -1,4 +1,4 @@
-//! What the desk notes of commands and answers, for whoever takes notes of a request.
+//! What the desk adds to the record of a request: commands and answers.
 
 use crate::Answer;
 use rialto_bus::Context;

@@ -17,7 +17,7 @@ pub(crate) struct Market {
     /// Whether it stands in the list of instruments where something happened.
     pub(crate) touched: bool,
     pub(crate) ticker_changed: bool,
-    /// The best levels as subscribers were last told.
+    /// The best levels as last published.
     pub(crate) best_told: (Option<PriceLevel>, Option<PriceLevel>),
 }
 

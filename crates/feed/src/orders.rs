@@ -186,7 +186,7 @@ impl Orders {
         slot
     }
 
-    /// Notes that an order changed, so that it is told once at the end of the command.
+    /// Notes that an order changed, so that it is published once at the end of the command.
     pub(crate) fn touch(&mut self, slot: u32, at: Moment) {
         let order = &mut self.slab[slot as usize];
         order.updated = at;

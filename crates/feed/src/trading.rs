@@ -225,7 +225,7 @@ impl Feed {
     /// Moves `amount` from available to reserved.
     fn reserve(&mut self, at: Moment, index: usize, account: u32, side: Side, amount: Amount) {
         let spec = &self.markets[index].instrument.spec;
-        // Without risk nothing is reserved; then the balance is not even told to have changed.
+        // Without risk nothing is reserved; then the balance is not even marked as changed.
         if spec.rules.risk {
             let currency = pledged(side, spec.base, spec.quote);
             self.accounts.post(account, currency, -amount.0, amount.0, at.seq);

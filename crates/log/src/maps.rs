@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// logs can share one; clones do.
 ///
 /// Beyond the number that it keeps, a segment stays mapped only as long as a reader is in it or
-/// somebody holds records of it.
+/// a caller holds records of it.
 #[derive(Clone, Debug)]
 pub struct Maps {
     shared: Arc<Shared>,

@@ -25,7 +25,7 @@ pub(crate) struct Segment {
     index: Mutex<Vec<Mark>>,
     /// Whether a later segment follows and nobody writes to this one or cuts it any more, ever.
     finished: AtomicBool,
-    /// Its mapping, if somebody reads through one.
+    /// Its mapping, if a reader has one.
     pub(crate) slot: Arc<Slot>,
     pins: AtomicUsize,
 }

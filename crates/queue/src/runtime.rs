@@ -191,7 +191,7 @@ impl Runtime {
     }
 
     /// Opens a log again that was open before in this process, or was found at rest. What is behind
-    /// `reached` is cut: nobody was told that it was written.
+    /// `reached` is cut: no caller was told that it was written.
     pub(crate) fn resume_log(
         &self,
         place: &LogPlace,
@@ -206,7 +206,7 @@ impl Runtime {
         Ok(writer)
     }
 
-    /// Whether a log makes its next files of those that retention drops.
+    /// Whether a log recycles the files that retention drops.
     pub(crate) fn recycles(&self, segment_bytes: u64, space: Space) -> bool {
         space == Space::Zeroed && self.spare_files.takes(segment_bytes)
     }
@@ -243,7 +243,7 @@ impl Runtime {
         self.bell.notify_one();
     }
 
-    /// Whether nothing waits to be done.
+    /// Whether no work waits.
     pub(crate) fn has_no_work(&self) -> bool {
         self.agenda().work.is_empty()
     }
@@ -285,7 +285,7 @@ impl Runtime {
         None
     }
 
-    /// From here on nobody does the work but those who wait for it.
+    /// From here on only its waiters do the work.
     pub(crate) fn drive(&self, core: &Arc<SharedQueue>) {
         let _ = self.driven.set(Arc::downgrade(core));
     }

@@ -104,7 +104,7 @@ impl Transaction {
     /// What was only about topics in memory is forgotten with them.
     ///
     /// Give it before anything else. If it was committed before, nothing that is added is looked at,
-    /// so that whoever sends it again hears of it though its topics or groups are gone by now.
+    /// so that a repetition gets the answer though its topics or groups are gone by now.
     pub fn numbered(&mut self, producer: &str, number: u64) -> Result<&mut Self, QueueError> {
         if !(1..=TRANSACTION_PRODUCER_BYTES_MAX).contains(&producer.len()) {
             return Err(QueueError::TransactionProducer { bytes: producer.len() });

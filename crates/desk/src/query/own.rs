@@ -224,7 +224,7 @@ impl Question for GetBalances {
     }
 }
 
-/// The accounts of a member, by id; for whoever runs the venue.
+/// The accounts of a member, by id; for operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAccounts {
     /// Whose.

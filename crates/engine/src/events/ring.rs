@@ -27,7 +27,7 @@ pub(crate) enum RingLookup {
 }
 
 impl EventRing {
-    /// A ring of so many groups, at least two: one may not be in the event log yet.
+    /// A ring of `capacity` groups, at least two: one may not be in the event log yet.
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2);
         Self {

@@ -29,7 +29,7 @@ pub enum SnapshotFileError {
     /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The bytes are not those that were written.
+    /// The bytes differ from the ones written.
     #[error("{} is damaged at offset {offset}: {what}", file.display())]
     Damaged {
         /// The file.

@@ -37,7 +37,7 @@ pub struct Flows {
     threads: Arc<Threads>,
 }
 
-/// A run that somebody asked for.
+/// A run that was asked for.
 pub(crate) enum Target {
     /// It is under way here.
     Live(Arc<Run>),
@@ -178,7 +178,7 @@ impl Drop for Threads {
 }
 
 impl Inner {
-    /// Ends all executions, and tells those who wait for them.
+    /// Ends all executions, and wakes their waiters.
     fn stop(&self) {
         self.services.stopped.store(true, Ordering::Release);
         self.stopping.store(true, Ordering::Release);

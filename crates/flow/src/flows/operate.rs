@@ -1,4 +1,4 @@
-//! What operators do with runs: list them, look at them, and help those that stand still.
+//! What operators do with runs: list them, look at them, and help parked ones.
 
 use super::{Confirmation, Flows, Inner, lock};
 use crate::FlowId;
@@ -48,7 +48,7 @@ impl Flows {
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Ends a stuck run as failed or cancelled: somebody has undone by hand what it could not.
+    /// Ends a stuck run as failed or cancelled: an operator has undone by hand what it could not.
     pub fn give_up(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().give_up(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))

@@ -1,4 +1,4 @@
-//! The runs that somebody has woken.
+//! The runs that are ready to be polled.
 
 use crate::run::Run;
 use std::collections::VecDeque;

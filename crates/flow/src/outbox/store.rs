@@ -1,4 +1,4 @@
-//! Where messages lie until they leave, and how those that have come are told apart.
+//! Stores of messages to be forwarded, and of marks that recognise duplicates.
 
 use crate::Timestamp;
 use crate::store::{

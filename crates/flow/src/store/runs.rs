@@ -55,7 +55,7 @@ impl Run {
         &self.bytes[self.input_len as usize..]
     }
 
-    /// Whether somebody must look: such a run is kept until somebody has.
+    /// Whether an operator must look: such a run is kept until one has.
     pub(super) fn is_stuck(&self) -> bool {
         self.ended.is_some_and(|end| end.outcome == Outcome::Stuck)
     }

@@ -61,7 +61,7 @@ impl Count for AtomicU64 {
 
     #[inline]
     fn add_alone(&self) {
-        // Released, so that whoever sees that nothing is under way sees what was done by what was.
+        // Released, so that a thread that sees no operation under way sees the effects of all of them.
         self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -85,7 +85,7 @@ impl Flag for AtomicBool {
     }
 }
 
-/// How often somebody went in and out by one shard. They may go in by one and out by another.
+/// Entries and exits by one shard. An operation may enter by one and leave by another.
 #[derive(Debug, Default)]
 // Two lines each, because the processor fetches the neighbour of a line with it.
 #[repr(align(128))]
@@ -172,7 +172,7 @@ impl<M: Memory, const N: usize> Gate<M, N> {
         self.is_closed.set();
     }
 
-    /// Makes certain that what went in before is seen by whoever counts after this.
+    /// Makes certain that a thread that counts after this sees the entries before it.
     pub(super) fn after_closing() {
         M::heavy_fence();
     }

@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 4] = *b"RGRP";
 
-/// The bytes of a group header that belong to whoever writes the log.
+/// The bytes of a group header that belong to the writer of the log.
 pub const CALLER_BYTES: usize = 40;
 
 /// The length of a group's header; the body follows at once.

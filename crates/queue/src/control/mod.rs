@@ -455,7 +455,7 @@ impl Control {
 
     /// Writes a checkpoint now, of a log that is begun anew if it had failed.
     pub(crate) fn checkpoint(&self, told: &impl ControlHost) -> Result<(), QueueError> {
-        // Whoever holds the gate to read may wait for the store.
+        // A thread that holds the gate to read may wait for the store.
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         let mut store = lock(&self.store);
         match self.failure() {

@@ -98,7 +98,7 @@ impl Deadlines {
         }
     }
 
-    /// Until when a message rests that was told to. It says nothing of one that was delivered since.
+    /// Until when a message is delayed. It says nothing of one that was delivered since.
     pub(crate) fn rests(&self, id: MessageId) -> Option<Timestamp> {
         self.rests.get(&id).copied()
     }

@@ -4,7 +4,7 @@ use crate::message::MessageId;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Which keys are being worked on. Keys are told apart by a hash of 64 bits: two that share one wait
+/// Which keys are being worked on. Keys are distinguished by a hash of 64 bits: two that share one wait
 /// for each other needlessly, and nothing worse.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl SharedQueue {
-    /// Has the control log told, durably, and waits for it on this thread.
+    /// Writes to the control log, durably, and blocks until that is done.
     pub(crate) fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         control.note(record)?;
@@ -62,7 +62,7 @@ impl SharedQueue {
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
-        // Of a log that nobody has mounted, nothing goes but the groups.
+        // Of a log that is not mounted, nothing goes but the groups.
         if !topic.mounting.as_ref().is_some_and(Mounting::is_absent) {
             topic.check_own()?;
         }
@@ -144,7 +144,7 @@ impl SharedQueue {
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
         topic.add_group(&group);
-        // If it is the only one, and does not begin with the oldest, those before have nobody left.
+        // If it is the only one, and does not begin with the oldest, those before have no user left.
         topic.release_done();
         Ok(group)
     }

@@ -125,7 +125,7 @@ impl SharedQueue {
         lock(&self.numbers)
     }
 
-    /// What a group did is to be told, sooner or later.
+    /// The progress of a group has to be written, sooner or later.
     #[inline]
     pub(crate) fn mark(&self, group: &Arc<Group>) {
         if let Some(control) = &self.control
@@ -141,7 +141,7 @@ impl SharedQueue {
         self.control.as_ref().map_or(Ok(()), Control::check)
     }
 
-    /// Does everything that can be done now, on this thread.
+    /// Does all work that is due, on this thread.
     pub(crate) fn step(&self) {
         self.tick();
         while let Some(work) = self.runtime.next_work(Some(Duration::ZERO)) {
@@ -166,7 +166,7 @@ impl SharedQueue {
         }
     }
 
-    /// Writes what the control log has to be told.
+    /// Writes what changed to the control log.
     pub(crate) fn control_step(&self) {
         let Some(control) = &self.control else { return };
         control.step(self);
@@ -300,7 +300,7 @@ impl SharedQueue {
         }
         self.control_step();
         for topic in self.topics() {
-            // Nothing is accepted any more that nobody would write.
+            // Nothing is accepted any more that would not be written.
             topic.end(End::Closed);
             topic.write();
             topic.check_writable()?;

@@ -47,7 +47,7 @@ struct Store {
     confirmed: u64,
     /// Whether the log holds descriptors.
     is_awake: bool,
-    /// Whether it was written since somebody wanted its descriptors.
+    /// Whether it was written since its descriptors were wanted.
     was_used: bool,
 }
 
@@ -144,14 +144,14 @@ impl Lane {
         let _ = self.segments.set(segments);
     }
 
-    /// Reads the log of somebody else, up to `visible`. To be called once.
+    /// Reads an external log, up to `visible`. To be called once.
     pub(crate) fn mount(&self, segments: Segments, visible: u64) {
         self.first.store(segments.first_seq(), Ordering::Release);
         self.visible.store(visible, Ordering::Release);
         let _ = self.segments.set(segments);
     }
 
-    /// Somebody else has written up to `seq`.
+    /// The external writer has written up to `seq`.
     #[inline]
     pub(crate) fn advance(&self, seq: u64) {
         if self.visible.fetch_max(seq, Ordering::AcqRel) < seq {
@@ -219,7 +219,7 @@ impl Lane {
     }
 
     /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where,
-    /// and does not keep them from being deleted: whoever holds it may rest for ever.
+    /// and does not keep them from being deleted: its holder may be idle for ever.
     pub(crate) fn read_from(
         &self,
         seq: u64,
@@ -393,7 +393,7 @@ impl Lane {
     }
 
     /// Syncs what was written and closes the files of the log until it is written again. False if
-    /// somebody is busy with it, or it was written since this was last asked.
+    /// it is in use, or it was written since this was last asked.
     pub(crate) fn release(&self) -> Result<bool, QueueError> {
         let Ok(mut store) = self.store.try_lock() else { return Ok(false) };
         let store = &mut *store;

@@ -61,7 +61,7 @@ pub(crate) struct Topic {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
     pub(crate) runtime: Arc<Runtime>,
-    /// How it is tied to a log that somebody else writes; nothing if it has its own.
+    /// How it is tied to an external log; nothing if it has its own.
     pub(crate) mounting: Option<Mounting>,
     /// One for each priority, and the last for delayed messages.
     pub(crate) lanes: Vec<Lane>,
@@ -74,7 +74,7 @@ pub(crate) struct Topic {
     meter: Mutex<Meter>,
     /// Producers who wait for room.
     room: Waiters,
-    /// Counts what makes room, for those who wait for it.
+    /// Counts what makes room, for its waiters.
     room_made: AtomicU64,
     /// When it was last known to be synced, in nanoseconds since 1970.
     flushed_at: AtomicU64,
@@ -149,7 +149,7 @@ impl Topic {
         self.mounting.as_ref().map_or(Form::Message, Mounting::form)
     }
 
-    /// Why nothing can be changed here but by whoever writes the log, if so.
+    /// Why only the writer of the log can change anything here, if so.
     pub(crate) fn check_own(&self) -> Result<(), QueueError> {
         match self.mounting {
             None => Ok(()),
@@ -219,7 +219,7 @@ impl Topic {
     fn estimated_bytes(&self, nth: usize, (first, end): (u64, u64), file_bytes: u64) -> u64 {
         let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
         while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
-            // Damage is told to those who read it.
+            // Readers of damaged messages get the error.
             let Ok(Step::Message(message)) = cursor.step(self) else { break };
             messages += 1;
             bytes += message.bytes() as u64;
@@ -318,7 +318,7 @@ impl Topic {
         }
     }
 
-    /// Nothing is published from here on, and all who wait are told.
+    /// Nothing is published from here on, and all waiters are woken.
     pub(crate) fn end(&self, end: End) {
         {
             let mut filling = self.filling();

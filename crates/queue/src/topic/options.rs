@@ -28,7 +28,7 @@ pub enum WhenFull {
     Block(Duration),
 }
 
-/// What becomes of a reader that is too slow. In any case it is told how much it missed, and
+/// What happens to a reader that is too slow. In any case it learns how much it missed, and
 /// publishers never wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -15,15 +15,15 @@ struct Last {
     heard: u64,
 }
 
-/// The last number of each producer in each lane. Lanes are told apart because a loss of power may
+/// The last number of each producer in each lane. Lanes are kept apart because a loss of power may
 /// take the tail of one and leave the other's. When there are too many, those that have not been heard
 /// of for longest are forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Producers {
     last: HashMap<(u8, u64), Last>,
     heard: u64,
-    /// The same, of messages that no loss of power can take: what may be told to the control log.
-    /// Were it told of others, a message that was lost would be refused as a duplicate when it is
+    /// The same, of messages that no loss of power can take: the control log may record these.
+    /// If it recorded others, a message that was lost would be refused as a duplicate when it is
     /// sent again.
     safe: HashMap<(u8, u64), u64>,
     /// Messages that are not known to be safe yet, in the order in which they were accepted.

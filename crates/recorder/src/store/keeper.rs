@@ -106,7 +106,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // If it has panicked, that was told where it happened.
+            // A panic was reported where it happened.
             let _ = thread.join();
         }
     }

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How many full groups may wait to be written; whoever then wants to add more writes them first.
+/// How many full groups may wait to be written; a thread that adds more then writes them first.
 const WAITING_GROUPS_MAX: usize = 4;
 
 /// Keeps runs and messages in a log of their changes.
@@ -176,7 +176,7 @@ impl Store for LogStore {
             return Ok(());
         }
         let files = &mut *lock(&self.files);
-        // Whoever held the lock may have written this along with their own.
+        // The last holder of the lock may have written this along with its own.
         if self.confirmed() >= through { Ok(()) } else { self.write_out(files) }
     }
 
