@@ -1,11 +1,10 @@
 //! How the venue decides, where the types of `rialto-model` do not say it.
 //!
 //! # Versions
-//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and
-//! never back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing.
-//! A core under an older version decides as the build that introduced it did, except that it can go
-//! on to a later version. Recorded journals of every version prove it
-//! (`crates/core/tests/rules_versions`).
+//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and never
+//! back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing. A core
+//! under an older version decides as the build that introduced it did, except that it can go on to a
+//! later version. Recorded journals of every version prove it (`crates/core/tests/rules_versions`).
 //!
 //! | What | Version 1 | Version 2 |
 //! |---|---|---|
@@ -69,11 +68,10 @@
 //!
 //! # Deposits
 //! A deposit is known by its account and reference until 30 days after its time, and refused as
-//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever
-//! that is. One that names no time is of the time of its command, and is known for 30 days from
-//! then; sent again later it is another deposit. The time is not compared: the same deposit with
-//! another time is a repeat as long as it is known. Where `deposits_max` are known, another is
-//! refused as `VenueFull`.
+//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever that
+//! is. One that names no time is of the time of its command, and is known for 30 days from then; sent
+//! again later it is another deposit. The time is not compared: the same deposit with another time is a
+//! repeat as long as it is known. Where `deposits_max` are known, another is refused as `VenueFull`.
 //!
 //! # Withdrawals that are held
 //! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
@@ -138,12 +136,11 @@
 //! be visited. A sweep that a command has finished is forgotten in its turn.
 //!
 //! # Expiry
-//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the
-//! dead: the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is
-//! refused as `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each
-//! as one of the 256; so does a post-only order that trades with nobody. A dead order has expired
-//! whatever ends it. Until it has left the book, it counts among the open orders and keeps its
-//! reserve.
+//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the dead:
+//! the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is refused as
+//! `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each as one
+//! of the 256; so does a post-only order that trades with nobody. A dead order has expired whatever
+//! ends it. Until it has left the book, it counts among the open orders and keeps its reserve.
 //!
 //! # Closing an instrument
 //! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no

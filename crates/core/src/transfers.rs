@@ -158,7 +158,6 @@ impl Core {
         before.or_else(withdrawal).or_else(deposit)
     }
 
-    /// Remembers a withdrawal that has ended.
     pub(crate) fn remember_withdrawal(&mut self, account: u32, ended: Remembered) {
         if self.rules_since(2) {
             self.ended_withdrawals.remember(account, self.seq, ended);

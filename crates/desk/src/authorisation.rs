@@ -6,8 +6,7 @@ use rialto_model::{AccountId, Command as EngineCommand};
 
 /// Lets a request pass only if the grant of its principal allows what it needs.
 ///
-/// A request without a principal does not pass: what the venue does by itself also says by which
-/// grant.
+/// A request without a principal does not pass: what the venue does by itself also says by which grant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Authorisation;
 

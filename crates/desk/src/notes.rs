@@ -44,7 +44,6 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
     }
 }
 
-/// What the engine answered.
 pub(crate) fn note_answer(answer: &Answer, cx: &Context<'_>) {
     if cx.trail_id() == 0 {
         return;

@@ -234,7 +234,6 @@ pub struct SubmitBatch {
 }
 
 impl Request for SubmitBatch {
-    /// What each came to.
     type Response = Vec<rialto_bus::Result<Answer>>;
     const NAME: &'static str = "submit_batch";
 }

@@ -17,9 +17,7 @@ enum Slot {
     /// Nobody uses it, or its user has not asked yet.
     #[default]
     Quiet,
-    /// Its user waits.
     Waiting(Waker),
-    /// The reply came.
     Arrived(Reply),
     /// Its user went away; the reply, when it comes, frees it.
     Abandoned,

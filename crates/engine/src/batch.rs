@@ -73,7 +73,6 @@ impl Batch {
             && self.events.reserve(EVENT_RECORD_BYTES_MAX).is_ok()
     }
 
-    /// Remembers when `commands` more commands were taken.
     pub(crate) fn stamp(&mut self, taken_at: Duration, commands: u64) {
         if self.stamps.len() < STAMPS_MAX {
             self.stamps.push((taken_at, commands));

@@ -316,7 +316,6 @@ impl Sequencer {
         (due != Timestamp::MAX).then(|| Duration::from_nanos(due.0.saturating_sub(now.0)))
     }
 
-    /// Closes the rings of producers that are gone.
     fn close_producers(&mut self) {
         self.producers.retain(|producer| {
             let over = producer.is_over();

@@ -126,7 +126,6 @@ pub struct MappedRecords {
 }
 
 impl MappedRecords {
-    /// `bytes` are a part of the mapping.
     pub(crate) fn new(map: &Arc<Mapped>, bytes: &[u8]) -> Self {
         let start = bytes.as_ptr() as usize - map.bytes.as_ptr() as usize;
         Self { map: map.clone(), range: start..start + bytes.len() }

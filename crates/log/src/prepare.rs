@@ -194,7 +194,6 @@ impl SegmentPreparer {
         }
     }
 
-    /// Makes a segment of a file in reserve.
     fn take_from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         let Some(path) = self.directory.reserve.take() else {
             return self.prepare()?.install(header);
@@ -263,7 +262,6 @@ pub(crate) struct ActiveSegment {
     files: Option<SegmentFiles>,
 }
 
-/// The open file of a segment that is written.
 pub(crate) struct SegmentFiles {
     /// Writes that need not be durable on return. With `synced` it is the same file twice: both are
     /// direct, or both are buffered.

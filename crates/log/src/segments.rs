@@ -168,9 +168,8 @@ pub struct Segments {
     shared: Arc<Shared>,
 }
 
-/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them
-/// sound.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them sound.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

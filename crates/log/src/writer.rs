@@ -349,7 +349,6 @@ impl Writer {
         self.durable_group + 1 < self.chain.next_group
     }
 
-    /// Stores a group that has been prepared.
     fn store(&mut self, group: &mut Group, commit: Commit) -> Result<(), WriteError> {
         let unsynced = self.has_unsynced();
         let (first_seq, records, caller) = (group.first_seq(), group.records(), group.caller());

@@ -54,7 +54,6 @@ impl MountedLog {
         copied.map(|(_, end)| *end).max().unwrap_or(0)
     }
 
-    /// The last epochs.
     fn epochs(&self) -> Vec<Epoch> {
         let mut epochs = self.truth().epochs();
         epochs.drain(..epochs.len().saturating_sub(EPOCHS_MAX));

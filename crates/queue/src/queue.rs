@@ -357,8 +357,7 @@ pub struct TopicStats {
     pub mounted: Option<bool>,
     /// How many messages it holds.
     pub messages: u64,
-    /// How many bytes they take, to a stretch of 256 KiB; of an external log, how
-    /// many its files take.
+    /// How many bytes they take, to a stretch of 256 KiB; of an external log, how many its files take.
     pub bytes: u64,
     /// How many messages are delayed.
     pub delayed: u64,

@@ -53,7 +53,6 @@ impl Meter {
         }
     }
 
-    /// The rate, where these are the counters now.
     pub(crate) fn rate(&self, now: Timestamp, messages: u64, bytes: u64) -> Rate {
         let since = self.samples.iter().rev().find(|sample| now.since(sample.at) >= RATE_WINDOW);
         let Some(since) = since.or(self.samples.front()) else { return Rate::default() };

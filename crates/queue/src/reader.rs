@@ -25,7 +25,7 @@ pub enum Read {
         messages: u64,
     },
     /// The reader is so far behind that it is spared messages for which there are later ones of the
-    /// same key ([`SlowReaderPolicy::Conflated`](crate::Overtaken::Conflated)). It does not come to them.
+    /// same key ([`SlowReaderPolicy::Conflated`](crate::SlowReaderPolicy::Conflated)). It does not come to them.
     Conflated {
         /// In which lane.
         lane: u8,
@@ -45,7 +45,7 @@ enum ReadStep {
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
 /// they were published. It has a place of its own, which is stored nowhere, and holds nothing back: a
 /// reader that is overtaken by retention, or falls far behind, learns how much it missed, and goes on
-/// as the topic says ([`SlowReaderPolicy`](crate::Overtaken)).
+/// as the topic says ([`SlowReaderPolicy`](crate::SlowReaderPolicy)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,

@@ -1,5 +1,4 @@
-//! Publishing on several topics and acknowledging messages of several groups, together or not at
-//! all.
+//! Publishing on several topics and acknowledging messages of several groups, together or not at all.
 
 use crate::consumer::Consumer;
 use crate::control::{Control, Finished, Moved, TRANSACTION_BYTES_MAX};

@@ -8,10 +8,10 @@
 //!
 //! ```
 //! use rialto_clock::{ManualClock, Timestamp};
-//! use rialto_recorder::{Bounds, Recorder, Sampling, Subject};
+//! use rialto_recorder::{RecorderBounds, Recorder, Sampling, Subject};
 //!
 //! let clock = ManualClock::new(Timestamp(0));
-//! let recorder = Recorder::new(Bounds::default(), Sampling::All, clock);
+//! let recorder = Recorder::new(RecorderBounds::default(), Sampling::All, clock);
 //! let recording = recorder.begin("withdrawal", Subject::default());
 //! recording.step("reserve");
 //! recording.fields(|fields| fields.unsigned("amount", 25));

@@ -26,7 +26,6 @@ pub(crate) struct LiveStep {
     at: Timestamp,
 }
 
-/// What few steps have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepNotes {
     step: StepId,
@@ -55,7 +54,6 @@ pub(crate) struct Live {
     steps_max: u32,
     pub(crate) steps_lost: u32,
     pub(crate) variables: Variables,
-    /// The last step.
     current: StepId,
 }
 

@@ -241,7 +241,7 @@ impl Record {
         self.variables.iter().filter(move |told| told.step == step)
     }
 
-    /// How many bytes its variables took, as [`RecorderBounds`](super::Bounds) count them.
+    /// How many bytes its variables took, as [`RecorderBounds`](super::RecorderBounds) count them.
     #[must_use]
     pub fn variable_bytes(&self) -> usize {
         self.variable_bytes as usize

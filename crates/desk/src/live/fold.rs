@@ -40,7 +40,6 @@ pub(super) struct Folder {
     reader: EventReader,
     /// What was read and is not folded yet.
     batches: VecDeque<EventBatch>,
-    /// Commands after this one are counted.
     count_after: Seq,
     /// When the thread has rested for what it published so far.
     rested: Instant,
@@ -54,7 +53,6 @@ enum FeedChange {
     Balance(BalanceView),
 }
 
-/// A command with private events of an account.
 struct PrivateEvents {
     seq: Seq,
     time: Timestamp,
@@ -209,7 +207,6 @@ impl Folder {
         Ok(round)
     }
 
-    /// Tells subscribers.
     fn tell(&self, round: &FoldRound, table: &Table) {
         let tell = TablePublisher { table, names: &self.shared.names() };
         // A listener that is cut off at a public change has then received all its private events.

@@ -172,8 +172,7 @@ impl Live {
         Ok(())
     }
 
-    /// The feed as it is now. The guard holds the feed back: take what is needed and
-    /// let go.
+    /// The feed as it is now. The guard holds the feed back: take what is needed and let go.
     pub fn read(&self) -> RwLockReadGuard<'_, Feed> {
         self.shared.read()
     }
@@ -202,8 +201,7 @@ impl Live {
         self.events.released().0.saturating_sub(self.seq().0)
     }
 
-    /// Waits until the feed has folded `seq`; `false` if it has not within `timeout`, or never
-    /// will.
+    /// Waits until the feed has folded `seq`; `false` if it has not within `timeout`, or never will.
     pub async fn wait_for(&self, seq: Seq, timeout: Duration) -> bool {
         let mut folded = self.shared.folded.subscribe();
         let reached = async {

@@ -21,7 +21,6 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The first `limit` rows.
     fn of(rows: impl Iterator<Item = T>, limit: usize) -> Page<T> {
         // One more than a page tells whether another follows.
         let mut rows: Vec<T> = rows.take(limit.saturating_add(1)).collect();

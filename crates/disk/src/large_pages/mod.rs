@@ -7,7 +7,6 @@ mod slab;
 pub use allocator::LargePages;
 pub(crate) use slab::Part;
 
-/// A large page.
 pub(crate) const LARGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Asks for large pages for the whole pages within memory that the caller has just been given. It is

@@ -11,7 +11,6 @@ use rialto_model::Seq;
 /// How many sequences a span has.
 pub(crate) const CHAIN_SPAN: u64 = 4_096;
 
-/// The value of a span.
 pub(crate) type ChainValue = [u8; 32];
 
 /// The chain up to some sequence.

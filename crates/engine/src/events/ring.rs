@@ -18,7 +18,6 @@ pub(crate) struct EventRing {
 
 /// What the ring has to say about a sequence.
 pub(crate) enum RingLookup {
-    /// It is in this block.
     Here(Arc<Block>),
     /// It has left the ring, or was never in it.
     Behind,

@@ -84,7 +84,6 @@ impl ProducerRings {
     }
 }
 
-/// A set of producers, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProducerSet([u64; PRODUCERS_MAX / 64]);
 

@@ -336,7 +336,6 @@ impl<'a> FlowContext<'a> {
         }
     }
 
-    /// Ends the run.
     pub(crate) fn end(&self, ending: Ending) {
         self.observe(Observed::Ended { ending: &ending });
         self.run.state().end(ending);

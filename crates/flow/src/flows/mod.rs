@@ -41,7 +41,6 @@ pub struct Flows {
 pub(crate) enum Target {
     /// It is under way here.
     Live(Arc<Run>),
-    /// It has ended.
     Ended(Ending),
 }
 

@@ -102,8 +102,7 @@ impl Inner {
         run.state().retried = false;
     }
 
-    /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone
-    /// for.
+    /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone for.
     fn reopen(&self, id: &FlowId) -> Result<(StoredRun, Ending, Ticket), FlowsError> {
         let stored = self.stored(id)?;
         let standing = |standing, advice| FlowsError::Standing { id: *id, standing, advice };

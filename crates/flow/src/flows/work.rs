@@ -29,7 +29,6 @@ const SPARE_MAX: usize = BATCH_MAX;
 /// One thread's part in the work.
 pub(super) struct Worker {
     inner: Arc<Inner>,
-    /// The runs of this round.
     batch: Vec<Arc<Run>>,
     /// Runs that this worker still has and polls again in the next round.
     again: Vec<Arc<Run>>,
@@ -345,7 +344,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Forgets a run that is over.
     fn forget(&self, run: &Run, timer: Option<Timestamp>) {
         lock(&self.live).remove(run.number);
         if let Some(at) = timer {

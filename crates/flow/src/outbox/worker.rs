@@ -212,7 +212,6 @@ fn settle(
     Ok(())
 }
 
-/// What has been counted.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) forwarded: AtomicU64,

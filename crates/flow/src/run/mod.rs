@@ -43,7 +43,6 @@ pub(crate) fn is_polling() -> bool {
     POLLING.get()
 }
 
-/// One run.
 pub(crate) struct Run {
     pub(crate) number: RunNumber,
     pub(crate) id: FlowId,

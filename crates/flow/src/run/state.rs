@@ -67,7 +67,6 @@ pub(crate) enum Replayed {
     Changed,
 }
 
-/// The state of a run that is under way.
 #[derive(Default)]
 pub(crate) struct RunState {
     /// The time of the current poll.
@@ -308,7 +307,6 @@ impl RunState {
         Ok(mark)
     }
 
-    /// The value that was recorded last, encoded.
     pub(crate) fn last_value(&self) -> &[u8] {
         &self.out[self.last_value..]
     }
@@ -341,7 +339,6 @@ impl RunState {
         self.sent_bytes += bytes;
     }
 
-    /// Ends the run.
     pub(crate) fn end(&mut self, ending: Ending) {
         let at = self.polled_at;
         self.ended = Some(End { at, outcome: ending.outcome() });

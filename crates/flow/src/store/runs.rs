@@ -28,7 +28,6 @@ impl RunNumber {
     }
 }
 
-/// One run.
 pub(super) struct Run {
     number: RunNumber,
     pub(super) id: FlowId,
@@ -61,7 +60,6 @@ impl Run {
     }
 }
 
-/// All runs.
 #[derive(Default)]
 pub(super) struct Runs {
     by_id: Index,
@@ -133,7 +131,6 @@ impl Runs {
         self.next = self.next.max(end.count());
     }
 
-    /// All numbers, in order.
     pub(super) fn numbers(&self) -> Vec<RunNumber> {
         let mut numbers: Vec<_> = self.all().map(|run| run.number).collect();
         numbers.sort_unstable();

@@ -135,8 +135,7 @@ impl<M: Memory, const N: usize> Gate<M, N> {
         }
     }
 
-    /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is
-    /// closed.
+    /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is closed.
     #[inline]
     pub(super) fn enter(&self, shard: usize) -> Result<(), Left> {
         match self.shards.get(shard) {
@@ -177,7 +176,6 @@ impl<M: Memory, const N: usize> Gate<M, N> {
         M::heavy_fence();
     }
 
-    /// How many are inside.
     pub(super) fn inside(&self) -> u64 {
         // Those who left first: whoever is seen to have left is then also seen to have entered, so
         // this may come out too high while somebody passes, and is never too low.

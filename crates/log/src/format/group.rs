@@ -31,7 +31,6 @@ pub(crate) const fn record_bytes(len: usize) -> usize {
     (RECORD_PREFIX_BYTES + len + 7) & !7
 }
 
-/// The header of a group, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupHeader {
     pub(crate) body_checksum: u32,

@@ -116,7 +116,6 @@ impl Sealer {
         self.prepared.form.key
     }
 
-    /// Whether it encrypts.
     pub(crate) fn encrypts(&self) -> bool {
         self.sealing.encryption.is_some()
     }

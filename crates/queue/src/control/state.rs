@@ -58,7 +58,6 @@ pub(crate) struct PastTransaction {
     pub(crate) is_new: bool,
 }
 
-/// The whole state.
 #[derive(Debug, Default)]
 pub(crate) struct ControlState {
     pub(crate) topics: BTreeMap<u32, TopicRecord>,

@@ -13,7 +13,6 @@ use rialto_clock::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// The state of a group.
 pub(crate) struct GroupState {
     pub(crate) options: GroupOptions,
     windows: Vec<Window>,
@@ -387,7 +386,6 @@ impl GroupState {
         }
     }
 
-    /// The transaction has been committed.
     pub(crate) fn committed(&mut self, id: MessageId) {
         self.counts.acked += 1;
         self.finish(id);

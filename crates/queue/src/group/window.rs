@@ -45,7 +45,6 @@ pub(crate) struct Range {
     pub(crate) last: u64,
 }
 
-/// The window of one lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// The group has acknowledged everything below.

@@ -58,7 +58,6 @@ impl SharedQueue {
         Ok(self.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Deletes a topic, its messages and its groups.
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
@@ -79,7 +78,6 @@ impl SharedQueue {
         self.remove_files(topic.id).and(closed)
     }
 
-    /// Removes the files of a topic that was deleted.
     pub(super) fn remove_files(&self, id: u32) -> Result<(), QueueError> {
         match (&self.dir, &self.runtime.disk) {
             (Some(dir), Some(disk)) => remove_topic_dir(disk.as_ref(), &topic_dir(dir, id)),

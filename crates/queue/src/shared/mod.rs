@@ -36,7 +36,6 @@ pub const GROUPS_MAX: usize = 10_000;
 /// How often retention is looked after.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
 
-/// A queue, as its handles and threads share it.
 pub(crate) struct SharedQueue {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) dir: Option<PathBuf>,
@@ -53,11 +52,10 @@ pub(crate) struct SharedQueue {
     last_flushed: AtomicU64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a topic has its lanes.
 pub(crate) fn topic_dir(dir: &std::path::Path, id: u32) -> PathBuf {
     dir.join("topics").join(format!("{id:06}"))
 }

@@ -82,7 +82,6 @@ impl TransactionNumbers {
         self.forget(&owner, forgotten.max(1));
     }
 
-    /// Forgets `count` producers of an owner.
     fn forget(&mut self, owner: &str, count: usize) {
         let Some(producers) = self.owners.get_mut(owner) else { return };
         let rank = |last: &Last| (last.kept.is_some(), last.heard);

@@ -5,19 +5,18 @@ use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::runtime::{LogPlace, Reached, Runtime};
 use crate::sabotage::Sabotage;
+use crate::shared::lock;
 use crate::waiting::Waiters;
 use rialto_log::{Commit, Group, Level, Maps, Reader, Segments, Writer};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
-/// Where a message is.
 pub(crate) enum MessageLocation {
     /// In memory, here.
     Batch(Arc<Batch>),
     /// It has been published, and only the open group of its topic holds it.
     Open,
-    /// On disk.
     Disk,
     /// There is none of this number yet that may be seen.
     Ahead,
@@ -79,10 +78,6 @@ pub(crate) struct Lane {
     pub(crate) confirmations: Waiters,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What writing led to.
 #[derive(Default)]
 pub(crate) struct Written {
@@ -94,7 +89,6 @@ pub(crate) struct Written {
     pub(crate) has_woken: bool,
 }
 
-/// What a lane is made with.
 pub(crate) struct LaneOptions {
     pub(crate) number: u8,
     pub(crate) level: Level,
@@ -198,7 +192,6 @@ impl Lane {
         }
     }
 
-    /// Where a message is.
     pub(crate) fn find(&self, seq: u64) -> MessageLocation {
         let first = self.first();
         if seq < first {
@@ -354,9 +347,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that
-    /// falls idle should, and has the log rest when it has been idle for long. To be called once a
-    /// second.
+    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that falls
+    /// idle should, and has the log rest when it has been idle for long. To be called once a second.
     pub(crate) fn rest_if_idle(&self) -> Result<(), QueueError> {
         let mut guard = lock(&self.store);
         let store = &mut *guard;

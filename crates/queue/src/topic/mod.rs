@@ -52,7 +52,6 @@ const SEGMENT_HEADER_BYTES: u64 = 4096;
 /// of its group and the rest of the last block, and the block of a proof of the end, left after it.
 const BESIDE_A_MESSAGE: u64 = 2 * BLOCK_BYTES as u64 + 256;
 
-/// The number of the lane of delayed messages.
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
 
 /// A topic, as all who use it share it.
@@ -85,7 +84,6 @@ pub(crate) struct Topic {
 /// than the first file.
 const FIRST_SEGMENT_BYTES: u64 = SEGMENT_BYTES_FOR_ANY_GROUP;
 
-/// Where a topic keeps a lane.
 pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
     if number == DELAYED_LANE {
         topic_dir.join("delayed")
@@ -178,7 +176,6 @@ impl Topic {
         self.meter().sample(now, messages, bytes);
     }
 
-    /// Which place in [`Topic::lanes`] a lane has.
     pub(crate) fn nth(&self, lane: u8) -> usize {
         if lane == DELAYED_LANE { self.lanes.len() - 1 } else { usize::from(lane) }
     }
@@ -233,7 +230,6 @@ impl Topic {
         estimate.clamp(least, file_bytes)
     }
 
-    /// When a message was published.
     pub(crate) fn published_at(
         &self,
         nth: usize,

@@ -30,7 +30,7 @@ const WAITING_GROUPS_MAX: usize = 4;
 /// One directory belongs to one process: a second one is refused when it opens it. Within the
 /// process any number of workers may share the store, each fenced off from the runs of the others.
 ///
-/// The state lives in memory, within [`StoreLimits`](super::Limits); the log is what it is rebuilt from.
+/// The state lives in memory, within [`StoreLimits`](super::StoreLimits); the log is what it is rebuilt from.
 /// When the log has grown to several times the state, [`Store::maintain`] writes the state anew,
 /// piece by piece, and deletes what lies before.
 pub struct LogStore {
