@@ -53,7 +53,7 @@ pub trait Trail: Send + Sync {
     /// The request has come to this step.
     fn step(&self, name: &'static str);
 
-    /// Something worth knowing at the step that was told last.
+    /// A note on the last step.
     fn note(&self, name: &'static str, value: &dyn std::fmt::Debug);
 
     /// The number under which the notes are found, so that notes of what is asked on the way can
@@ -72,7 +72,7 @@ pub struct Context<'a> {
     pub trace: TraceContext,
     /// The request's own id; zero is none.
     pub request_id: u64,
-    /// When nobody waits for the answer any more.
+    /// The deadline: the caller waits for the answer until then.
     pub deadline: Option<Instant>,
     /// The key under which a repetition of the request is known, if the caller gave one.
     pub idempotency_key: Option<&'a str>,
@@ -99,7 +99,7 @@ impl<'a> Context<'a> {
         Context { principal: Some(principal), ..self }
     }
 
-    /// The same context, with somebody who takes notes.
+    /// The same context, with a trail.
     #[must_use]
     pub fn with_trail(self, trail: &'a dyn Trail) -> Context<'a> {
         Context { trail: Some(trail), ..self }
@@ -111,13 +111,13 @@ impl<'a> Context<'a> {
         self.principal?.downcast_ref()
     }
 
-    /// The number under which whoever takes notes keeps them; zero if nobody does.
+    /// The number under which the trail keeps its notes; zero without a trail.
     #[must_use]
     pub fn trail_id(&self) -> u64 {
         self.trail.map_or(0, Trail::id)
     }
 
-    /// Tells whoever takes notes that the request has come to this step.
+    /// Notes on the trail that the request has come to this step.
     #[inline]
     pub fn step(&self, name: &'static str) {
         if let Some(trail) = self.trail {
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tells whoever takes notes something worth knowing.
+    /// Notes something on the trail.
     #[inline]
     pub fn note(&self, name: &'static str, value: &dyn std::fmt::Debug) {
         if let Some(trail) = self.trail {

@@ -23,16 +23,16 @@ impl Builder {
     /// - A type that handles several requests or events is made once, with `Default`, or was given
     ///   with [`Builder::give`].
     /// - **Behaviours are stated at the handler**: `#[handler(through = behaviours![…])]`. They are
-    ///   typed by the request, and whoever discovers does not know its type; so a pipeline for all
+    ///   typed by the request, and discovery does not know its type; so a pipeline for all
     ///   that is found cannot be stated here without hiding the request from it. Write a generic
     ///   function that returns your usual pipeline and name it at each handler; what its copies
     ///   share, such as a limit, is an [`Arc`] in a static.
-    /// - Handlers of events are told in the order of their files and lines, after those that were
+    /// - Handlers of events are called in the order of their files and lines, after those that were
     ///   registered before, each inside [`Isolated`].
     /// - A library that nobody names may be left out by the linker, with its handlers. Name it, be
     ///   it by `use it as _;`.
     ///
-    /// What is wrong is told by [`Builder::build`]: two handlers of one request with the place of
+    /// [`Builder::build`] reports what is wrong: two handlers of one request with the place of
     /// each, a request without one with the place of its derive and of this call.
     #[must_use]
     #[track_caller]
@@ -204,7 +204,7 @@ impl Finder {
         }
     }
 
-    /// Has events told to a handler.
+    /// Sends events to a handler.
     pub fn on<E: Event, H: EventHandler<E> + 'static>(
         &mut self,
         handler: Option<Arc<H>>,
@@ -215,7 +215,7 @@ impl Finder {
         }
     }
 
-    /// Has events told to a handler.
+    /// Sends events to a handler.
     pub fn on_now<E: Event, H: EventHandlerNow<E> + 'static>(
         &mut self,
         handler: Option<Arc<H>>,

@@ -173,7 +173,7 @@ pub trait Dispatch: Sized {
     /// Tells all handlers of an event.
     ///
     /// # Errors
-    /// Some handlers failed; all were told.
+    /// Some handlers failed; all were called.
     #[inline]
     fn publish<E: Event>(
         &self,
@@ -189,7 +189,7 @@ pub trait Dispatch: Sized {
     /// Tells all handlers of an event without a future.
     ///
     /// # Errors
-    /// Some handlers failed; all were told.
+    /// Some handlers failed; all were called.
     #[inline]
     fn publish_now<E: Event>(
         &self,
@@ -205,7 +205,7 @@ pub trait Dispatch: Sized {
     /// Tells all handlers of events, one event after the other, waiting for each.
     ///
     /// # Errors
-    /// Some handlers failed; all were told of every event.
+    /// Some handlers failed; all were called with every event.
     fn publish_batch<'e, E: Event>(
         &self,
         events: impl IntoIterator<Item = &'e E, IntoIter: Send> + Send,
@@ -226,7 +226,7 @@ pub trait Dispatch: Sized {
     /// Tells all handlers of events, one event after the other.
     ///
     /// # Errors
-    /// Some handlers failed; all were told of every event.
+    /// Some handlers failed; all were called with every event.
     #[inline]
     fn publish_batch_now<'e, E: Event>(
         &self,

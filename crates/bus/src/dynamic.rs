@@ -180,7 +180,7 @@ fn must_wait(name: &str) -> Error {
     Error::new(ErrorKind::Internal, "handler_waits", message)
 }
 
-/// Puts a [`Bus`] together. What is wrong with it is told by [`Builder::build`], all at once.
+/// Puts a [`Bus`] together. [`Builder::build`] reports all that is wrong with it, at once.
 #[derive(Default)]
 pub struct Builder {
     routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, CallSite)>,
@@ -254,7 +254,7 @@ impl Builder {
         self.wrong.push(wrong);
     }
 
-    /// Has every event of this type told to this handler as well. `name` stands in errors.
+    /// Sends every event of this type to this handler as well. Errors have the `name`.
     #[must_use]
     pub fn on<E: Event, H: EventHandler<E> + 'static>(
         self,
@@ -320,7 +320,7 @@ impl Builder {
         self.needed.push((request, gap));
     }
 
-    /// Takes the demand back: why the handler is missing has been told already.
+    /// Takes the demand back: the missing handler has been reported already.
     #[cfg(feature = "macros")]
     pub(crate) fn excuse(&mut self, request: TypeId) {
         self.needed.retain(|(needed, _)| *needed != request);

@@ -14,9 +14,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum ErrorKind {
     /// The request itself is wrong; sending it again cannot help.
     Invalid,
-    /// Nobody knows who asks.
+    /// The sender is unknown.
     Unauthenticated,
-    /// Whoever asks may not.
+    /// The sender may not ask this.
     Forbidden,
     /// What the request is about does not exist.
     NotFound,
@@ -179,7 +179,7 @@ impl StdError for Error {
     }
 }
 
-/// Which handlers of an event failed, each with its reason. The others were all told.
+/// Which handlers of an event failed, each with its reason. The others were all called.
 #[derive(Debug)]
 pub struct PublishError {
     pub(crate) failures: Vec<(&'static str, Error)>,

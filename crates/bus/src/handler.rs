@@ -1,4 +1,4 @@
-//! Who answers requests and is told of events.
+//! Handlers of requests and of events.
 
 use crate::{Context, Event, Request, Result};
 use std::future::Future;
@@ -63,13 +63,13 @@ impl<R: Request, H: HandlerNow<R>> HandlerNow<R> for std::sync::Arc<H> {
     }
 }
 
-/// Is told of events of one type, and may wait for something meanwhile.
+/// Handles events of one type, and may wait for something meanwhile.
 pub trait EventHandler<E: Event>: Send + Sync {
     /// Takes note of one event.
     fn on(&self, event: &E, cx: &Context<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Is told of events of one type, and takes note at once.
+/// Handles events of one type, without waiting.
 pub trait EventHandlerNow<E: Event>: Send + Sync {
     /// Takes note of one event.
     fn on_now(&self, event: &E, cx: &Context<'_>) -> Result<()>;

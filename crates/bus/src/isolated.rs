@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Turns a panic of the handler of an event inside it into an error of the kind
-/// [`Panicked`](crate::ErrorKind::Panicked), so that the handlers after it are told all the same.
+/// [`Panicked`](crate::ErrorKind::Panicked), so that the handlers after it are still called.
 ///
 /// It is to events what [`IsolatePanics`](crate::behaviour::IsolatePanics) is to requests.
 #[derive(Clone, Copy, Debug, Default)]

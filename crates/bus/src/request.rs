@@ -18,7 +18,7 @@ pub trait Command: Request {}
 /// A request that changes nothing, so that its answer may be cached and it may be repeated.
 pub trait Query: Request {}
 
-/// Something that has happened, told to any number of handlers.
+/// A fact, sent to any number of handlers.
 pub trait Event: Send + Sync + 'static {
     /// Its name in traces, metrics and errors: stable, in snake case.
     const NAME: &'static str;

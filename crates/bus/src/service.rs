@@ -72,7 +72,7 @@ pub struct Envelope<R> {
     pub trace: TraceContext,
     /// The request's own id; zero is none.
     pub request_id: u64,
-    /// When nobody waits for the answer any more.
+    /// The deadline: the caller waits for the answer until then.
     pub deadline: Option<Instant>,
     /// The key under which a repetition of the request is known, if the caller gave one.
     pub idempotency_key: Option<Box<str>>,

@@ -5,7 +5,7 @@
 /// Each group names the behaviours that its requests go through, outermost first, and its handlers
 /// with what they answer: `now` for a [`HandlerNow`](crate::HandlerNow), `later` for a
 /// [`Handler`](crate::Handler). A group with a handler that answers `now` has only behaviours that
-/// wait for nothing. `events` names listeners, and who of them is told of which event, in order.
+/// wait for nothing. `events` names listeners, and which of them receive which event, in order.
 ///
 /// What is asked `later` is a future in a future for each behaviour, and a part of every future that
 /// asks it. `boxed` instead of `later` puts it on the heap: one allocation for a request, after

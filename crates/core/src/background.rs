@@ -148,7 +148,6 @@ impl Background {
         None
     }
 
-    /// The sweep in a place.
     #[inline]
     pub(crate) fn sweep(&self, at: u32) -> &Sweep {
         &self.sweeps[at as usize]
@@ -228,7 +227,6 @@ impl Background {
         self.set_claim(at, scope, claim);
     }
 
-    /// Sets a claim as it is.
     pub(crate) fn set_claim(&mut self, at: u32, scope: Scope, claim: Claim) {
         let sweep = &mut self.sweeps[at as usize];
         if claim.laps > 0 {

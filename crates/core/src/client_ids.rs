@@ -1,7 +1,7 @@
 //! The memory of client order ids: who entered what under which name, the first answer to it, and
 //! how it ended.
 //!
-//! An account's last so many orders entered with a client order id are its window. An order that
+//! The last orders of an account that were entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
 
 use crate::holders::Holders;
@@ -21,7 +21,6 @@ const BLOCK_BITS: u32 = 8;
 pub(crate) struct Remembered {
     /// As entered.
     pub(crate) terms: NewOrder,
-    /// The first answer.
     pub(crate) answer: Outcome,
     /// The next younger entry in the account's window; also links the free entries.
     next: u32,
@@ -33,7 +32,6 @@ pub(crate) struct Remembered {
     pub(crate) end: Option<End>,
 }
 
-/// How an order ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     /// The command that ended it, and its time.
@@ -110,7 +108,6 @@ impl ClientIds {
         &mut self.blocks[(at >> BLOCK_BITS) as usize][(at & mask) as usize]
     }
 
-    /// The entry of an account's client order id.
     pub(crate) fn find(&self, account: rialto_model::AccountId, id: &ClientOrderId) -> Option<u32> {
         let tag = self.hasher.text(account, id);
         self.table.find(tag, |at| {

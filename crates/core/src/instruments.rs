@@ -185,7 +185,6 @@ impl Market {
         }
     }
 
-    /// The currency that an order of a side reserves.
     #[inline]
     pub(crate) fn reserved_currency(&self, side: Side) -> CurrencyId {
         match side {

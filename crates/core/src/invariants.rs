@@ -1,5 +1,5 @@
 //! Everything that must hold between two commands, checked from scratch. It walks all there is,
-//! so it is for tests, for `verify` and for whoever doubts.
+//! so it is for tests and for `verify`.
 
 use crate::Core;
 use crate::book::BookViolation;

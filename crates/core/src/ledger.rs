@@ -115,7 +115,6 @@ impl Ledger {
         self.balance_mut(account, currency).available.0 += amount.0;
     }
 
-    /// Posts the legs of one trade.
     #[inline]
     pub(crate) fn post_trade(&mut self, posting: &TradePosting) {
         let TradePosting { base, quote, notional, .. } = *posting;
@@ -142,7 +141,6 @@ impl Ledger {
     }
 }
 
-/// The legs of one trade.
 pub(crate) struct TradePosting {
     pub(crate) buyer: u32,
     pub(crate) seller: u32,

@@ -51,8 +51,7 @@ pub struct Limits {
     /// Orders of one account that are remembered by their client order ids, beside those that
     /// are open; the oldest is forgotten.
     pub client_ids_max: u32,
-    /// The same over all accounts; the account that has most loses its oldest. Since rules
-    /// version 2.
+    /// The same over all accounts; the account that has most loses its oldest. Since rules version 2.
     pub client_ids_total_max: u32,
     /// Mass cancels that may be going on at once under rules version 1. Since version 2 each account
     /// has room for all of its own.

@@ -18,7 +18,6 @@ const PREPARED_AHEAD: u64 = 8;
 /// An order that has passed all checks.
 struct Plan {
     market: u16,
-    /// The limit in force.
     limit: Price,
     rests: bool,
     /// Whether the limit reaches the other side of the book; a post-only order then meets only

@@ -18,17 +18,14 @@ pub(crate) fn is_too_old(time: Timestamp, now: Timestamp) -> bool {
     time.saturating_add(DEPOSIT_KNOWN_NS) < now
 }
 
-/// A deposit that is known by its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDeposit {
     pub(crate) transfer: Transfer,
-    /// When it was made.
     pub(crate) time: Timestamp,
     /// The command that entered it.
     pub(crate) seq: Seq,
 }
 
-/// The references of deposits.
 pub(crate) struct Deposits {
     known: BTreeMap<(AccountId, Reference), (Timestamp, Seq)>,
     /// The oldest first; the sequence decides between equal times.

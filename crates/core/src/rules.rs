@@ -1,11 +1,10 @@
 //! How the venue decides, where the types of `rialto-model` do not say it.
 //!
 //! # Versions
-//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and
-//! never back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing.
-//! A core under an older version decides as the build that introduced it did, except that it can go
-//! on to a later version. Recorded journals of every version prove it
-//! (`crates/core/tests/rules_versions`).
+//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and never
+//! back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing. A core
+//! under an older version decides as the build that introduced it did, except that it can go on to a
+//! later version. Recorded journals of every version prove it (`crates/core/tests/rules_versions`).
 //!
 //! | What | Version 1 | Version 2 |
 //! |---|---|---|
@@ -69,11 +68,10 @@
 //!
 //! # Deposits
 //! A deposit is known by its account and reference until 30 days after its time, and refused as
-//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever
-//! that is. One that names no time is of the time of its command, and is known for 30 days from
-//! then; sent again later it is another deposit. The time is not compared: the same deposit with
-//! another time is a repeat as long as it is known. Where `deposits_max` are known, another is
-//! refused as `VenueFull`.
+//! `ReferenceTooOld` from then on: sent again with the same time it takes effect once, whenever that
+//! is. One that names no time is of the time of its command, and is known for 30 days from then; sent
+//! again later it is another deposit. The time is not compared: the same deposit with another time is a
+//! repeat as long as it is known. Where `deposits_max` are known, another is refused as `VenueFull`.
 //!
 //! # Withdrawals that are held
 //! Holding one moves its amount from available to reserved. Settling posts it from reserved to the
@@ -82,7 +80,7 @@
 //! else is refused as `ReferenceConflict`. Holding the same again while it is held is answered as
 //! `Repeated`; so is settling what is settled and releasing what is released. Settling what is
 //! released, or holding it again, is refused as `WithdrawalReleased`; releasing what is settled, or
-//! holding it again, as `WithdrawalSettled`: nobody is told that something is held that is not.
+//! holding it again, as `WithdrawalSettled`: no event says that something is held that is not.
 //! One that is held is never forgotten. Of those that have ended, those taken out at once
 //! included, the last `account_transfers_max` of each account are remembered; where they are more
 //! than `transfers_max` in all, the account that has most loses its oldest. What was remembered
@@ -138,12 +136,11 @@
 //! be visited. A sweep that a command has finished is forgotten in its turn.
 //!
 //! # Expiry
-//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the
-//! dead: the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is
-//! refused as `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each
-//! as one of the 256; so does a post-only order that trades with nobody. A dead order has expired
-//! whatever ends it. Until it has left the book, it counts among the open orders and keeps its
-//! reserve.
+//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the dead:
+//! the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is refused as
+//! `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each as one
+//! of the 256; so does a post-only order that trades with nobody. A dead order has expired whatever
+//! ends it. Until it has left the book, it counts among the open orders and keeps its reserve.
 //!
 //! # Closing an instrument
 //! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no

@@ -85,7 +85,6 @@ impl Table {
         }
     }
 
-    /// Removes a value that is in the table.
     #[inline]
     pub(crate) fn remove(&mut self, tag: u32, value: u32) {
         let mask = self.mask();

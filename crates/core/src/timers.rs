@@ -42,7 +42,6 @@ impl Timers {
         self.first().map_or(Timestamp::MAX, |first| first.0)
     }
 
-    /// When an item is due, if it is here.
     pub(crate) fn due(&self, item: u32) -> Option<Timestamp> {
         match self.positions.get(item as usize) {
             Some(&at) if at != ABSENT => Some(self.heap[at as usize].due),

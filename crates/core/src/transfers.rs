@@ -31,7 +31,7 @@ pub(crate) struct Remembered {
     pub(crate) ended: Ended,
 }
 
-/// The last so many transfers of all accounts, oldest first, in a ring.
+/// The last transfers of all accounts, oldest first, in a ring.
 pub(crate) struct Transfers {
     ring: Vec<Remembered>,
     /// Where the oldest stands once the ring is full.
@@ -158,7 +158,6 @@ impl Core {
         before.or_else(withdrawal).or_else(deposit)
     }
 
-    /// Remembers a withdrawal that has ended.
     pub(crate) fn remember_withdrawal(&mut self, account: u32, ended: Remembered) {
         if self.rules_since(2) {
             self.ended_withdrawals.remember(account, self.seq, ended);

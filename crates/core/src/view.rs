@@ -1,4 +1,4 @@
-//! Looking at the state: for whoever has a snapshot, and for tests. Nothing here changes anything.
+//! Reading the state, of snapshots and in tests. Nothing here changes anything.
 
 use crate::accounts::Member;
 use crate::book::{Book, Orders, Slot};

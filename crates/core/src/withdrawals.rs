@@ -16,7 +16,6 @@ pub struct HeldWithdrawal {
     pub held_at: Timestamp,
 }
 
-/// All that are held, in no order.
 pub(crate) struct Withdrawals {
     held: Vec<HeldWithdrawal>,
     table: Table,
@@ -71,7 +70,6 @@ impl Withdrawals {
         self.held.swap_remove(at as usize).transfer
     }
 
-    /// All that are held, in no order.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &HeldWithdrawal> {
         self.held.iter()
     }

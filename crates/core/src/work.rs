@@ -14,7 +14,6 @@ pub(crate) struct CancelMany {
     pub(crate) account: u32,
     /// Only this instrument.
     pub(crate) market: Option<u16>,
-    /// Only this side.
     pub(crate) side: Option<Side>,
     /// Only orders that asked for it.
     pub(crate) on_disconnect_only: bool,

@@ -1,4 +1,4 @@
-//! Whoever asks must be allowed to.
+//! Refuses senders who may not ask.
 
 use crate::{Forbidden, Grant, Scope, SubmitBatch, ToEngine};
 use rialto_bus::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
@@ -6,8 +6,7 @@ use rialto_model::{AccountId, Command as EngineCommand};
 
 /// Lets a request pass only if the grant of its principal allows what it needs.
 ///
-/// A request without a principal does not pass: what the venue does by itself also says by which
-/// grant.
+/// A request without a principal does not pass: what the venue does by itself also says by which grant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Authorisation;
 

@@ -81,8 +81,7 @@ impl Default for DeskConfig {
 }
 
 impl DeskBus {
-    /// A bus before this venue. It must be opened, and used, within one Tokio runtime that has a
-    /// timer.
+    /// A bus before this venue. It must be opened, and used, within one Tokio runtime that has a timer.
     #[must_use]
     pub fn open(venue: VenueParts, config: &DeskConfig) -> DeskBus {
         let VenueParts { engine, live } = venue;
@@ -170,7 +169,6 @@ impl Handler<SubmitBatch> for Desk {
     }
 }
 
-/// An answer that is no refusal.
 fn accepted(answer: Answer) -> Result<Answer> {
     match answer.outcome {
         Outcome::Rejected { reason } => Err(Refused { reason, seq: answer.seq }.into()),

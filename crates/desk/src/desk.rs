@@ -53,7 +53,7 @@ impl From<SubmitError> for DeskError {
 /// Submits commands to an engine and waits for their answers without holding a thread.
 ///
 /// It holds a few producers of the engine ("connections"). Each connection has a task that takes replies and
-/// hands them to whoever waits. An answer always comes: from the engine, or because it ended.
+/// hands them to the waiting callers. An answer always comes: from the engine, or because it ended.
 ///
 /// It must be opened within a Tokio runtime, whose threads its tasks run on; others may use it too.
 pub struct Desk {
@@ -99,10 +99,10 @@ impl Desk {
     /// Submits a command; what is returned waits for its answer. `level` asks for a higher level
     /// than the venue's for this answer.
     ///
-    /// Whoever stops waiting does not take the command back.
+    /// A caller that stops waiting does not take the command back.
     ///
     /// # Errors
-    /// The command was not taken, or nobody knows what it came to.
+    /// The command was not taken, or its outcome is unknown.
     pub fn submit(
         &self,
         command: &Command,

@@ -14,7 +14,7 @@ pub enum Forbidden {
     /// Its grant does not name the account.
     #[error("This key may not act for that account.")]
     Account,
-    /// Nobody said who asks.
+    /// The sender is unknown.
     #[error("Nobody may do this unnamed.")]
     Nobody,
 }

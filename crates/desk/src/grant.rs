@@ -1,4 +1,4 @@
-//! What somebody may do at the venue.
+//! What the sender of a request may do at the venue.
 
 use crate::Forbidden;
 use rialto_model::AccountId;
@@ -52,7 +52,7 @@ impl Grant {
         Grant { scopes, accounts: accounts.into() }
     }
 
-    /// Whoever has not said who they are: they may ask for what is public.
+    /// An unauthenticated sender, who may ask for public data.
     #[must_use]
     pub fn nobody() -> &'static Grant {
         static NOBODY: LazyLock<Grant> = LazyLock::new(|| Grant::new(Scopes::NONE, []));

@@ -1,7 +1,7 @@
 //! The venue's commands as typed requests on a bus, the way from the bus into the engine, and what
 //! is known of what the engine has done.
 //!
-//! Whoever wants something of the engine sends a request on the [`DeskBus`] and says by which
+//! A caller that wants something of the engine sends a request on the [`DeskBus`] and says by which
 //! [`Grant`]. Behind the bus a [`Desk`] submits it and waits, without holding a thread, until the
 //! answer is released. It knows no protocol: gateways decode into these requests and encode the
 //! answers. [`Live`] follows the engine with a feed and tells [`Listener`]s what happens.

@@ -1,4 +1,4 @@
-//! What the desk notes of commands and answers, for whoever takes notes of a request.
+//! What the desk adds to the record of a request: commands and answers.
 
 use crate::Answer;
 use rialto_bus::Context;
@@ -44,7 +44,6 @@ pub(crate) fn note_command(command: &Command, cx: &Context<'_>) {
     }
 }
 
-/// What the engine answered.
 pub(crate) fn note_answer(answer: &Answer, cx: &Context<'_>) {
     if cx.trail_id() == 0 {
         return;

@@ -119,7 +119,7 @@ impl Handler<TakeBackup> for Maintenance {
             return Err(Error::new(ErrorKind::Conflict, "no_backup_dir", message));
         };
         let directory = parent.join(&backup.name);
-        // Whoever asks does not know where the venue was started.
+        // The sender does not know where the venue was started.
         let directory = std::path::absolute(&directory).unwrap_or(directory);
         let failed = |message| failed("backup_failed", message);
         // Whoever may make one would have the venue write, and hand out, what is theirs to choose.

@@ -17,7 +17,7 @@ pub trait ToEngine: Command + Request<Response = Answer> {
     /// The account that the caller must be allowed to act for, if it is about one.
     fn account(&self) -> Option<AccountId>;
 
-    /// What the engine is told.
+    /// The command for the engine.
     fn command(&self) -> EngineCommand;
 
     /// The durability that its answer waits for, if it asks for more than the venue's.
@@ -234,7 +234,6 @@ pub struct SubmitBatch {
 }
 
 impl Request for SubmitBatch {
-    /// What each came to.
     type Response = Vec<rialto_bus::Result<Answer>>;
     const NAME: &'static str = "submit_batch";
 }

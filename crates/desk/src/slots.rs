@@ -1,4 +1,4 @@
-//! Slots: where replies wait for those who wait for them, or the other way round.
+//! Slots: in each, a reply meets the task that waits for it, whichever comes first.
 
 use rialto_engine::Reply;
 use std::future::Future;
@@ -17,9 +17,7 @@ enum Slot {
     /// Nobody uses it, or its user has not asked yet.
     #[default]
     Quiet,
-    /// Its user waits.
     Waiting(Waker),
-    /// The reply came.
     Arrived(Reply),
     /// Its user went away; the reply, when it comes, frees it.
     Abandoned,
@@ -47,7 +45,7 @@ impl Slots {
         lock(&self.slots[slot as usize])
     }
 
-    /// Hands a reply to whoever waits for it.
+    /// Hands a reply to the task that waits for it.
     pub(crate) fn deliver(&self, reply: Reply) {
         let number = reply.token as u32;
         let before = std::mem::replace(&mut *self.slot(number), Slot::Arrived(reply));

@@ -1,4 +1,4 @@
-//! Being told what happens, from now on or from where a stream broke off.
+//! Subscribing, from now on or from where a stream broke off.
 
 use crate::live::owners;
 use crate::query::Known;
@@ -9,11 +9,11 @@ use rialto_model::{AccountId, Event, RejectReason, Seq, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Has a listener told what happens. What is an account's own needs the scope to read it.
+/// Subscribes a listener. Private events of an account need the scope to read it.
 pub struct Subscribe {
     /// To what.
     pub subscription: Subscription,
-    /// Who is to be told.
+    /// The subscriber.
     pub listener: Arc<dyn Listener>,
 }
 
@@ -105,7 +105,7 @@ impl Handler<Resume> for Known {
     async fn handle(&self, wanted: Resume, _: &Context<'_>) -> Result<Past> {
         let Resume { channel, account, after } = wanted;
         self.must_exist(account)?;
-        // It may be an answer's, whose events are told a moment later.
+        // It may be an answer's, whose events are published a moment later.
         if !self.wait_for(after).await {
             return Err(Unanswered::NotYet(after).into());
         }
@@ -125,14 +125,14 @@ pub struct Past {
     reached: Seq,
 }
 
-/// Why no more of a past is told for now.
+/// Why the replay of a past stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// All of it was told.
+    /// All of it was sent.
     Through,
     /// It was asked to pause, and goes on where it is.
     Paused,
-    /// The subscriber did not take what it was told last, and will be told it again.
+    /// The subscriber refused the last command, which will be sent again.
     NotTaken,
     /// Events that should be there did not come.
     Missing,
@@ -151,7 +151,7 @@ impl Past {
         self.reached
     }
 
-    /// The last sequence of which subscribers have been told everything.
+    /// The last sequence whose events were all published to subscribers.
     #[must_use]
     pub fn told(&self) -> Seq {
         self.live.told()
@@ -178,7 +178,7 @@ impl Past {
             if pauses(self.reached.0 - began.0) {
                 return Ok(Stopped::Paused);
             }
-            // It was told, so that it is there: in memory or, a moment later, in the event log.
+            // It was published, so it is there: in memory or, a moment later, in the event log.
             let Some(batch) = reader.next_timeout(patience)? else { return Ok(Stopped::Missing) };
             for record in batch.iter().take_while(|record| record.seq <= last) {
                 // The folding thread has decoded it before, so that it decodes again.
@@ -196,7 +196,7 @@ impl Past {
         Ok(Stopped::Through)
     }
 
-    /// Has a listener told what happens from now on; it learns from which sequence on that is.
+    /// Subscribes a listener from now on; it learns from which sequence on that is.
     pub fn join(&self, listener: Arc<dyn Listener>) -> Subscribed {
         Subscribed::begin(&self.live, self.subscription(), listener)
     }

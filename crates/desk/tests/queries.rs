@@ -6,7 +6,7 @@ use rialto_bus::{Context, Dispatch, Error, ErrorKind};
 use rialto_desk::{
     Ask, FindInstrument, FindOrder, Forbidden, Fresh, GetBalances, GetBook, GetStatus, GetTold,
     Grant, IdentifyOrder, ListAccounts, ListOrders, PlaceOrder, PrivateChannel, Resume, Scope,
-    Stopped, Subscribe, Subscription, TakeBackup, Unanswered,
+    Stopped, Subscribe, Subscription, TakeBackup, Unanswered, Wanted,
 };
 use rialto_model::{
     AccountId, InstrumentId, MemberId, OrderId, OrderRef, Outcome, RejectReason, Seq,
@@ -88,9 +88,10 @@ async fn an_order_is_identified_to_whoever_may_change_it_and_nobody_else() {
     let cx = Context::new().with_principal(&trader);
     let placed = stage.bus.send(bid(ALICE, 100), &cx).await.expect("she has the money");
     let Outcome::Order { order, .. } = placed.outcome else { panic!("{placed:?}") };
-    let identify = |account| IdentifyOrder { account, order: OrderRef::Id(order), after: None };
+    let identify =
+        |account| IdentifyOrder { account, order: OrderRef::Id(order), known: Wanted::Order };
     let found = stage.bus.query(identify(ALICE), &cx).await.expect("it was released");
-    assert_eq!(found.answer.price.0, 100);
+    assert_eq!(found.answer.terms.price.0, 100);
     let error = stage.bus.query(identify(BOB), &cx).await.expect_err("it is not Bob's");
     let unknown = Unanswered::Unknown(RejectReason::UnknownOrder);
     assert_eq!(unanswered(&error), Some(unknown));

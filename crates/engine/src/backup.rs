@@ -71,7 +71,7 @@ impl Engine {
         }
         let _lock = disk.lock(dir)?;
         self.copy_log(&self.journal, &dir.join(JOURNAL_DIR), through, |_| {})?;
-        // Whoever follows the venue by the epochs of its journal can follow the copy.
+        // A program that follows the venue by the epochs of its journal can follow the copy.
         let lineage = lineage::of(&self.journal, &self.ancestors()?, through.0);
         lineage::write(&**disk, dir, &lineage)?;
         let mut chain = Chain::start();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The longest record of an event log: the core bounds the events of a command.
 pub(crate) const EVENT_RECORD_BYTES_MAX: usize = EVENTS_HEADER_BYTES + EVENTS_BYTES_MAX;
-/// How many chunks of a batch are told apart when latency is counted.
+/// How many chunks of a batch are distinguished when latency is counted.
 const STAMPS_MAX: usize = 64;
 
 /// A run of commands in a journal group and their events, one record for each command, in an event
@@ -73,7 +73,6 @@ impl Batch {
             && self.events.reserve(EVENT_RECORD_BYTES_MAX).is_ok()
     }
 
-    /// Remembers when `commands` more commands were taken.
     pub(crate) fn stamp(&mut self, taken_at: Duration, commands: u64) {
         if self.stamps.len() < STAMPS_MAX {
             self.stamps.push((taken_at, commands));

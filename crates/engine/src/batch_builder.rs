@@ -68,7 +68,6 @@ impl BatchBuilder {
         self.taken_at = passed;
     }
 
-    /// The open batch, if it holds anything.
     pub(crate) fn open_batch(&mut self) -> Option<&mut Batch> {
         self.open.as_deref_mut().filter(|batch| !batch.is_empty())
     }

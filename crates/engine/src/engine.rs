@@ -34,7 +34,7 @@ pub struct Engine {
     pub(crate) events: Segments,
     pub(crate) store: SnapshotStore,
     pub(crate) sources: Sources,
-    /// Taken out by whoever waits for them.
+    /// Taken out by the thread that waits for them.
     threads: Mutex<Option<Threads>>,
     /// Of the data directory. Given back when nothing more is written to it.
     lock: Mutex<Option<Box<dyn DirLock>>>,
@@ -128,7 +128,7 @@ impl Engine {
         let is_first = self.state.on_recorded.set(Box::new(tell)).is_ok();
         // Either the writer of the event log sees who is to be told, or what it wrote is seen here.
         fence(Ordering::SeqCst);
-        // What was recorded before it was set, nobody told it.
+        // It was not called for what was recorded before it was set.
         if is_first && let Some(tell) = self.state.on_recorded.get() {
             tell(self.state.progression.recorded());
         }

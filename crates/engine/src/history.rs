@@ -1,4 +1,4 @@
-//! What a running engine tells about its past, for readers that begin behind its end.
+//! Past commands and events of a running engine, for readers that begin before its end.
 
 use crate::engine::Engine;
 use crate::replay::{ReplayError, decode_next};

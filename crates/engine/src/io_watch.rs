@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     Journal = 0,
@@ -54,7 +53,6 @@ impl IoWatch {
         }
     }
 
-    /// An operation begins.
     pub(crate) fn begin(&self, watched: Watched, passed: Duration) -> UnderWay<'_> {
         let began = u64::try_from(passed.as_nanos()).unwrap_or(NOTHING - 1);
         self.began[watched as usize].store(began, Ordering::Release);

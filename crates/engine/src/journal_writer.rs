@@ -71,7 +71,7 @@ impl JournalWriter {
             Err(_) => self.idle(),
         };
         result.unwrap_or_else(|error| {
-            // The failure is told before the event log sees the end, which it would take for a clean one.
+            // The failure is reported before the event log sees the end, which it would take for a clean one.
             self.state.fail(Fault::Journal(error));
             self.end();
             Progress::Finished
@@ -117,7 +117,7 @@ impl JournalWriter {
         let sync = sync || flush;
         drop(io);
         if marks.phase() >= Phase::Stopped {
-            // It hung for so long that the engine was given up: nobody is told of it any more.
+            // It hung for so long that the engine was given up: it is not reported any more.
             self.end();
             return Ok(());
         }

@@ -73,7 +73,7 @@
 //! drive them here; [`Stepped`] leaves that to the caller, so that simulations decide every
 //! interleaving. A command is in the journal's buffer before the core sees it; its reply lies in
 //! the producer's ring, and its events in the batch, until the mark of the [`Level`] has passed
-//! them. What is on disk is told in `docs/formats`; `events.md` is where to begin.
+//! them. `docs/formats` describes the files; `events.md` is where to begin.
 
 mod backup;
 mod batch;

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 // format: docs/formats/journal.md
 const FILE: &str = "lineage";
 
-/// How it begins.
 const HEADING: &str = "rialto journal lineage 1\n";
 
 /// The most epochs that are named; the oldest are left out.

@@ -116,7 +116,6 @@ impl Parts {
     }
 }
 
-/// What the handle of an engine keeps.
 pub(crate) struct EngineHandles {
     pub(crate) parts: Parts,
     pub(crate) state: Arc<EngineState>,

@@ -40,7 +40,7 @@ struct Barrier {
     through: Seq,
 }
 
-/// Commands that are being taken from a producer. What has been answered leaves the producer also when the
+/// Commands that are being taken from a ring. An answered command leaves the ring also when the
 /// next command panics: otherwise it would be answered once more, as what was never sequenced.
 struct Taking<'a> {
     chunk: Option<ReadChunk<'a, Submission>>,
@@ -310,13 +310,12 @@ impl Sequencer {
     /// How long there is nothing to do unless somebody brings work.
     fn nap(&self, now: Timestamp) -> Option<Duration> {
         let core = self.builder.as_ref()?.core();
-        // Work that is there already waits for a batch or a snapshot, and whoever brings it notifies.
+        // Work that is there already waits for a batch or a snapshot, whose thread notifies.
         let work = Some(core.next_background_work()).filter(|due| *due > now);
         let due = core.next_due().min(work.unwrap_or(Timestamp::MAX));
         (due != Timestamp::MAX).then(|| Duration::from_nanos(due.0.saturating_sub(now.0)))
     }
 
-    /// Lets go of producers that are gone.
     fn close_producers(&mut self) {
         self.producers.retain(|producer| {
             let over = producer.is_over();

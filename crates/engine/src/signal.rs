@@ -2,7 +2,7 @@
 //!
 //! Steps never block. The thread that drives one calls it until it reports no progress, spins a
 //! little, announces that it is about to sleep, *calls the step once more* and only then parks.
-//! Whoever brings work publishes it first and looks at the announcement afterwards. With a full
+//! A thread that brings work publishes it first and looks at the announcement afterwards. With a full
 //! fence between the two halves on either side, one of them always sees the other, so that no
 //! wake-up is lost and no lock is taken while both sides are busy.
 

@@ -39,7 +39,7 @@ pub(crate) struct EngineState {
     pub(crate) storage: Arc<Storage>,
     pub(crate) clock: StampClock,
     pub(crate) io: IoWatch,
-    /// Who is told how far the event log has come.
+    /// Called with the last sequence of the event log.
     pub(crate) on_recorded: OnceLock<Box<dyn Fn(Seq) + Send + Sync>>,
     fault: Mutex<Option<Arc<Fault>>>,
 }
@@ -78,7 +78,7 @@ impl EngineState {
         }
     }
 
-    /// Ends the engine: nothing more is released. The first fault is the one that is told.
+    /// Ends the engine: nothing more is released. The first fault is the one reported.
     pub(crate) fn fail(&self, fault: Fault) {
         if let Ok(mut told) = self.fault.lock()
             && told.is_none()
@@ -153,7 +153,7 @@ impl EngineState {
             Phase::Stopped => Health::Stopped,
             Phase::Failed => {
                 let fault = self.fault.lock().unwrap_or_else(|poison| poison.into_inner());
-                // The phase is entered after the fault was told, in the same function.
+                // The phase is entered after the fault was stored, in the same function.
                 Health::Failed(fault.clone().unwrap_or_else(|| Arc::new(Fault::Panicked("engine"))))
             }
         }

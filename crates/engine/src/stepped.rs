@@ -1,4 +1,4 @@
-//! An engine without threads, for whoever wants to decide what happens when.
+//! An engine without threads, for callers that decide what happens when.
 
 use crate::config::EngineConfig;
 use crate::engine::Engine;

@@ -1,6 +1,6 @@
 //! What is left of the disk, and what is refused to keep the rest for the engine.
 //!
-//! Whoever runs the engine looks at the disk and tells [`Storage`]; those who take requests ask it.
+//! The owner of the engine measures the disk and updates [`Storage`]; gateways read it.
 //! Nothing of this is journaled: the same journal gives the same state whatever the disk had left.
 
 use std::fmt;

@@ -59,7 +59,7 @@ impl Threads {
     pub(crate) fn join(self) -> Option<Core> {
         let core = self.sequencer.join().ok().flatten();
         for other in self.others {
-            // A panic has been told by the guard.
+            // The guard has reported a panic.
             let _ = other.join();
         }
         core

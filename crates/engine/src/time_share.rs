@@ -25,7 +25,6 @@ impl TimeShare {
         self.credit_ns = 0;
     }
 
-    /// Commands had this much time.
     pub(crate) fn commands_took(&mut self, time: Duration) {
         let ns = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX).min(100 * CREDIT_MAX_NS);
         self.add(ns * self.percent / (100 - self.percent));

@@ -19,7 +19,6 @@ pub(crate) struct Balance {
     changed: bool,
 }
 
-/// An account with what hangs on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     pub(crate) account: AccountId,
@@ -33,7 +32,6 @@ pub(crate) struct Account {
     pub(crate) dead_man: Timestamp,
     /// Where the last ended order was that has been forgotten.
     pub(crate) forgotten_orders: Seq,
-    /// Where the last fill was that has been forgotten.
     pub(crate) forgotten_fills: Seq,
 }
 
@@ -53,7 +51,6 @@ impl Account {
         }
     }
 
-    /// Its balance of a currency.
     pub(crate) fn balance(&self, currency: CurrencyId) -> BalanceView {
         let index = usize::from(currency.0).wrapping_sub(1);
         let balance = self.balances.get(index).copied().unwrap_or_default();
@@ -88,7 +85,6 @@ pub(crate) struct Accounts {
     /// Slot of each member's account, by id.
     index: Vec<u32>,
     pub(crate) members: BTreeMap<MemberId, MemberView>,
-    /// Accounts of each member, by id.
     owned: BTreeMap<(MemberId, AccountId), ()>,
     /// Balances that changed since the last end of a command: slot and currency.
     changed: Vec<(u32, CurrencyId)>,
@@ -116,12 +112,10 @@ impl Accounts {
         }
     }
 
-    /// The account with this id.
     pub(crate) fn get(&self, account: AccountId) -> Option<&Account> {
         self.slot(account).map(|slot| &self.slots[slot as usize])
     }
 
-    /// The accounts of a member, by id.
     pub(crate) fn of_member(&self, member: MemberId) -> impl Iterator<Item = &Account> {
         self.owned
             .range((member, AccountId(0))..=(member, AccountId(u32::MAX)))

@@ -259,7 +259,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Takes what entering the baseline has noted as changed for known: nobody is to be told.
+    /// Clears the changes that entering the baseline has noted: subscribers do not need them.
     fn settle_in(&mut self, at: Moment) {
         for market in &mut self.markets {
             market.book.take_delta(at.seq, at.time);

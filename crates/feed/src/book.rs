@@ -22,7 +22,6 @@ pub(crate) struct Book {
     pub(crate) asks: BTreeMap<Price, Level>,
     dirty: Vec<(Side, Price)>,
     dirty_since: Seq,
-    /// `last_seq` of the last delta.
     pub(crate) last_delta: Seq,
     scratch: BookDelta,
 }
@@ -116,7 +115,6 @@ impl Book {
         }
     }
 
-    /// Levels of a side, best first.
     pub(crate) fn levels(&self, side: Side) -> impl Iterator<Item = PriceLevel> + '_ {
         self.raw_levels(side).map(|(price, level)| shown(price, Some(level)))
     }
@@ -141,7 +139,6 @@ impl Book {
         self.raw_levels(side).flat_map(|(_, level)| level.queue.iter(orders))
     }
 
-    /// The best level of a side.
     pub(crate) fn best(&self, side: Side) -> Option<PriceLevel> {
         let best = match side {
             Side::Buy => self.bids.last_key_value(),

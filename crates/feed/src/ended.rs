@@ -81,7 +81,6 @@ impl Ranks {
         self.lists.last().map(|list| list.0)
     }
 
-    /// The account has one more.
     pub(crate) fn add(&mut self, account: u32) {
         let at = account as usize;
         if self.ranks.len() <= at {
@@ -91,7 +90,6 @@ impl Ranks {
         self.move_to(account, self.ranks[at].count + 1);
     }
 
-    /// The account has one less.
     pub(crate) fn take(&mut self, account: u32) {
         self.total -= 1;
         self.move_to(account, self.ranks[account as usize].count - 1);

@@ -37,7 +37,6 @@ impl Linked<OWN> for Node {
     }
 }
 
-/// All fills that are remembered.
 #[derive(Debug)]
 pub(crate) struct Fills {
     per_account: usize,

@@ -2,7 +2,7 @@
 //!
 //! Nobody reads the core. Everything that can be asked about an engine is answered by a [`Feed`],
 //! which takes the engine's released events in order and keeps what queries need; while it does,
-//! it hands [`Update`]s to whoever streams them on. A feed can be thrown away and built anew from
+//! it hands [`Update`]s to a caller that streams them on. A feed can be thrown away and built anew from
 //! the event log, or from a snapshot ([`Baseline`]) and the events after it.
 //!
 //! ```

@@ -17,7 +17,7 @@ pub(crate) struct Market {
     /// Whether it stands in the list of instruments where something happened.
     pub(crate) touched: bool,
     pub(crate) ticker_changed: bool,
-    /// The best levels as subscribers were last told.
+    /// The best levels as last published.
     pub(crate) best_told: (Option<PriceLevel>, Option<PriceLevel>),
 }
 
@@ -62,7 +62,6 @@ impl Market {
         public
     }
 
-    /// The ticker as of `at`.
     pub(crate) fn ticker(&self, at: Moment) -> Ticker {
         let open = self.window.open();
         let change = open.zip(self.last_price).map(|(open, last)| Price(last.0 - open.0));
@@ -80,7 +79,6 @@ impl Market {
         }
     }
 
-    /// The best levels.
     pub(crate) fn best(&self) -> BestPrices {
         BestPrices {
             instrument: self.instrument.id,

@@ -17,7 +17,6 @@ pub(crate) const QUEUE: usize = 0;
 /// The list of an account's open orders.
 pub(crate) const OWNER: usize = 1;
 
-/// An order as it was folded.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) order: OrderId,
@@ -47,7 +46,6 @@ impl Order {
         matches!(self.terms.size, OrderSize::Quote(_))
     }
 
-    /// Sets the total quantity.
     pub(crate) fn set_quantity(&mut self, quantity: Quantity) {
         self.quantity = quantity;
         self.terms.size = OrderSize::Base(quantity);
@@ -129,14 +127,12 @@ pub(crate) struct Orders {
     by_client: HashMap<(AccountId, ClientOrderId), u32>,
     /// How many ended orders of each account are remembered.
     ended: Ranks,
-    /// How many have ended.
     ends: u64,
     /// Orders that changed since the last end of a command.
     pub(crate) changed: Vec<u32>,
 }
 
 impl Orders {
-    /// The slot of an order that is open or remembered.
     pub(crate) fn slot(&self, order: OrderId) -> Option<u32> {
         self.by_id.get(&order).copied()
     }
@@ -146,7 +142,6 @@ impl Orders {
         self.by_client.get(&(account, name)).map(|slot| &self.slab[*slot as usize])
     }
 
-    /// All that are open.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Order> {
         self.by_id
             .values()
@@ -186,7 +181,7 @@ impl Orders {
         slot
     }
 
-    /// Notes that an order changed, so that it is told once at the end of the command.
+    /// Notes that an order changed, so that it is published once at the end of the command.
     pub(crate) fn touch(&mut self, slot: u32, at: Moment) {
         let order = &mut self.slab[slot as usize];
         order.updated = at;

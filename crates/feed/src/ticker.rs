@@ -7,7 +7,6 @@ const MINUTE: u64 = 60 * Timestamp::SECOND;
 /// Minutes in the window, the current one included.
 const MINUTES: u64 = 24 * 60;
 
-/// The minute that a time is in.
 pub(crate) fn minute_of(time: Timestamp) -> u64 {
     time.0 / MINUTE
 }

@@ -222,10 +222,9 @@ impl Feed {
         Ok((slot, self.market_index(at, instrument)?))
     }
 
-    /// Moves `amount` from available to reserved.
     fn reserve(&mut self, at: Moment, index: usize, account: u32, side: Side, amount: Amount) {
         let spec = &self.markets[index].instrument.spec;
-        // Without risk nothing is reserved; then the balance is not even told to have changed.
+        // Without risk nothing is reserved; then the balance is not even marked as changed.
         if spec.rules.risk {
             let currency = pledged(side, spec.base, spec.quote);
             self.accounts.post(account, currency, -amount.0, amount.0, at.seq);
@@ -279,7 +278,6 @@ pub(crate) fn fills_of(event: &Trade, at: Moment) -> [Fill; 2] {
     ]
 }
 
-/// The status of an order that has ended for this reason.
 pub(crate) fn ended_as(reason: DoneReason, filled: Quantity) -> OrderStatus {
     match reason {
         DoneReason::Expired => OrderStatus::Expired,

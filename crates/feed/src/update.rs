@@ -1,4 +1,4 @@
-//! What subscribers are told while events are folded.
+//! What is published to subscribers while events are folded.
 
 use crate::view::{BalanceView, BestPrices, Fill, OrderView, PriceLevel, PublicTrade, Ticker};
 use rialto_model::{Instrument, InstrumentId, Seq, Side, Timestamp};

@@ -249,7 +249,7 @@ pub struct AccountChanges {
     pub balances: Vec<BalanceView>,
 }
 
-/// The changes after the sequence asked for cannot be told any more (or not yet): read the whole
+/// The changes after that sequence are not kept any more (or not there yet): read the whole
 /// state instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -5,7 +5,6 @@ use crate::{Feed, FoldError};
 use rialto_model::{AccountId, Amount, CurrencyId, Reference, Transfer};
 use std::collections::BTreeMap;
 
-/// All that are held, by account and reference.
 pub(crate) type Withdrawals = BTreeMap<(AccountId, Reference), WithdrawalView>;
 
 impl Feed {

@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 
 /// Why a step did not do what it should: the error type of step bodies.
 ///
-/// Every other error turns into one by `?`, and is then permanent: only what somebody has marked
+/// Every other error turns into one by `?`, and is then permanent: only what was marked
 /// with [`StepError::retryable`] is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepError {
@@ -168,7 +168,7 @@ pub(crate) fn shortened(mut text: String) -> String {
     text
 }
 
-/// Why a run stands still until somebody does something. Nothing was recorded of it, so that a
+/// Why a run is parked until an operator acts. Nothing was recorded of it, so that a
 /// program that is mended resumes the run where it stood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -251,7 +251,7 @@ pub enum RunError {
     /// It was cancelled, and everything that it had done was undone.
     #[error("the run was cancelled")]
     Cancelled,
-    /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
+    /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     #[error("{cause}; undoing what was done failed: {error}")]
     Stuck {
         /// Why it was to be undone.
@@ -288,14 +288,14 @@ pub enum FlowsError {
     /// No run of this id is under way.
     #[error("no run {0} is under way here")]
     NotRunning(FlowId),
-    /// The run does not stand so that this can be done with it.
+    /// The state of the run does not allow this.
     #[error("run {id} is {standing}; {advice}")]
     Standing {
         /// The run.
         id: FlowId,
         /// How it stands.
         standing: &'static str,
-        /// What can be done with it instead.
+        /// What it allows instead.
         advice: &'static str,
     },
     /// There is no run of this id.
@@ -307,7 +307,7 @@ pub enum FlowsError {
     /// Two flows have one name.
     #[error("two flows are called `{0}`")]
     DuplicateName(&'static str),
-    /// So many events wait in the run that no more are taken.
+    /// The run's limit of waiting events is reached.
     #[error("run {id} has {limit} events waiting, which is its limit")]
     EventsFull {
         /// The run.

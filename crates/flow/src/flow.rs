@@ -73,7 +73,6 @@ impl<F: Flow> AnyFlow for F {
     }
 }
 
-/// Begins to execute a run.
 pub(crate) fn execute<F: Flow>(flow: Arc<F>, run: Arc<Run>, input: F::Input) -> Execution {
     Box::pin(async move {
         let cx = FlowContext::trunk(run);

@@ -57,7 +57,7 @@ pub enum Ending {
     Failed(StoredError),
     /// It was cancelled, and everything that it had done was undone.
     Cancelled,
-    /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
+    /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     Stuck(Box<Stuck>),
 }
 
@@ -180,7 +180,7 @@ pub enum Entry<'a> {
         /// How.
         ending: Ending,
     },
-    /// Somebody has let a stuck run go on undoing: its end before this is taken back.
+    /// An operator has let a stuck run go on undoing: its end before this is taken back.
     Reopened {
         /// When.
         at: Timestamp,

@@ -4,7 +4,7 @@ use crate::history::{Ending, Kind};
 use crate::store::RunNumber;
 use crate::{FlowId, Timestamp};
 
-/// What an [`Observer`] is told.
+/// What an [`Observer`] observes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Observed<'a> {
@@ -58,8 +58,8 @@ pub enum Observed<'a> {
     },
 }
 
-/// Somebody who watches runs: a recorder, metrics. It is called while a run is being polled, so it
-/// must be quick. Steps that are played from the history are not told again.
+/// Watches runs: a recorder, metrics. It is called while a run is being polled, so it
+/// must be quick. Steps that are replayed from the history are not observed again.
 pub trait Observer: Send + Sync + 'static {
     /// Something has happened to a run. It may not be confirmed yet.
     fn observe(&self, run: RunNumber, id: &FlowId, at: Timestamp, what: Observed<'_>);

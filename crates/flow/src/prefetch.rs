@@ -12,7 +12,7 @@ pub(crate) fn prefetch<T: ?Sized>(value: &T) {
     prefetch_at(std::ptr::from_ref(value).cast(), size_of_val(value));
 }
 
-/// Asks for so many bytes from an address on. Nothing need be there: then it was in vain.
+/// Prefetches bytes from an address on. The address need not be valid.
 #[inline]
 pub(crate) fn prefetch_at(begin: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -20,7 +20,7 @@ impl RetryPolicy {
         Self { attempts_max: 1, first: Duration::ZERO, longest: Duration::ZERO }
     }
 
-    /// At most so many attempts, the first included; pauses begin at 100 ms, double each time and
+    /// At most this many attempts, the first included; pauses begin at 100 ms, double each time and
     /// stay below a minute.
     #[must_use]
     pub const fn exponential(attempts_max: u32) -> Self {
@@ -45,8 +45,8 @@ impl RetryPolicy {
         Self { longest, ..self }
     }
 
-    /// The pause after so many failed attempts; nothing if there is to be no other. A random number
-    /// shortens it by up to a half, so that those who failed together do not come back together.
+    /// The pause after this many failed attempts; nothing if there is to be no other. A random number
+    /// shortens it by up to a half, so that callers who failed together do not come back together.
     #[must_use]
     pub fn pause(self, failed: u32, random: u64) -> Option<Duration> {
         if failed >= self.attempts_max {

@@ -160,7 +160,6 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    /// The greatest that is left.
     pub(crate) fn greatest(&self) -> Option<Id> {
         self.tickets.clone().next_back().map(|ticket| self.form.id(ticket))
     }

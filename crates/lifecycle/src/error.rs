@@ -42,7 +42,7 @@ pub enum ComponentStartError {
     /// There is no order to start in. Nothing was started.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A component did not start. Those that had been started were stopped again.
+    /// A component did not start. The started ones were stopped again.
     #[error("component {name} did not start")]
     Component {
         /// Which.

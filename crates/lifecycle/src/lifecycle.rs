@@ -287,7 +287,6 @@ fn fail(part: &mut Part, reason: String, now: Instant) -> ComponentState {
     ComponentState::Restarting { attempt: part.attempts, reason }
 }
 
-/// What a component is after it was asked to stop.
 pub(crate) fn after_stop(stopped: &Result<(), Failure>) -> ComponentState {
     match stopped {
         Ok(()) => ComponentState::Stopped,

@@ -156,7 +156,7 @@ pub enum OpenError {
         /// How many there are.
         got: u64,
     },
-    /// Somebody else has stored a position that the log no longer holds.
+    /// Another program has stored a position that the log no longer holds.
     #[error(
         "{} ends at sequence {last_seq} (offset {offset}), but {acknowledged} has been acknowledged; \
          restore the log from a copy, or rebuild what holds that position",

@@ -9,7 +9,7 @@ pub enum Level {
     /// Applied; lost with the process.
     Memory,
     /// Applied and written: survives the end of the process, but a power failure may take the last
-    /// of it; how much, whoever writes the log says.
+    /// of it; how much, the writer of the log decides.
     Buffered,
     /// Applied, and the disk has confirmed this record and all before it.
     #[default]

@@ -1,9 +1,9 @@
 //! A segmented append-only log of opaque records: groups, checksums, compression, encryption, group
 //! commit, recovery, readers, retention. It has no threads and no clock, and nothing in it is random:
-//! whoever opens a log gives it a salt, such as a [`fresh_salt`].
+//! the caller that opens a log gives it a salt, such as a [`fresh_salt`].
 //!
 //! One thread fills a [`Group`], a [`Writer`] stores it whole, any number of [`Reader`]s follow.
-//! What the bytes on disk mean is told in `docs/formats/log.md`.
+//! `docs/formats/log.md` describes the bytes on disk.
 //!
 //! ```
 //! use rialto_disk::SimDisk;

@@ -66,7 +66,7 @@ impl Mapped {
 
     #[cold]
     fn fetch_stretch(&self, stretch: usize) -> Option<()> {
-        // Whoever was in the stretch before will be in the one behind soon.
+        // A reader of the stretch before will be in the one behind soon.
         if stretch > 0 && self.fetched.has(stretch - 1) {
             self.bytes.read_ahead(self.stretches(stretch + 1..stretch + 1 + STRETCHES_AHEAD));
         }
@@ -126,7 +126,6 @@ pub struct MappedRecords {
 }
 
 impl MappedRecords {
-    /// `bytes` are a part of the mapping.
     pub(crate) fn new(map: &Arc<Mapped>, bytes: &[u8]) -> Self {
         let start = bytes.as_ptr() as usize - map.bytes.as_ptr() as usize;
         Self { map: map.clone(), range: start..start + bytes.len() }

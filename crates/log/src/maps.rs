@@ -1,17 +1,17 @@
 //! Which segments are mapped.
 
 use crate::mapped::Mapped;
-use crate::segments::Segment;
+use crate::segments::{Segment, lock};
 use rialto_disk::{Disk, DiskError};
 use std::collections::VecDeque;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// Keeps mapped what was read last, so that who comes next finds it mapped and checked. Any number of
 /// logs can share one; clones do.
 ///
 /// Beyond the number that it keeps, a segment stays mapped only as long as a reader is in it or
-/// somebody holds records of it.
+/// a caller holds records of it.
 #[derive(Clone, Debug)]
 pub struct Maps {
     shared: Arc<Shared>,
@@ -39,10 +39,6 @@ struct State {
 }
 
 /// What lies behind these locks is replaced whole, so a panic elsewhere leaves it sound.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Maps {
     /// Keeps at most so many segments mapped.
     #[must_use]

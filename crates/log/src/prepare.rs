@@ -133,7 +133,7 @@ impl SegmentPreparer {
                 let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
                 return Ok(Preparation { directory, file, path, zeros, bytes, done, ground });
             }
-            // It is no part of the log, so that whoever lacks room may have removed it. A new file
+            // It is no part of the log, so an operator who lacks room may have removed it. A new file
             // does as well.
             let _ = disk.remove(&path);
         }
@@ -165,7 +165,7 @@ impl SegmentPreparer {
         prepared: Option<PreparedSegment>,
         header: SegmentHeader,
     ) -> Result<ActiveSegment, DiskError> {
-        // An error names the segment: the temporary file is gone when somebody looks for it.
+        // An error names the segment: the temporary file is gone when an operator looks for it.
         let path = self.directory.path.join(header.name.to_string());
         match prepared.map(|prepared| prepared.install(header.clone())) {
             Some(Err(error)) if error.is_not_found() => {}
@@ -194,7 +194,6 @@ impl SegmentPreparer {
         }
     }
 
-    /// Makes a segment of a file in reserve.
     fn take_from_reserve(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
         let Some(path) = self.directory.reserve.take() else {
             return self.prepare()?.install(header);
@@ -263,7 +262,6 @@ pub(crate) struct ActiveSegment {
     files: Option<SegmentFiles>,
 }
 
-/// The open file of a segment that is written.
 pub(crate) struct SegmentFiles {
     /// Writes that need not be durable on return. With `synced` it is the same file twice: both are
     /// direct, or both are buffered.
@@ -332,7 +330,7 @@ impl PreparedSegment {
         self.file = None;
     }
 
-    /// Removes a segment that will not be needed, unless somebody else has.
+    /// Removes a segment that will not be needed, if it is still there.
     pub(crate) fn discard(self) -> Result<(), DiskError> {
         match self.directory.disk.remove(&self.path) {
             Err(error) if error.is_not_found() => Ok(()),

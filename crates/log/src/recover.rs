@@ -55,7 +55,7 @@ pub struct Options {
     pub salt: [u8; 16],
     /// Stored in the header of every segment that is begun; means nothing to the log.
     pub rules_version: u32,
-    /// A position that somebody else knows to have been acknowledged. A log that does not hold it
+    /// A position that another program knows to have been acknowledged. A log that does not hold it
     /// is not opened.
     pub acknowledged: Option<Position>,
     /// Whether something else keeps other processes from the directory, so that no lock is taken: for

@@ -22,7 +22,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Up to so many files, of which there are none yet.
+    /// Up to `files_max` files, of which there are none yet.
     pub(crate) fn of(files_max: usize) -> Reserve {
         Reserve { files_max, ready: Mutex::default() }
     }

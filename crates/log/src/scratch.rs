@@ -13,7 +13,7 @@ const KEPT: usize = 8;
 /// that it does not pay.
 pub(crate) const SCRATCH_BYTES: usize = GROUP_STORED_BYTES_MAX + GROUP_BYTES_MAX / 8;
 
-/// Those that nobody uses now.
+/// The free buffers.
 static IDLE: Mutex<Vec<AlignedBuf>> = Mutex::new(Vec::new());
 
 /// A buffer for the longest group in any form, with whatever was in it before. All logs of the process

@@ -25,7 +25,7 @@ pub(crate) struct Segment {
     index: Mutex<Vec<Mark>>,
     /// Whether a later segment follows and nobody writes to this one or cuts it any more, ever.
     finished: AtomicBool,
-    /// Its mapping, if somebody reads through one.
+    /// Its mapping, if a reader has one.
     pub(crate) slot: Arc<Slot>,
     pins: AtomicUsize,
 }
@@ -168,9 +168,8 @@ pub struct Segments {
     shared: Arc<Shared>,
 }
 
-/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them
-/// sound.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them sound.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -41,7 +41,7 @@ impl Spare {
 }
 
 impl SpareFiles {
-    /// Keeps at most so many bytes of files.
+    /// Keeps at most `bytes_max` bytes of files.
     #[must_use]
     pub fn up_to(bytes_max: u64) -> Self {
         Self { shared: Arc::new(Shared { bytes_max, ..Shared::default() }) }

@@ -16,7 +16,6 @@ pub(crate) struct Tail {
     pub(crate) last_seq: u64,
     /// Where the next group would have stood.
     pub(crate) offset: u64,
-    /// The number of the last group.
     pub(crate) last_group: u64,
     /// The first group that nothing proves to have been synced, if there is one.
     pub(crate) unproven_from: Option<Mark>,

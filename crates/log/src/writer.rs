@@ -202,7 +202,7 @@ impl Writer {
 
     /// Makes everything durable and leaves a proof of it: an empty group behind the last, and its
     /// end in HEAD. To be called when the log falls idle; without it a later loss of the last group
-    /// could not be told from a write that never finished.
+    /// could not be distinguished from a write that never finished.
     pub fn confirm(&mut self) -> Result<(), WriteError> {
         self.check_sound()?;
         let confirmed = self.leave_proof();
@@ -210,7 +210,7 @@ impl Writer {
     }
 
     /// Syncs what was written and closes all files; the next write opens them again. For one of many
-    /// logs, so that those that are not written take no descriptors.
+    /// logs, so that logs without writes take no descriptors.
     pub fn release(&mut self) -> Result<(), WriteError> {
         self.sync()?;
         self.active.release();
@@ -349,7 +349,6 @@ impl Writer {
         self.durable_group + 1 < self.chain.next_group
     }
 
-    /// Stores a group that has been prepared.
     fn store(&mut self, group: &mut Group, commit: Commit) -> Result<(), WriteError> {
         let unsynced = self.has_unsynced();
         let (first_seq, records, caller) = (group.first_seq(), group.records(), group.caller());

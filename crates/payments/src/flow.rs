@@ -42,7 +42,6 @@ pub(crate) struct WithdrawalFlow {
 pub(crate) enum EngineAnswer {
     /// It is done, by this command or one before.
     Done(Seq),
-    /// It was refused.
     Refused(RejectReason, Seq),
 }
 

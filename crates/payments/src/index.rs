@@ -12,7 +12,6 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// The withdrawals that are shown.
 pub(crate) struct WithdrawalIndex {
     shelf: Mutex<EndedWithdrawals>,
     /// How many that have ended are shown.
@@ -43,7 +42,6 @@ struct Entry {
     watched: Option<watch::Sender<Withdrawal>>,
 }
 
-/// Which withdrawals are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Whose; of all accounts otherwise.
@@ -103,7 +101,6 @@ impl WithdrawalIndex {
         Some(shelf.withdrawals.get(number)?.withdrawal.clone())
     }
 
-    /// The withdrawal and what becomes of it.
     pub(crate) fn watch(&self, id: &WithdrawalId) -> Option<watch::Receiver<Withdrawal>> {
         let shelf = self.shelf();
         let entry = shelf.withdrawals.get(shelf.numbers.get(id)?)?;

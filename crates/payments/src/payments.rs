@@ -15,11 +15,9 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How long the flows of an earlier life may take to come to where they stood.
 const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
-/// How often that is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// The withdrawals of a venue: the bus, and the thread that brings the engine's answers to the
-/// flows.
+/// The withdrawals of a venue: the bus, and the thread that brings the engine's answers to the flows.
 ///
 /// Open it when the feed has caught up, from a thread that is not inside an async runtime; and drop
 /// it, and everything that holds its bus, before the engine is shut down.
@@ -44,8 +42,7 @@ pub struct PaymentOptions {
 }
 
 impl Payments {
-    /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows
-    /// of.
+    /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows of.
     ///
     /// # Errors
     /// The store cannot be read, or its flows cannot be run.

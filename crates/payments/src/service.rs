@@ -224,7 +224,6 @@ impl WithdrawalService {
 /// How many runs are read at once.
 const PAGE: usize = 1_000;
 
-/// What the store knows of a withdrawal.
 fn shown(run: &StoredRun) -> std::result::Result<Withdrawal, String> {
     let transfer: Transfer = postcard::from_bytes(&run.input).map_err(|error| error.to_string())?;
     let requested = run.started;

@@ -84,7 +84,6 @@ impl Batch {
         self.last_seq
     }
 
-    /// What its records are.
     #[inline]
     pub(crate) fn form(&self) -> Form {
         self.form

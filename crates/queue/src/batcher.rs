@@ -31,7 +31,7 @@ struct MessageSpan {
     priority: u8,
 }
 
-/// Publishes messages of keys and payloads in batches, for those who have them one at a time. What it
+/// Publishes messages of keys and payloads in batches, for callers that have them one at a time. What it
 /// has gathered and not published is lost when it is dropped: call [`Batcher::flush`].
 ///
 /// In one process this saves little, because what is published while the disk is busy is written

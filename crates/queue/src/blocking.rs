@@ -22,7 +22,7 @@ const WOKEN: u8 = 2;
 /// How many threads are looking out.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread that waits, as those who wake it know it.
+/// A thread that waits, as its wakers know it.
 struct ParkedThread {
     thread: Thread,
     state: AtomicU8,
@@ -129,7 +129,7 @@ fn block<T>(
     let waker = Waker::from(sleeper.clone());
     let mut context = Context::from_waker(&waker);
     loop {
-        // Whoever wakes it from here on is noticed after the look at the future.
+        // A wake-up from here on is noticed after the future was polled.
         sleeper.state.swap(AWAKE, Ordering::AcqRel);
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return Some(value);

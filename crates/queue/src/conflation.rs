@@ -5,7 +5,7 @@ use crate::message::Message;
 use crate::topic::{LaneCursor, Step, Topic};
 use std::collections::HashMap;
 
-/// The most keys that are told apart when a reader is conflated. Messages of further keys are handed
+/// The most keys that are distinguished when a reader is conflated. Messages of further keys are handed
 /// out one and all.
 pub const CONFLATED_KEYS_MAX: usize = 16_384;
 
@@ -32,7 +32,7 @@ pub(crate) enum Looked {
     AtAll,
     /// There is more to look at.
     AtSome,
-    /// Some of its messages are gone, of which the reader has to be told first.
+    /// Some of its messages are gone; the reader is told that first.
     TooLate,
 }
 

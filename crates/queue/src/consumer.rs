@@ -60,7 +60,7 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// Has the messages pushed as they arrive, at most so many in hand at a time.
+    /// Has the messages pushed as they arrive, up to a number outstanding at a time.
     #[must_use]
     pub fn subscribe(self, prefetch: usize) -> Subscription {
         Subscription::new(self, prefetch)
@@ -95,7 +95,7 @@ impl Consumer {
         self.group.look(from)
     }
 
-    /// Is given this message, unless somebody has it or the group has acknowledged it.
+    /// Is given this message, unless it is leased or the group has acknowledged it.
     pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
         self.check_kept()?;
         let claimed = self.group.claim(self.id, message)?;

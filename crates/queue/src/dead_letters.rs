@@ -202,7 +202,7 @@ fn move_one(
 }
 
 /// What the topic is called that the dead letters of another go to, unless a group says otherwise:
-/// its name and [`DEAD_SUFFIX`]. Long names that begin alike are told apart by a digest (FNV-1a).
+/// its name and [`DEAD_SUFFIX`]. Long names that begin alike differ by a digest (FNV-1a).
 #[must_use]
 pub fn dead_topic_of(topic: &Name) -> Name {
     const DIGITS: usize = 16;
@@ -248,7 +248,7 @@ fn dead_letter(
     failure: &FailedMessage,
 ) -> Vec<u8> {
     let (id, attempts) = (failure.id.to_string(), failure.attempts.to_string());
-    // Only a record of somebody else's log can be longer than a message may be. It stays in that log,
+    // Only a record of an external log can be longer than a message may be. It stays in that log,
     // and the letter says where.
     let fits = message.payload().len() + HEADERS_BYTES_MAX <= MESSAGE_BYTES_MAX;
     let is_kept = matches!(topic.form(), Form::Message) || fits;

@@ -1,4 +1,4 @@
-//! Which logs hold descriptors: those that were written lately, and no more than there may be.
+//! Which logs hold descriptors: the most recently written ones, up to a limit.
 
 use crate::topic::{End, Topic};
 use std::collections::VecDeque;

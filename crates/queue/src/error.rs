@@ -29,13 +29,13 @@ pub enum QueueError {
     /// There is a topic of that name, and it is another one.
     #[error("there is a topic {0:?} already, with other options")]
     TopicExists(Name),
-    /// The topic is a log that somebody else writes.
+    /// The topic is an external log.
     #[error(
         "the topic {0:?} is read-only: nothing can be published on it, and neither it nor its \
          messages can be deleted"
     )]
     ReadOnly(Name),
-    /// The topic is a log that somebody else writes, and it is not mounted in this process.
+    /// The topic is an external log, and it is not mounted in this process.
     #[error("the topic {0:?} is a log of somebody else's, which is not mounted here")]
     NotMounted(Name),
     /// Dead letters were to be sent back from a topic that holds others.
@@ -132,7 +132,7 @@ pub enum QueueError {
         /// Its messages and acknowledgements.
         parts: usize,
     },
-    /// Nobody can number transactions under this name.
+    /// Transactions cannot be numbered under this name.
     #[error(
         "the producer of the transaction has a name of {bytes} bytes; it may have 1 to {}",
         crate::TRANSACTION_PRODUCER_BYTES_MAX

@@ -44,7 +44,7 @@ impl std::str::FromStr for MessageId {
 pub(crate) enum Form {
     /// Messages that a topic took in.
     Message,
-    /// Something of somebody else's, which is the payload as it is.
+    /// A form of an external log: the payload as it is.
     Raw(RawForm),
 }
 
@@ -89,7 +89,7 @@ impl Message {
 
     /// Where the record lies with the length before and the padding behind it.
     ///
-    /// A record of somebody else's is made the message that it would be here.
+    /// An external record is made the message that it would be here.
     pub(crate) fn stretch(&self, before: usize, framed: impl Fn(usize) -> usize) -> Stretch {
         if let Form::Raw(_) = self.batch.form() {
             let publish = Publish::new(self.payload()).content_type(self.content_type());

@@ -1,4 +1,4 @@
-//! Topics whose messages somebody else writes: a log that is there anyway is read as a stream, and
+//! Topics whose messages come from an external log, which is read as a stream, and
 //! nothing is written twice.
 
 use crate::control::{Control, GroupRecord, Record};
@@ -12,7 +12,7 @@ use rialto_clock::Timestamp;
 use rialto_log::{Level, Sealing, Segments};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A log that somebody else in this process writes.
+/// A log that another part of this process writes.
 ///
 /// Each of its records is a message, without key and headers, whose payload is the record as it is.
 #[derive(Clone)]
@@ -54,7 +54,6 @@ impl MountedLog {
         copied.map(|(_, end)| *end).max().unwrap_or(0)
     }
 
-    /// The last epochs.
     fn epochs(&self) -> Vec<Epoch> {
         let mut epochs = self.truth().epochs();
         epochs.drain(..epochs.len().saturating_sub(EPOCHS_MAX));
@@ -69,7 +68,7 @@ pub(crate) type Epoch = (u64, [u8; 16]);
 /// beginning.
 const EPOCHS_MAX: usize = 64;
 
-/// A topic that reads somebody else's log: the end that the writer has in hand.
+/// A topic that reads an external log: the end that the writer has in hand.
 pub struct Mount {
     topic: Arc<Topic>,
     rewound: Vec<Rewound>,
@@ -90,11 +89,11 @@ impl Mount {
     }
 }
 
-/// How a topic is tied to the log of somebody else.
+/// How a topic is tied to an external log.
 pub(crate) struct Mounting {
     /// The last epochs of the log, or of what it is made of, when it was mounted last.
     pub(crate) epochs: Vec<Epoch>,
-    /// Nothing while nobody has mounted it in this process.
+    /// Nothing while it is not mounted in this process.
     present: Option<MountedTopic>,
 }
 
@@ -142,7 +141,7 @@ impl Mounting {
 }
 
 impl Topic {
-    /// The bytes of the files of somebody else's log, and when its oldest record came to be. A disk
+    /// The bytes of the files of an external log, and when its oldest record came to be. A disk
     /// that fails is told of where records are read.
     pub(crate) fn held_elsewhere(&self) -> (u64, Option<Timestamp>) {
         let Some(present) = self.mounting.as_ref().and_then(|it| it.present.as_ref()) else {
@@ -177,7 +176,7 @@ impl Topic {
 }
 
 impl SharedQueue {
-    /// Reads somebody else's log as a topic of this name. Groups that it had go on where they were.
+    /// Reads an external log as a topic of this name. Groups that it had go on where they were.
     pub(crate) fn mount(&self, name: Name, log: MountedLog) -> Result<Mount, QueueError> {
         let _one_at_a_time = self.changing_catalogue();
         let before = match self.topic(name.as_str()) {

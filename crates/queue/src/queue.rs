@@ -37,7 +37,7 @@ pub struct QueueOptions {
     /// The size of the control log's files, a multiple of 4096, at least 1,056,768.
     pub control_segment_bytes: u64,
     /// How many files of topics, that are not written any more, are kept mapped besides those that
-    /// somebody reads or of which somebody holds messages. None are mapped if it is 0.
+    /// are being read or whose messages are held. None are mapped if it is 0.
     pub mapped_segments_max: usize,
     /// How many bytes of files that retention has dropped are kept, of all topics together, so that the
     /// next files of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be written full
@@ -158,7 +158,7 @@ impl Queue {
         Ok(Self { inner: Arc::new(Inner { core: Arc::new(core), threads, report }) })
     }
 
-    /// Does everything that can be done now, on this thread.
+    /// Does all work that is due, on this thread.
     pub fn step(&self) {
         self.inner.core.step();
     }
@@ -197,15 +197,15 @@ impl Queue {
         self.inner.core.create_topic(Name::new(name)?, options).map(drop)
     }
 
-    /// Reads a log that somebody else writes as a topic, in this process and for as long as the queue
-    /// is open. Its groups are the queue's, and are kept when nobody mounts it. Nobody but the writer
+    /// Reads an external log as a topic, in this process and for as long as the queue
+    /// is open. Its groups are the queue's, and are kept when it is not mounted. Only the writer
     /// can change what it holds: publishing on it and deleting it are refused with
     /// [`QueueError::ReadOnly`].
     pub fn mount(&self, name: &str, log: MountedLog) -> Result<Mount, QueueError> {
         self.inner.core.mount(Name::new(name)?, log)
     }
 
-    /// Deletes a topic with its messages and groups. Whoever uses it is told.
+    /// Deletes a topic with its messages and groups. Calls of its users fail from then on.
     pub fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         self.inner.core.delete_topic(name)
     }
@@ -240,7 +240,7 @@ impl Queue {
         self.inner.core.group(&topic, &Name::new(group)?, Some(options)).map(drop)
     }
 
-    /// Deletes a group. Its consumers are told.
+    /// Deletes a group. Calls of its consumers fail from then on.
     pub fn delete_group(&self, topic: &str, group: &str) -> Result<(), QueueError> {
         let topic = self.inner.core.topic(topic)?;
         self.inner.core.delete_group(&topic, group)
@@ -312,7 +312,7 @@ impl Queue {
         core.purge(&topic)
     }
 
-    /// Closes the queue, durably. Whoever uses it is told.
+    /// Closes the queue, durably. Calls of its users fail from then on.
     pub fn close(&self) -> Result<(), QueueError> {
         self.inner.close()
     }
@@ -343,7 +343,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Whoever wants to know calls close.
+        // A caller that wants the error calls `close`.
         let _ = self.close();
     }
 }
@@ -353,12 +353,11 @@ impl Drop for Inner {
 pub struct TopicStats {
     /// Its name.
     pub name: Name,
-    /// Whether it is a log that somebody else writes, and mounted now.
+    /// Whether it is an external log, and mounted now.
     pub mounted: Option<bool>,
     /// How many messages it holds.
     pub messages: u64,
-    /// How many bytes they take, to a stretch of 256 KiB; of a log that somebody else writes, how
-    /// many its files take.
+    /// How many bytes they take, to a stretch of 256 KiB; of an external log, how many its files take.
     pub bytes: u64,
     /// How many messages are delayed.
     pub delayed: u64,
@@ -368,7 +367,7 @@ pub struct TopicStats {
     pub oldest_age: Option<Duration>,
     /// Messages published since it was opened.
     pub published_messages: u64,
-    /// The bytes of these; 0 if somebody else writes it.
+    /// The bytes of these; 0 for an external log.
     pub published_bytes: u64,
     /// How fast they come.
     pub published_rate: Rate,

@@ -27,8 +27,8 @@ struct Sample {
     bytes: u64,
 }
 
-/// Remembers what counters were in the last while. It is told once a second, so that whoever counts
-/// has nothing to do with it.
+/// Remembers recent values of counters. It is updated once a second, so that the counting threads
+/// have nothing to do with it.
 #[derive(Debug)]
 pub(crate) struct Meter {
     samples: VecDeque<Sample>,
@@ -53,7 +53,6 @@ impl Meter {
         }
     }
 
-    /// The rate, where these are the counters now.
     pub(crate) fn rate(&self, now: Timestamp, messages: u64, bytes: u64) -> Rate {
         let since = self.samples.iter().rev().find(|sample| now.since(sample.at) >= RATE_WINDOW);
         let Some(since) = since.or(self.samples.front()) else { return Rate::default() };

@@ -25,7 +25,7 @@ pub enum Read {
         messages: u64,
     },
     /// The reader is so far behind that it is spared messages for which there are later ones of the
-    /// same key ([`SlowReaderPolicy::Conflated`](crate::Overtaken::Conflated)). It does not come to them.
+    /// same key ([`SlowReaderPolicy::Conflated`](crate::SlowReaderPolicy::Conflated)). It does not come to them.
     Conflated {
         /// In which lane.
         lane: u8,
@@ -43,9 +43,9 @@ enum ReadStep {
 }
 
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
-/// they were published. It has a place of its own, which is stored nowhere, and holds nobody back: a
-/// reader that is overtaken by retention, or falls far behind, is told how much it missed, and goes on
-/// as the topic says ([`SlowReaderPolicy`](crate::Overtaken)).
+/// they were published. It has a place of its own, which is stored nowhere, and holds nothing back: a
+/// reader that is overtaken by retention, or falls far behind, learns how much it missed, and goes on
+/// as the topic says ([`SlowReaderPolicy`](crate::SlowReaderPolicy)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
@@ -69,7 +69,7 @@ impl Reader {
         Ok(Self::with(topic, core, lanes))
     }
 
-    /// At these places, as [`Reader::positions`] told them; lanes beyond them from their beginnings.
+    /// At these places, as [`Reader::positions`] returned them; lanes beyond them from their beginnings.
     pub(crate) fn at(topic: Arc<Topic>, core: Arc<SharedQueue>, positions: &[u64]) -> Self {
         let lanes = (0..usize::from(topic.options.priorities))
             .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
@@ -185,7 +185,7 @@ impl Reader {
             Some(stretch) => stretch,
             None => {
                 let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
-                // Of what is gone the reader is told first.
+                // The reader is told first of the messages that are gone.
                 if !is_behind || next < lane.first() {
                     return Ok(ReadStep::Nothing);
                 }

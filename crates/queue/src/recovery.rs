@@ -138,7 +138,7 @@ fn open_topic(
     Ok(())
 }
 
-/// Reads what numbered producers have sent since the control log was last told.
+/// Reads what numbered producers have sent since the control log last recorded it.
 fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError> {
     let mut cursor = LaneCursor::unmapped(nth, from.max(topic.lanes[nth].first()));
     loop {
@@ -180,7 +180,7 @@ pub(crate) fn restore_group(
         let floors: Vec<u64> = lanes.map(|_| 1).collect();
         return Group::new(id, name, topic.clone(), GroupState::new(options, &floors, keeps));
     }
-    // A lane that the topic does not have cannot have been told of.
+    // The control log cannot have recorded a lane that the topic does not have.
     let priorities = topic.options.priorities;
     progress.done.retain(|(lane, _)| *lane < priorities);
     progress.seen.retain(|(lane, _)| *lane < priorities);

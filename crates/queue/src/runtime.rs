@@ -27,7 +27,6 @@ const STEPS_MAX: usize = 8;
 
 /// Something that a thread of the queue has to do.
 pub(crate) enum Work {
-    /// Write what a topic holds.
     Write(Arc<Topic>),
     /// Write what groups have to say.
     Control,
@@ -66,7 +65,6 @@ pub(crate) struct LogPlace {
 
 /// How far a log is known to be written.
 pub(crate) struct Reached {
-    /// As readers have it.
     pub(crate) segments: Segments,
     pub(crate) written: u64,
     /// The last record that no loss of power can take, if there is one.
@@ -159,7 +157,6 @@ impl Runtime {
         self.clock.now()
     }
 
-    /// How the log in a place is opened.
     fn log_options(&self, place: &LogPlace) -> Options {
         Options {
             segment_bytes: place.segment_bytes,
@@ -177,7 +174,6 @@ impl Runtime {
         self.disk.clone().expect("only a queue with a disk opens logs")
     }
 
-    /// Opens or creates a log.
     pub(crate) fn open_log(&self, place: &LogPlace) -> Result<Writer, QueueError> {
         let options = self.log_options(place);
         let (writer, _) = rialto_log::open(self.log_disk(), &place.dir, options)?;
@@ -191,7 +187,7 @@ impl Runtime {
     }
 
     /// Opens a log again that was open before in this process, or was found at rest. What is behind
-    /// `reached` is cut: nobody was told that it was written.
+    /// `reached` is cut: no caller was told that it was written.
     pub(crate) fn resume_log(
         &self,
         place: &LogPlace,
@@ -206,12 +202,11 @@ impl Runtime {
         Ok(writer)
     }
 
-    /// Whether a log makes its next files of those that retention drops.
+    /// Whether a log recycles the files that retention drops.
     pub(crate) fn recycles(&self, segment_bytes: u64, space: Space) -> bool {
         space == Space::Zeroed && self.spare_files.takes(segment_bytes)
     }
 
-    /// The length of a file.
     pub(crate) fn file_bytes(&self, path: &Path) -> Result<u64, QueueError> {
         let disk = self.disk.as_ref().expect("only a queue with a disk has files");
         Ok(disk.open(path, Access::Read)?.len()?)
@@ -243,7 +238,7 @@ impl Runtime {
         self.bell.notify_one();
     }
 
-    /// Whether nothing waits to be done.
+    /// Whether no work waits.
     pub(crate) fn has_no_work(&self) -> bool {
         self.agenda().work.is_empty()
     }
@@ -285,7 +280,7 @@ impl Runtime {
         None
     }
 
-    /// From here on nobody does the work but those who wait for it.
+    /// From here on only its waiters do the work.
     pub(crate) fn drive(&self, core: &Arc<SharedQueue>) {
         let _ = self.driven.set(Arc::downgrade(core));
     }

@@ -29,7 +29,7 @@ pub enum Sabotage {
     MoveTwice,
     /// A message of a key is delivered while another of that key is.
     IgnoreKeys,
-    /// A message is delivered while somebody has it.
+    /// A message is delivered while it is leased.
     ForgetLeases,
     /// Transactions that failed on their way to the disk are forgotten when the control log is begun anew.
     ReviveWithoutTransactions,

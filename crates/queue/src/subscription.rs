@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// The messages of a group as they arrive, at most so many in hand at a time.
+/// The messages of a group as they arrive, up to a number outstanding at a time.
 ///
 /// A message is in hand from when it is taken for the subscription, before [`Subscription::recv`]
 /// delivers it, until it is acknowledged, given back, or its lease runs out; only then is another one
@@ -52,7 +52,7 @@ pub struct Settler {
 #[derive(Default)]
 struct HeldLeases {
     held: HashMap<u64, MessageId>,
-    /// Whoever waits for room.
+    /// The task that waits for room.
     waker: Option<Waker>,
 }
 
@@ -157,7 +157,7 @@ impl Subscription {
         if room == 0 {
             return Ok(None);
         }
-        // Nobody else takes, so that there is at least as much room when it is done.
+        // No other task takes, so there is at least as much room when it is done.
         let fetched = consumer.take(room)?;
         if !consumer.is_at_most_once() {
             let mut hand = self.settler.hand();
@@ -171,7 +171,7 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let unseen: Vec<_> = self.ready.iter().map(|one| (one.id(), one.lease)).collect();
         self.settler.consumer.return_unseen(&unseen);
-        // Settlers may live on; what they say then counts as long as nobody else has the message.
+        // Settlers may live on; what they say then counts as long as no other consumer has the message.
         self.settler.consumer.leave();
     }
 }

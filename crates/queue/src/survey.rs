@@ -1,4 +1,4 @@
-//! What a queue that nobody has open consists of.
+//! What a queue that is not open consists of.
 
 use crate::control::read_state;
 use crate::error::QueueError;
@@ -8,7 +8,7 @@ use rialto_log::{KeyRing, Verify, inspect};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The directories of the topics of a queue that nobody has open, as its control log has them; each holds
+/// The directories of the topics of a queue that is not open, as its control log has them; each holds
 /// a log for each priority that was used. Other directories beside them are left over of topics that
 /// were deleted. Nothing is changed.
 pub fn topic_dirs(

@@ -1,5 +1,4 @@
-//! Publishing on several topics and acknowledging messages of several groups, together or not at
-//! all.
+//! Publishing on several topics and acknowledging messages of several groups, together or not at all.
 
 use crate::consumer::Consumer;
 use crate::control::{Control, Finished, Moved, TRANSACTION_BYTES_MAX};
@@ -104,7 +103,7 @@ impl Transaction {
     /// What was only about topics in memory is forgotten with them.
     ///
     /// Give it before anything else. If it was committed before, nothing that is added is looked at,
-    /// so that whoever sends it again hears of it though its topics or groups are gone by now.
+    /// so that a repetition gets the answer though its topics or groups are gone by now.
     pub fn numbered(&mut self, producer: &str, number: u64) -> Result<&mut Self, QueueError> {
         if !(1..=TRANSACTION_PRODUCER_BYTES_MAX).contains(&producer.len()) {
             return Err(QueueError::TransactionProducer { bytes: producer.len() });

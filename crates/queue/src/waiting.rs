@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
-/// Those who wait until a number has been reached.
+/// The waiters for a number has been reached.
 ///
-/// Whoever waits registers first and looks at the number again afterwards; whoever raises the number
+/// A waiter registers first and looks at the number again afterwards; a thread that raises the number
 /// does so first and looks for the waiting afterwards. With a full fence between the two halves on
 /// either side, one of them always sees the other.
 #[derive(Default)]
@@ -28,8 +28,8 @@ impl Waiters {
         fence(Ordering::SeqCst);
     }
 
-    /// Whoever registered this waits no more. It is woken all the same, because a task may wait for
-    /// several things with one waker, and whoever still waits registers anew.
+    /// The task that registered this waits no more. It is woken all the same, because a task may wait for
+    /// several things with one waker, and one that still waits registers anew.
     pub(crate) fn forget(&self, waker: &Waker) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let forgotten = list.extract_if(.., |(_, other)| other.will_wake(waker)).count();

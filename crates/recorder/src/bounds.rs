@@ -8,9 +8,8 @@ use rialto_spinlock::SpinLock;
 /// lost and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderBounds {
-    /// How many records there are at most, those under way included; at least one. A new record
-    /// takes the place of the one that finished longest ago. While all are under way, new ones are
-    /// refused.
+    /// How many records there are at most, those under way included; at least one. A new record takes
+    /// the place of the one that finished longest ago. While all are under way, new ones are refused.
     pub records_max: u32,
     /// How many steps a record has at most.
     pub steps_max: u32,

@@ -69,7 +69,7 @@ impl TickClock {
         TickClock { ticks, course: Shared::new(course), compared }
     }
 
-    /// Compares it with the machine's clock, unless somebody is doing so.
+    /// Compares it with the machine's clock, unless another thread is doing so.
     #[cold]
     fn compare(&self, course: Calibration, ticks: u64) -> Timestamp {
         let mut compared = match self.compared.try_lock() {
@@ -77,7 +77,7 @@ impl TickClock {
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
             Err(TryLockError::WouldBlock) => return Timestamp(course.at(ticks)),
         };
-        // Somebody may have done so since the course was read.
+        // Another thread may have done so since the course was read.
         let course = self.course.get();
         let now = read_both(&self.ticks, course.rate);
         if now.ticks < course.compare_at {
@@ -135,7 +135,7 @@ fn read_both(ticks: &quanta::Clock, rate: u64) -> Reading {
     best.1
 }
 
-/// So many ticks, in nanoseconds.
+/// Ticks, in nanoseconds.
 #[inline]
 fn scaled(ticks: u64, rate: u64) -> u64 {
     ((u128::from(ticks) * u128::from(rate)) >> 32) as u64

@@ -4,14 +4,14 @@
 //! into it until it ends. What it keeps is bounded in every direction ([`RecorderBounds`]) and chosen by a
 //! [`Sampling`]; what did not fit is counted ([`RecorderStatistics`]). Nothing of it is durable: it is for
 //! the engineer who wants to know what just happened, and the history of a run is the truth. A
-//! [`Keeper`] stores what has ended in a bounded ring of files, for those who look later.
+//! [`Keeper`] stores ended records in a bounded ring of files.
 //!
 //! ```
 //! use rialto_clock::{ManualClock, Timestamp};
-//! use rialto_recorder::{Bounds, Recorder, Sampling, Subject};
+//! use rialto_recorder::{RecorderBounds, Recorder, Sampling, Subject};
 //!
 //! let clock = ManualClock::new(Timestamp(0));
-//! let recorder = Recorder::new(Bounds::default(), Sampling::All, clock);
+//! let recorder = Recorder::new(RecorderBounds::default(), Sampling::All, clock);
 //! let recording = recorder.begin("withdrawal", Subject::default());
 //! recording.step("reserve");
 //! recording.fields(|fields| fields.unsigned("amount", 25));

@@ -26,12 +26,11 @@ pub(crate) struct LiveStep {
     at: Timestamp,
 }
 
-/// What is told of few steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepNotes {
     step: StepId,
     parent: StepId,
-    /// [`Timestamp::MAX`] unless it was told.
+    /// [`Timestamp::MAX`] unless it was recorded.
     finished: Timestamp,
 }
 
@@ -55,7 +54,6 @@ pub(crate) struct Live {
     steps_max: u32,
     pub(crate) steps_lost: u32,
     pub(crate) variables: Variables,
-    /// The step that was told last.
     current: StepId,
 }
 

@@ -141,14 +141,14 @@ impl Step {
         self.at
     }
 
-    /// When it was finished, if that was told.
+    /// When it was finished, if that was recorded.
     #[must_use]
     pub fn finished(&self) -> Option<Timestamp> {
         self.finished
     }
 }
 
-/// A variable as it was told at a step.
+/// A variable as it was written at a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
     pub(crate) step: StepId,
@@ -230,18 +230,18 @@ impl Record {
         &self.steps
     }
 
-    /// All variables, in the order in which they were told.
+    /// All variables, in the order in which they were written.
     #[must_use]
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The variables that were told at a step, in the order in which they were.
+    /// The variables of a step, in the order in which they were written.
     pub fn variables_at(&self, step: StepId) -> impl Iterator<Item = &Variable> {
         self.variables.iter().filter(move |told| told.step == step)
     }
 
-    /// How many bytes its variables took, as [`RecorderBounds`](super::Bounds) count them.
+    /// How many bytes its variables took, as [`RecorderBounds`](super::RecorderBounds) count them.
     #[must_use]
     pub fn variable_bytes(&self) -> usize {
         self.variable_bytes as usize

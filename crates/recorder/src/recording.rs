@@ -94,7 +94,7 @@ impl<'a, C: Clock> Recording<'a, C> {
         }
     }
 
-    /// Writes the fields of a value at the step that was told last.
+    /// Writes the fields of a value at the last step.
     #[inline]
     pub fn capture(&self, value: &(impl Capture + ?Sized)) {
         self.fields(|fields| value.capture(fields));
@@ -106,7 +106,7 @@ impl<'a, C: Clock> Recording<'a, C> {
         self.fields_at(step, |fields| value.capture(fields));
     }
 
-    /// Writes variables at the step that was told last. The record is locked meanwhile: what
+    /// Writes variables at the last step. The record is locked meanwhile: what
     /// `write` calls must not use this recording.
     #[inline]
     pub fn fields(&self, write: impl FnOnce(&mut Fields<'_>)) {

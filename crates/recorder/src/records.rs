@@ -253,7 +253,7 @@ impl<C: Clock> Recorder<C> {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let refused = read(&self.counts.refused);
         RecorderStatistics {
-            // The numbers of those that were refused are not used again.
+            // The numbers of refused records are not used again.
             begun: read(&self.begun).saturating_sub(refused + self.before),
             left_out: read(&self.counts.left_out),
             refused,

@@ -13,7 +13,7 @@ pub enum Sampling {
     /// All.
     #[default]
     All,
-    /// So many of a million, by chance.
+    /// This many of a million, by chance.
     Share {
         /// How many of a million.
         per_million: u32,

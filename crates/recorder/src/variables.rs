@@ -149,7 +149,7 @@ impl Variables {
         })
     }
 
-    /// Every variable, in the order in which they were told.
+    /// Every variable, in the order in which they were written.
     pub(crate) fn each(&self) -> impl Iterator<Item = Variable> {
         let mut whole: Vec<&'static str> = Vec::new();
         self.entries.iter().filter_map(move |entry| {

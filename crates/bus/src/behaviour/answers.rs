@@ -1,4 +1,4 @@
-//! Where answers are kept for those who ask again.
+//! Keeps answers for requests that are repeated.
 
 use crate::{Error, ErrorKind, Request, Result};
 use rialto_clock::{Clock, SystemClock};
@@ -76,7 +76,7 @@ struct Kept {
 }
 
 impl MemoryAnswerStore {
-    /// Keeps up to so many answers for this long by the clock of the machine.
+    /// Keeps up to `answers_max` answers for `keep_for` by the clock of the machine.
     #[must_use]
     pub fn new(keep_for: Duration, answers_max: usize) -> MemoryAnswerStore {
         MemoryAnswerStore::with_clock(keep_for, answers_max, SystemClock)
@@ -90,7 +90,7 @@ impl<C: Clock> MemoryAnswerStore<C> {
         MemoryAnswerStore { keep_for, answers_max, clock, kept: Mutex::default() }
     }
 
-    /// How many answers it keeps, those included that nobody has asked for since they expired.
+    /// How many answers it keeps, expired ones included that were not asked for since.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().answers.len()

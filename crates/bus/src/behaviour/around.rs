@@ -5,7 +5,6 @@ use crate::{ErrorKind, Request, Result};
 /// What a request came to, as statistics see it.
 pub type Outcome = std::result::Result<(), ErrorKind>;
 
-/// The outcome of this answer.
 #[inline]
 pub(crate) fn outcome_of<T>(answer: &Result<T>) -> Outcome {
     match answer {

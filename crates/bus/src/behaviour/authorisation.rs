@@ -7,10 +7,10 @@ use crate::{Context, Request, Result};
 ///
 /// A function of the request and the context is one too.
 pub trait Policy<R: Request>: Send + Sync {
-    /// Whether whoever asks (see [`Context::principal`]) may ask this.
+    /// Whether the sender (see [`Context::principal`]) may ask this.
     ///
     /// # Errors
-    /// [`Unauthenticated`](crate::ErrorKind::Unauthenticated) if nobody knows who asks, otherwise
+    /// [`Unauthenticated`](crate::ErrorKind::Unauthenticated) if the sender is unknown, otherwise
     /// [`Forbidden`](crate::ErrorKind::Forbidden).
     fn permit(&self, request: &R, cx: &Context<'_>) -> Result<()>;
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 /// When a circuit opens and when it closes again.
 #[derive(Clone, Copy, Debug)]
 pub struct BreakerPlan {
-    /// So many failures in a row open the circuit; at least one.
+    /// How many failures in a row open the circuit; at least one.
     pub failures_max: u32,
     /// So long it stays open.
     pub open_for: Duration,
-    /// So many probes in a row, one at a time, must succeed to close it; at least one.
+    /// How many probes in a row, one at a time, must succeed to close it; at least one.
     pub probes_needed: u32,
 }
 
@@ -42,7 +42,7 @@ pub enum CircuitState {
 /// [`Unavailable`](ErrorKind::Unavailable), [`Panicked`](ErrorKind::Panicked) and
 /// [`Internal`](ErrorKind::Internal). [`Busy`](ErrorKind::Busy) and
 /// [`Cancelled`](ErrorKind::Cancelled) say nothing either way; any other answer, be it a refusal,
-/// shows that somebody answers.
+/// shows that the handler answers.
 #[derive(Debug)]
 pub struct CircuitBreaker<C = SystemClock> {
     plan: BreakerPlan,

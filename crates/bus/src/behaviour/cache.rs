@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A question whose answer may be given again to whoever asks the same.
+/// A question whose answer may be given again to callers that ask the same.
 pub trait Cacheable: Query<Response: Clone> {
     /// What makes two questions the same.
     type Key: Hash + Eq + Clone + Send + 'static;
@@ -20,7 +20,7 @@ pub trait Cacheable: Query<Response: Clone> {
 
 /// Keeps answers to questions for some time and gives them again. Failures are not kept.
 ///
-/// Of each type of question it keeps at most so many answers; the oldest makes room. Questions that
+/// It keeps at most `answers_max` answers of each type; the oldest makes room. Questions that
 /// come while the same one is being answered are asked as well. Authorisation belongs before it.
 #[derive(Debug)]
 pub struct Cache<C = SystemClock> {
@@ -89,7 +89,7 @@ impl<C: Clock> Cache<C> {
             return;
         }
         self.with_shelf::<R, _>(|shelf, now| {
-            // Somebody who asked the same meanwhile was faster; the answer keeps its age.
+            // Another caller with the same question was faster; the answer keeps its age.
             if shelf.answers.contains_key(&key) {
                 return;
             }

@@ -5,8 +5,8 @@ use crate::{
     Behaviour, BehaviourNow, Context, Error, ErrorKind, Handler, HandlerNow, Request, Result,
 };
 
-/// Lets at most so many requests through at a time and refuses the others with
-/// [`Busy`](ErrorKind::Busy) at once, so that work which nobody could finish is not begun.
+/// Lets at most `in_flight_max` requests through at a time and refuses the others with
+/// [`Busy`](ErrorKind::Busy) at once, so that work which could not be finished is not begun.
 ///
 /// Requests that are awaited may instead wait in a line of bounded length, in the order in which
 /// they came. Requests that are answered at once never wait.
@@ -16,7 +16,7 @@ pub struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// At most `in_flight_max` at a time; nobody waits.
+    /// At most `in_flight_max` at a time; no request waits.
     #[must_use]
     pub fn new(in_flight_max: u32) -> ConcurrencyLimit {
         ConcurrencyLimit::with_line(in_flight_max, 0)

@@ -41,14 +41,14 @@ pub(crate) struct Flight<'a> {
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let ended = self.flights.state().keys.remove(&self.key);
-        // The lock is free again: whoever is woken may come right back.
+        // The lock is free again: a woken task may come right back.
         for waker in ended.into_iter().flat_map(HashMap::into_values) {
             waker.wake();
         }
     }
 }
 
-/// A place among those who wait, given up when this is dropped.
+/// A place among the waiters, given up when this is dropped.
 struct WaiterGuard<'a> {
     flights: &'a Flights,
     key: &'a Key,
@@ -78,7 +78,7 @@ impl Flights {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the key as soon as nobody else has it.
+    /// Takes the key as soon as it is free.
     pub(crate) async fn take_off(&self, key: &Key) -> Result<Flight<'_>, Refused> {
         let mut place = WaiterGuard { flights: self, key, id: None };
         poll_fn(|cx| {

@@ -7,9 +7,9 @@ use crate::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
 /// How much may be under way at once.
 #[derive(Clone, Copy, Debug)]
 pub struct IdempotencyLimits {
-    /// So many keys may be in flight; a request with another one is refused as busy.
+    /// How many keys may be in flight; a request with another one is refused as busy.
     pub keys_max: usize,
-    /// So many requests may wait for another one with their key; more are refused as busy.
+    /// How many requests may wait for another one with their key; more are refused as busy.
     pub waiting_max: usize,
 }
 
@@ -46,7 +46,7 @@ impl<S> Idempotency<S> {
         Idempotency::scoped(store, limits, |_| String::new())
     }
 
-    /// Keeps answers in this store. Keys are told apart by this scope as well: with callers that do
+    /// Keeps answers in this store. Keys are distinguished by this scope as well: with callers that do
     /// not know of each other, who asks.
     #[must_use]
     pub fn scoped(

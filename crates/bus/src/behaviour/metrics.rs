@@ -1,4 +1,4 @@
-//! How long what took, told to whoever exports it.
+//! Durations of requests, for exporters of metrics.
 
 use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, Request, Result};
@@ -6,7 +6,7 @@ use rialto_clock::{Clock, SystemClock};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Is told of each request that has come to something: an exporter of metrics.
+/// An exporter of metrics, called once for each finished request.
 pub trait Sink: Send + Sync {
     /// A request of this name came to this and took so long. A request whose future was dropped
     /// before its answer is [`Cancelled`](crate::ErrorKind::Cancelled).
@@ -41,7 +41,7 @@ impl<S: Sink, C: Clock> Metrics<S, C> {
         Metrics { sink, clock }
     }
 
-    /// What is told.
+    /// Where the durations go.
     #[must_use]
     pub fn sink(&self) -> &S {
         &self.sink

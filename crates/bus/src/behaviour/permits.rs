@@ -1,4 +1,4 @@
-//! A number of permits, and a bounded line of those who wait for one.
+//! A number of permits, and a bounded queue of waiters.
 //!
 //! The integration test `permits_model` compiles this file against loom's atomics and runs it under
 //! every order of events. That is why it names its atomics by way of `super`.
@@ -25,7 +25,7 @@ fn waiting(state: u64) -> u32 {
 /// served in the order in which they came.
 ///
 /// Both numbers are in one atomic word: a caller that finds the permits taken is counted as waiting
-/// in the same step, so that whoever gives a permit back afterwards sees it. The number of waiting
+/// in the same step, so that a thread that gives a permit back afterwards sees it. The number of waiting
 /// callers changes only under the lock of the line, with the line itself.
 #[derive(Debug)]
 pub(crate) struct Permits {
@@ -37,7 +37,7 @@ pub(crate) struct Permits {
 
 #[derive(Debug)]
 struct Line {
-    /// Who waits, oldest first. Whoever is no longer here has been given a permit.
+    /// The waiters, oldest first. A waiter that is no longer here has been given a permit.
     callers: VecDeque<(u64, Option<Waker>)>,
     next_id: u64,
 }
@@ -55,7 +55,7 @@ impl Drop for Permit<'_> {
 
 impl Permits {
     pub(crate) fn new(limit: u32, waiting_max: u32) -> Permits {
-        // The line grows with those who wait: a generous bound shall not cost memory in advance.
+        // The queue grows with the waiters: a generous bound shall not cost memory in advance.
         let line = Line { callers: VecDeque::new(), next_id: 0 };
         Permits { state: AtomicU64::new(0), limit, waiting_max, line: Mutex::new(line) }
     }
@@ -163,7 +163,7 @@ impl Permits {
                 }
             }
             let served = line.callers.pop_front();
-            // Whoever is woken may come right back: not while this thread holds the lock.
+            // A woken task may come right back: not while this thread holds the lock.
             drop(line);
             if let Some((_, Some(waker))) = served {
                 waker.wake();

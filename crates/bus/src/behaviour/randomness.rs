@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Gives numbers that nobody foresees. A function is one too.
+/// Gives unpredictable numbers. A function is one too.
 pub trait Randomness: Send + Sync {
     /// The next number, any of all 64-bit numbers.
     fn next(&self) -> u64;

@@ -29,7 +29,7 @@ impl Default for RetryPlan {
 
 impl RetryPlan {
     /// The pause after this many tries: between half of what it has doubled to and all of it, so
-    /// that those who failed together do not come back together.
+    /// that callers who failed together do not come back together.
     #[must_use]
     pub fn pause(&self, tries: u32, random: u64) -> Duration {
         let doubled = 1u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Nobody waits for ever.
+//! A deadline for requests.
 
 use super::time::Timer;
 use crate::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Gives up on a request after some time, or at the deadline it comes with, whichever is sooner.
 ///
-/// What stands behind it is told the deadline and is dropped when it passes: what it had begun may
+/// The handler behind it gets the deadline and is dropped when it passes: what it had begun may
 /// be half done, which is why the kind [`Timeout`](ErrorKind::Timeout) promises nothing. A request
 /// whose deadline has passed before is not begun.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl<R: Request, T: Timer> Behaviour<R> for Timeout<T> {
         next: N,
     ) -> Result<R::Response> {
         let now = self.timer.monotonic();
-        // A time too far away to be told is no limit of its own.
+        // A time too far away to be expressed is no limit of its own.
         let own = now.checked_add(self.after);
         let Some(deadline) = own.into_iter().chain(cx.deadline).min() else {
             return next.handle(request, cx).await;

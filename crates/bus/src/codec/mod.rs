@@ -1,4 +1,4 @@
-//! Requests, events and answers as bytes, for those who carry them out of the process.
+//! Requests, events and answers as bytes, to carry them out of the process.
 //!
 //! | Codec | Feature | Bytes | For |
 //! |---|---|---|---|

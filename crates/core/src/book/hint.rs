@@ -1,7 +1,7 @@
 //! A small cache in front of the ladder: where the level of a recently used price stands.
 //!
 //! Markets trade within a few hundred prices of the touch, so nearly every order finds its level
-//! here, in one load. An entry may be out of date; whoever uses it looks at the level itself.
+//! here, in one load. An entry may be out of date; its user checks the level itself.
 
 use super::level::NO_LEVEL;
 use rialto_model::{Price, Side};

@@ -22,7 +22,7 @@
 //! assert_eq!(rests, Quantity(0));
 //! assert_eq!(fills.iter().map(|fill| fill.price).collect::<Vec<_>>(), [Price(100), Price(101)]);
 //! assert_eq!(book.cancel(OrderId(1)).map(|order| order.remaining), Some(Quantity(3)));
-//! # Ok::<(), rialto_core::book::Refused>(())
+//! # Ok::<(), rialto_core::book::BookRefusal>(())
 //! ```
 //!
 //! How it is built: a level is found through a small cache of recent prices (`hint`), else through

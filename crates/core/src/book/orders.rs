@@ -158,9 +158,8 @@ impl Orders {
         self.limit as usize
     }
 
-    /// Every [`Slot::index`] handed out so far is below this number: the length for arrays that
-    /// are kept beside the slab. It grows with insertions, except where [`Orders::reserve`] came
-    /// first.
+    /// Every [`Slot::index`] handed out so far is below this number: the length for arrays that are
+    /// kept beside the slab. It grows with insertions, except where [`Orders::reserve`] came first.
     #[must_use]
     #[inline]
     pub fn slots(&self) -> usize {

@@ -57,7 +57,6 @@ impl Writer {
 }
 
 impl Core {
-    /// The canonical content.
     pub(super) fn content(&self) -> Vec<u8> {
         let bytes = Vec::with_capacity(1_024 + self.orders.len() * 112);
         let mut out = Writer { format: self.format(), bytes };

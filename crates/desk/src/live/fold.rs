@@ -22,9 +22,9 @@ const WAIT: Duration = Duration::from_millis(50);
 /// How long queries that wait are let through at most before folding goes on.
 const COURTESY: Duration = Duration::from_micros(200);
 
-/// After subscribers were told, the thread rests for four times as long as that took. Telling them then
-/// takes a fifth of a processor. What changes meanwhile is told together: a level of a book that changes
-/// twice is told once.
+/// After publishing, the thread rests for four times as long as that took. Publishing then
+/// takes a fifth of a processor. Changes meanwhile are published together: a level that changes
+/// twice is published once.
 const REST: u32 = 4;
 /// Shorter rests are added up until they are as long.
 const REST_MIN: Duration = Duration::from_micros(400);
@@ -40,13 +40,12 @@ pub(super) struct Folder {
     reader: EventReader,
     /// What was read and is not folded yet.
     batches: VecDeque<EventBatch>,
-    /// Commands after this one are counted.
     count_after: Seq,
-    /// When the thread has rested for what it told so far.
+    /// When the thread has rested for what it published so far.
     rested: Instant,
 }
 
-/// Something that happened and that somebody is subscribed to.
+/// A change that has subscribers.
 enum FeedChange {
     Book(Arc<BookDelta>),
     Trade(PublicTrade),
@@ -54,7 +53,6 @@ enum FeedChange {
     Balance(BalanceView),
 }
 
-/// A command with events that are somebody's own.
 struct PrivateEvents {
     seq: Seq,
     time: Timestamp,
@@ -75,12 +73,12 @@ impl Folder {
 
     pub(super) fn run(mut self) {
         let shared = Arc::clone(&self.shared);
-        // A thread that panics must not leave those who wait for it waiting.
+        // A thread that panics must not leave its waiters waiting.
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.follow()));
         let fault = outcome.unwrap_or(Err(LiveError::Panicked)).err();
         *shared.fault() = fault.map(Arc::new);
         shared.hub.close();
-        // Wakes those who wait for a sequence that will not come.
+        // Wakes the waiters for a sequence that will not come.
         shared.folded.send_modify(|_| {});
     }
 
@@ -209,10 +207,9 @@ impl Folder {
         Ok(round)
     }
 
-    /// Tells subscribers.
     fn tell(&self, round: &FoldRound, table: &Table) {
         let tell = TablePublisher { table, names: &self.shared.names() };
-        // Whoever is cut off at something public has then been told all of their own.
+        // A listener that is cut off at a public change has then received all its private events.
         for PrivateEvents { seq, time, events } in &round.own {
             let accounts: BTreeSet<_> = events.iter().flat_map(owners).flatten().collect();
             for account in accounts {
@@ -274,7 +271,7 @@ impl TablePublisher<'_> {
     }
 }
 
-/// Keeps a copy of what somebody is subscribed to.
+/// Keeps a copy of the changes that have subscribers.
 fn listen(update: Update<'_>, table: &Table, told: &mut Vec<FeedChange>) {
     let wanted = |subscription| !table.of(subscription).is_empty();
     match update {

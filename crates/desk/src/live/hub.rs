@@ -65,7 +65,7 @@ impl Table {
     }
 }
 
-/// Whoever is subscribed when a table ends hears no more: also when the thread that has it panics.
+/// Listeners in a table that ends hear no more: also when the thread that has it panics.
 impl Drop for Table {
     fn drop(&mut self) {
         for listener in self.subscribers.values().flatten() {
@@ -83,7 +83,7 @@ pub(super) struct Hub {
 struct State {
     table: Option<Table>,
     changes: Vec<Change>,
-    /// The last sequence that was told.
+    /// The last sequence that was published.
     told: Seq,
 }
 
@@ -103,7 +103,7 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes a listener, which is told when and from which sequence on it has joined.
+    /// Subscribes a listener, and reports to it when and from which sequence on it has joined.
     pub(super) fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.change(Change::Join(subscription, listener));
     }
@@ -122,7 +122,7 @@ impl Hub {
         }
     }
 
-    /// The last sequence that was told: everything up to it has been told to its listeners.
+    /// The last published sequence: its listeners have received everything up to it.
     pub(super) fn told(&self) -> Seq {
         self.lock().told
     }
@@ -132,7 +132,7 @@ impl Hub {
         self.lock().table.take().unwrap_or_default()
     }
 
-    /// Puts the table back when everything through `told` has been told.
+    /// Puts the table back when everything through `told` has been published.
     pub(super) fn put_back(&self, mut table: Table, told: Seq) {
         let mut state = self.lock();
         state.told = told;
@@ -142,7 +142,7 @@ impl Hub {
         state.table = Some(table);
     }
 
-    /// Nothing more will be told.
+    /// Nothing more will be published.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.take());

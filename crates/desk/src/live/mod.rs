@@ -3,7 +3,7 @@
 //!
 //! The thread holds the feed for about a millisecond at a time, so that no query waits longer,
 //! and steps aside for those that wait. When the engine is faster than the fold, the feed lags;
-//! [`Live::lag`] says by how much. Nothing waits for it but those who ask for a sequence.
+//! [`Live::lag`] says by how much. Only queries that ask for a sequence wait for it.
 
 mod baseline;
 mod begin;
@@ -49,7 +49,7 @@ pub struct LiveConfig {
     /// `too_far_back`.
     pub replay: u64,
     /// By how much the priority of the folding thread is lower, on Linux: 0 (not at all) to 19.
-    /// Telling many subscribers what happens must not take the processor from those who trade.
+    /// Publishing to many subscribers must not take the processor from trading.
     pub nice: u8,
 }
 
@@ -115,7 +115,7 @@ struct Shared {
     /// Readers that wait for the feed; the folding thread lets them go first.
     waiting: AtomicUsize,
     stop: AtomicBool,
-    /// The last sequence that was folded and told.
+    /// The last sequence that was folded and published.
     folded: watch::Sender<Seq>,
     hub: Hub,
     counts: FoldCounts,
@@ -172,8 +172,7 @@ impl Live {
         Ok(())
     }
 
-    /// The feed as it is now. Whoever holds the guard holds the feed back: take what is needed and
-    /// let go.
+    /// The feed as it is now. The guard holds the feed back: take what is needed and let go.
     pub fn read(&self) -> RwLockReadGuard<'_, Feed> {
         self.shared.read()
     }
@@ -190,7 +189,7 @@ impl Live {
         self.shared.names().by_symbol(symbol).copied()
     }
 
-    /// The last sequence that queries know of and subscribers were told.
+    /// The last sequence that queries and subscribers know of.
     #[must_use]
     pub fn seq(&self) -> Seq {
         *self.shared.folded.borrow()
@@ -202,8 +201,7 @@ impl Live {
         self.events.released().0.saturating_sub(self.seq().0)
     }
 
-    /// Waits until the feed has folded `seq`; `false` if it has not within `timeout`, or never
-    /// will.
+    /// Waits until the feed has folded `seq`; `false` if it has not within `timeout`, or never will.
     pub async fn wait_for(&self, seq: Seq, timeout: Duration) -> bool {
         let mut folded = self.shared.folded.subscribe();
         let reached = async {
@@ -240,12 +238,12 @@ impl Live {
         self.shared.stop.store(true, Ordering::Release);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // A panic was told by the thread itself, on its way out.
+            // The thread itself has reported a panic, on its way out.
             drop(thread.join());
         }
     }
 
-    /// Subscribes a listener, which is told when, and from which sequence on, it has joined.
+    /// Subscribes a listener, and reports to it when and from which sequence on it has joined.
     pub fn join(&self, subscription: Subscription, listener: Arc<dyn Listener>) {
         self.shared.hub.join(subscription, listener);
     }
@@ -255,7 +253,7 @@ impl Live {
         self.shared.hub.leave(subscription, listener);
     }
 
-    /// The last sequence of which subscribers have been told everything.
+    /// The last sequence whose events were all published to subscribers.
     #[must_use]
     pub fn told(&self) -> Seq {
         self.shared.hub.told()

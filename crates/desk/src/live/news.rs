@@ -8,19 +8,19 @@ use std::any::Any;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Somebody who is told what happens. Telling is the folding thread's: it must not be kept waiting.
+/// A subscriber. The folding thread calls it: it must return at once.
 pub trait Listener: Send + Sync {
-    /// From now on it is told all of this subscription that comes after `seq`.
+    /// From now on it receives everything of this subscription after `seq`.
     fn joined(&self, subscription: Subscription, seq: Seq);
 
     /// Something has happened that it is subscribed to.
     fn hear(&self, news: &News<'_>);
 
-    /// Nothing more will be told.
+    /// Nothing more will be published.
     fn over(&self);
 }
 
-/// Something that happened, as it is told to those subscribed to it.
+/// A publication: what its subscribers receive.
 pub struct News<'a> {
     /// To what.
     pub subscription: Subscription,
@@ -33,7 +33,7 @@ pub struct News<'a> {
     form: OnceCell<Box<dyn Any>>,
 }
 
-/// What can happen to somebody subscribed to it.
+/// The kinds of publications.
 #[derive(Clone, Copy)]
 pub enum What<'a> {
     /// Levels of a book changed.

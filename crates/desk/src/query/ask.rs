@@ -28,7 +28,7 @@ impl From<Option<Seq>> for Fresh {
 /// A question that is answered from the feed.
 ///
 /// The feed stands still while it is read: an answer copies what it needs, a bounded amount, and
-/// leaves it to whoever asked to make something of it.
+/// leaves the conclusion to the caller.
 pub trait Question: Send + Sync + 'static {
     /// What the answer says.
     type Answer: Send + 'static;

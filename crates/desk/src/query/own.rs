@@ -21,7 +21,6 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The first `limit` rows.
     fn of(rows: impl Iterator<Item = T>, limit: usize) -> Page<T> {
         // One more than a page tells whether another follows.
         let mut rows: Vec<T> = rows.take(limit.saturating_add(1)).collect();
@@ -224,7 +223,7 @@ impl Question for GetBalances {
     }
 }
 
-/// The accounts of a member, by id; for whoever runs the venue.
+/// The accounts of a member, by id; for operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListAccounts {
     /// Whose.

@@ -26,7 +26,7 @@ pub struct FindCurrency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTime;
 
-/// The last sequence of which subscribers have been told everything.
+/// The last sequence whose events were all published to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetTold;
 

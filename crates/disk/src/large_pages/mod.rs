@@ -9,7 +9,6 @@ pub use allocator::LargePages;
 pub use counting::{Allocated, CountingAllocator, allocated_by, allocations_of};
 pub(crate) use slab::Part;
 
-/// A large page.
 pub(crate) const LARGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Asks for large pages for the whole pages within memory that the caller has just been given. It is

@@ -40,7 +40,6 @@ pub(super) struct Inode {
     pub(super) pending: Vec<Pending>,
 }
 
-/// A change of a directory.
 #[derive(Clone)]
 pub(super) enum EntryChange {
     Add { path: PathBuf, inode: u64 },
@@ -105,7 +104,6 @@ pub(super) struct State {
     pub(super) stale: Vec<Vec<u8>>,
 }
 
-/// An operation that is to hang.
 pub(super) struct Hang {
     pub(super) dir: PathBuf,
     pub(super) nth: Option<u64>,

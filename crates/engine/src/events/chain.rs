@@ -3,7 +3,7 @@
 //! Sequences are cut into spans of [`CHAIN_SPAN`]: 1 to 4,096, 4,097 to 8,192 and so on. The value
 //! of a span is the BLAKE3 hash of the value before it, followed by the framed bytes of the span's
 //! records; before the first stand 32 zeros. It depends on the events alone, not on how they were
-//! grouped, so that whoever holds one value can check everything up to it.
+//! grouped, so that a holder of one value can check everything up to it.
 
 use super::block::{frame_bytes, frame_len};
 use rialto_model::Seq;
@@ -11,7 +11,6 @@ use rialto_model::Seq;
 /// How many sequences a span has.
 pub(crate) const CHAIN_SPAN: u64 = 4_096;
 
-/// The value of a span.
 pub(crate) type ChainValue = [u8; 32];
 
 /// The chain up to some sequence.

@@ -18,7 +18,6 @@ pub(crate) struct EventRing {
 
 /// What the ring has to say about a sequence.
 pub(crate) enum RingLookup {
-    /// It is in this block.
     Here(Arc<Block>),
     /// It has left the ring, or was never in it.
     Behind,
@@ -27,7 +26,7 @@ pub(crate) enum RingLookup {
 }
 
 impl EventRing {
-    /// A ring of so many groups, at least two: one may not be in the event log yet.
+    /// A ring of `capacity` groups, at least two: one may not be in the event log yet.
     pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity.max(2);
         Self {

@@ -84,7 +84,6 @@ impl ProducerRings {
     }
 }
 
-/// A set of producers, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProducerSet([u64; PRODUCERS_MAX / 64]);
 
@@ -112,7 +111,7 @@ impl ProducerSet {
     }
 }
 
-/// All producers: those in use, and those that the sequencer has yet to take up.
+/// All producers: the ones in use, and the ones that the sequencer has yet to take up.
 pub(crate) struct ProducerTable {
     slots: Vec<Mutex<Option<Arc<ProducerShared>>>>,
     arrivals: Mutex<Arrivals>,
@@ -136,7 +135,7 @@ impl ProducerTable {
         }
     }
 
-    /// Opens a producer of this capacity. Without a free slot the producer is born turned away.
+    /// Opens a producer of this capacity. Without a free slot it refuses every command.
     pub(crate) fn open(&self, capacity: usize, state: &Arc<EngineState>) -> Producer {
         let shared = Arc::new(ProducerShared::default());
         let slot = self.slots.iter().position(|slot| {
@@ -182,7 +181,7 @@ impl ProducerTable {
         true
     }
 
-    /// The sequencer ends: producers that it has not taken up, and those that are opened from now on, are
+    /// The sequencer ends: producers that it has not taken up, and producers opened from now on, are
     /// abandoned.
     pub(crate) fn abandon_arrivals(&self) {
         if let Ok(mut arrivals) = self.arrivals.lock() {

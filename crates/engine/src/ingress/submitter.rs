@@ -183,7 +183,7 @@ mod tests {
         let disk = Arc::new(SimDisk::new(1));
         let (engine, stepped, _) =
             Stepped::start(config, disk, &Sources::system()).expect("an empty disk");
-        // As after a panic: the sequencer is gone, and its failure is told a moment later.
+        // As after a panic: the sequencer is gone, and its failure is reported a moment later.
         drop(stepped);
         let (mut submitter, mut replies) = engine.producer().split();
         let late = Submission { token: 7, command: Command::Tick, level: None };

@@ -41,7 +41,7 @@ pub(crate) fn chain_after(events: &Segments, seq: Seq) -> Result<Chain, ReadErro
     Ok(chain)
 }
 
-/// Compares regenerated events with those that were released, to say where they differ.
+/// Compares regenerated events with the released ones, to say where they differ.
 pub(crate) struct EventCheck {
     reader: Reader,
     chain: Chain,

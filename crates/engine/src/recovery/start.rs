@@ -133,7 +133,7 @@ pub(crate) fn recover(
     // The first snapshot can always be made again, and with it a verification from the beginning.
     // It is small, and one that is there may never have reached the device if a sync failed.
     if journal_segments.first_seq() == 1 {
-        // Before the first command the rules in force are those that it began with.
+        // Before the first command the rules in force are the ones that it began with.
         let (limits, rules_version) = (*core.limits(), core.rules_version());
         let begun = CoreConfig { limits, rules_version, ..begun_with(config) };
         let first = empty_core(begun, &journal_segments);

@@ -9,7 +9,7 @@ const PURPOSE: &str = "rialto snapshot";
 /// An encrypted content begins with the salt of its key.
 const SALT_BYTES: usize = 16;
 
-/// Encrypts the contents that are written and decrypts those that are read.
+/// Encrypts contents before they are written and decrypts them after they are read.
 #[derive(Clone)]
 pub(crate) struct SnapshotCipher {
     keys: KeyRing,

@@ -18,8 +18,7 @@ pub(crate) const HEADER_BYTES: usize = 160;
 /// The header's own hash stands in its last bytes and covers those before.
 const HEADER_HASH_AT: usize = 128;
 
-/// The part of the header that an encrypted content is bound to: all but the hashes of what is
-/// stored.
+/// The part of the header that an encrypted content is bound to: all but the hashes of what is stored.
 const BOUND_BYTES: usize = 96;
 
 /// Why a snapshot cannot be used.
@@ -29,7 +28,7 @@ pub enum SnapshotFileError {
     /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The bytes are not those that were written.
+    /// The bytes differ from the ones written.
     #[error("{} is damaged at offset {offset}: {what}", file.display())]
     Damaged {
         /// The file.
@@ -112,7 +111,6 @@ pub(crate) struct SnapshotHeader {
     /// The length of the content as it is stored.
     pub(crate) content_bytes: u64,
     pub(crate) state_hash: [u8; 32],
-    /// Of the content as it is stored.
     pub(crate) content_hash: [u8; 32],
 }
 
@@ -212,7 +210,6 @@ impl SnapshotHeader {
         })
     }
 
-    /// Checks the content as it is stored.
     pub(crate) fn check_stored(&self, file: &Path, stored: &[u8]) -> Result<(), SnapshotFileError> {
         if stored.len() as u64 != self.content_bytes {
             return Err(damaged(file, "the content is not as long as the header says"));

@@ -31,7 +31,7 @@ use undo::UndoList;
 
 /// The hands of a flow: steps, waits, children, branches.
 ///
-/// Steps are told apart by their number within their branch, in the order in which they are made,
+/// Steps are identified by their number within their branch, in the order in which they are made,
 /// and by their name. Two that go on at once must therefore be made in the same order every time;
 /// where each of them is more than one step, give each a [`FlowContext::branch`].
 pub struct FlowContext<'a> {
@@ -336,7 +336,6 @@ impl<'a> FlowContext<'a> {
         }
     }
 
-    /// Ends the run.
     pub(crate) fn end(&self, ending: Ending) {
         self.observe(Observed::Ended { ending: &ending });
         self.run.state().end(ending);

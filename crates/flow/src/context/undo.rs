@@ -13,7 +13,6 @@ use std::sync::{Mutex, PoisonError};
 type UndoFuture<'a> = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send + 'a>>;
 type Call<'a> = Box<dyn FnMut(&[u8]) -> UndoFuture<'a> + Send + 'a>;
 
-/// How to undo a step.
 pub(super) struct Undo<'a> {
     place: Place,
     name: &'static str,

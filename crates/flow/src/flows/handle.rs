@@ -143,7 +143,6 @@ impl IntoFuture for Confirmation {
     }
 }
 
-/// Wakes a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

@@ -37,11 +37,10 @@ pub struct Flows {
     threads: Arc<Threads>,
 }
 
-/// A run that somebody asked for.
+/// A run that was asked for.
 pub(crate) enum Target {
     /// It is under way here.
     Live(Arc<Run>),
-    /// It has ended.
     Ended(Ending),
 }
 
@@ -178,7 +177,7 @@ impl Drop for Threads {
 }
 
 impl Inner {
-    /// Ends all executions, and tells those who wait for them.
+    /// Ends all executions, and wakes their waiters.
     fn stop(&self) {
         self.services.stopped.store(true, Ordering::Release);
         self.stopping.store(true, Ordering::Release);

@@ -1,4 +1,4 @@
-//! What operators do with runs: list them, look at them, and help those that stand still.
+//! What operators do with runs: list them, look at them, and help parked ones.
 
 use super::{Confirmation, Flows, Inner, lock};
 use crate::FlowId;
@@ -48,7 +48,7 @@ impl Flows {
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Ends a stuck run as failed or cancelled: somebody has undone by hand what it could not.
+    /// Ends a stuck run as failed or cancelled: an operator has undone by hand what it could not.
     pub fn give_up(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().give_up(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))
@@ -102,8 +102,7 @@ impl Inner {
         run.state().retried = false;
     }
 
-    /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone
-    /// for.
+    /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone for.
     fn reopen(&self, id: &FlowId) -> Result<(StoredRun, Ending, Ticket), FlowsError> {
         let stored = self.stored(id)?;
         let standing = |standing, advice| FlowsError::Standing { id: *id, standing, advice };

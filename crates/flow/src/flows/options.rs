@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How flows are run.
 #[derive(Clone)]
 pub struct Options {
-    /// How many threads work. With none, whoever asks for something to be done does it:
+    /// How many threads work. With none, the caller does the work:
     /// [`Flows::run_until_idle`](super::Flows::run_until_idle), [`Handle::wait`](super::Handle::wait).
     pub workers: usize,
     /// Whether, over a store at [`Level::Memory`](crate::store::Level::Memory), a start executes the

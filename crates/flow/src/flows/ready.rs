@@ -1,4 +1,4 @@
-//! The runs that somebody has woken.
+//! The runs that are ready to be polled.
 
 use crate::run::Run;
 use std::collections::VecDeque;
@@ -47,7 +47,6 @@ impl Ready {
         }
     }
 
-    /// Takes up to `max` runs.
     pub(crate) fn take(&self, runs: &mut Vec<Arc<Run>>, max: usize) {
         let mut queue = self.lock();
         let count = queue.runs.len().min(max);

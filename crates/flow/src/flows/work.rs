@@ -15,9 +15,9 @@ use std::time::Duration;
 const BATCH_MAX: usize = 4096;
 /// The same where nothing waits for a write: small enough to stay in the cache.
 const BATCH_AT_ONCE_MAX: usize = 64;
-/// How many writes the store takes at once: those who begin runs have to wait meanwhile.
+/// How many writes the store takes at once: callers that begin runs wait meanwhile.
 const APPEND_MAX: usize = 256;
-/// Housekeeping is done after so many rounds of work, and whenever there is nothing else to do.
+/// Housekeeping is done after this many rounds of work, and whenever there is nothing else to do.
 const ROUNDS_PER_MAINTENANCE: u32 = 16;
 /// How long an idle worker sleeps at most: the lease is renewed and the store kept meanwhile.
 const IDLE_MAX: Duration = Duration::from_millis(50);
@@ -29,7 +29,6 @@ const SPARE_MAX: usize = BATCH_MAX;
 /// One thread's part in the work.
 pub(super) struct Worker {
     inner: Arc<Inner>,
-    /// The runs of this round.
     batch: Vec<Arc<Run>>,
     /// Runs that this worker still has and polls again in the next round.
     again: Vec<Arc<Run>>,
@@ -264,7 +263,7 @@ impl Inner {
         true
     }
 
-    /// Forgets a run whose end is confirmed, and tells those who wait for it.
+    /// Forgets a run whose end is confirmed, and wakes its waiters.
     fn finish(&self, run: &Run, timer: Option<Timestamp>) {
         // Before anybody learns that it has ended: they might let it go on.
         self.forget(run, timer);
@@ -345,7 +344,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Forgets a run that is over.
     fn forget(&self, run: &Run, timer: Option<Timestamp>) {
         lock(&self.live).remove(run.number);
         if let Some(at) = timer {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// The receiving end: lets each message have its effect once, however often it comes.
 ///
-/// A message is told by its sender and its key. Its mark is kept for a stated time; a duplicate that
-/// comes later is taken for a new message, so that time must be longer than any sender goes on
+/// A message is identified by its sender and its key. Its mark is kept for a stated time; a later duplicate
+/// is taken for a new message, so that time must be longer than any sender goes on
 /// trying. When the store holds its limit of marks, further messages are refused with
 /// [`StoreError::Full`]: their senders keep them and come again.
 #[derive(Clone)]

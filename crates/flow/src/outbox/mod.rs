@@ -93,7 +93,6 @@ pub struct OutboxCounts {
     pub overtaken: u64,
 }
 
-/// What the workers share.
 struct Shared {
     store: Arc<dyn OutboxStore>,
     forwarder: Arc<dyn AnyForwarder>,

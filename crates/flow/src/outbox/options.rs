@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How messages are forwarded.
 #[derive(Clone)]
 pub struct Options {
-    /// How many threads work. With none, whoever calls
+    /// How many threads work. With none, the caller of
     /// [`Outbox::run_until_idle`](super::Outbox::run_until_idle) does it.
     pub workers: usize,
     /// How many messages each worker has under way at once.

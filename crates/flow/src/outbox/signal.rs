@@ -8,7 +8,6 @@ use std::time::Duration;
 /// Wakes all workers that wait.
 #[derive(Default)]
 pub(super) struct WorkerSignal {
-    /// How often it has been rung.
     rung: Mutex<u64>,
     wait: Condvar,
 }

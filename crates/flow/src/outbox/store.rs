@@ -1,4 +1,4 @@
-//! Where messages lie until they leave, and how those that have come are told apart.
+//! Stores of messages to be forwarded, and of marks that recognise duplicates.
 
 use crate::Timestamp;
 use crate::store::{
@@ -14,8 +14,7 @@ use std::time::Duration;
 /// into that database: insert them in the transaction that makes the change, and implement this trait
 /// over the table. A claim is then an `UPDATE` that sets a token and the end of the lease.
 ///
-/// No method has a default, because a store that leaves one out would lose messages or send them
-/// twice.
+/// No method has a default, because a store that leaves one out would lose messages or send them twice.
 pub trait OutboxStore: Send + Sync + 'static {
     /// Stores messages that belong to nothing else, in one atomic write, and returns when that is
     /// confirmed.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Housekeeping is done after so many rounds of work, and whenever there is nothing else to do.
+/// Housekeeping is done after this many rounds of work, and whenever there is nothing else to do.
 const ROUNDS_PER_MAINTENANCE: u32 = 64;
 /// How long a worker waits after the store has failed to answer.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
@@ -130,7 +130,7 @@ impl Worker {
         Ok(any)
     }
 
-    /// Polls every attempt that wants it, and takes out those that have ended.
+    /// Polls every attempt that wants it, and takes out the finished ones.
     fn poll_all(
         &mut self,
         shared: &Shared,
@@ -212,7 +212,6 @@ fn settle(
     Ok(())
 }
 
-/// What has been counted.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) forwarded: AtomicU64,

@@ -33,7 +33,6 @@ pub(crate) fn put(value: &impl Serialize, out: &mut Vec<u8>) -> postcard::Result
     postcard::serialize_with_flavor(value, Behind(out))
 }
 
-/// Encodes a value.
 pub(crate) fn encode(
     name: &str,
     value: &impl Serialize,

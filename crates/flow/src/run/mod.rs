@@ -43,7 +43,6 @@ pub(crate) fn is_polling() -> bool {
     POLLING.get()
 }
 
-/// One run.
 pub(crate) struct Run {
     pub(crate) number: RunNumber,
     pub(crate) id: FlowId,
@@ -99,7 +98,7 @@ impl Run {
         self.is_resumed.load(Ordering::Relaxed)
     }
 
-    /// Goes on from a history. Whoever waits for the end waits on.
+    /// Goes on from a history. Its waiters wait on.
     pub(crate) fn resume(&self, mut resumed: RunState) {
         let mut state = self.state();
         resumed.waiters = std::mem::take(&mut state.waiters);
@@ -141,7 +140,7 @@ impl Run {
         drop(execution);
     }
 
-    /// Takes the run for polling. False if somebody else has it, who will then poll it once more.
+    /// Takes the run for polling. False if another thread has it, which will then poll it once more.
     pub(crate) fn acquire(&self) -> bool {
         let mut flag = self.flag.load(Ordering::Acquire);
         loop {
@@ -189,7 +188,7 @@ impl Run {
         }
         self.install(execution);
         if self.services.stopped.load(Ordering::Acquire) {
-            // Whoever stopped the runtime may have looked for it before it was there.
+            // The runtime may have been stopped before this was there to be seen.
             self.uninstall();
         }
         false
@@ -218,7 +217,7 @@ impl Run {
         true
     }
 
-    /// Lets the run stand still, and tells those who wait for it.
+    /// Parks the run, and wakes its waiters.
     pub(crate) fn park(&self, why: Parked) {
         let waiters = {
             let mut state = self.state();

@@ -4,7 +4,6 @@ use crate::Timestamp;
 use crate::history::{self, Ending, Entry, Kind, Place, StoredError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is recorded at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Recorded {
     Finished { at: Timestamp, output: Vec<u8> },
@@ -89,7 +88,6 @@ impl Replay {
     }
 }
 
-/// Names a place for a person.
 pub(crate) fn describe(place: Place, kind: Kind, name: &str) -> String {
     let branch = if place.branch == 0 { "" } else { " of a branch" };
     format!("{} `{name}` as number {}{branch}", kind.word(), place.number)

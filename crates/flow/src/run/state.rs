@@ -28,7 +28,7 @@ pub(crate) struct Services {
     pub(crate) random: AtomicU64,
     /// Set when the runtime stops: no step may begin any more.
     pub(crate) stopped: AtomicBool,
-    /// The runs that somebody has woken.
+    /// The runs that are ready to be polled.
     pub(crate) ready: Ready,
     /// For starting children.
     pub(crate) flows: Weak<Inner>,
@@ -67,7 +67,6 @@ pub(crate) enum Replayed {
     Changed,
 }
 
-/// The state of a run that is under way.
 #[derive(Default)]
 pub(crate) struct RunState {
     /// The time of the current poll.
@@ -84,7 +83,7 @@ pub(crate) struct RunState {
     pub(crate) parked: Option<Box<Parked>>,
     /// Whether the parked run is to go on from its history.
     pub(crate) retried: bool,
-    /// How it ended; told to nobody before it is confirmed.
+    /// How it ended; not visible before it is confirmed.
     pub(crate) ending: Option<Ending>,
     /// Whether the ending is confirmed.
     pub(crate) is_over: bool,
@@ -107,7 +106,7 @@ pub(crate) struct RunState {
     pub(crate) history_bytes: usize,
     /// Who waits inside of the execution with a waker of their own.
     sleepers: Vec<Waker>,
-    /// The times that somebody inside of the execution waits for.
+    /// The times that the execution waits for.
     wanted: Vec<Timestamp>,
     /// The time at which the runtime has been asked to wake the run.
     pub(crate) timer: Option<Timestamp>,
@@ -146,7 +145,7 @@ impl RunState {
         })
     }
 
-    /// Prepares a poll: what is due is no longer waited for, and whoever sleeps is woken.
+    /// Prepares a poll: what is due is no longer waited for, and sleepers are woken.
     pub(crate) fn begin_poll(&mut self, now: Timestamp) -> Vec<Waker> {
         self.polled_at = now;
         self.polled_at_encoded = EncodedTime::new(now);
@@ -308,7 +307,6 @@ impl RunState {
         Ok(mark)
     }
 
-    /// The value that was recorded last, encoded.
     pub(crate) fn last_value(&self) -> &[u8] {
         &self.out[self.last_value..]
     }
@@ -341,7 +339,6 @@ impl RunState {
         self.sent_bytes += bytes;
     }
 
-    /// Ends the run.
     pub(crate) fn end(&mut self, ending: Ending) {
         let at = self.polled_at;
         self.ended = Some(End { at, outcome: ending.outcome() });

@@ -42,7 +42,6 @@ impl Index {
         self.insert_by(self.hashing.hash_one(id), id, number, is_it);
     }
 
-    /// Removes a run.
     pub(super) fn remove(&mut self, id: &FlowId, number: RunNumber) {
         self.remove_by(self.hashing.hash_one(id), id, number);
     }

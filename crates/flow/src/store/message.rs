@@ -98,7 +98,7 @@ pub enum Accepted {
     Duplicate,
 }
 
-/// A message that somebody is to forward.
+/// A message to be forwarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedMessage {
     /// Its number.
@@ -156,8 +156,8 @@ pub struct DeadMessage {
 /// How many messages an outbox holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Those that are still to leave, claimed ones included.
+    /// Messages still to be forwarded, claimed ones included.
     pub waiting: usize,
-    /// Those that were given up.
+    /// Dead letters.
     pub dead: usize,
 }

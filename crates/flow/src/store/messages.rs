@@ -27,7 +27,6 @@ impl Kept {
     }
 }
 
-/// All messages and marks.
 #[derive(Default)]
 pub(super) struct Messages {
     messages: BTreeMap<MessageNumber, Kept>,

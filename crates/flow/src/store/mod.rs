@@ -64,8 +64,7 @@ pub trait Store: Send + Sync + 'static {
     /// Begins a run, held by the worker, unless there is one of that id.
     fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError>;
 
-    /// Takes writes, each whole or not at all. Those to runs that the worker does not hold are
-    /// refused.
+    /// Takes writes, each whole or not at all. Those to runs that the worker does not hold are refused.
     fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError>;
 
     /// Returns when everything up to a ticket is confirmed.

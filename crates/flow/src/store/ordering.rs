@@ -3,7 +3,6 @@
 use super::message::{MessageNumber, OutboxMessage};
 use std::collections::{BTreeSet, HashMap};
 
-/// The messages with an ordering key.
 #[derive(Default)]
 pub(super) struct OrderedMessages {
     /// By address and name.

@@ -97,7 +97,7 @@ pub(crate) enum Settlement {
     Gone,
     /// It could not leave and is due again at a time.
     Retry { at: Timestamp },
-    /// It is given up: it stays as a dead letter until somebody requeues or discards it.
+    /// It is a dead letter until an operator requeues or discards it.
     Dead { reason: String },
     /// A dead letter is due again, with its attempts forgotten.
     Requeued,

@@ -28,7 +28,6 @@ impl RunNumber {
     }
 }
 
-/// One run.
 pub(super) struct Run {
     number: RunNumber,
     pub(super) id: FlowId,
@@ -55,13 +54,12 @@ impl Run {
         &self.bytes[self.input_len as usize..]
     }
 
-    /// Whether somebody must look: such a run is kept until somebody has.
+    /// Whether an operator must look: such a run is kept until one has.
     pub(super) fn is_stuck(&self) -> bool {
         self.ended.is_some_and(|end| end.outcome == Outcome::Stuck)
     }
 }
 
-/// All runs.
 #[derive(Default)]
 pub(super) struct Runs {
     by_id: Index,
@@ -133,7 +131,6 @@ impl Runs {
         self.next = self.next.max(end.count());
     }
 
-    /// All numbers, in order.
     pub(super) fn numbers(&self) -> Vec<RunNumber> {
         let mut numbers: Vec<_> = self.all().map(|run| run.number).collect();
         numbers.sort_unstable();

@@ -56,13 +56,11 @@ pub(super) trait Journal {
     fn record(&mut self, record: &Record<'_>) -> Result<Ticket, StoreError>;
 }
 
-/// A worker that has joined.
 struct Worker {
     renewed: Timestamp,
     lease: Duration,
 }
 
-/// The state of a store.
 pub(super) struct State {
     pub(super) limits: StoreLimits,
     pub(super) runs: Runs,

@@ -57,7 +57,7 @@ pub enum Outcome {
     Failed,
     /// It was cancelled, and everything that it had done was undone.
     Cancelled,
-    /// It failed or was cancelled, and then undoing it failed as well: somebody must look.
+    /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     Stuck,
 }
 
@@ -94,7 +94,7 @@ pub struct End {
 pub struct RunFilter {
     /// Only those of this flow.
     pub flow: Option<String>,
-    /// Only those that stand so.
+    /// Only runs of this standing.
     pub standing: Option<RunStanding>,
 }
 
@@ -250,7 +250,7 @@ pub enum StoreError {
     /// The worker has let its lease lapse, and another has taken over.
     #[error("worker {0:?} has lost its claim to the store")]
     Fenced(FencingToken),
-    /// Whoever keeps the messages elsewhere says why it failed.
+    /// A store of messages elsewhere failed, for this reason.
     #[error("{0}")]
     Other(String),
 }

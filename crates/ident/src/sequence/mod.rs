@@ -62,7 +62,6 @@ impl<W: Word> Sequence<W> {
         }
     }
 
-    /// Takes one ticket.
     #[inline]
     pub(crate) fn take(&self, clock: &impl BlockingTimer) -> Result<u64, IdError> {
         let unit = clock.now_ms().wrapping_sub(self.epoch_ms);

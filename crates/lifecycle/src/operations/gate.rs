@@ -61,7 +61,7 @@ impl Count for AtomicU64 {
 
     #[inline]
     fn add_alone(&self) {
-        // Released, so that whoever sees that nothing is under way sees what was done by what was.
+        // Released, so that a thread that sees no operation under way sees the effects of all of them.
         self.store(self.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -85,7 +85,7 @@ impl Flag for AtomicBool {
     }
 }
 
-/// How often somebody went in and out by one shard. They may go in by one and out by another.
+/// Entries and exits by one shard. An operation may enter by one and leave by another.
 #[derive(Debug, Default)]
 // Two lines each, because the processor fetches the neighbour of a line with it.
 #[repr(align(128))]
@@ -135,8 +135,7 @@ impl<M: Memory, const N: usize> Gate<M, N> {
         }
     }
 
-    /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is
-    /// closed.
+    /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is closed.
     #[inline]
     pub(super) fn enter(&self, shard: usize) -> Result<(), Left> {
         match self.shards.get(shard) {
@@ -172,12 +171,11 @@ impl<M: Memory, const N: usize> Gate<M, N> {
         self.is_closed.set();
     }
 
-    /// Makes certain that what went in before is seen by whoever counts after this.
+    /// Makes certain that a thread that counts after this sees the entries before it.
     pub(super) fn after_closing() {
         M::heavy_fence();
     }
 
-    /// How many are inside.
     pub(super) fn inside(&self) -> u64 {
         // Those who left first: whoever is seen to have left is then also seen to have entered, so
         // this may come out too high while somebody passes, and is never too low.

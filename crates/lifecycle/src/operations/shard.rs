@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Threads that have a shard of their own at a time. All others share one more.
 pub(super) const SHARDS: usize = 64;
-/// The shard of those who have none of their own.
+/// The shard of threads that have none of their own.
 pub(super) const SHARED: usize = SHARDS;
 /// A thread that has not asked yet.
 const UNKNOWN: usize = usize::MAX;

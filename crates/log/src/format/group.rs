@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 4] = *b"RGRP";
 
-/// The bytes of a group header that belong to whoever writes the log.
+/// The bytes of a group header that belong to the writer of the log.
 pub const CALLER_BYTES: usize = 40;
 
 /// The length of a group's header; the body follows at once.
@@ -31,7 +31,6 @@ pub(crate) const fn record_bytes(len: usize) -> usize {
     (RECORD_PREFIX_BYTES + len + 7) & !7
 }
 
-/// The header of a group, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupHeader {
     pub(crate) body_checksum: u32,

@@ -5,18 +5,15 @@ use rialto_disk::BLOCK_BYTES;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The name of the file.
 pub(crate) const HEAD_FILE: &str = "HEAD";
 /// How many slots it has; the one with the greater generation counts.
 pub(crate) const SLOTS: usize = 2;
 
 const MAGIC: &[u8; 8] = b"RIALTHED";
 
-/// What one slot says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeadSlot {
     pub(crate) generation: u64,
-    /// The oldest live segment.
     pub(crate) oldest: SegmentName,
     /// The newest live segment; the ones between are found by following the headers back.
     pub(crate) newest: SegmentName,

@@ -62,7 +62,6 @@ impl Ground {
     }
 }
 
-/// The header of a segment, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) name: SegmentName,

@@ -28,7 +28,7 @@ pub enum Compression {
         /// 1 (fast) to 22 (small).
         level: u8,
     },
-    /// Deflate as `gzip` stores it; for those who must read the log with nothing else at hand.
+    /// Deflate as `gzip` stores it; which standard tools can read.
     Gzip {
         /// 1 (fast) to 9 (small).
         level: u8,

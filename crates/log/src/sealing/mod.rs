@@ -22,12 +22,10 @@ pub(crate) use unsealer::Unsealer;
 /// What a writer does to the body of each group before it is stored. The keys are not part of it:
 /// they are given to readers, too, in [`Options::keys`](crate::Options::keys).
 ///
-/// A writer that does neither costs nothing: its groups are stored from the memory they were filled
-/// in.
+/// A writer that does neither costs nothing: its groups are stored from the memory they were filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sealing {
-    /// How bodies are compressed. One that would not save at least a block of 4 KiB is stored as it
-    /// is.
+    /// How bodies are compressed. One that would not save at least a block of 4 KiB is stored as it is.
     pub compression: Compression,
     /// With what bodies are encrypted, under the current key of the ring.
     pub encryption: Option<Cipher>,

@@ -21,7 +21,7 @@ pub(crate) struct Epoch {
 }
 
 /// Compresses and encrypts groups into memory of its own, which is reused for each. The group itself
-/// stays as it is, for those who read it from memory.
+/// stays as it is, for readers in memory.
 pub(crate) struct Sealer {
     compressor: Option<Compressor>,
     encryption: Option<Encryption>,
@@ -116,7 +116,6 @@ impl Sealer {
         self.prepared.form.key
     }
 
-    /// Whether it encrypts.
     pub(crate) fn encrypts(&self) -> bool {
         self.sealing.encryption.is_some()
     }

@@ -26,7 +26,6 @@ pub(super) struct Model {
 /// A stale read excuses nothing: it may be refused, and the next opening finds everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excuse {
-    /// Nothing.
     Nothing,
     /// One damage: everything after what is [proven](Model::proven). A bit that turned must stand
     /// in what is reported as cut. What went elsewhere looks as if it had never been written, so
@@ -40,11 +39,9 @@ pub(super) enum Excuse {
 /// What the machine went through since the log was last open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The writer was closed.
     Closed,
     /// The process died.
     Killed,
-    /// The power went.
     PowerLost,
 }
 
@@ -94,7 +91,6 @@ impl Model {
         Ok(())
     }
 
-    /// Checks a record that was read.
     pub(super) fn check_record(&self, seq: u64, record: &[u8]) -> Result<(), String> {
         match self.attempted.get(seq as usize - 1) {
             Some(expected) if expected == record => Ok(()),

@@ -13,7 +13,6 @@ use std::sync::Arc;
 struct Before {
     stale_reads: u64,
     vouched_by_head: Option<u64>,
-    /// How many damages there were.
     damages: usize,
     excuse: Excuse,
 }

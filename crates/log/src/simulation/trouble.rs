@@ -54,7 +54,7 @@ pub(super) struct Flip {
     pub(super) is_mendable: bool,
 }
 
-/// What the disk did of that which it was told to do.
+/// The faults that the disk has carried out.
 #[derive(Debug, Default)]
 pub(super) struct Suffered {
     /// What was damaged and has not been found harmless yet.

@@ -13,6 +13,7 @@ use crate::error::QueueError;
 use crate::group::Group;
 use crate::runtime::{LogPlace, Reached, Runtime, Work};
 use crate::sabotage::Sabotage;
+use crate::shared::lock;
 use crate::waiting::Waiters;
 use fault::ControlFault;
 use rialto_clock::Timestamp;
@@ -21,7 +22,7 @@ use rialto_log::{Cipher, Reader, Sealing, Segments, Space, Writer};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
 /// small messages, which has its own bound.
@@ -75,7 +76,6 @@ pub(crate) trait ControlHost {
     fn safe_below(&self) -> Option<u64>;
 }
 
-/// The control log.
 pub(crate) struct Control {
     runtime: Arc<Runtime>,
     place: LogPlace,
@@ -91,10 +91,6 @@ pub(crate) struct Control {
     /// taken before any other lock of a topic or a group, and never waited for to write where a reader
     /// may be further up on the same thread.
     gate: RwLock<()>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a control log says.
@@ -455,7 +451,7 @@ impl Control {
 
     /// Writes a checkpoint now, of a log that is begun anew if it had failed.
     pub(crate) fn checkpoint(&self, told: &impl ControlHost) -> Result<(), QueueError> {
-        // Whoever holds the gate to read may wait for the store.
+        // A thread that holds the gate to read may wait for the store.
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         let mut store = lock(&self.store);
         match self.failure() {

@@ -67,7 +67,7 @@ pub(crate) enum Record<'a> {
     },
     /// The delayed messages that a topic has delivered, as [`Progress`] of a group.
     Delayed { topic: u32, progress: Progress },
-    /// A topic is the log of somebody else, whose last epochs are these. What groups did from message
+    /// A topic is an external log, whose last epochs are these. What groups did from message
     /// `end` on was about records that have been lost.
     Mounted { id: u32, name: Name, epochs: Vec<Epoch>, end: u64 },
     /// A topic has dropped everything below these numbers, one for each priority, whatever its files

@@ -1,6 +1,6 @@
 //! Beginning the control log anew after the disk failed it.
 //!
-//! What was not known to be written is cut, whatever became of it, and everything is told anew in a
+//! What was not known to be written is cut, whatever became of it, and everything is written anew in a
 //! checkpoint. Memory is ahead of the log then, never behind: what a caller was told had failed may have
 //! happened, but nothing that it was told had happened is undone.
 
@@ -31,7 +31,7 @@ impl Control {
         self.failure().is_some() && lock(&self.store).next_try <= self.runtime.now()
     }
 
-    /// Begins the log anew if it is time for that; nothing if it is not, or if somebody is changing
+    /// Begins the log anew if it is time for that; nothing if it is not, or if it is being changed
     /// something just now. Otherwise everything is synced.
     pub(super) fn revive_in_time(
         &self,

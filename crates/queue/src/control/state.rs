@@ -20,7 +20,7 @@ pub(crate) struct GroupRecord {
 pub(crate) struct TopicRecord {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
-    /// The epochs that the log had when it was mounted last, if it is somebody else's.
+    /// The epochs that the log had when it was mounted last, if it is external.
     pub(crate) mounted: Option<Vec<Epoch>>,
     pub(crate) groups: BTreeMap<u32, GroupRecord>,
     pub(crate) delayed: Progress,
@@ -58,13 +58,12 @@ pub(crate) struct PastTransaction {
     pub(crate) is_new: bool,
 }
 
-/// The whole state.
 #[derive(Debug, Default)]
 pub(crate) struct ControlState {
     pub(crate) topics: BTreeMap<u32, TopicRecord>,
     pub(crate) deleted: Vec<u32>,
     pub(crate) transactions: Vec<PastTransaction>,
-    /// Numbers that producers of transactions gave them, in the order in which they were told.
+    /// Numbers that producers of transactions gave them, in the order in which they were recorded.
     pub(crate) numbers: Vec<(String, u64)>,
     pub(crate) next_id: u32,
     pub(crate) next_transaction: u64,

@@ -5,7 +5,7 @@ use crate::message::MessageId;
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What a group has done, or has done since it last told.
+/// What a group has done, in all or since its progress was last written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// It has acknowledged everything below these, one for each lane; empty when it tells of changes.
@@ -99,7 +99,7 @@ mod tried {
     }
 }
 
-/// What changed since it was last told.
+/// What changed since it was last written.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// What was acknowledged, by lane. Neighbours are joined as they come.

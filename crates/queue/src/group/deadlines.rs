@@ -5,7 +5,6 @@ use rialto_clock::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// A lease and when it ends.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: Timestamp,
@@ -71,7 +70,6 @@ impl Deadlines {
         self.extended.insert(lease, at);
     }
 
-    /// A lease is over.
     pub(crate) fn forget(&mut self, lease: u64) {
         if !self.extended.is_empty() {
             self.extended.remove(&lease);
@@ -98,7 +96,7 @@ impl Deadlines {
         }
     }
 
-    /// Until when a message rests that was told to. It says nothing of one that was delivered since.
+    /// Until when a message is delayed. It says nothing of one that was delivered since.
     pub(crate) fn rests(&self, id: MessageId) -> Option<Timestamp> {
         self.rests.get(&id).copied()
     }
@@ -131,7 +129,6 @@ impl Deadlines {
         self.ends.insert(after, End { at, id, lease });
     }
 
-    /// The next message that has rested long enough.
     pub(crate) fn next_rested(&mut self, now: Timestamp) -> Option<MessageId> {
         while let Some(&Reverse((due, id))) = self.resting.peek()
             && due <= now

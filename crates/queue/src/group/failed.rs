@@ -9,7 +9,6 @@ const DETAIL_BYTES_MAX: usize = 1_024;
 /// lose their details.
 const DETAILS_BYTES_MAX: usize = 1 << 20;
 
-/// The failed messages of a group.
 #[derive(Debug, Default)]
 pub(crate) struct FailedMessages {
     failures: Vec<FailedMessage>,

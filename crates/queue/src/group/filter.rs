@@ -24,7 +24,7 @@ pub enum Filter {
 /// The most bytes of all names and values of a filter.
 pub const FILTER_BYTES_MAX: usize = 16 << 10;
 
-/// The most conditions of a filter, those that join others included.
+/// The most conditions of a filter, `and`, `or` and `not` included.
 pub const FILTER_CONDITIONS_MAX: usize = 256;
 
 /// A text that is no filter.

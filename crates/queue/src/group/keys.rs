@@ -4,12 +4,11 @@ use crate::message::MessageId;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Which keys are being worked on. Keys are told apart by a hash of 64 bits: two that share one wait
+/// Which keys are being worked on. Keys are distinguished by a hash of 64 bits: two that share one wait
 /// for each other needlessly, and nothing worse.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// The unacknowledged messages of each key, in order; the first is the one whose turn
-    /// it is.
+    /// The unacknowledged messages of each key, in order; the first is the one whose turn it is.
     queues: HashMap<u64, VecDeque<MessageId>>,
     of: HashMap<MessageId, u64>,
 }
@@ -41,8 +40,7 @@ impl Keys {
         let hash = self.of.remove(&id)?;
         let queue = self.queues.get_mut(&hash)?;
         let was_first = queue.front() == Some(&id);
-        // Most leave in their turn; a look at all that wait would be long for a key that is often
-        // used.
+        // Most leave in their turn; a look at all that wait would be long for a key that is often used.
         if was_first {
             queue.pop_front();
         } else {

@@ -78,7 +78,7 @@ pub(crate) struct Group {
     pub(crate) name: Name,
     pub(crate) topic: Arc<Topic>,
     inner: Mutex<Inner>,
-    /// Whether the control log has yet to be told of changes.
+    /// Whether the control log has yet to record changes.
     pub(crate) is_dirty: AtomicBool,
     /// Whether its failed messages could not be moved when that was last tried.
     is_stuck: AtomicBool,
@@ -191,7 +191,7 @@ impl Group {
         }
     }
 
-    /// Gives a consumer this message, if nobody has it and the group has not acknowledged it.
+    /// Gives a consumer this message, if it is not leased and the group has not acknowledged it.
     pub(crate) fn claim(
         &self,
         consumer: ConsumerId,

@@ -5,7 +5,7 @@ use crate::error::QueueError;
 use crate::message::Message;
 use crate::topic::{LaneCursor, Step};
 
-/// How far somebody has looked, from the oldest messages on that the group has not acknowledged. It keeps
+/// How far a scan has come, from the oldest messages on that the group has not acknowledged. It keeps
 /// nobody from the group: the disk is read between two looks at what the group knows.
 pub(crate) struct GroupScan<'g> {
     group: &'g Group,

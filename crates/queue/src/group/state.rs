@@ -13,7 +13,6 @@ use rialto_clock::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// The state of a group.
 pub(crate) struct GroupState {
     pub(crate) options: GroupOptions,
     windows: Vec<Window>,
@@ -30,7 +29,7 @@ pub(crate) struct GroupState {
     pub(crate) counts: GroupCounts,
     /// Whether something can be delivered that could not before: waiting consumers must be woken.
     pub(crate) has_freed: bool,
-    /// Whether changes are to be told at all.
+    /// Whether changes are written to the control log at all.
     keeps_changes: bool,
 }
 
@@ -185,7 +184,7 @@ impl GroupState {
         now: Timestamp,
     ) -> Offer {
         let in_turn = self.options.order == DeliveryOrder::None || self.keys.enter(key, id);
-        // That it was seen was told before, and that it was not tried: now it is.
+        // That it was seen and not tried was recorded before: now it is.
         let mut is_known_untried = false;
         if !self.earlier_attempts.is_empty()
             && let Some((attempts, due)) = self.earlier_attempts.remove(&id)
@@ -214,7 +213,7 @@ impl GroupState {
             let slot = self.window_mut(id).reach(id.seq);
             slot.standing = Standing::Behind;
             let attempts = slot.attempts;
-            // It has been seen, and has not been tried: another process must be told.
+            // It has been seen, and has not been tried: another process must know.
             if self.keeps_changes {
                 let until = self.deadlines.rests(id).unwrap_or_default();
                 self.changes.tried.push((id, attempts, until));
@@ -236,7 +235,7 @@ impl GroupState {
         let deadline = now.after(self.options.ack_wait);
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         let attempt = slot.attempts.saturating_add(1);
-        // That a message was seen means that it was tried once. Of others, more must be told.
+        // That a message was seen means that it was tried once. Of others, more must be recorded.
         if self.keeps_changes && (attempt > 1 || slot.standing != Standing::Unseen) {
             self.changes.tried.push((id, attempt, Timestamp(0)));
         }
@@ -275,7 +274,7 @@ impl GroupState {
         self.lease(id, consumer, now)
     }
 
-    /// Delivers a message out of turn, if nobody has it.
+    /// Delivers a message out of turn, if it is not leased.
     pub(crate) fn claim(
         &mut self,
         id: MessageId,
@@ -376,8 +375,8 @@ impl GroupState {
         match slot.standing {
             Standing::Reserved => slot.standing = Standing::Leased,
             Standing::Settling if rests => slot.standing = Standing::Resting,
-            // Nobody had it, or its deadline has passed meanwhile. The consumer's lease counts until
-            // somebody else is given the message.
+            // It was not leased, or its deadline has passed meanwhile. The consumer's lease counts until
+            // another consumer is given the message.
             Standing::Settling => {
                 slot.standing = Standing::Ready;
                 self.ready.insert(id);
@@ -387,7 +386,6 @@ impl GroupState {
         }
     }
 
-    /// The transaction has been committed.
     pub(crate) fn committed(&mut self, id: MessageId) {
         self.counts.acked += 1;
         self.finish(id);
@@ -483,7 +481,7 @@ impl GroupState {
         let due = now.after(delay);
         slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
         if delay.is_zero() {
-            // It may have been told to rest before.
+            // It may have been delayed before.
             self.deadlines.forget_rest(id);
             self.ready.insert(id);
             self.has_freed = true;
@@ -516,7 +514,7 @@ impl GroupState {
         while let Some((id, _)) = self.deadlines.next_ended(now, is_current) {
             ended.push(id);
         }
-        // Also if the message rests now: there is room in the hands of whoever had it.
+        // Also if the message is delayed now: its consumer has room for another.
         self.has_freed |= !ended.is_empty();
         for id in ended {
             let slot = self.windows[usize::from(id.lane)].reach(id.seq);

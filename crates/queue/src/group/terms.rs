@@ -3,7 +3,6 @@
 use crate::message::MessageId;
 use std::time::Duration;
 
-/// A consumer of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ConsumerId(pub(crate) u32);
 
@@ -70,8 +69,7 @@ pub(crate) enum Nack {
     Retry { delay: Option<Duration>, detail: String },
     /// Not to be delivered again.
     Refuse { detail: String },
-    /// To be delivered again at once, by a consumer that has not looked at it: the try does not
-    /// count.
+    /// To be delivered again at once, by a consumer that has not looked at it: the try does not count.
     Unseen,
 }
 

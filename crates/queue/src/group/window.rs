@@ -45,7 +45,6 @@ pub(crate) struct Range {
     pub(crate) last: u64,
 }
 
-/// The window of one lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// The group has acknowledged everything below.
@@ -286,7 +285,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// What a window says, told one message after the other.
+    /// The contents of a window, one message after the other.
     fn told(window: &Window, upto: u64) -> (u64, usize, Vec<Option<Standing>>) {
         let standing = |seq| match window.get(seq).map(|slot| slot.standing) {
             None if seq < window.floor() => Some(Standing::Done),
@@ -311,7 +310,7 @@ mod tests {
                 let seq = 1 + draw(UPTO);
                 let nth = (seq - 1) as usize;
                 match draw(5) {
-                    // The next in turn that nobody has.
+                    // The next in turn that is not leased.
                     0 | 1 => {
                         while next <= UPTO && naive[(next - 1) as usize].is_some() {
                             next += 1;

@@ -1,4 +1,4 @@
-//! Messages as bytes, for those who carry them to other processes.
+//! Messages as bytes, to carry them to other processes.
 //!
 //! A packed batch holds messages as topics store them, so that what is stored is sent without being
 //! taken apart, and what is received is copied once, into the buffer that is written. It is written

@@ -17,7 +17,7 @@ pub enum InvalidPacked {
     /// It begins otherwise.
     #[error("this is no packed batch: it begins otherwise")]
     Magic,
-    /// A version that nobody here knows.
+    /// An unknown version.
     #[error("the batch is of version {0}; version 1 is understood")]
     Version(u16),
     /// Something is said where nothing may be said yet.

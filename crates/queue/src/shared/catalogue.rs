@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl SharedQueue {
-    /// Has the control log told, durably, and waits for it on this thread.
+    /// Writes to the control log, durably, and blocks until that is done.
     pub(crate) fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         control.note(record)?;
@@ -58,11 +58,10 @@ impl SharedQueue {
         Ok(self.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Deletes a topic, its messages and its groups.
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
-        // Of a log that nobody has mounted, nothing goes but the groups.
+        // Of a log that is not mounted, nothing goes but the groups.
         if !topic.mounting.as_ref().is_some_and(Mounting::is_absent) {
             topic.check_own()?;
         }
@@ -79,7 +78,6 @@ impl SharedQueue {
         self.remove_files(topic.id).and(closed)
     }
 
-    /// Removes the files of a topic that was deleted.
     pub(super) fn remove_files(&self, id: u32) -> Result<(), QueueError> {
         match (&self.dir, &self.runtime.disk) {
             (Some(dir), Some(disk)) => remove_topic_dir(disk.as_ref(), &topic_dir(dir, id)),
@@ -144,7 +142,7 @@ impl SharedQueue {
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
         topic.add_group(&group);
-        // If it is the only one, and does not begin with the oldest, those before have nobody left.
+        // If it is the only one, and does not begin with the oldest, those before have no user left.
         topic.release_done();
         Ok(group)
     }

@@ -27,7 +27,6 @@ pub(super) struct Delivering {
 /// A message of a transaction that is not safe in its topic yet.
 struct Undelivered {
     topic: Arc<Topic>,
-    /// Its place in the transaction.
     place: u64,
     /// Its number in its lane; none that can be reached if the topic could not take it.
     seq: u64,

@@ -36,7 +36,6 @@ pub const GROUPS_MAX: usize = 10_000;
 /// How often retention is looked after.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
 
-/// A queue, as its handles and threads share it.
 pub(crate) struct SharedQueue {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) dir: Option<PathBuf>,
@@ -53,11 +52,10 @@ pub(crate) struct SharedQueue {
     last_flushed: AtomicU64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a topic has its lanes.
 pub(crate) fn topic_dir(dir: &std::path::Path, id: u32) -> PathBuf {
     dir.join("topics").join(format!("{id:06}"))
 }
@@ -125,7 +123,7 @@ impl SharedQueue {
         lock(&self.numbers)
     }
 
-    /// What a group did is to be told, sooner or later.
+    /// The progress of a group has to be written, sooner or later.
     #[inline]
     pub(crate) fn mark(&self, group: &Arc<Group>) {
         if let Some(control) = &self.control
@@ -141,7 +139,7 @@ impl SharedQueue {
         self.control.as_ref().map_or(Ok(()), Control::check)
     }
 
-    /// Does everything that can be done now, on this thread.
+    /// Does all work that is due, on this thread.
     pub(crate) fn step(&self) {
         self.tick();
         while let Some(work) = self.runtime.next_work(Some(Duration::ZERO)) {
@@ -166,7 +164,7 @@ impl SharedQueue {
         }
     }
 
-    /// Writes what the control log has to be told.
+    /// Writes what changed to the control log.
     pub(crate) fn control_step(&self) {
         let Some(control) = &self.control else { return };
         control.step(self);
@@ -300,7 +298,7 @@ impl SharedQueue {
         }
         self.control_step();
         for topic in self.topics() {
-            // Nothing is accepted any more that nobody would write.
+            // Nothing is accepted any more that would not be written.
             topic.end(End::Closed);
             topic.write();
             topic.check_writable()?;

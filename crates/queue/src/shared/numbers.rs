@@ -20,7 +20,7 @@ type Producers = HashMap<String, Last>;
 
 /// The last number of each producer of transactions. When there are too many, the owner that has the
 /// most of them pays for it: first what the control log does not have, then those that have not been
-/// heard of for longest. So nobody who has no more than an equal share loses any to others.
+/// heard of for longest. So an owner with no more than an equal share loses none to others.
 #[derive(Debug, Default)]
 pub(crate) struct TransactionNumbers {
     owners: BTreeMap<String, Producers>,
@@ -82,7 +82,6 @@ impl TransactionNumbers {
         self.forget(&owner, forgotten.max(1));
     }
 
-    /// Forgets so many producers of an owner.
     fn forget(&mut self, owner: &str, count: usize) {
         let Some(producers) = self.owners.get_mut(owner) else { return };
         let rank = |last: &Last| (last.kept.is_some(), last.heard);

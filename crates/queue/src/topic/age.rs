@@ -4,7 +4,6 @@ use super::Topic;
 use rialto_clock::Timestamp;
 
 impl Topic {
-    /// When the oldest message that is still there was published.
     pub(crate) fn oldest_published(&self) -> Option<Timestamp> {
         (0..self.lanes.len()).filter_map(|nth| self.oldest_of(nth)).min()
     }

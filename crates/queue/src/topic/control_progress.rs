@@ -55,7 +55,7 @@ impl Topic {
         self.control_progress().telling = Some((round, upto));
     }
 
-    /// Whether there are files that only wait for the control log to be told of their numbers, where
+    /// Whether there are files that only wait for the control log to record their numbers, where
     /// all rounds up to `safe_rounds` are synced.
     pub(crate) fn has_numbers_to_record(&self, safe_rounds: u64) -> bool {
         if self.level() == Level::Memory || self.filling().producers.is_empty() {
@@ -95,7 +95,7 @@ impl Topic {
         }
     }
 
-    /// Deletes the files that nobody needs.
+    /// Deletes the files that are not needed.
     pub(super) fn reclaim(self: &Arc<Self>) -> Result<(), QueueError> {
         let has_numbers = !self.filling().producers.is_empty();
         for (nth, lane) in self.lanes.iter().enumerate() {

@@ -83,7 +83,6 @@ impl Extents {
         self.bytes - gone
     }
 
-    /// Forgets what lies wholly below `first_seq`.
     pub(crate) fn forget_below(&mut self, first_seq: u64) {
         while let Some(oldest) = self.list.front()
             && oldest.last_seq < first_seq

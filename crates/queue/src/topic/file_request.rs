@@ -10,7 +10,6 @@ pub(crate) fn space(level: Level) -> Space {
     if level == Level::Synced { Space::Zeroed } else { Space::Reserved }
 }
 
-/// A file to be made.
 pub(crate) enum FileRequest {
     New(SegmentPreparer),
     Begun(Preparation),

@@ -5,19 +5,18 @@ use crate::batch::Batch;
 use crate::error::QueueError;
 use crate::runtime::{LogPlace, Reached, Runtime};
 use crate::sabotage::Sabotage;
+use crate::shared::lock;
 use crate::waiting::Waiters;
 use rialto_log::{Commit, Group, Level, Maps, Reader, Segments, Writer};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
-/// Where a message is.
 pub(crate) enum MessageLocation {
     /// In memory, here.
     Batch(Arc<Batch>),
     /// It has been published, and only the open group of its topic holds it.
     Open,
-    /// On disk.
     Disk,
     /// There is none of this number yet that may be seen.
     Ahead,
@@ -47,7 +46,7 @@ struct Store {
     confirmed: u64,
     /// Whether the log holds descriptors.
     is_awake: bool,
-    /// Whether it was written since somebody wanted its descriptors.
+    /// Whether it was written since its descriptors were wanted.
     was_used: bool,
 }
 
@@ -79,10 +78,6 @@ pub(crate) struct Lane {
     pub(crate) confirmations: Waiters,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What writing led to.
 #[derive(Default)]
 pub(crate) struct Written {
@@ -94,7 +89,6 @@ pub(crate) struct Written {
     pub(crate) has_woken: bool,
 }
 
-/// What a lane is made with.
 pub(crate) struct LaneOptions {
     pub(crate) number: u8,
     pub(crate) level: Level,
@@ -144,14 +138,14 @@ impl Lane {
         let _ = self.segments.set(segments);
     }
 
-    /// Reads the log of somebody else, up to `visible`. To be called once.
+    /// Reads an external log, up to `visible`. To be called once.
     pub(crate) fn mount(&self, segments: Segments, visible: u64) {
         self.first.store(segments.first_seq(), Ordering::Release);
         self.visible.store(visible, Ordering::Release);
         let _ = self.segments.set(segments);
     }
 
-    /// Somebody else has written up to `seq`.
+    /// The external writer has written up to `seq`.
     #[inline]
     pub(crate) fn advance(&self, seq: u64) {
         if self.visible.fetch_max(seq, Ordering::AcqRel) < seq {
@@ -198,7 +192,6 @@ impl Lane {
         }
     }
 
-    /// Where a message is.
     pub(crate) fn find(&self, seq: u64) -> MessageLocation {
         let first = self.first();
         if seq < first {
@@ -219,7 +212,7 @@ impl Lane {
     }
 
     /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where,
-    /// and does not keep them from being deleted: whoever holds it may rest for ever.
+    /// and does not keep them from being deleted: its holder may be idle for ever.
     pub(crate) fn read_from(
         &self,
         seq: u64,
@@ -354,9 +347,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that
-    /// falls idle should, and has the log rest when it has been idle for long. To be called once a
-    /// second.
+    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that falls
+    /// idle should, and has the log rest when it has been idle for long. To be called once a second.
     pub(crate) fn rest_if_idle(&self) -> Result<(), QueueError> {
         let mut guard = lock(&self.store);
         let store = &mut *guard;
@@ -393,7 +385,7 @@ impl Lane {
     }
 
     /// Syncs what was written and closes the files of the log until it is written again. False if
-    /// somebody is busy with it, or it was written since this was last asked.
+    /// it is in use, or it was written since this was last asked.
     pub(crate) fn release(&self) -> Result<bool, QueueError> {
         let Ok(mut store) = self.store.try_lock() else { return Ok(false) };
         let store = &mut *store;

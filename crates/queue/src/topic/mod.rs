@@ -52,7 +52,6 @@ const SEGMENT_HEADER_BYTES: u64 = 4096;
 /// of its group and the rest of the last block, and the block of a proof of the end, left after it.
 const BESIDE_A_MESSAGE: u64 = 2 * BLOCK_BYTES as u64 + 256;
 
-/// The number of the lane of delayed messages.
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
 
 /// A topic, as all who use it share it.
@@ -61,7 +60,7 @@ pub(crate) struct Topic {
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
     pub(crate) runtime: Arc<Runtime>,
-    /// How it is tied to a log that somebody else writes; nothing if it has its own.
+    /// How it is tied to an external log; nothing if it has its own.
     pub(crate) mounting: Option<Mounting>,
     /// One for each priority, and the last for delayed messages.
     pub(crate) lanes: Vec<Lane>,
@@ -74,7 +73,7 @@ pub(crate) struct Topic {
     meter: Mutex<Meter>,
     /// Producers who wait for room.
     room: Waiters,
-    /// Counts what makes room, for those who wait for it.
+    /// Counts what makes room, for its waiters.
     room_made: AtomicU64,
     /// When it was last known to be synced, in nanoseconds since 1970.
     flushed_at: AtomicU64,
@@ -85,7 +84,6 @@ pub(crate) struct Topic {
 /// than the first file.
 const FIRST_SEGMENT_BYTES: u64 = SEGMENT_BYTES_FOR_ANY_GROUP;
 
-/// Where a topic keeps a lane.
 pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
     if number == DELAYED_LANE {
         topic_dir.join("delayed")
@@ -149,7 +147,7 @@ impl Topic {
         self.mounting.as_ref().map_or(Form::Message, Mounting::form)
     }
 
-    /// Why nothing can be changed here but by whoever writes the log, if so.
+    /// Why only the writer of the log can change anything here, if so.
     pub(crate) fn check_own(&self) -> Result<(), QueueError> {
         match self.mounting {
             None => Ok(()),
@@ -178,7 +176,6 @@ impl Topic {
         self.meter().sample(now, messages, bytes);
     }
 
-    /// Which place in [`Topic::lanes`] a lane has.
     pub(crate) fn nth(&self, lane: u8) -> usize {
         if lane == DELAYED_LANE { self.lanes.len() - 1 } else { usize::from(lane) }
     }
@@ -219,7 +216,7 @@ impl Topic {
     fn estimated_bytes(&self, nth: usize, (first, end): (u64, u64), file_bytes: u64) -> u64 {
         let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
         while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
-            // Damage is told to those who read it.
+            // Readers of damaged messages get the error.
             let Ok(Step::Message(message)) = cursor.step(self) else { break };
             messages += 1;
             bytes += message.bytes() as u64;
@@ -233,7 +230,6 @@ impl Topic {
         estimate.clamp(least, file_bytes)
     }
 
-    /// When a message was published.
     pub(crate) fn published_at(
         &self,
         nth: usize,
@@ -318,7 +314,7 @@ impl Topic {
         }
     }
 
-    /// Nothing is published from here on, and all who wait are told.
+    /// Nothing is published from here on, and all waiters are woken.
     pub(crate) fn end(&self, end: End) {
         {
             let mut filling = self.filling();

@@ -28,7 +28,7 @@ pub enum WhenFull {
     Block(Duration),
 }
 
-/// What becomes of a reader that is too slow. In any case it is told how much it missed, and
+/// What happens to a reader that is too slow. In any case it learns how much it missed, and
 /// publishers never wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -259,7 +259,6 @@ impl TopicOptions {
     }
 }
 
-/// Levels by their names.
 mod level_name {
     use rialto_log::Level;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -274,7 +273,6 @@ mod level_name {
     }
 }
 
-/// Compressions by their names.
 mod compression_name {
     use rialto_log::Compression;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -291,7 +289,6 @@ mod compression_name {
     }
 }
 
-/// Ciphers by their names.
 mod cipher_name {
     use rialto_log::Cipher;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

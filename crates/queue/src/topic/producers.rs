@@ -15,22 +15,20 @@ struct Last {
     heard: u64,
 }
 
-/// The last number of each producer in each lane. Lanes are told apart because a loss of power may
+/// The last number of each producer in each lane. Lanes are kept apart because a loss of power may
 /// take the tail of one and leave the other's. When there are too many, those that have not been heard
 /// of for longest are forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Producers {
     last: HashMap<(u8, u64), Last>,
     heard: u64,
-    /// The same, of messages that no loss of power can take: what may be told to the control log.
-    /// Were it told of others, a message that was lost would be refused as a duplicate when it is
-    /// sent again.
+    /// The same, of messages that no loss of power can take: the control log may record these. If it
+    /// recorded others, a message that was lost would be refused as a duplicate when it is sent again.
     safe: HashMap<(u8, u64), u64>,
     /// Messages that are not known to be safe yet, in the order in which they were accepted.
     unsafe_yet: VecDeque<Accepted>,
 }
 
-/// A message that was accepted.
 #[derive(Clone, Copy, Debug)]
 struct Accepted {
     nth: u8,
@@ -43,7 +41,6 @@ struct Accepted {
 const UNSAFE_MAX: usize = 4096;
 
 impl Producers {
-    /// The last number that was accepted from a producer.
     pub(crate) fn last(&self, nth: u8, producer: u64) -> Option<u64> {
         self.last.get(&(nth, producer)).map(|last| last.sequence)
     }

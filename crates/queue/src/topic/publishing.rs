@@ -167,10 +167,9 @@ impl Topic {
         }
     }
 
-    /// Takes in a record that was encoded before, unless the transaction that it belongs to has
-    /// brought it already. Bounds do not hold it up: it was decided elsewhere that it goes in.
-    /// A transaction of 0 is none. Only what is new counts as published: delayed messages did when
-    /// it was sent.
+    /// Takes in a record that was encoded before, unless the transaction that it belongs to has brought
+    /// it already. Bounds do not hold it up: it was decided elsewhere that it goes in. A transaction of
+    /// 0 is none. Only what is new counts as published: delayed messages did when it was sent.
     pub(crate) fn take_record(
         self: &Arc<Self>,
         nth: usize,

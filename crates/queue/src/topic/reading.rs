@@ -22,7 +22,6 @@ struct PooledReader {
     seat: Option<DescriptorPermit>,
 }
 
-/// A place in a lane.
 pub(crate) struct LaneCursor {
     nth: usize,
     next: u64,

@@ -16,7 +16,6 @@ pub(super) const FRAME_BYTES: usize = 8;
 // format: docs/formats/recording.md
 const SUFFIX: &str = ".rec";
 
-/// The path of the file of this number.
 pub(super) fn path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016}{SUFFIX}"))
 }
@@ -68,7 +67,6 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Appends a record.
 pub(super) fn encode(record: &Record, into: &mut Vec<u8>) -> Result<(), postcard::Error> {
     let begin = into.len();
     into.extend_from_slice(&[0; FRAME_BYTES]);

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Takes the finished records of a recorder now and then and stores them, on a thread of its own.
 ///
 /// Nothing that is recorded waits for it. A record that has made room for another between two
-/// rounds is not stored; [`RecorderStatistics::untaken`](crate::Statistics::untaken) counts them.
+/// rounds is not stored; [`RecorderStatistics::untaken`](crate::RecorderStatistics::untaken) counts them.
 /// Dropping it stores what is there and ends.
 #[derive(Debug)]
 pub struct Keeper {
@@ -106,7 +106,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // If it has panicked, that was told where it happened.
+            // A panic was reported where it happened.
             let _ = thread.join();
         }
     }

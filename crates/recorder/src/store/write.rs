@@ -158,7 +158,7 @@ impl RecordingWriter {
                 break;
             }
             match self.disk.remove(&path(&self.dir, oldest)) {
-                // Somebody has tidied up.
+                // The file was removed from outside.
                 Err(error) if error.is_not_found() => {}
                 removed => removed?,
             }

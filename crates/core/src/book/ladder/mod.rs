@@ -122,7 +122,7 @@ impl Ladder {
         }
     }
 
-    /// The level that stands so many places behind the best one, if it is in the same leaf.
+    /// The level `places` places behind the best one, if it is in the same leaf.
     #[inline]
     pub(super) fn behind_best(&self, places: usize) -> u32 {
         let leaf = &self.nodes[self.last as usize];

@@ -15,7 +15,6 @@ use crate::store::types::StoreError;
 
 /// How many bytes of images are written in one piece.
 const PIECE_BYTES: usize = 512 << 10;
-/// How many marks one record holds.
 const MARKS_PER_RECORD: usize = 256;
 
 /// A checkpoint that is being written.
@@ -47,7 +46,6 @@ impl Checkpoint {
         }
     }
 
-    /// Writes a piece. True when it was the last.
     fn write_piece(&mut self, state: &State, groups: &mut Groups) -> Result<bool, StoreError> {
         let mut written = 0;
         while written < PIECE_BYTES {

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How many full groups may wait to be written; whoever then wants to add more writes them first.
+/// How many full groups may wait to be written; a thread that adds more then writes them first.
 const WAITING_GROUPS_MAX: usize = 4;
 
 /// Keeps runs and messages in a log of their changes.
@@ -30,7 +30,7 @@ const WAITING_GROUPS_MAX: usize = 4;
 /// One directory belongs to one process: a second one is refused when it opens it. Within the
 /// process any number of workers may share the store, each fenced off from the runs of the others.
 ///
-/// The state lives in memory, within [`StoreLimits`](super::Limits); the log is what it is rebuilt from.
+/// The state lives in memory, within [`StoreLimits`](super::StoreLimits); the log is what it is rebuilt from.
 /// When the log has grown to several times the state, [`Store::maintain`] writes the state anew,
 /// piece by piece, and deletes what lies before.
 pub struct LogStore {
@@ -176,7 +176,7 @@ impl Store for LogStore {
             return Ok(());
         }
         let files = &mut *lock(&self.files);
-        // Whoever held the lock may have written this along with their own.
+        // The last holder of the lock may have written this along with its own.
         if self.confirmed() >= through { Ok(()) } else { self.write_out(files) }
     }
 
