@@ -116,14 +116,24 @@ fn the_level_comes_from_the_variable_or_the_file_and_another_word_is_refused() {
     assert_eq!(Logged::serve(dir.path(), None).end(), "");
     assert!(Logged::serve(dir.path(), Some("info")).end().contains("recovered: "));
 
+    let without_one = Logged::serve(dir.path(), Some("info,rialto::cli=error")).end();
+    assert!(!without_one.contains("recovered: "), "{without_one}");
+    let only_one = Logged::serve(dir.path(), Some("rialto::cli=info")).end();
+    assert!(only_one.contains("recovered: "), "{only_one}");
+
     let config = dir.path().join("rialto.toml");
     let mut wrong = command(&["serve", "--config", config.to_str().unwrap()]);
     let wrong = wrong.env("RIALTO_LOG", "loud").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("RIALTO_LOG: \"loud\" is none of"), "{wrong:?}");
-    std::fs::write(&config, "[logging]\nlevel = \"loud\"\n").unwrap();
-    let wrong = rialto(&["config", "--check", config.to_str().unwrap()]);
-    assert!(text(&wrong.stderr).contains("2:9: level: \"loud\" is none of"), "{wrong:?}");
+    for (line, told) in [
+        ("level = \"loud\"", "2:9: level: \"loud\" is none of \"off\", \"error\""),
+        ("format = \"xml\"", "2:10: format: \"xml\" is neither \"text\" nor \"json\""),
+    ] {
+        std::fs::write(&config, format!("[logging]\n{line}\n")).unwrap();
+        let wrong = rialto(&["config", "--check", config.to_str().unwrap()]);
+        assert!(text(&wrong.stderr).contains(told), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -147,7 +157,7 @@ fn a_flood_of_refusals_is_cut_and_counted() {
         refused[0].ends_with("route=\"GET /v1/orders\" code=credentials_missing status=401"),
         "{log}"
     );
-    let left_out = format!("{} more lines of rialto_gateway::routes", LINES_MAX * 4);
+    let left_out = format!("suppressed={} of_target=rialto_gateway::routes", LINES_MAX * 4);
     assert!(refused.len() > LINES_MAX || log.contains(&left_out), "{log}");
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
              journal.keys_file, or set RIALTO_LOG_KEYS"
         )));
     }
-    let _logging = Logging::start(config.log_level)?;
+    let _logging = Logging::start(&config)?;
     let stop = Stop::on_signals()?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
