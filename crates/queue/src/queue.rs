@@ -343,8 +343,10 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Whoever wants to know calls close.
-        let _ = self.close();
+        // Whoever wants to act on it calls close.
+        if let Err(error) = self.close() {
+            tracing::warn!("the queue did not end in order: {error}");
+        }
     }
 }
 
