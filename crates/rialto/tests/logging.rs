@@ -154,10 +154,10 @@ fn a_flood_of_refusals_is_cut_and_counted() {
     // A slow machine may see more than one window of ten seconds.
     assert!(refused.len() < LINES_MAX * 5 && refused.len() >= LINES_MAX, "{log}");
     assert!(
-        refused[0].ends_with("route=\"GET /v1/orders\" code=credentials_missing status=401"),
+        refused[0].contains("route=\"GET /v1/orders\" code=credentials_missing status=401"),
         "{log}"
     );
-    let left_out = format!("suppressed={} of_target=rialto_gateway::routes", LINES_MAX * 4);
+    let left_out = format!("suppressed={} of_target=rialto_gateway::told", LINES_MAX * 4);
     assert!(refused.len() > LINES_MAX || log.contains(&left_out), "{log}");
 }
 
@@ -166,7 +166,7 @@ fn lines_wait_while_the_demo_draws_on_the_same_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("demo");
     let mut demo = command(&["demo", "--rate", "0", "--listen", "127.0.0.1:0", "--data"]);
-    demo.arg(&data).env("RIALTO_LOG", "debug");
+    demo.arg(&data).env("RIALTO_LOG", "rialto_gateway=debug");
     let mut terminal = Terminal::run_command(40, demo);
     terminal.wait_for(&["RIALTO", "http://127.0.0.1:"]);
     let url = terminal.word("http://127.0.0.1:");
@@ -179,5 +179,5 @@ fn lines_wait_while_the_demo_draws_on_the_same_terminal() {
     assert!(status.success() && is_back);
     let (drawn, after) = terminal.written();
     assert!(!drawn.contains("a request was refused"), "{drawn}");
-    assert!(after.contains("DEBUG rialto_gateway::routes: a request was refused"), "{after}");
+    assert!(after.contains("DEBUG rialto_gateway::told: a request was refused"), "{after}");
 }

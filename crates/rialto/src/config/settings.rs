@@ -487,6 +487,9 @@ pub const SETTINGS: &[Setting] = &[
             },
         },
     },
+    millis!("logging", "slow_request_ms", 1, 3_600_000, gateway.slow_request,
+        "A request that takes at least this long is logged, the time that its body takes to come \
+         included."),
     Setting {
         section: "logging",
         key: "format",

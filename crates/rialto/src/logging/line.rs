@@ -6,6 +6,7 @@
 
 use crate::config::LogFormat;
 use crate::inspect::utc;
+use rialto_gateway::Origin;
 use rialto_model::Timestamp;
 use std::fmt::{Debug, Display, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,6 +23,15 @@ pub(super) fn of_event(event: &Event<'_>, format: LogFormat, now: SystemTime) ->
     let metadata = event.metadata();
     let mut line = Line::new(format);
     event.record(&mut line);
+    Origin::show(|origin| {
+        line.text("trace_id", &format!("{:032x}", origin.trace_id));
+        if let Some(id) = origin.request_id {
+            line.text("request_id", id.base32().as_str());
+        }
+        if let Some(caller) = origin.caller() {
+            line.text("caller", caller);
+        }
+    });
     line.end(now, *metadata.level(), metadata.target())
 }
 
