@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod compare;
+mod log_events;
 mod siege;
 mod soak;
 mod source;

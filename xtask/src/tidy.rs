@@ -1,6 +1,7 @@
 //! What the compiler does not check: which way dependencies point, what the deterministic rooms may
 //! not use, that documents agree with the code, that no file is dead.
 
+use crate::log_events::log_events_are_listed;
 use crate::source::{Source, files};
 use crate::words;
 use std::collections::BTreeMap;
@@ -74,6 +75,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     decisions_are_numbered(&prose, &mut wrong);
     limits_name_their_tests(&rust, &prose, &mut wrong);
     fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
+    log_events_are_listed(&rust, &prose, &mut wrong);
     words::glossary_agrees(&rust, &prose, &mut wrong);
     words::type_names_are_of_one_crate(&rust, &mut wrong);
     for line in &wrong {

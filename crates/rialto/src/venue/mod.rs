@@ -97,7 +97,7 @@ impl Venue {
                 Ok((venue, opening))
             }
             Err(error) => {
-                tracing::error!("{}", tell_all(&error));
+                tracing::error!(reason = tell_all(&error), "the start was refused");
                 Err(error)
             }
         }
@@ -352,7 +352,7 @@ fn log_stop(report: &StopReport, ended: &engine::Ended) {
         tracing::warn!("not finished by the deadline: {running}");
     }
     for stopped in report.stopped.iter().filter(|stopped| stopped.failure.is_some()) {
-        tracing::error!("{stopped}");
+        tracing::error!("a component did not end in order: {stopped}");
     }
     let engine = ended.get().ok();
     let (mut last_seq, mut snapshot) = (None, None);
@@ -383,12 +383,14 @@ fn ms(duration: Duration) -> u64 {
 }
 
 /// Logs what a component has become, at a level that says whether somebody must act.
-fn log_change(change: &StatusChange) {
-    let component = &*change.name;
-    match change.to {
-        ComponentState::GivenUp(_) => tracing::error!(component, "{change}"),
-        ComponentState::NotReady(_) | ComponentState::Restarting { .. } => tracing::warn!(component, "{change}"),
-        _ => tracing::info!(component, "{change}"),
+fn log_change(StatusChange { name, from, to }: &StatusChange) {
+    let from = from.word();
+    match to {
+        ComponentState::GivenUp(_) => tracing::error!("component {name} was {from} and is {to}"),
+        ComponentState::NotReady(_) | ComponentState::Restarting { .. } => {
+            tracing::warn!("component {name} was {from} and is {to}");
+        }
+        _ => tracing::info!("component {name} was {from} and is {to}"),
     }
 }
 
