@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod compare;
 mod headline;
+mod log_events;
 mod paragraphs;
 mod siege;
 mod soak;

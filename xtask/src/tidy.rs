@@ -1,6 +1,7 @@
 //! What the compiler does not check: which way dependencies point, what the deterministic rooms may
 //! not use, that documents agree with the code, that no file is dead.
 
+use crate::log_events::log_events_are_listed;
 use crate::source::{Source, files};
 use crate::{headline, paragraphs, words};
 use std::collections::BTreeMap;
@@ -77,6 +78,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
     paragraphs::are_short(&prose, &mut wrong);
     headline::agrees(root, &prose, &mut wrong);
+    log_events_are_listed(&rust, &prose, &mut wrong);
     words::glossary_agrees(&rust, &prose, &mut wrong);
     words::type_names_are_of_one_crate(&rust, &mut wrong);
     for line in &wrong {

@@ -19,6 +19,9 @@ use std::time::Duration;
 /// told from a write that never finished.
 const CONFIRM_AFTER: Duration = Duration::from_secs(1);
 
+/// A write or sync that takes this long is told: callers have waited for it.
+const SLOW: Duration = Duration::from_millis(100);
+
 /// Takes sealed batches, journals them, moves the marks, wakes who waits for them, and hands the
 /// batches on to the event log.
 pub(crate) struct JournalWriter {
@@ -116,6 +119,7 @@ impl JournalWriter {
         }
         let sync = sync || flush;
         drop(io);
+        tell_slow(after.saturating_sub(before), written.stored_bytes);
         if marks.phase() >= Phase::Stopped {
             // It hung for so long that the engine was given up: it is not reported any more.
             self.end();
@@ -170,9 +174,11 @@ impl JournalWriter {
 
     fn flush(&mut self) -> Result<(), WriteError> {
         if let Some(log) = &mut self.log {
-            let io = self.state.io.begin(Watched::Journal, self.state.clock.passed());
+            let before = self.state.clock.passed();
+            let io = self.state.io.begin(Watched::Journal, before);
             log.writer.sync()?;
             drop(io);
+            tell_slow(self.state.clock.passed().saturating_sub(before), 0);
             self.all_synced();
         }
         Ok(())
@@ -240,6 +246,14 @@ impl JournalWriter {
 /// How long it is until this much will have passed since then.
 fn left(since: Option<Duration>, much: Duration, now: Duration) -> Option<Duration> {
     since.map(|since| since.saturating_add(much).saturating_sub(now))
+}
+
+/// Tells of a write, or of a sync of what was written before, that took long.
+fn tell_slow(took: Duration, bytes: u64) {
+    if took >= SLOW {
+        let took_ms = nanos(took) / 1_000_000;
+        tracing::warn!(took_ms, bytes, "a write or sync of the journal was slow");
+    }
 }
 
 fn nanos(duration: Duration) -> u64 {

@@ -5,7 +5,7 @@ use crate::connections::Open;
 use crate::gate::Gate;
 use crate::limits::{Held, NoRoom, Owner};
 use crate::recorded::Notes;
-use crate::{ApiError, json};
+use crate::{ApiError, json, origin};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -14,6 +14,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use rialto_api::Rows;
+use rialto_bus::behaviour::Randomness;
 use rialto_bus::{Context, TraceContext};
 use rialto_desk::{Grant, Level};
 use rialto_ident::Id;
@@ -36,6 +37,8 @@ pub(crate) struct Arrival {
     /// The address of its sender as limits count it: the /64 of an IPv6 address, and the client's
     /// behind a trusted proxy.
     pub(crate) peer: IpAddr,
+    /// The trace that it belongs to.
+    pub(crate) trace: TraceContext,
     /// None if the clock was so far off that there was no id to be had.
     pub(crate) request_id: Option<Id>,
     /// The connection that it came on.
@@ -53,18 +56,23 @@ pub(crate) fn peer(head: &Parts) -> IpAddr {
     Arrival::of(&head.extensions).peer
 }
 
-/// The trace that a request belongs to. One that is malformed counts as none, as the standard has
-/// it.
-pub(crate) fn trace(headers: &HeaderMap) -> TraceContext {
+/// The trace that a request belongs to: the one that it names, or one of its own. A name that is
+/// malformed counts as none, as the standard has it.
+pub(crate) fn trace(headers: &HeaderMap, own: &impl Randomness) -> TraceContext {
     let parent = headers.get(&HEADER_TRACE).and_then(|value| value.to_str().ok());
-    parent.and_then(TraceContext::parse).unwrap_or_default()
+    parent.and_then(TraceContext::parse).unwrap_or_else(|| {
+        // Of two numbers, one is enough to be different from zero.
+        let trace_id = (u128::from(own.next().max(1)) << 64) | u128::from(own.next());
+        TraceContext { trace_id, span_id: 0, flags: 1 }
+    })
 }
 
 /// What goes along with a request on the bus that whoever has this grant makes.
 pub(crate) fn context<'a>(head: &'a Parts, grant: &'a Grant) -> Context<'a> {
     let mut cx = Context::new().with_principal(grant);
-    cx.request_id = Arrival::of(&head.extensions).request_id.map_or(0, Id::get);
-    cx.trace = trace(&head.headers);
+    let arrival = Arrival::of(&head.extensions);
+    cx.request_id = arrival.request_id.map_or(0, Id::get);
+    cx.trace = arrival.trace;
     Notes::follow(&head.extensions, cx)
 }
 
@@ -159,6 +167,9 @@ impl Call {
             {
                 held.pay_from(share).map_err(no_room)?;
             }
+        }
+        if !head.uri.path().starts_with("/v1/orders") {
+            origin::note_caller(&caller);
         }
         Ok(Call { caller, head, body, _held: held })
     }

@@ -100,6 +100,8 @@ pub struct GatewayConfig {
     pub min_seq_wait: Duration,
     /// Where `POST /v1/admin/backup` may write: each backup becomes a new directory in it.
     pub backup_dir: Option<PathBuf>,
+    /// A request that takes at least this long is logged.
+    pub slow_request: Duration,
     /// What callers may use up of the queue.
     pub queue: QueueLimits,
     /// The limits of `GET /v1/stream`.
@@ -153,6 +155,7 @@ impl Default for GatewayConfig {
             body_timeout: Duration::from_secs(10),
             answer_timeout: Duration::from_secs(30),
             signature_window: Duration::from_secs(5),
+            slow_request: Duration::from_secs(1),
             signatures_max: 2_000_000,
             journal_bytes_per_key_per_day: 16 << 30,
             key_rate: 2_000,

@@ -13,6 +13,7 @@ use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
 use axum::http::{HeaderValue, StatusCode};
 use rialto_api::nearest;
+use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
     Answer, AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question,
@@ -38,6 +39,8 @@ pub(crate) struct Gate {
     /// Where queues are kept, if they are.
     pub(crate) queues: Option<QueueBus>,
     pub(crate) ids: Generator<SystemClock>,
+    /// Of requests that name no trace.
+    pub(crate) traces: SplitMix,
     pub(crate) gatekeeper: Gatekeeper,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) journal: JournalQuota,

@@ -20,6 +20,7 @@ mod intake;
 mod json;
 mod limits;
 mod metrics;
+mod origin;
 mod push;
 mod queues;
 mod recorded;
@@ -29,6 +30,7 @@ mod routes;
 mod server;
 mod socket;
 mod stream;
+mod told;
 mod traffic;
 
 pub use auth::{
@@ -40,6 +42,7 @@ pub use config::GatewayConfig;
 pub use connections::{InvalidNetwork, Network};
 pub use convert::topic_json;
 pub use error::{ApiError, status_of};
+pub use origin::Origin;
 pub use queues::{
     InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue,
 };

@@ -1,7 +1,7 @@
 //! What is told of a request to the recorder.
 
 use crate::ApiError;
-use crate::call::{Arrival, trace};
+use crate::call::Arrival;
 use axum::extract::Request;
 use axum::http::{Extensions, Method};
 use axum::response::Response;
@@ -43,9 +43,9 @@ impl Recorded {
         let notes = match *request.method() {
             Method::GET | Method::HEAD => left_out.clone(),
             _ => {
-                let request_id = Arrival::of(request.extensions()).request_id;
-                let request_id = request_id.map_or(0, Id::get);
-                let trace_id = trace(request.headers()).trace_id;
+                let arrival = Arrival::of(request.extensions());
+                let request_id = arrival.request_id.map_or(0, Id::get);
+                let trace_id = arrival.trace.trace_id;
                 let subject = Subject { request_id, trace_id, ..Subject::default() };
                 Notes(Arc::new(recorder.begin_shared(route.name(), subject)))
             }

@@ -12,6 +12,7 @@ use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{GatewayConfig, routes};
 use axum::http::HeaderValue;
+use rialto_bus::behaviour::SplitMix;
 use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};
 use rialto_lifecycle::Overview;
@@ -166,6 +167,7 @@ impl Gateway {
             refusals: Refusals::default(),
             journal: JournalQuota::new(config.journal_bytes_per_key_per_day),
             ids,
+            traces: SplitMix::from_entropy(),
             gatekeeper: Gatekeeper::new(Arc::clone(&keys), &config, journaled),
             bodies: Arc::new(Bodies::new(BodyLimits {
                 total_bytes: config.bodies_bytes_max,

@@ -188,7 +188,9 @@ impl SegmentPreparer {
             prepared => {
                 let active = prepared?.install(header)?;
                 // There is room again; if not, the next segment is another chance.
-                let _ = self.directory.fill_reserve();
+                if let Err(error) = self.directory.fill_reserve() {
+                    tracing::warn!("a reserved file of the log cannot be made: {error}");
+                }
                 Ok(active)
             }
         }

@@ -495,6 +495,11 @@ impl Writer {
         self.is_at_rest = false;
         self.chain = Chain::at_start(&self.active.segment.header, self.active.segment.checksum);
         self.segments.push(self.active.segment.clone());
+        tracing::debug!(
+            segment = %self.active.segment.path.display(),
+            first_seq = self.chain.next_seq,
+            "the log goes on in a new segment"
+        );
         self.write_head()
     }
 }

@@ -343,8 +343,10 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // A caller that wants the error calls `close`.
-        let _ = self.close();
+        // A caller that wants to act on the error calls `close`.
+        if let Err(error) = self.close() {
+            tracing::warn!("the queue did not end in order: {error}");
+        }
     }
 }
 

@@ -50,6 +50,7 @@ impl Follower {
             Ok(true) => {
                 self.target = None;
                 self.state.stats.count_snapshot(true);
+                tracing::info!(seq = target.0, "a snapshot was made");
                 self.state.snapshots.made(target);
                 self.state.sequencer.notify();
             }
@@ -57,7 +58,7 @@ impl Follower {
                 (self.core, self.reader, self.target) = (None, None, None);
                 self.state.stats.count_snapshot(false);
                 let told = replay::tell(&error);
-                tracing::warn!("no snapshot at sequence {target} could be made: {told}");
+                tracing::warn!(seq = target.0, "no snapshot could be made: {told}");
                 self.state.snapshots.failed(target, told);
                 self.state.sequencer.notify();
             }

@@ -194,7 +194,9 @@ impl Inner {
 
     /// Remembers the first failure of the store and stops.
     fn fail(&self, error: StoreError) {
-        let _ = self.failed.set(error);
+        if self.failed.set(error.clone()).is_ok() {
+            tracing::error!("no flow goes on, because their store failed: {error}");
+        }
         self.stop();
     }
 

@@ -48,17 +48,31 @@ impl Worker {
         #[cfg(feature = "tokio")]
         let _context = tokio.as_ref().map(|tokio| tokio.enter());
         let shared = self.shared.clone();
+        let mut is_silent = false;
         while !shared.stopping.load(Ordering::Acquire) {
             let heard = shared.bell.heard();
-            match self.round() {
+            let round = self.round();
+            if let (Ok(_), true) = (&round, is_silent) {
+                is_silent = false;
+                tracing::info!("the store of the outbox answers again");
+            }
+            match round {
                 Ok(true) => {}
                 Ok(false) if shared.draining.load(Ordering::Acquire) && self.flights.is_empty() => {
                     break;
                 }
                 Ok(false) => shared.bell.wait(heard, self.idle_time()),
-                Err(StoreError::Failed { .. }) => break,
+                Err(error @ StoreError::Failed { .. }) => {
+                    tracing::error!("the outbox ends, because its store failed: {error}");
+                    break;
+                }
                 // A database that does not answer now may do so later.
-                Err(_) => shared.bell.wait(heard, STORE_PAUSE),
+                Err(error) => {
+                    if !std::mem::replace(&mut is_silent, true) {
+                        tracing::warn!("the store of the outbox does not answer: {error}");
+                    }
+                    shared.bell.wait(heard, STORE_PAUSE);
+                }
             }
         }
     }

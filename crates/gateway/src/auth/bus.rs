@@ -169,7 +169,11 @@ impl From<KeyStoreError> for Error {
 
 impl Handler<CreateKey> for KeyKeeper {
     async fn handle(&self, create: CreateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
-        self.with_store(move |keys| keys.create(create.0)).await
+        let made = self.with_store(move |keys| keys.create(create.0)).await?;
+        let KeyInfo { id, member, scopes, .. } = &made.0;
+        let scopes: Vec<_> = scopes.iter().map(Scope::name).collect();
+        tracing::info!(key = id, member = member.0, scopes = scopes.join(","), "a key was made");
+        Ok(made)
     }
 }
 
@@ -182,12 +186,17 @@ impl Handler<ListKeys> for KeyKeeper {
 impl Handler<RotateKey> for KeyKeeper {
     async fn handle(&self, rotate: RotateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
         let RotateKey { id, overlap_s } = rotate;
-        self.with_store(move |keys| keys.rotate(&id, u64::from(overlap_s) * 1_000_000)).await
+        let overlap_us = u64::from(overlap_s) * 1_000_000;
+        let rotated = self.with_store(move |keys| keys.rotate(&id, overlap_us)).await?;
+        tracing::info!(key = rotated.0.id, overlap_s, "a key has a new secret");
+        Ok(rotated)
     }
 }
 
 impl Handler<RevokeKey> for KeyKeeper {
     async fn handle(&self, revoke: RevokeKey, _: &Context<'_>) -> Result<KeyInfo> {
-        self.with_store(move |keys| keys.revoke(&revoke.id)).await
+        let revoked = self.with_store(move |keys| keys.revoke(&revoke.id)).await?;
+        tracing::info!(key = revoked.id, "a key was revoked");
+        Ok(revoked)
     }
 }

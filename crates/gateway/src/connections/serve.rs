@@ -5,9 +5,10 @@ use super::accept::told_to_stop;
 use super::proxy::client_of;
 use super::{Open, Pool};
 use crate::body::{Arriving, Unread};
-use crate::call::Arrival;
+use crate::call::{Arrival, trace};
 use crate::gate::Gate;
 use crate::limits::source_of;
+use crate::origin::{self, Origin};
 use crate::routes;
 use crate::socket::Socket;
 use axum::body::Body;
@@ -139,19 +140,24 @@ impl Connection<'_> {
             }
             false => self.peer,
         };
-        let arrival = Arrival { peer, request_id, connection: Arc::clone(&self.open) };
+        let trace = trace(request.headers(), &self.gate.traces);
+        let arrival = Arrival { peer, trace, request_id, connection: Arc::clone(&self.open) };
         request.extensions_mut().insert(arrival);
-        let mut response = match self.router {
-            Router::Public(_) if routes::is_order(&request) => {
-                self.open.enter(Pool::Orders).await;
-                routes::place(self.gate, request).await
-            }
-            Router::Public(router) => {
-                self.open.enter(routes::pool_of(&request)).await;
-                router.clone().call(request).await?
-            }
-            Router::Operations(router) => router.clone().call(request).await?,
+        let answering = async {
+            Ok::<_, Infallible>(match self.router {
+                Router::Public(_) if routes::is_order(&request) => {
+                    self.open.enter(Pool::Orders).await;
+                    routes::place(self.gate, request).await
+                }
+                Router::Public(router) => {
+                    self.open.enter(routes::pool_of(&request)).await;
+                    router.clone().call(request).await?
+                }
+                Router::Operations(router) => router.clone().call(request).await?,
+            })
         };
+        let origin = Origin::new(trace.trace_id, request_id);
+        let mut response = origin::within(origin, answering).await?;
         if let Some(id) = request_id {
             let id = HeaderValue::from_str(id.base32().as_str());
             let id = id.expect("capital letters and digits may stand in a header");

@@ -23,6 +23,7 @@ use crate::call::Arrival;
 use crate::connections::Pool;
 use crate::gate::Gate;
 use crate::json;
+use crate::told::Told;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -43,6 +44,7 @@ pub(crate) type Handled = Result<Response, ApiError>;
 macro_rules! answer {
     ($gate:ident, $request:ident, $route:ident, $handler:path) => {{
         let notes = $gate.recorded.begin(Route::$route, &mut $request);
+        let told = Told::begin(Route::$route, &$request);
         let handled = match $gate.intake.begin(Route::$route) {
             Ok(_under_way) => $handler($gate, $request).await,
             Err(stopped) => Err(stopped),
@@ -50,24 +52,12 @@ macro_rules! answer {
         if let Some(notes) = notes {
             notes.end(&handled);
         }
-        if let Err(error) = &handled {
-            log_refusal($gate, Route::$route, error);
-        }
+        let status = handled.as_ref().map_or_else(|error| error.status, Response::status);
+        told.end($gate, status, handled.as_ref().err());
         let response = handled.unwrap_or_else(IntoResponse::into_response);
         $gate.traffic.count(Route::$route, response.status());
         response
     }};
-}
-
-/// Logs a request that is not done as asked. Only a failure of the venue's own is worth a line for
-/// each; the others are logged in sum.
-fn log_refusal(gate: &Gate, route: Route, error: &ApiError) {
-    gate.refusals.count(error);
-    let (route, code) = (route.name(), error.code);
-    match error.status {
-        StatusCode::INTERNAL_SERVER_ERROR => tracing::error!(route, code, "a request failed"),
-        status => tracing::debug!(route, code, status = status.as_u16(), "a request was refused"),
-    }
 }
 
 /// A handler as the router takes it.

@@ -226,8 +226,15 @@ pub(crate) fn remove_orphans(
     let ids = names.iter().filter_map(|name| name.parse::<u32>().ok());
     for id in ids.filter(|id| *id < next_id && !is_known(*id)) {
         // What cannot be removed now is looked for again by the next opening.
-        let _ = remove_topic_dir(disk, &topic_dir(dir, id));
+        if let Err(error) = remove_topic_dir(disk, &topic_dir(dir, id)) {
+            tell_left(&error);
+        }
     }
+}
+
+/// Files of a deleted topic take up the disk until they can be removed.
+pub(super) fn tell_left(error: &QueueError) {
+    tracing::warn!("files of a deleted topic are left until the next start: {error}");
 }
 
 /// Removes the files of a topic that is gone, and their directories.

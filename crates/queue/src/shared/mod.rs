@@ -4,6 +4,7 @@ mod catalogue;
 mod delivery;
 mod numbers;
 
+use catalogue::tell_left;
 pub(crate) use catalogue::{remove_orphans, remove_topic_dir};
 use delivery::Delivering;
 pub use numbers::TRANSACTION_PRODUCERS_MAX;
@@ -157,8 +158,10 @@ impl SharedQueue {
             Work::Prepare(topic, nth, making) => {
                 topic.lanes[nth].make(making);
                 // The topic may have been deleted meanwhile, without this file.
-                if topic.is_deleted() {
-                    let _ = self.remove_files(topic.id);
+                if topic.is_deleted()
+                    && let Err(error) = self.remove_files(topic.id)
+                {
+                    tell_left(&error);
                 }
             }
         }

@@ -63,14 +63,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
              journal.keys_file, or set RIALTO_LOG_KEYS"
         )));
     }
-    let _logging = Logging::start(config.log_level)?;
+    let _logging = Logging::start(&config)?;
     let stop = Stop::on_signals()?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
     let ended = loop {
         if stop.wait(CHECK_PERIOD) {
             say(format_args!("stopping: finishing what was taken"));
-            tracing::info!("told to stop");
             break Ok(());
         }
         if let Err(error) = venue.check() {
@@ -87,7 +86,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 pub(crate) fn tell_opening(config: &Config, venue: &Venue, opening: &Opening) {
     say(format_args!("rialto {}", crate::VERSION));
     say(format_args!("recovery: {}", opening.recovery));
-    tracing::info!("recovered: {}", opening.recovery);
     if let Some(key) = &opening.new_admin_key {
         say(format_args!(
             "admin key: {} (shown this once; keep it. Lost: rialto admin-key --reset {})",

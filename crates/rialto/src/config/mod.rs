@@ -55,6 +55,38 @@ pub struct Config {
     pub keys_file: Option<PathBuf>,
     /// From which level on events are logged, unless `RIALTO_LOG` says otherwise.
     pub log_level: tracing::level_filters::LevelFilter,
+    /// How a line of the log is written.
+    pub log_format: LogFormat,
+}
+
+/// How a line of the log is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Words for people.
+    #[default]
+    Text,
+    /// A JSON object.
+    Json,
+}
+
+impl LogFormat {
+    /// Its word in a configuration.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        }
+    }
+}
+
+impl std::str::FromStr for LogFormat {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<LogFormat, String> {
+        let known = [LogFormat::Text, LogFormat::Json].into_iter().find(|it| it.word() == word);
+        known.ok_or_else(|| format!("{word:?} is neither \"text\" nor \"json\""))
+    }
 }
 
 /// Which requests the venue's recorder keeps, and how many.
@@ -103,6 +135,7 @@ impl Default for Config {
             drain: Duration::from_secs(30),
             keys_file: None,
             log_level: tracing::level_filters::LevelFilter::INFO,
+            log_format: LogFormat::default(),
         }
     }
 }

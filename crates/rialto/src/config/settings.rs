@@ -476,12 +476,29 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         section: "logging",
         key: "level",
-        meaning: "From which level on events are logged. The variable RIALTO_LOG comes before it.",
+        meaning: "From which level on events are logged. The variable RIALTO_LOG comes before it: a \
+                  level, levels of targets, or both, as in \"info,rialto_gateway=debug\".",
         kind: Kind::Word {
             words: crate::logging::WORDS,
             get: |config| crate::logging::word(config.log_level).to_string(),
             set: |config, word| {
                 config.log_level = crate::logging::parse(word)?;
+                Ok(())
+            },
+        },
+    },
+    millis!("logging", "slow_request_ms", 1, 3_600_000, gateway.slow_request,
+        "A request that takes at least this long is logged, the time that its body takes to come \
+         included."),
+    Setting {
+        section: "logging",
+        key: "format",
+        meaning: "Whether a line of the log is text for people or a JSON object.",
+        kind: Kind::Word {
+            words: "\"text\", \"json\"",
+            get: |config| config.log_format.word().to_string(),
+            set: |config, word| {
+                config.log_format = word.parse()?;
                 Ok(())
             },
         },

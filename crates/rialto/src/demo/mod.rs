@@ -86,7 +86,7 @@ impl Args {
 pub fn run(args: &Args) -> Result<(), Error> {
     let stop = Stop::on_signals()?;
     let config = args.config();
-    let logging = Logging::start(config.log_level)?;
+    let logging = Logging::start(&config)?;
     let (venue, opening) = Venue::open(&config, Arc::new(RealDisk::new()))?;
     tell_opening(&config, &venue, &opening);
     let watched = trade(args, &venue, &stop, &logging);

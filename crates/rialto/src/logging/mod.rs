@@ -1,18 +1,20 @@
-//! What the venue logs: events of every crate, as lines of text on the standard error.
+//! What the venue logs: events of every crate, as lines of text or JSON on the standard error.
 //!
 //! The crates emit events with `tracing`; `rialto serve` and `rialto demo` install the one
 //! subscriber, here. An emitting thread formats its line and puts it into a bounded queue. A thread of
 //! its own writes the queue out, so that a standard error that nobody reads holds nobody up. Each
 //! place in the code may emit a bounded number of lines in a time; the rest are counted.
 
-mod level;
+mod filter;
 mod limiter;
 mod line;
 mod writer;
 
-pub(crate) use level::{WORDS, parse, word};
+pub(crate) use filter::{WORDS, parse, word};
 
 use crate::Error;
+use crate::config::{Config, LogFormat};
+use filter::Filter;
 use limiter::Limiter;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -22,10 +24,8 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use writer::Queue;
 
-/// The variable that names a level, before the configuration does.
+/// The variable that says what is logged, before the configuration does.
 const VARIABLE: &str = "RIALTO_LOG";
-/// What other crates than ours emit is logged from this level on.
-const OTHERS: LevelFilter = LevelFilter::WARN;
 
 /// The log of this process. Dropping it writes out what is queued.
 #[derive(Debug)]
@@ -34,20 +34,22 @@ pub(crate) struct Logging {
 }
 
 impl Logging {
-    /// Installs the subscriber. `RIALTO_LOG` comes before `level`.
+    /// Installs the subscriber. `RIALTO_LOG` comes before the level of the configuration.
     ///
     /// # Errors
-    /// `RIALTO_LOG` names no level, or there is no thread to write with.
-    pub(crate) fn start(level: LevelFilter) -> Result<Logging, Error> {
-        let level = match std::env::var(VARIABLE) {
-            Ok(word) => parse(&word).map_err(|why| Error::Usage(format!("{VARIABLE}: {why}")))?,
-            Err(_) => level,
+    /// `RIALTO_LOG` makes no sense, or there is no thread to write with.
+    pub(crate) fn start(config: &Config) -> Result<Logging, Error> {
+        let filter = match std::env::var(VARIABLE) {
+            Ok(directives) => Filter::parse(&directives, config.log_level)
+                .map_err(|why| Error::Usage(format!("{VARIABLE}: {why}")))?,
+            Err(_) => Filter::from(config.log_level),
         };
-        let limiter = Arc::new(Limiter::default());
-        let queue = Queue::start(Arc::clone(&limiter), std::io::stderr()).map_err(|error| {
+        let (format, limiter) = (config.log_format, Arc::new(Limiter::default()));
+        let queue = Queue::start(Arc::clone(&limiter), format, std::io::stderr());
+        let queue = queue.map_err(|error| {
             Error::Assemble(format!("there is no thread to write the log with: {error}"))
         })?;
-        let lines = Lines { level, limiter, queue: queue.clone() };
+        let lines = Lines { filter, format, limiter, queue: queue.clone() };
         // Only a second start in one process finds one installed, and it is as good.
         let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines));
         Ok(Logging { queue })
@@ -78,17 +80,16 @@ impl Drop for Held<'_> {
 
 /// Makes a line of each event.
 struct Lines {
-    level: LevelFilter,
+    filter: Filter,
+    format: LogFormat,
     limiter: Arc<Limiter>,
     queue: Queue,
 }
 
 impl Lines {
     fn wants(&self, metadata: &Metadata<'_>) -> bool {
-        let ours = metadata.target().starts_with("rialto");
-        let least = if ours { self.level } else { self.level.min(OTHERS) };
         // No line shows a span, and each request would pay for one.
-        metadata.is_event() && *metadata.level() <= least
+        metadata.is_event() && self.filter.admits(metadata)
     }
 }
 
@@ -102,12 +103,12 @@ impl<S: Subscriber> Layer<S> for Lines {
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level)
+        Some(self.filter.most)
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         if self.limiter.admits(event.metadata(), Instant::now()) {
-            self.queue.push(line::of_event(event, SystemTime::now()));
+            self.queue.push(line::of_event(event, self.format, SystemTime::now()));
         }
     }
 }

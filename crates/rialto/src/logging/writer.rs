@@ -1,14 +1,18 @@
 //! The thread that writes lines.
 
 use super::limiter::{Limiter, WINDOW};
-use super::line;
+use super::line::Line;
+use crate::config::LogFormat;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
+use tracing::Level;
 
+/// The target of lines about the log itself.
+const TARGET: &str = "rialto::logging";
 /// Lines that wait to be written; more are left out and counted.
 const QUEUED_MAX: usize = 1_024;
 /// Lines that are kept while they are held back: the newest.
@@ -38,11 +42,12 @@ impl Queue {
     /// Starts the thread, which writes to `out`.
     pub(super) fn start(
         limiter: Arc<Limiter>,
+        format: LogFormat,
         out: impl Write + Send + 'static,
     ) -> io::Result<Queue> {
         let (sender, receiver) = sync_channel(QUEUED_MAX);
         let left_out = Arc::<AtomicU64>::default();
-        let writer = Writer { out, limiter, left_out: Arc::clone(&left_out), held: None };
+        let writer = Writer { out, format, limiter, left_out: Arc::clone(&left_out), held: None };
         let thread = std::thread::Builder::new().name("log".to_string());
         thread.spawn(move || writer.run(&receiver))?;
         Ok(Queue { sender, left_out })
@@ -87,6 +92,7 @@ impl Queue {
 
 struct Writer<W> {
     out: W,
+    format: LogFormat,
     limiter: Arc<Limiter>,
     left_out: Arc<AtomicU64>,
     held: Option<VecDeque<String>>,
@@ -139,23 +145,25 @@ impl<W: Write> Writer<W> {
 
     fn tell_left_out(&mut self, all: bool) {
         for (site, count) in self.limiter.ended(Instant::now(), all) {
-            let (target, window) = (site.target(), WINDOW.as_secs());
-            let level = site.level().as_str().to_lowercase();
+            let (lines, window) = (super::limiter::LINES_MAX, WINDOW.as_secs());
             let (file, at) = (site.file().unwrap_or("?"), site.line().unwrap_or(0));
-            let text = format!(
-                "{count} more lines of {target} ({level}, {file}:{at}) were left out: a place may \
-                 log {} in {window} s",
-                super::limiter::LINES_MAX
-            );
-            self.write(line::of_log(&text, SystemTime::now()));
+            let mut line = Line::new(self.format);
+            line.message(&format!("lines were left out: one place may log {lines} in {window} s"));
+            line.plain("suppressed", count);
+            line.text("of_target", site.target());
+            line.text("of_level", site.level().as_str());
+            line.text("at", &format!("{file}:{at}"));
+            self.write(line.end(SystemTime::now(), Level::WARN, TARGET));
         }
         if self.held.is_some() {
             return;
         }
         let count = self.left_out.swap(0, Ordering::Relaxed);
         if count > 0 {
-            let text = format!("{count} lines were left out: they came faster than they are read");
-            self.write(line::of_log(&text, SystemTime::now()));
+            let mut line = Line::new(self.format);
+            line.message("lines were left out: they came faster than they are read");
+            line.plain("suppressed", count);
+            self.write(line.end(SystemTime::now(), Level::WARN, TARGET));
         }
     }
 }
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn held_lines_come_out_at_the_end_the_newest_of_them() {
         let out = Shared::default();
-        let queue = Queue::start(Arc::default(), out.clone()).unwrap();
+        let queue = Queue::start(Arc::default(), LogFormat::Text, out.clone()).unwrap();
         queue.push("before\n".into());
         queue.hold();
         assert_eq!(out.text(), "before\n");
@@ -226,7 +234,8 @@ mod tests {
     fn an_output_that_nobody_reads_holds_nobody_up_and_the_rest_is_counted() {
         let (go_on, told) = channel();
         let out = Shared::default();
-        let queue = Queue::start(Arc::default(), Stuck(told, out.clone())).unwrap();
+        let queue =
+            Queue::start(Arc::default(), LogFormat::Text, Stuck(told, out.clone())).unwrap();
         for _ in 0..QUEUED_MAX * 3 {
             queue.push("x\n".into());
         }

@@ -30,7 +30,7 @@ use rialto_disk::Disk;
 use rialto_engine::{Engine, RecoveryReport};
 use rialto_gateway::{AdminKey, KeyStore};
 use rialto_lifecycle::{
-    ComponentStartError, ComponentState, Lifecycle, Restart, StatusChange, Supervisor,
+    ComponentStartError, ComponentState, Lifecycle, Restart, StatusChange, StopReport, Supervisor,
 };
 use rialto_model::Seq;
 use rialto_queue::QueueOptions;
@@ -88,6 +88,22 @@ impl Venue {
     /// # Errors
     /// Something refuses to start; the error says what, and what to do.
     pub fn open(config: &Config, disk: Arc<dyn Disk>) -> Result<(Venue, Opening), Error> {
+        let began = Instant::now();
+        let (version, data) = (crate::VERSION, config.data_dir().display());
+        tracing::info!(version, %data, durability = %config.engine.level, "the venue starts");
+        match Venue::assemble(config, disk) {
+            Ok((venue, opening)) => {
+                log_opening(&venue, &opening, began.elapsed());
+                Ok((venue, opening))
+            }
+            Err(error) => {
+                tracing::error!(reason = tell_all(&error), "the start was refused");
+                Err(error)
+            }
+        }
+    }
+
+    fn assemble(config: &Config, disk: Arc<dyn Disk>) -> Result<(Venue, Opening), Error> {
         let config = &mut config.clone();
         descriptors::reserve(config)?;
         let (keys, new_admin_key) = keys::made_first(&*disk, config.data_dir())?;
@@ -289,9 +305,11 @@ impl Venue {
     /// Something was not finished, or a component had been given up.
     pub fn close(self, deadline: Duration) -> Result<Closing, Error> {
         let failed = given_up(&self.lifecycle);
+        tracing::info!(within_ms = ms(deadline), "the venue stops: it finishes what was taken");
         self.deadline.begin(deadline);
         let report = self.lifecycle.shutdown(deadline / 2);
         drop(self.supervisor);
+        log_stop(&report, &self.ended);
         if let Some(error) = failed {
             return Err(error);
         }
@@ -305,14 +323,74 @@ impl Venue {
     }
 }
 
-/// Logs what a component has become, at a level that says whether somebody must act.
-fn log_change(change: &StatusChange) {
-    match change.to {
-        ComponentState::GivenUp(_) => tracing::error!("{change}"),
-        ComponentState::NotReady(_) | ComponentState::Restarting { .. } => {
-            tracing::warn!("{change}")
+/// Logs what recovery found, and where the venue can be reached.
+fn log_opening(venue: &Venue, opening: &Opening, took: Duration) {
+    let recovery = &opening.recovery;
+    let (last_seq, took_ms) = (recovery.last.0, ms(recovery.took));
+    let RecoveryReport { replayed, epoch, .. } = recovery;
+    tracing::info!(last_seq, replayed, took_ms, epoch, "recovered: {recovery}");
+    for skipped in &recovery.skipped {
+        let (seq, reason) = (skipped.seq.0, &skipped.reason);
+        tracing::warn!(seq, %reason, "a damaged snapshot was passed over");
+    }
+    for (log, cut) in [("journal", &recovery.journal_cut), ("events", &recovery.events_cut)] {
+        if let Some(cut) = cut {
+            tracing::info!(log, %cut, "an unfinished tail was cut off; nothing proves that any of it was acknowledged");
         }
-        _ => tracing::info!("{change}"),
+    }
+    if let Some(lost_to) = recovery.events_lost_from {
+        tracing::warn!(last_seq, lost_to = lost_to.0, "the journal has lost an unsynced tail");
+    }
+    let (address, operations) = (venue.local_addr, venue.operations_addr);
+    let operations = operations.map(tracing::field::display);
+    tracing::info!(%address, operations, took_ms = ms(took), "the venue takes requests");
+}
+
+/// Logs how the stop went. What callers were told stands, however it went.
+fn log_stop(report: &StopReport, ended: &engine::Ended) {
+    for running in &report.still_running {
+        tracing::warn!("not finished by the deadline: {running}");
+    }
+    for stopped in report.stopped.iter().filter(|stopped| stopped.failure.is_some()) {
+        tracing::error!("a component did not end in order: {stopped}");
+    }
+    let engine = ended.get().ok();
+    let (mut last_seq, mut snapshot) = (None, None);
+    if let Some(engine) = &engine {
+        last_seq = Some(engine.marks.applied.0);
+        match &engine.snapshot {
+            Some(Ok(seq)) => snapshot = Some(seq.0),
+            Some(Err(reason)) => tracing::warn!("no snapshot could be made at the stop: {reason}"),
+            None => {}
+        }
+    }
+    let drained_ms = ms(report.drained_in);
+    match report.is_clean() {
+        true => tracing::info!(drained_ms, last_seq, snapshot, "the venue has stopped"),
+        false => {
+            tracing::error!(
+                drained_ms,
+                last_seq,
+                snapshot,
+                "the venue has stopped, but not in order"
+            );
+        }
+    }
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Logs what a component has become, at a level that says whether somebody must act.
+fn log_change(StatusChange { name, from, to }: &StatusChange) {
+    let from = from.word();
+    match to {
+        ComponentState::GivenUp(_) => tracing::error!("component {name} was {from} and is {to}"),
+        ComponentState::NotReady(_) | ComponentState::Restarting { .. } => {
+            tracing::warn!("component {name} was {from} and is {to}");
+        }
+        _ => tracing::info!("component {name} was {from} and is {to}"),
     }
 }
 

@@ -5,7 +5,9 @@ use super::made::Made;
 use rialto_engine::Engine;
 use rialto_lifecycle::{Component, Failure, Health};
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
-use rialto_queue::{MountedLog, Queue, QueueError, QueueOptions, Rewound, Timestamp};
+use rialto_queue::{
+    MountedLog, Queue, QueueError, QueueOpenReport, QueueOptions, Rewound, Timestamp,
+};
 use std::sync::Arc;
 
 pub(super) struct Part {
@@ -74,7 +76,10 @@ fn tell_rewound(rewound: &Rewound) {
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
         let queue = Arc::new(Queue::open(self.options.clone())?);
-        queue.report().rewound.iter().for_each(tell_rewound);
+        let report = queue.report();
+        let QueueOpenReport { topics, groups, transactions, .. } = report;
+        tracing::info!(topics, groups, transactions, "the queue is open");
+        report.rewound.iter().for_each(tell_rewound);
         mount_events(&queue, &*self.engine.get()?)?;
         self.made.put(Arc::clone(&queue));
         self.running = Some(queue);

@@ -124,11 +124,13 @@ impl LogStore {
 
 impl Drop for LogStore {
     fn drop(&mut self) {
-        // What was never confirmed may be lost, but a proper end loses nothing. An error has nobody
-        // to go to here; opening the log again tells what is there.
+        // What was never confirmed may be lost, but a proper end loses nothing. An error has no
+        // caller to go to here; opening the log again tells what is there.
         let files = &mut *lock(&self.files);
-        if self.write_out(files).is_ok() {
-            let _ = files.writer.confirm();
+        let ended = self.write_out(files);
+        let ended = ended.and_then(|()| files.writer.confirm().map_err(|error| self.fail(&error)));
+        if let Err(error) = ended {
+            tracing::warn!("the store of flows did not end in order: {error}");
         }
     }
 }

@@ -1,0 +1,82 @@
+//! What is logged of single requests: those that fail, those that take long, and those that change
+//! what others have.
+
+use crate::ApiError;
+use crate::gate::Gate;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use rialto_api::Route;
+use std::time::Instant;
+
+/// A request that is under way.
+pub(crate) struct Told {
+    route: Route,
+    began: Instant,
+    /// Of a request that changes what others have: its path, which holds no secret.
+    path: Option<String>,
+}
+
+impl Told {
+    pub(crate) fn begin(route: Route, request: &Request) -> Told {
+        let changes = changes_venue(route) || changes_queues(route);
+        let path = changes.then(|| request.uri().path().to_owned());
+        Told { route, began: Instant::now(), path }
+    }
+
+    /// It has been answered.
+    pub(crate) fn end(self, gate: &Gate, status: StatusCode, error: Option<&ApiError>) {
+        if let Some(error) = error {
+            gate.refusals.count(error);
+            failed(self.route, error);
+        }
+        let took = self.began.elapsed();
+        if took >= gate.config.slow_request && !waits(self.route) {
+            let (route, took_ms) = (self.route.name(), took.as_millis() as u64);
+            tracing::info!(route, took_ms, status = status.as_u16(), "a request was slow");
+        }
+        let Some(path) = self.path.filter(|_| status.is_success()) else { return };
+        let route = self.route.name();
+        // Two places, so that members cannot have operators' lines left out.
+        match changes_venue(self.route) {
+            true => tracing::info!(route, path, "an operator has changed the venue"),
+            false => tracing::info!(route, path, "a caller has changed a topic or a group"),
+        }
+    }
+}
+
+/// Whether it is one that only operators use, and that changes something.
+fn changes_venue(route: Route) -> bool {
+    route.path().starts_with("/v1/admin/") && route.method() != "GET"
+}
+
+/// Whether it changes which topics and groups there are, or drops or moves messages.
+fn changes_queues(route: Route) -> bool {
+    matches!(
+        route,
+        Route::QueueCreate
+            | Route::QueueDelete
+            | Route::QueueGroupCreate
+            | Route::QueueGroupDelete
+            | Route::QueuePurge
+            | Route::QueueRedrive
+    )
+}
+
+/// Whether it may wait for as long as its caller asks.
+fn waits(route: Route) -> bool {
+    route == Route::QueueFetch
+}
+
+/// A request is not done as asked. Callers can cause most refusals at will: they are told in sum.
+fn failed(route: Route, error: &ApiError) {
+    let (route, code, status) = (route.name(), error.code, error.status.as_u16());
+    match error.status {
+        StatusCode::INTERNAL_SERVER_ERROR | StatusCode::GATEWAY_TIMEOUT => {
+            tracing::error!(route, code, status, "a request failed");
+        }
+        StatusCode::SERVICE_UNAVAILABLE => {
+            tracing::info!(route, code, status, "a request was not served");
+        }
+        _ => tracing::debug!(route, code, status, "a request was refused"),
+    }
+}
