@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-ident", 1),
     ("rialto-lifecycle", 1),
     ("rialto-bus", 1),
+    ("rialto-api", 2),
     ("rialto-core", 2),
     ("rialto-log", 2),
     ("rialto-recorder", 2),
