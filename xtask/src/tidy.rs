@@ -24,6 +24,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("rialto-core", 2),
     ("rialto-log", 2),
     ("rialto-recorder", 2),
+    ("rialto-client", 3),
     ("rialto-engine", 3),
     ("rialto-flow", 3),
     ("rialto-queue", 3),
