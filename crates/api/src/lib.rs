@@ -27,6 +27,7 @@ mod openapi;
 mod order;
 mod queue;
 mod route;
+pub mod sign;
 mod stream;
 mod text;
 mod venue;

@@ -62,6 +62,43 @@ fn limit() -> OrderKind {
     OrderKind::Limit
 }
 
+impl<'a> OrderRequest<'a> {
+    /// A limit order that stands until it is cancelled.
+    pub fn limit(
+        instrument: impl Into<Str<'a>>,
+        side: Side,
+        quantity: impl Into<DecimalText<'a>>,
+        price: impl Into<DecimalText<'a>>,
+    ) -> OrderRequest<'a> {
+        let order = OrderRequest::market(instrument, side, quantity);
+        OrderRequest { kind: OrderKind::Limit, price: Some(price.into()), ..order }
+    }
+
+    /// A market order for a quantity, without a limit.
+    pub fn market(
+        instrument: impl Into<Str<'a>>,
+        side: Side,
+        quantity: impl Into<DecimalText<'a>>,
+    ) -> OrderRequest<'a> {
+        OrderRequest {
+            account: None,
+            instrument: instrument.into(),
+            side,
+            kind: OrderKind::Market,
+            time_in_force: None,
+            post_only: PostOnly::default(),
+            self_trade: None,
+            cancel_on_disconnect: false,
+            quantity: Some(quantity.into()),
+            quote_amount: None,
+            price: None,
+            expire_at: None,
+            client_order_id: None,
+            durability: None,
+        }
+    }
+}
+
 /// A `cancel` row of a batch.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -467,7 +504,6 @@ pub struct FillsQuery<'a> {
 /// What happened to an order of an account, on the stream.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "written once, or read one at a time")]
 pub enum OrderEvent {
     /// It was accepted.
     Accepted {

@@ -46,7 +46,7 @@ pub use origin::Origin;
 pub use queues::{
     InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue,
 };
+pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
-pub use routes::{HEADER_CONFLATED, HEADER_NEXT};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

@@ -1,16 +1,17 @@
 //! Checks who sends a request and what they may do.
 
 use super::KeyStore;
-use super::claim::{Claim, Rest};
-use super::hex;
+use super::claim::Claim;
 use super::key::{Allowance, LiveKey};
 use super::replay::{NotFresh, SeenSignatures};
-use super::signature::{HEADER_TIMESTAMP, Signed, Signer, now_us, sha256};
 use crate::limits::{Addresses, Owner, Rate};
 use crate::queues::QueueGrant;
 use crate::{ApiError, GatewayConfig};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use rialto_api::sign::{
+    HEADER_TIMESTAMP, SignedParts, SignedRest, Signer, from_hex, now_us, sha256,
+};
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::net::IpAddr;
@@ -212,7 +213,7 @@ impl Gatekeeper {
             }
             Standing::Unproved => {
                 let checked = Claim::of(head).and_then(|claim| {
-                    self.verify(&claim, head.method.as_str(), path(head), Rest::Body(body))
+                    self.verify(&claim, head.method.as_str(), path(head), SignedRest::Body(body))
                 });
                 self.charge(checked, peer)
             }
@@ -333,12 +334,12 @@ impl Gatekeeper {
         claim: &Claim<'_>,
         method: &str,
         path: &str,
-        rest: Rest<'_>,
+        rest: SignedRest<'_>,
     ) -> Result<Caller, ApiError> {
         let (now_us, stamp_us) = self.check_time(claim)?;
         let Claim { timestamp, nonce, .. } = *claim;
-        let signed = Signed { timestamp, nonce, method, path, rest };
-        let signature = hex::decode(claim.signature()).unwrap_or_default();
+        let signed = SignedParts { timestamp, nonce, method, path, rest };
+        let signature = from_hex(claim.signature()).unwrap_or_default();
         let live = self.keys.live();
         let found = live.keys.get(claim.key);
         let signing = match found {
@@ -346,7 +347,7 @@ impl Gatekeeper {
             None => {
                 // An unknown key costs as much as a known one, so that time does not tell them
                 // apart.
-                self.nobody.verifies(signed, &signature);
+                let _ = self.nobody.verifies(signed, &signature);
                 None
             }
         };

@@ -1,16 +1,13 @@
 //! What a request says of who sends it.
 
 use super::check::unauthorized;
-use super::hex;
-use super::signature::{
-    EMPTY_SHA256, HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE,
-    HEADER_SIGNATURE, HEADER_TIMESTAMP, scheme_2,
-};
 use crate::ApiError;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
-
-pub(super) use super::signature::Rest;
+use rialto_api::sign::{
+    EMPTY_SHA256, HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE,
+    HEADER_SIGNATURE, HEADER_TIMESTAMP, SignedRest, from_hex, scheme_2,
+};
 
 const NONCE_BYTES_MAX: usize = 64;
 
@@ -90,11 +87,11 @@ impl<'a> Claim<'a> {
     }
 
     /// What else is signed of a request without a body.
-    pub(super) fn rest_without_body(&self) -> Result<Rest<'a>, ApiError> {
+    pub(super) fn rest_without_body(&self) -> Result<SignedRest<'a>, ApiError> {
         Ok(match (self.is_scheme_2(), self.body_sha256) {
-            (false, _) => Rest::Body(b""),
+            (false, _) => SignedRest::Body(b""),
             (true, "" | EMPTY_SHA256) => {
-                Rest::Head { durability: self.durability, body_sha256: EMPTY_SHA256 }
+                SignedRest::Head { durability: self.durability, body_sha256: EMPTY_SHA256 }
             }
             (true, _) => {
                 let message = "The signed SHA-256 is that of a body, and none came.";
@@ -104,7 +101,7 @@ impl<'a> Claim<'a> {
     }
 
     /// What else is signed by scheme 2 of a request with a body.
-    pub(super) fn rest_with_body(&self) -> Result<Rest<'a>, ApiError> {
+    pub(super) fn rest_with_body(&self) -> Result<SignedRest<'a>, ApiError> {
         if self.body_sha256.is_empty() {
             let message =
                 format!("The signature does not cover the body: {HEADER_BODY_SHA256} is missing.");
@@ -114,12 +111,12 @@ impl<'a> Claim<'a> {
             let message = "The SHA-256 of a body is 64 hexadecimal digits, in lower case.";
             return Err(unauthorized("credentials_invalid", message).of(HEADER_BODY_SHA256));
         }
-        Ok(Rest::Head { durability: self.durability, body_sha256: self.body_sha256 })
+        Ok(SignedRest::Head { durability: self.durability, body_sha256: self.body_sha256 })
     }
 
     /// The SHA-256 that it says its body has.
     pub(super) fn body_hash(&self) -> Option<[u8; 32]> {
-        hex::decode(self.body_sha256)
+        from_hex(self.body_sha256)
     }
 }
 

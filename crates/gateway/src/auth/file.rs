@@ -1,8 +1,8 @@
 //! The files of the key store: `keys`, `master.key` and `lock` in the directory `auth`.
 
-use super::hex;
 use super::key::random;
 use super::seal;
+use rialto_api::sign::{from_hex, to_hex};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -94,7 +94,7 @@ impl AuthDir {
             MasterKey::Find => match std::env::var(MASTER_KEY_VARIABLE) {
                 Ok(text) => {
                     let place = Path::new(MASTER_KEY_VARIABLE);
-                    at(place, hex::decode(text.trim()).ok_or(KeyFileError::MasterKey))?
+                    at(place, from_hex(text.trim()).ok_or(KeyFileError::MasterKey))?
                 }
                 Err(_) => master_key_file(dir)?,
             },
@@ -187,7 +187,7 @@ fn master_key_file(dir: &Path) -> At<[u8; 32]> {
             if mode & 0o077 != 0 {
                 return at(&path, Err(KeyFileError::Exposed { mode }));
             }
-            let key = std::str::from_utf8(&bytes).ok().and_then(|text| hex::decode(text.trim()));
+            let key = std::str::from_utf8(&bytes).ok().and_then(|text| from_hex(text.trim()));
             at(&path, key.ok_or(KeyFileError::MasterKey))
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => at(&path, Err(error)),
@@ -195,7 +195,7 @@ fn master_key_file(dir: &Path) -> At<[u8; 32]> {
         Err(_) if AuthDir::has_keys(dir) => at(&path, Err(KeyFileError::NoMasterKey)),
         Err(_) => {
             let key: [u8; 32] = random();
-            let text = format!("{}\n", hex::encode(&key));
+            let text = format!("{}\n", to_hex(&key));
             at(&path, replace(dir, &path, text.as_bytes()))?;
             Ok(key)
         }

@@ -1,61 +1,16 @@
 //! API keys and the admin key.
 
-use super::hex;
-use super::signature::Signer;
 use crate::limits::{Bucket, Share};
 use crate::queues::QueueGrant;
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use rialto_api::sign::{Secret, Signer, from_hex, sha256, to_hex};
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fmt;
-use subtle::ConstantTimeEq;
 
-/// The secret of an API key: 32 random bytes, shown once as 64 hexadecimal digits.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub(super) [u8; 32]);
-
-impl Secret {
-    pub(super) fn random() -> Secret {
-        Secret(random())
-    }
-
-    /// Reads 64 lower-case hexadecimal digits.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Secret> {
-        hex::decode(text).map(Secret)
-    }
-
-    /// The secret as 64 hexadecimal digits: for showing it once, and for nothing else.
-    #[must_use]
-    pub fn reveal(&self) -> String {
-        hex::encode(&self.0)
-    }
-
-    /// The bytes, to [`sign`](crate::sign) with.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
-impl Serialize for Secret {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex::encode(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Secret {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Secret::from_hex(&text).ok_or_else(|| serde::de::Error::custom("64 hex digits expected"))
-    }
+pub(super) fn random_secret() -> Secret {
+    Secret::new(random())
 }
 
 pub(crate) fn random<const N: usize>() -> [u8; N] {
@@ -183,7 +138,7 @@ impl LiveKey {
             let known = before.and_then(|before| before.secrets().find(|it| it.secret == *secret));
             LiveSecret {
                 secret: secret.clone(),
-                signer: Signer::new(&secret.0),
+                signer: Signer::new(secret.as_bytes()),
                 made: known.map_or(change, |known| known.made),
             }
         };
@@ -219,7 +174,7 @@ pub struct AdminKey(String);
 
 impl AdminKey {
     pub(super) fn random() -> AdminKey {
-        AdminKey(format!("ra_{}", hex::encode(&random::<32>())))
+        AdminKey(format!("ra_{}", to_hex(&random::<32>())))
     }
 
     /// The key: for showing it once, and for nothing else.
@@ -246,24 +201,24 @@ pub(super) struct AdminHash(pub(super) [u8; 32]);
 
 impl AdminHash {
     pub(super) fn of(text: &str) -> AdminHash {
-        AdminHash(Sha256::digest(text.as_bytes()).into())
+        AdminHash(sha256(text.as_bytes()))
     }
 
     /// Whether this text is the key, told in constant time.
     pub(super) fn matches(&self, text: &str) -> bool {
-        self.0.ct_eq(&AdminHash::of(text).0).into()
+        verify_slices_are_equal(&self.0, &AdminHash::of(text).0).is_ok()
     }
 }
 
 impl Serialize for AdminHash {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex::encode(&self.0))
+        serializer.serialize_str(&to_hex(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for AdminHash {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        hex::decode(&text).map(AdminHash).ok_or_else(|| serde::de::Error::custom("64 hex digits"))
+        from_hex(&text).map(AdminHash).ok_or_else(|| serde::de::Error::custom("64 hex digits"))
     }
 }

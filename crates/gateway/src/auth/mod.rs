@@ -4,11 +4,9 @@ mod bus;
 mod check;
 mod claim;
 mod file;
-mod hex;
 mod key;
 mod replay;
 mod seal;
-mod signature;
 mod store;
 
 pub(crate) use bus::{CreateKey, KeyBus, ListKeys, RevokeKey, RotateKey};
@@ -17,9 +15,9 @@ pub(crate) use check::{Gatekeeper, Standing};
 pub(crate) use claim::Claim;
 pub use file::{KeyFileError, MasterKey};
 pub(crate) use key::random;
-pub use key::{AdminKey, KeyInfo, KeyRequest, Secret};
-pub use signature::{
+pub use key::{AdminKey, KeyInfo, KeyRequest};
+pub use rialto_api::sign::{
     HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE,
-    HEADER_TIMESTAMP, SignRequest, now_us,
+    HEADER_TIMESTAMP, Secret, SignRequest, now_us,
 };
 pub use store::{KeyStore, KeyStoreError, OpenedKeys};

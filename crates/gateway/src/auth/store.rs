@@ -1,11 +1,11 @@
 //! The key store: API keys and the hash of the admin key, in memory and on disk.
 
 use super::file::{AuthDir, KeyFileError, MasterKey};
-use super::hex;
 use super::key::{
-    AdminHash, AdminKey, KeyInfo, KeyRecord, KeyRequest, LiveKey, PreviousSecret, Secret, random,
+    AdminHash, AdminKey, KeyInfo, KeyRecord, KeyRequest, LiveKey, PreviousSecret, random,
+    random_secret,
 };
-use super::signature::now_us;
+use rialto_api::sign::{Secret, now_us, to_hex};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -141,9 +141,9 @@ impl KeyStore {
         if request.label.len() > LABEL_BYTES_MAX {
             return Err(KeyStoreError::LabelTooLong);
         }
-        let secret = Secret::random();
+        let secret = random_secret();
         let record = KeyRecord {
-            id: format!("rk_{}", hex::encode(&random::<12>())),
+            id: format!("rk_{}", to_hex(&random::<12>())),
             label: request.label,
             member: request.member,
             accounts: request.accounts,
@@ -172,7 +172,7 @@ impl KeyStore {
     /// # Errors
     /// There is no such key, it was revoked, or the store cannot be written.
     pub fn rotate(&self, id: &str, overlap_us: u64) -> Result<(KeyInfo, Secret), KeyStoreError> {
-        let secret = Secret::random();
+        let secret = random_secret();
         let info = self.change(|content| {
             let record = find(content, id)?;
             if record.revoked_us.is_some() {

@@ -16,8 +16,6 @@ mod transactions;
 mod venue;
 mod withdrawals;
 
-pub use queues::{HEADER_CONFLATED, HEADER_NEXT};
-
 use crate::ApiError;
 use crate::call::Arrival;
 use crate::connections::Pool;

@@ -15,6 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use rialto_api::limits::MESSAGES_MAX;
+use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
 use rialto_api::{
     GroupRequest, MessageRequest, MessagesAnswer, Nothing, PublishQuery, PublishedAnswer,
     ReadQuery, TopicRequest, TopicsAnswer,
@@ -23,12 +24,6 @@ use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
 use rialto_queue::{Level, Message, Name, Start, Timestamp};
 use std::time::Duration;
-
-/// Where to go on reading, in an answer that has no other place for it.
-pub const HEADER_NEXT: &str = "x-rialto-next";
-
-/// How many messages were left out of what was read.
-pub const HEADER_CONFLATED: &str = "x-rialto-conflated";
 
 /// The bus to the queue, if this venue has one.
 pub(crate) fn bus(gate: &Gate) -> Result<&QueueBus, ApiError> {

@@ -1,0 +1,374 @@
+//! Signatures of requests, and the headers that carry them.
+//!
+//! The gateway checks what a client signs, and both use the one description here. `docs/api.md` has
+//! it in words, with a worked example.
+
+use aws_lc_rs::{digest, hmac};
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+use zeroize::Zeroize;
+
+/// The header with the key's id.
+pub const HEADER_KEY: &str = "x-rialto-key";
+/// The header with the time of signing, in microseconds since 1970-01-01 00:00 UTC.
+pub const HEADER_TIMESTAMP: &str = "x-rialto-timestamp";
+/// The header with what tells apart two like requests of one microsecond; may be left out.
+pub const HEADER_NONCE: &str = "x-rialto-nonce";
+/// The header with the SHA-256 of the body, in lower-case hexadecimal; left out without a body.
+pub const HEADER_BODY_SHA256: &str = "x-rialto-body-sha256";
+/// The header with the durability that an answer is to have; left out for the venue's.
+pub const HEADER_DURABILITY: &str = "x-rialto-durability";
+/// The header with the signature.
+pub const HEADER_SIGNATURE: &str = "x-rialto-signature";
+/// The header of an answer with packed messages that says where to go on reading.
+pub const HEADER_NEXT: &str = "x-rialto-next";
+/// The header of an answer with packed messages that says how many were left out because a later
+/// one of their key is there.
+pub const HEADER_CONFLATED: &str = "x-rialto-conflated";
+
+/// How a signature of scheme 2 begins in its header. One of scheme 1 is hexadecimal digits alone.
+const SCHEME_2: &str = "v2:";
+/// The first line of what scheme 2 signs. What scheme 1 signs begins with a digit, so that no text
+/// is one of both.
+const SCHEME_2_LINE: &str = "rialto-2";
+/// The SHA-256 of no bytes, in hexadecimal.
+pub const EMPTY_SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// Bytes as lower-case hexadecimal digits.
+#[must_use]
+pub fn to_hex(bytes: &[u8]) -> String {
+    HEXLOWER.encode(bytes)
+}
+
+/// Exactly `N` bytes from lower-case hexadecimal digits, or nothing. One spelling only, so that one
+/// signature cannot be sent in two forms.
+#[must_use]
+pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
+        return None;
+    }
+    HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The SHA-256 of a body, in the bytes that its header spells.
+#[must_use]
+pub fn sha256(body: &[u8]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest::digest(&digest::SHA256, body).as_ref());
+    bytes
+}
+
+/// Microseconds since 1970-01-01 00:00 UTC by this machine's clock.
+#[must_use]
+pub fn now_us() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The signature of scheme 2 in what a header or a field says, in hexadecimal.
+#[must_use]
+pub fn scheme_2(signature: &str) -> Option<&str> {
+    signature.strip_prefix(SCHEME_2)
+}
+
+/// The secret of an API key: 32 random bytes, shown once as 64 hexadecimal digits. Its memory is
+/// overwritten when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// A secret of these bytes.
+    #[must_use]
+    pub fn new(bytes: [u8; 32]) -> Secret {
+        Secret(bytes)
+    }
+
+    /// Reads 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Secret> {
+        from_hex(text).map(Secret)
+    }
+
+    /// The secret as 64 hexadecimal digits: for showing it once, and for nothing else.
+    #[must_use]
+    pub fn reveal(&self) -> String {
+        to_hex(&self.0)
+    }
+
+    /// The bytes, to sign with.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&to_hex(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Secret::from_hex(&text).ok_or_else(|| de::Error::custom("64 hex digits expected"))
+    }
+}
+
+/// What is signed of a request whatever the scheme. No part may hold a line feed, because line feeds
+/// separate them.
+#[derive(Clone, Copy, Debug)]
+pub struct SignedParts<'a> {
+    /// Microseconds since 1970, as text.
+    pub timestamp: &'a str,
+    /// The nonce, or nothing.
+    pub nonce: &'a str,
+    /// Such as `POST`.
+    pub method: &'a str,
+    /// The path with the query.
+    pub path: &'a str,
+    /// What the scheme signs beside these.
+    pub rest: SignedRest<'a>,
+}
+
+/// What else is signed.
+#[derive(Clone, Copy, Debug)]
+pub enum SignedRest<'a> {
+    /// Scheme 1: the body itself. The durability that a header asks for is not signed.
+    Body(&'a [u8]),
+    /// Scheme 2: what stands in the head.
+    Head {
+        /// The durability that a header asks for, or nothing.
+        durability: &'a str,
+        /// The hash of the body, in hexadecimal.
+        body_sha256: &'a str,
+    },
+}
+
+/// A secret that is ready to sign: the work that depends on it alone is done once for a key and
+/// not for each request.
+#[derive(Clone)]
+pub struct Signer(hmac::Key);
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Signer(…)")
+    }
+}
+
+impl Signer {
+    /// Signs with this secret.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Signer {
+        Signer(hmac::Key::new(hmac::HMAC_SHA256, secret))
+    }
+
+    /// Whether this is the signature of that, told in constant time.
+    #[must_use]
+    pub fn verifies(&self, signed: SignedParts<'_>, signature: &[u8; 32]) -> bool {
+        let tag = self.over(signed);
+        aws_lc_rs::constant_time::verify_slices_are_equal(tag.as_ref(), signature).is_ok()
+    }
+
+    /// The signature.
+    #[must_use]
+    pub fn sign(&self, signed: SignedParts<'_>) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(self.over(signed).as_ref());
+        bytes
+    }
+
+    fn over(&self, signed: SignedParts<'_>) -> hmac::Tag {
+        let mut mac = hmac::Context::with_key(&self.0);
+        let mut line = |text: &str| {
+            mac.update(text.as_bytes());
+            mac.update(b"\n");
+        };
+        if let SignedRest::Head { .. } = signed.rest {
+            line(SCHEME_2_LINE);
+        }
+        for part in [signed.timestamp, signed.nonce, signed.method, signed.path] {
+            line(part);
+        }
+        match signed.rest {
+            SignedRest::Head { durability, body_sha256 } => {
+                line(durability);
+                line(body_sha256);
+            }
+            SignedRest::Body(body) => mac.update(body),
+        }
+        mac.sign()
+    }
+}
+
+/// A request that is to be signed.
+#[derive(Clone, Copy, Debug)]
+pub struct SignRequest<'a> {
+    /// When it is signed, in microseconds since 1970.
+    pub timestamp_us: u64,
+    /// Tells apart two like requests of one microsecond: at most 64 printable ASCII characters, or
+    /// nothing.
+    pub nonce: &'a str,
+    /// Such as `POST`.
+    pub method: &'a str,
+    /// The path with the query, as it is sent.
+    pub path: &'a str,
+    /// What the header `x-rialto-durability` says, or nothing.
+    pub durability: &'a str,
+    /// The body, or nothing.
+    pub body: &'a [u8],
+}
+
+impl SignRequest<'_> {
+    /// The signature of scheme 2, as its header holds it: `v2:` and in lower-case hexadecimal the
+    /// HMAC-SHA256 with the key's secret over `rialto-2`, timestamp, nonce, method, path with query,
+    /// durability and the SHA-256 of the body, each followed by a line feed.
+    ///
+    /// ```
+    /// let request = rialto_api::sign::SignRequest {
+    ///     timestamp_us: 1_760_000_000_000_000,
+    ///     nonce: "",
+    ///     method: "POST",
+    ///     path: "/v1/orders",
+    ///     durability: "",
+    ///     body: br#"{"instrument":"BTC-USD"}"#,
+    /// };
+    /// assert!(request.sign(&[0x0b; 32]).starts_with("v2:"));
+    /// ```
+    #[must_use]
+    pub fn sign(&self, secret: &[u8; 32]) -> String {
+        let SignRequest { nonce, method, path, durability, body, .. } = *self;
+        let timestamp = self.timestamp_us.to_string();
+        let body_sha256 = &to_hex(&sha256(body));
+        let rest = SignedRest::Head { durability, body_sha256 };
+        let signed = SignedParts { timestamp: &timestamp, nonce, method, path, rest };
+        format!("{SCHEME_2}{}", to_hex(&Signer::new(secret).sign(signed)))
+    }
+
+    /// The headers that make it a signed request, the durability's included if it asks for one.
+    #[must_use]
+    pub fn headers(&self, key: &str, secret: &[u8; 32]) -> Vec<(&'static str, String)> {
+        let mut headers = vec![
+            (HEADER_KEY, key.to_owned()),
+            (HEADER_TIMESTAMP, self.timestamp_us.to_string()),
+            (HEADER_SIGNATURE, self.sign(secret)),
+        ];
+        if !self.nonce.is_empty() {
+            headers.push((HEADER_NONCE, self.nonce.to_owned()));
+        }
+        if !self.body.is_empty() {
+            headers.push((HEADER_BODY_SHA256, to_hex(&sha256(self.body))));
+        }
+        if !self.durability.is_empty() {
+            headers.push((HEADER_DURABILITY, self.durability.to_owned()));
+        }
+        headers
+    }
+
+    /// The signature of scheme 1, which this version still accepts: it covers the body instead of its
+    /// hash, and no durability.
+    #[must_use]
+    pub fn sign_scheme_1(&self, secret: &[u8; 32]) -> String {
+        let SignRequest { nonce, method, path, body, .. } = *self;
+        let timestamp = self.timestamp_us.to_string();
+        let rest = SignedRest::Body(body);
+        let signed = SignedParts { timestamp: &timestamp, nonce, method, path, rest };
+        to_hex(&Signer::new(secret).sign(signed))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::*;
+
+    /// The worked examples of docs/api.md, which were also checked with openssl.
+    #[test]
+    fn the_documented_examples_are_right() {
+        let text = include_str!("../../../docs/api.md");
+        let after = |label: &str| {
+            let rest = text.split_once(label).expect(label).1;
+            rest.split('`').nth(1).expect("a value in backticks")
+        };
+        let secret: [u8; 32] = from_hex(after("| secret |")).unwrap();
+        let request = SignRequest {
+            timestamp_us: after("| timestamp |").parse().unwrap(),
+            nonce: after("| nonce |"),
+            method: after("| method |"),
+            path: after("| path |"),
+            durability: after("| durability |"),
+            body: after("| body |").as_bytes(),
+        };
+        assert_eq!(to_hex(&sha256(request.body)), after("| SHA-256 of the body |"));
+        assert_eq!(request.sign(&secret), after("| signature |"));
+        assert_eq!(request.sign_scheme_1(&secret), after("| signature of scheme 1 |"));
+        assert_eq!(to_hex(&sha256(b"")), EMPTY_SHA256);
+    }
+
+    #[test]
+    fn a_signature_binds_every_part() {
+        let signer = Signer::new(&[7; 32]);
+        let rests =
+            [SignedRest::Body(b"b"), SignedRest::Head { durability: "synced", body_sha256: "ab" }];
+        for rest in rests {
+            let signed =
+                SignedParts { timestamp: "1", nonce: "2", method: "GET", path: "/a", rest };
+            let signature = signer.sign(signed);
+            assert!(signer.verifies(signed, &signature));
+            let others = [
+                SignedParts { timestamp: "2", ..signed },
+                SignedParts { nonce: "", ..signed },
+                SignedParts { method: "PUT", ..signed },
+                SignedParts { path: "/a?b=c", ..signed },
+                SignedParts { path: "/", rest: SignedRest::Body(b"ab"), ..signed },
+                SignedParts { rest: SignedRest::Body(b""), ..signed },
+                SignedParts {
+                    rest: SignedRest::Head { durability: "", body_sha256: "ab" },
+                    ..signed
+                },
+                SignedParts {
+                    rest: SignedRest::Head { durability: "synced", body_sha256: "" },
+                    ..signed
+                },
+            ];
+            for other in others {
+                assert!(!signer.verifies(other, &signature), "{other:?}");
+            }
+            assert!(!Signer::new(&[8; 32]).verifies(signed, &signature));
+        }
+    }
+
+    #[test]
+    fn hex_goes_both_ways_and_has_one_spelling() {
+        let bytes: [u8; 256] = std::array::from_fn(|at| at as u8);
+        let text = to_hex(&bytes);
+        assert_eq!(from_hex(&text), Some(bytes));
+        assert_eq!(from_hex::<2>("0a1"), None);
+        assert_eq!(from_hex::<2>("0A1b"), None);
+        assert_eq!(from_hex::<2>("0a1g"), None);
+        assert_eq!(from_hex::<2>("0a1b"), Some([10, 27]));
+    }
+
+    #[test]
+    fn a_secret_does_not_show_itself() {
+        let secret = Secret::new([1; 32]);
+        assert_eq!(format!("{secret:?}"), "Secret(…)");
+        assert_eq!(Secret::from_hex(&secret.reveal()), Some(secret));
+    }
+}

@@ -1,0 +1,290 @@
+//! A typed method for each endpoint.
+
+use crate::{Client, ClientError, HttpAnswer, HttpRequest};
+use bytes::Bytes;
+use rialto_api::*;
+use rialto_model::AccountId;
+use serde::Serialize;
+
+macro_rules! or_nothing {
+    () => {
+        &Nothing {}
+    };
+    ($given:ident: $type:ty) => {
+        $given
+    };
+}
+
+macro_rules! or_no_body {
+    () => {
+        None::<&Nothing>
+    };
+    ($given:ident: $type:ty) => {
+        Some($given)
+    };
+}
+
+/// One line for each endpoint: arguments of the path, `?` and the type of the query, the type of the body.
+macro_rules! endpoints {
+    ($($(#[$attribute:meta])* $name:ident = $route:ident ($($argument:ident),*)
+        $(? { $query:ty })? $({ $body:ty })? -> $answer:ty;)*) => {
+        impl Client {
+            $(
+                $(#[$attribute])*
+                ///
+                /// # Errors
+                /// The venue refused, or no usable answer came.
+                pub async fn $name(
+                    &self,
+                    $($argument: &str,)*
+                    $(query: &$query,)?
+                    $(body: &$body,)?
+                ) -> Result<$answer, ClientError> {
+                    let query = or_nothing!($(query: $query)?);
+                    let body = or_no_body!($(body: $body)?);
+                    self.call(Route::$route, &[$($argument),*], query, body).await
+                }
+            )*
+        }
+    };
+}
+
+// Orders.
+endpoints! {
+    /// Enters an order. With a client order id, the same request can be sent again: the order is
+    /// entered once.
+    place = Place() { OrderRequest<'_> } -> OrderAnswer;
+    /// Cancels an order: its id, or `client:` and its client order id.
+    cancel = Cancel(id) ? { CancelQuery } -> OrderAnswer;
+    /// Cancels all orders of an account that match.
+    cancel_all = MassCancel() ? { MassCancelQuery<'_> } -> MassCancelAnswer;
+    /// Changes the price or the quantity of an order.
+    amend = Amend(id) { AmendRequest<'_> } -> OrderAnswer;
+    /// Shows an order: its id, or `client:` and its client order id.
+    order = Order(id) ? { AccountQuery } -> OrderInfoAnswer;
+    /// Lists orders of an account, a page at a time.
+    orders = Orders() ? { OrdersQuery<'_> } -> OrdersAnswer;
+    /// Lists an account's parts in trades, newest first, a page at a time.
+    fills = Fills() ? { FillsQuery<'_> } -> FillsAnswer;
+    /// Lists the balances of an account.
+    balances = Balances() ? { AccountQuery } -> BalancesAnswer;
+    /// Sets or resets the dead-man timer of an account.
+    dead_man = DeadMan() { DeadManRequest } -> DeadManAnswer;
+}
+
+// Withdrawals.
+endpoints! {
+    /// Asks for a withdrawal.
+    withdraw = Withdraw() { WithdrawalRequest<'_> } -> WithdrawalAnswer;
+    /// Lists withdrawals of an account.
+    withdrawals = Withdrawals() ? { WithdrawalsQuery<'_> } -> WithdrawalsAnswer;
+    /// Shows a withdrawal.
+    withdrawal = Withdrawal(id) -> WithdrawalAnswer;
+    /// Cancels a withdrawal that has not been decided.
+    cancel_withdrawal = WithdrawalCancel(id) -> WithdrawalAnswer;
+}
+
+// Market data.
+endpoints! {
+    /// Lists all instruments.
+    instruments = Instruments() ? { FreshQuery } -> InstrumentsAnswer;
+    /// Shows an instrument.
+    instrument = Instrument(symbol) ? { FreshQuery } -> InstrumentAnswer;
+    /// Shows a book, by price or by order.
+    book = Book(symbol) ? { BookQuery } -> BookAnswer;
+    /// Lists the last trades of an instrument.
+    trades = Trades(symbol) ? { TradesQuery } -> TradesAnswer;
+    /// Shows the last 24 hours of an instrument.
+    ticker = Ticker(symbol) ? { FreshQuery } -> TickerAnswer;
+    /// Tells the time at the venue.
+    time = Time() -> TimeAnswer;
+    /// The description of the interface as OpenAPI 3.1.
+    openapi = Openapi() -> serde_json::Value;
+    /// The description of the streams as AsyncAPI 3.0.
+    asyncapi = Asyncapi() -> serde_json::Value;
+    /// Shows every part of the process.
+    health = Health() -> HealthAnswer;
+}
+
+// Operators.
+endpoints! {
+    /// Creates a member.
+    create_member = AdminMembers() { MemberRequest<'_> } -> CreatedAnswer;
+    /// Creates an account.
+    create_account = AdminAccounts() { AccountRequest<'_> } -> CreatedAnswer;
+    /// Creates a currency.
+    create_currency = AdminCurrencies() { CurrencyRequest<'_> } -> CreatedAnswer;
+    /// Lists an instrument, which can be traded from then on.
+    create_instrument = AdminInstruments() { InstrumentRequest<'_> } -> CreatedAnswer;
+    /// Changes rules of an instrument.
+    change_rules = AdminRules(symbol) { RulesRequest<'_> } -> InstrumentChangedAnswer;
+    /// Halts an instrument: only cancels are accepted.
+    halt = AdminHalt() { StateRequest<'_> } -> InstrumentChangedAnswer;
+    /// Opens an instrument again.
+    resume = AdminResume() { StateRequest<'_> } -> InstrumentChangedAnswer;
+    /// Closes an instrument and cancels its orders.
+    close = AdminClose() { StateRequest<'_> } -> InstrumentChangedAnswer;
+    /// Adds to a balance.
+    deposit = AdminDeposits() { TransferRequest<'_> } -> TransferAnswer;
+    /// Takes from a balance at once.
+    pay_out = AdminPayOut() { TransferRequest<'_> } -> TransferAnswer;
+    /// Lists withdrawals of all accounts.
+    all_withdrawals = AdminWithdrawals() ? { WithdrawalsQuery<'_> } -> WithdrawalsAnswer;
+    /// Confirms that a withdrawal was paid out.
+    approve_withdrawal = AdminWithdrawalApprove(id) { ApproveRequest<'_> } -> WithdrawalAnswer;
+    /// Refuses a withdrawal.
+    reject_withdrawal = AdminWithdrawalReject(id) { RejectRequest<'_> } -> WithdrawalAnswer;
+    /// Lists all keys.
+    keys = AdminKeys() -> KeysAnswer;
+    /// Creates a key. Its secret is in the answer, once.
+    create_key = AdminKeyCreate() { KeyCreateRequest<'_> } -> KeyAnswer;
+    /// Replaces the secret of a key.
+    rotate_key = AdminKeyRotate(id) { KeyRotateRequest } -> KeyAnswer;
+    /// Revokes a key.
+    revoke_key = AdminKeyRevoke(id) -> KeyAnswer;
+    /// Makes a snapshot.
+    snapshot = AdminSnapshot() -> SnapshotAnswer;
+    /// Puts a version of the rules in force.
+    set_rules_version = AdminRulesVersion() { RulesVersionRequest } -> RulesVersionAnswer;
+    /// Makes a backup.
+    backup = AdminBackup() { BackupRequest<'_> } -> BackupAnswer;
+    /// Accepts a step of the clock.
+    accept_clock = AdminClockAccept() -> ClockAnswer;
+}
+
+// Topics.
+endpoints! {
+    /// Lists the topics that the key may see.
+    topics = QueueTopics() -> TopicsAnswer;
+    /// Creates a topic.
+    create_topic = QueueCreate() { TopicRequest<'_> } -> TopicInfo;
+    /// Shows a topic and its groups.
+    topic = QueueTopic(topic) -> TopicInfo;
+    /// Deletes a topic with everything in it.
+    delete_topic = QueueDelete(topic) -> Nothing;
+    /// Creates a group of a topic.
+    create_group = QueueGroupCreate(topic) { GroupRequest<'_> } -> TopicInfo;
+    /// Deletes a group.
+    delete_group = QueueGroupDelete(topic, group) -> Nothing;
+    /// Publishes messages.
+    publish = QueuePublish(topic) ? { PublishQuery<'_> } { PublishRequest } -> PublishedAnswer;
+    /// Publishes and acknowledges messages, together or not at all.
+    commit = QueueTransaction() { TransactionRequest<'_> } -> TransactionAnswer;
+    /// Reads messages without a group.
+    read = QueueRead(topic) ? { ReadQuery<'_> } -> MessagesAnswer<'static>;
+    /// Fetches messages as a consumer of a group.
+    fetch = QueueFetch(topic, group) { FetchRequest<'_> } -> FetchedAnswer<'static>;
+    /// Acknowledges messages.
+    ack = QueueAck(topic, group) { SettleRequest<'_> } -> SettledAnswer;
+    /// Gives messages back.
+    nack = QueueNack(topic, group) { NackRequest<'_> } -> SettledAnswer;
+    /// Extends the leases of messages.
+    extend = QueueExtend(topic, group) { SettleRequest<'_> } -> SettledAnswer;
+    /// Leaves a group.
+    leave = QueueLeave(topic, group, consumer) -> Nothing;
+    /// Lists dead letters.
+    dead_letters = QueueDeadLetters(topic) ? { DeadLettersQuery } -> DeadLettersAnswer<'static>;
+    /// Publishes dead letters again on the topics that they came from.
+    redrive = QueueRedrive(topic) ? { RedriveQuery<'_> } -> RedriveAnswer;
+    /// Drops all messages of a topic.
+    purge = QueuePurge(topic) -> PurgeAnswer;
+}
+
+/// The body of a batch with rows that are not text yet.
+#[derive(Serialize)]
+struct Rows<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<AccountId>,
+    rows: &'a [BatchRow<'a>],
+}
+
+impl Client {
+    /// Enters, cancels and amends orders in one request, each decided by itself. `account` is meant
+    /// where a row names none.
+    ///
+    /// # Errors
+    /// The venue refused the whole request, or no usable answer came. What became of each row is in
+    /// the answer.
+    pub async fn batch(
+        &self,
+        account: Option<AccountId>,
+        rows: &[BatchRow<'_>],
+    ) -> Result<BatchAnswer, ClientError> {
+        self.call(Route::Batch, &[], &Nothing {}, Some(&Rows { account, rows })).await
+    }
+
+    /// Tells whether commands are accepted. A venue that is not ready is no error.
+    ///
+    /// # Errors
+    /// No usable answer came.
+    pub async fn ready(&self) -> Result<ReadyAnswer, ClientError> {
+        let mut answer = self.send(&HttpRequest::new(Route::Ready, &[], &Nothing {})?).await?;
+        if answer.status == 503 {
+            answer.status = 200;
+        }
+        answer.read()
+    }
+
+    /// Tells whether the process can do its work. One that cannot is no error.
+    ///
+    /// # Errors
+    /// No usable answer came.
+    pub async fn alive(&self) -> Result<AliveAnswer, ClientError> {
+        let mut answer = self.send(&HttpRequest::new(Route::Alive, &[], &Nothing {})?).await?;
+        if answer.status == 503 {
+            answer.status = 200;
+        }
+        answer.read()
+    }
+
+    /// Figures in the text format of Prometheus.
+    ///
+    /// # Errors
+    /// The venue refused, or no usable answer came.
+    pub async fn metrics(&self) -> Result<String, ClientError> {
+        let request = HttpRequest::new(Route::Metrics, &[], &Nothing {})?;
+        let answer = self.send(&request).await?.accepted()?;
+        Ok(String::from_utf8_lossy(&answer.body).into_owned())
+    }
+
+    /// Asks an endpoint that takes a body, or answers with one, of another media type than JSON:
+    /// messages and leases in their packed form.
+    ///
+    /// # Errors
+    /// The venue refused, or no answer came.
+    pub async fn call_packed(
+        &self,
+        route: Route,
+        arguments: &[&str],
+        query: &impl Serialize,
+        body: Option<(&'static str, Bytes)>,
+        accept: Option<&'static str>,
+    ) -> Result<HttpAnswer, ClientError> {
+        let request = HttpRequest::new(route, arguments, query)?;
+        self.send(&HttpRequest { body, accept, ..request }).await?.accepted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Endpoints that are asked otherwise than by one of the methods.
+    const OTHERWISE: &[Route] = &[
+        Route::Batch,
+        Route::Ready,
+        Route::Alive,
+        Route::Metrics,
+        Route::Stream,
+        Route::QueueStream,
+        Route::None,
+    ];
+
+    #[test]
+    fn every_endpoint_has_a_method() {
+        let source = include_str!("endpoints.rs");
+        for route in Route::ALL.iter().filter(|route| !OTHERWISE.contains(route)) {
+            assert!(source.contains(&format!("= {route:?}(")), "{route:?} has no method");
+        }
+    }
+}

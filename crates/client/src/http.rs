@@ -1,0 +1,470 @@
+//! Requests over HTTP: signed, bounded, and sent again where that is safe.
+
+use crate::{ClientError, Credentials, Refusal};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT, SignRequest, now_us};
+use rialto_api::{ErrorAnswer, Route};
+use rialto_model::Seq;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a request is signed anew because the venue has just started.
+pub(crate) const SIGNED_AGAIN_MAX: usize = 3;
+
+/// Everything but what has no meaning of its own in a path.
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
+/// How a client behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientOptions {
+    /// How long an answer may take before the request counts as failed: 60 s.
+    pub timeout: Duration,
+    /// The longest answer that is read: 64 MiB.
+    pub answer_bytes_max: usize,
+    /// How long, in all, a request that had no effect is sent again because the venue asks for it
+    /// with `Retry-After`: 5 s. Zero hands every such refusal to the caller.
+    pub retry_wait_max: Duration,
+    /// Whether queries wait until they show the commands of this client: yes.
+    pub read_own_writes: bool,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        ClientOptions {
+            timeout: Duration::from_secs(60),
+            answer_bytes_max: 64 << 20,
+            retry_wait_max: Duration::from_secs(5),
+            read_own_writes: true,
+        }
+    }
+}
+
+/// A venue, as one of its users sees it. It keeps its connections open; clones share them, and what
+/// they have seen.
+#[derive(Clone, Debug)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    pool: Pool<HttpConnector, Full<Bytes>>,
+    url: String,
+    credentials: Credentials,
+    options: ClientOptions,
+    nonce: AtomicU64,
+    /// The last command of this client that the venue answered; 0 if there is none.
+    seen: AtomicU64,
+}
+
+/// A request as it is sent, before it is signed.
+#[derive(Clone, Debug)]
+pub struct HttpRequest<'a> {
+    /// The HTTP method.
+    pub method: &'a str,
+    /// The path with the query, with everything escaped that has to be.
+    pub path: String,
+    /// The body, and its media type.
+    pub body: Option<(&'static str, Bytes)>,
+    /// The media type that the answer should have.
+    pub accept: Option<&'static str>,
+}
+
+/// What a venue answered, as it came.
+#[derive(Clone, Debug)]
+pub struct HttpAnswer {
+    /// The status.
+    pub status: u16,
+    /// After how long the same request may succeed, if the venue says so.
+    pub retry_after: Option<Duration>,
+    /// Where to go on reading, if the answer says so besides its body.
+    pub next: Option<String>,
+    /// How many messages were left out, if messages were read.
+    pub conflated: u64,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl HttpRequest<'_> {
+    /// A request to an endpoint; each argument stands for a parameter of its path.
+    ///
+    /// # Errors
+    /// The query cannot be written, or there are more or fewer arguments than parameters.
+    pub fn new(
+        route: Route,
+        arguments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<HttpRequest<'static>, ClientError> {
+        let wrong = |why: &str| ClientError::Invalid(format!("cannot ask {}: {why}", route.name()));
+        let mut path = String::new();
+        let mut arguments = arguments.iter();
+        for (at, part) in route.path().split(['{', '}']).enumerate() {
+            match at % 2 {
+                0 => path.push_str(part),
+                _ => match *arguments.next().ok_or_else(|| wrong("a parameter is missing"))? {
+                    "" => return Err(wrong(&format!("the {part} is empty"))),
+                    argument => path.extend(utf8_percent_encode(argument, ESCAPED)),
+                },
+            }
+        }
+        if arguments.next().is_some() {
+            return Err(wrong("its path has fewer parameters"));
+        }
+        let query = serde_urlencoded::to_string(query).map_err(|it| wrong(&it.to_string()))?;
+        if !query.is_empty() {
+            path.push('?');
+            path.push_str(&query);
+        }
+        Ok(HttpRequest { method: route.method(), path, body: None, accept: None })
+    }
+}
+
+impl HttpAnswer {
+    /// The answer, unless it is a refusal.
+    ///
+    /// # Errors
+    /// The venue refused, or its refusal cannot be read.
+    pub fn accepted(self) -> Result<HttpAnswer, ClientError> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
+        }
+        let status = self.status;
+        let error: ErrorAnswer = serde_json::from_slice(&self.body).map_err(|error| {
+            ClientError::Malformed(format!(
+                "the venue answered {status} without an error ({error})"
+            ))
+        })?;
+        let body = String::from_utf8_lossy(&self.body).into_owned();
+        let refusal = Refusal::of(status, error.error, body);
+        Err(ClientError::Refused(Box::new(Refusal { retry_after: self.retry_after, ..refusal })))
+    }
+
+    /// The answer as a type of the interface, unless it is a refusal.
+    ///
+    /// # Errors
+    /// The venue refused, or its answer is not of that type.
+    pub fn read<A: DeserializeOwned>(self) -> Result<A, ClientError> {
+        let answer = self.accepted()?;
+        serde_json::from_slice(&answer.body).map_err(|error| {
+            let status = answer.status;
+            ClientError::Malformed(format!(
+                "the venue answered {status} with something else ({error})"
+            ))
+        })
+    }
+}
+
+/// Where a command's place in the journal stands in its answer.
+#[derive(Deserialize)]
+struct Place {
+    seq: Option<Seq>,
+    withdrawal: Option<WithinPlace>,
+    error: Option<WithinPlace>,
+}
+
+#[derive(Deserialize)]
+struct WithinPlace {
+    seq: Option<Seq>,
+}
+
+/// Whether an endpoint's query takes `min_seq`.
+fn takes_min_seq(route: Route) -> bool {
+    matches!(
+        route,
+        Route::Order
+            | Route::Orders
+            | Route::Fills
+            | Route::Balances
+            | Route::Instruments
+            | Route::Instrument
+            | Route::Book
+            | Route::Trades
+            | Route::Ticker
+    )
+}
+
+/// Whether a refusal that says when to ask again goes away within seconds. A nearly full disk and a
+/// venue that is shutting down do not, and a queue that failed may have stored messages.
+fn passes_soon(answer: &HttpAnswer) -> bool {
+    let lasting = ["storage_low", "stopped", "queue_failed"];
+    matches!(answer.status, 429 | 503)
+        && serde_json::from_slice::<ErrorAnswer>(&answer.body)
+            .is_ok_and(|answer| !lasting.contains(&&*answer.error.code))
+}
+
+impl Client {
+    /// A client of the venue at `url`, such as `http://127.0.0.1:8080`.
+    ///
+    /// # Errors
+    /// The address does not begin with `http://`, or is none.
+    pub fn new(url: &str, credentials: Credentials) -> Result<Client, ClientError> {
+        Client::with_options(url, credentials, ClientOptions::default())
+    }
+
+    /// As [`Client::new`], with other bounds.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_options(
+        url: &str,
+        credentials: Credentials,
+        options: ClientOptions,
+    ) -> Result<Client, ClientError> {
+        let url = url.trim_end_matches('/');
+        let uri = url.parse::<hyper::Uri>().ok();
+        let is_sound = uri.is_some_and(|uri| {
+            uri.scheme_str() == Some("http") && uri.authority().is_some() && uri.path().len() <= 1
+        });
+        if !is_sound {
+            let wrong = format!("{url:?} is no address of a venue, such as http://127.0.0.1:8080");
+            return Err(ClientError::Invalid(wrong));
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_connect_timeout(Some(options.timeout.min(Duration::from_secs(10))));
+        connector.set_nodelay(true);
+        let pool = Pool::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(15))
+            .build(connector);
+        let (nonce, seen) = (AtomicU64::new(0), AtomicU64::new(0));
+        let inner = Inner { pool, url: url.to_owned(), credentials, options, nonce, seen };
+        Ok(Client { inner: Arc::new(inner) })
+    }
+
+    /// Where the venue is.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.inner.url
+    }
+
+    /// Who asks.
+    #[must_use]
+    pub fn credentials(&self) -> &Credentials {
+        &self.inner.credentials
+    }
+
+    /// The last command of this client that the venue has answered: queries wait until they show it.
+    #[must_use]
+    pub fn last_seq(&self) -> Option<Seq> {
+        let seq = self.inner.seen.load(Ordering::Acquire);
+        (seq > 0).then_some(Seq(seq))
+    }
+
+    /// Asks an endpoint and reads its answer: what every typed method does.
+    ///
+    /// # Errors
+    /// The venue refused, or no usable answer came.
+    pub async fn call<A: DeserializeOwned>(
+        &self,
+        route: Route,
+        arguments: &[&str],
+        query: &impl Serialize,
+        body: Option<&impl Serialize>,
+    ) -> Result<A, ClientError> {
+        self.ask(route, arguments, query, body).await?.read()
+    }
+
+    /// Asks an endpoint, and returns whatever the venue answers, as it came.
+    ///
+    /// # Errors
+    /// The request cannot be written, or no answer came.
+    pub async fn ask(
+        &self,
+        route: Route,
+        arguments: &[&str],
+        query: &impl Serialize,
+        body: Option<&impl Serialize>,
+    ) -> Result<HttpAnswer, ClientError> {
+        let mut request = HttpRequest::new(route, arguments, query)?;
+        if let Some(body) = body {
+            let bytes = serde_json::to_vec(body)
+                .map_err(|error| ClientError::Invalid(format!("cannot write the body: {error}")))?;
+            request.body = Some(("application/json", bytes.into()));
+        }
+        if let (true, true, Some(seq)) =
+            (self.inner.options.read_own_writes, takes_min_seq(route), self.last_seq())
+            && !request.path.contains("min_seq=")
+        {
+            let mark = if request.path.contains('?') { '&' } else { '?' };
+            request.path.push_str(&format!("{mark}min_seq={seq}"));
+        }
+        let answer = self.send(&request).await?;
+        if request.method != "GET" && !request.path.starts_with("/v1/queues") {
+            self.note(&answer);
+        }
+        Ok(answer)
+    }
+
+    /// Remembers the place of a command in the journal.
+    fn note(&self, answer: &HttpAnswer) {
+        let Ok(place) = serde_json::from_slice::<Place>(&answer.body) else { return };
+        let within = [place.withdrawal, place.error].into_iter().flatten().filter_map(|it| it.seq);
+        if let Some(seq) = within.chain(place.seq).max() {
+            self.inner.seen.fetch_max(seq.0, Ordering::AcqRel);
+        }
+    }
+
+    /// Sends a request, signed if there is a key, and returns whatever the venue answers, as it
+    /// came. A venue that has just started takes no signatures for a second: then the request is
+    /// signed anew and sent again. So is one that had no effect and may have one soon, within
+    /// [`ClientOptions::retry_wait_max`].
+    ///
+    /// # Errors
+    /// No answer came.
+    pub async fn send(&self, request: &HttpRequest<'_>) -> Result<HttpAnswer, ClientError> {
+        let mut signed_again = 0;
+        let mut waited = Duration::ZERO;
+        loop {
+            let answer = self.send_once(request).await?;
+            let Some(wait) = answer.retry_after else { return Ok(answer) };
+            if answer.status == 401 && signed_again < SIGNED_AGAIN_MAX {
+                signed_again += 1;
+            } else if passes_soon(&answer)
+                && waited + wait <= self.inner.options.retry_wait_max
+                && !wait.is_zero()
+            {
+                waited += wait;
+            } else {
+                return Ok(answer);
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn send_once(&self, request: &HttpRequest<'_>) -> Result<HttpAnswer, ClientError> {
+        let Inner { pool, url, credentials, options, .. } = &*self.inner;
+        let HttpRequest { method, path, body, accept } = request;
+        let bytes = body.as_ref().map(|(_, bytes)| bytes.clone()).unwrap_or_default();
+        let agent = concat!("rialto-client/", env!("CARGO_PKG_VERSION"));
+        let mut head = hyper::Request::builder()
+            .method(*method)
+            .uri(format!("{url}{path}"))
+            .header(USER_AGENT, agent);
+        if let Some((media_type, _)) = body {
+            head = head.header(CONTENT_TYPE, *media_type);
+        }
+        if let Some(media_type) = accept {
+            head = head.header(ACCEPT, *media_type);
+        }
+        match credentials {
+            Credentials::None => {}
+            Credentials::Admin(key) => head = head.header(AUTHORIZATION, format!("Bearer {key}")),
+            Credentials::Key { id, secret } => {
+                let (timestamp_us, nonce) = (now_us(), &*self.next_nonce());
+                let (durability, body) = ("", &*bytes);
+                let signed = SignRequest { timestamp_us, nonce, method, path, durability, body };
+                for (name, value) in signed.headers(id, secret.as_bytes()) {
+                    head = head.header(name, value);
+                }
+            }
+        }
+        let request = head.body(Full::new(bytes)).map_err(|error| {
+            ClientError::Invalid(format!("cannot ask {method} {url}{path}: {error}"))
+        })?;
+        // Without an answer, a query has certainly changed nothing.
+        let lost = |why: String| match *method {
+            "GET" => ClientError::Unreachable(why),
+            _ => ClientError::OutcomeUnknown(why),
+        };
+        let end = Instant::now() + options.timeout;
+        let late = || {
+            let seconds = options.timeout.as_secs_f32();
+            lost(format!("the venue at {url} has not answered {method} {path} within {seconds} s"))
+        };
+        let answer = tokio::time::timeout(options.timeout, pool.request(request)).await;
+        let answer = answer.map_err(|_| late())?.map_err(|error| {
+            let why = format!("no answer from the venue at {url}: {}", told(&error));
+            if error.is_connect() { ClientError::Unreachable(why) } else { lost(why) }
+        })?;
+        let status = answer.status().as_u16();
+        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        let next = header(HEADER_NEXT).map(str::to_owned);
+        let conflated = header(HEADER_CONFLATED).and_then(|it| it.parse().ok()).unwrap_or(0);
+        let retry_after =
+            header(RETRY_AFTER.as_str()).and_then(|it| it.parse().ok()).map(Duration::from_secs);
+        let body = Limited::new(answer.into_body(), options.answer_bytes_max).collect();
+        let left = end.saturating_duration_since(Instant::now());
+        let body = tokio::time::timeout(left, body).await.map_err(|_| late())?;
+        let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+            true => {
+                let most = options.answer_bytes_max;
+                ClientError::Malformed(format!("the answer of {url} is longer than {most} bytes"))
+            }
+            false => lost(format!("the answer of {url} broke off: {}", told(&*error))),
+        })?;
+        Ok(HttpAnswer { status, retry_after, next, conflated, body: body.to_bytes() })
+    }
+
+    /// Tells apart like requests of one microsecond, from this process or another.
+    pub(crate) fn next_nonce(&self) -> String {
+        let nonce = self.inner.nonce.fetch_add(1, Ordering::Relaxed);
+        let client = Arc::as_ptr(&self.inner).addr() & 0xffff_ffff;
+        format!("{}-{client:x}-{nonce}", std::process::id())
+    }
+}
+
+/// An error with all its causes.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        told = format!("{told}: {cause}");
+        source = cause.source();
+    }
+    told
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::*;
+    use rialto_api::{CancelQuery, Nothing};
+    use rialto_model::AccountId;
+
+    #[test]
+    fn arguments_stand_in_the_path_escaped() {
+        let query = CancelQuery { account: Some(AccountId(7)) };
+        let request = HttpRequest::new(Route::Cancel, &["client:a/b c"], &query).unwrap();
+        assert_eq!(request.method, "DELETE");
+        assert_eq!(request.path, "/v1/orders/client:a%2Fb%20c?account=7");
+        let path = HttpRequest::new(Route::QueueFetch, &["jobs", "all"], &Nothing {}).unwrap().path;
+        assert_eq!(path, "/v1/queues/jobs/groups/all/fetch");
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_the_path_are_refused() {
+        for arguments in [&[][..], &["1", "2"], &[""]] {
+            assert!(HttpRequest::new(Route::Order, arguments, &Nothing {}).is_err());
+        }
+    }
+
+    #[test]
+    fn every_query_that_takes_min_seq_is_known() {
+        for route in Route::ALL {
+            let query = route.endpoint().map(|endpoint| {
+                let mut generator = schemars::SchemaGenerator::default();
+                (endpoint.query)(&mut generator);
+                format!("{:?}", generator.take_definitions(false))
+            });
+            let takes = query.is_some_and(|schema| schema.contains("min_seq"));
+            assert_eq!(takes_min_seq(*route), takes, "{route:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for url in ["", "127.0.0.1:1", "https://venue", "http://", "http://a/b"] {
+            assert!(Client::new(url, Credentials::None).is_err(), "{url}");
+        }
+    }
+}
