@@ -1,7 +1,7 @@
 //! The description of all endpoints as OpenAPI 3.1.
 
 use crate::error::ErrorAnswer;
-use crate::route::{Access, Endpoint, Route, SchemaOf};
+use crate::route::{Endpoint, Permission, Route, SchemaOf};
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -94,9 +94,9 @@ fn operation(route: Route, endpoint: &Endpoint, generator: &mut SchemaGenerator)
         });
     }
     match endpoint.access {
-        Access::Public => operation["security"] = json!([]),
-        Access::Scope(scope) => operation["x-scope"] = json!(scope.name()),
-        Access::Queue(right) => operation["x-queue-right"] = json!(right),
+        Permission::Public => operation["security"] = json!([]),
+        Permission::Scope(scope) => operation["x-scope"] = json!(scope.name()),
+        Permission::Queue(right) => operation["x-queue-right"] = json!(right),
     }
     operation
 }

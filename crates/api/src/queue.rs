@@ -223,20 +223,23 @@ impl JsonSchema for Base64<'_> {
     }
 }
 
-/// Headers of a message to publish: at most [`HEADERS_MAX`]; reading stops at the first one too many.
+/// MessageHeaders of a message to publish: at most [`HEADERS_MAX`]; reading stops at the first one too many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Headers(pub BTreeMap<String, String>);
+pub struct MessageHeaders(pub BTreeMap<String, String>);
 
-impl<'de> Deserialize<'de> for Headers {
+impl<'de> Deserialize<'de> for MessageHeaders {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
-            type Value = Headers;
+            type Value = MessageHeaders;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object of texts")
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, mut from: A) -> Result<Headers, A::Error> {
+            fn visit_map<A: de::MapAccess<'de>>(
+                self,
+                mut from: A,
+            ) -> Result<MessageHeaders, A::Error> {
                 let mut headers = BTreeMap::new();
                 while let Some((name, value)) = from.next_entry()? {
                     if headers.len() == HEADERS_MAX {
@@ -245,19 +248,19 @@ impl<'de> Deserialize<'de> for Headers {
                     }
                     headers.insert(name, value);
                 }
-                Ok(Headers(headers))
+                Ok(MessageHeaders(headers))
             }
         }
         deserializer.deserialize_map(Visitor)
     }
 }
 
-impl JsonSchema for Headers {
+impl JsonSchema for MessageHeaders {
     fn inline_schema() -> bool {
         true
     }
     fn schema_name() -> Cow<'static, str> {
-        "Headers".into()
+        "MessageHeaders".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
@@ -282,7 +285,7 @@ pub struct MessageRequest {
     pub key: String,
     /// Texts beside the payload.
     #[serde(default)]
-    pub headers: Headers,
+    pub headers: MessageHeaders,
     /// 0 is the most urgent.
     #[serde(default)]
     pub priority: u8,
@@ -356,7 +359,7 @@ impl Serialize for HeaderTexts<'_> {
 
 impl<'de> Deserialize<'de> for HeaderTexts<'_> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Headers(headers) = Headers::deserialize(deserializer)?;
+        let MessageHeaders(headers) = MessageHeaders::deserialize(deserializer)?;
         Ok(HeaderTexts(
             headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         ))
@@ -371,7 +374,7 @@ impl JsonSchema for HeaderTexts<'_> {
         "HeaderTexts".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Headers::json_schema(generator)
+        MessageHeaders::json_schema(generator)
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Nothing {}
 
 /// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum Permission {
     /// Everybody.
     Public,
     /// A key with this scope.
@@ -61,7 +61,7 @@ pub struct Endpoint {
     /// The chapter that it belongs to.
     pub chapter: &'static str,
     /// Who may ask.
-    pub access: Access,
+    pub access: Permission,
     /// The parameters behind the path.
     pub query: SchemaOf,
     /// The body, if it takes one.
@@ -149,14 +149,14 @@ macro_rules! routes {
     };
 }
 
-const PUBLIC: Access = Access::Public;
-const READ: Access = Access::Scope(rialto_model::Scope::Read);
-const TRADE: Access = Access::Scope(rialto_model::Scope::Trade);
-const TRANSFER: Access = Access::Scope(rialto_model::Scope::Transfer);
-const ADMIN: Access = Access::Scope(rialto_model::Scope::Admin);
-const PRODUCE: Access = Access::Queue("produce");
-const CONSUME: Access = Access::Queue("consume");
-const MANAGE: Access = Access::Queue("admin");
+const PUBLIC: Permission = Permission::Public;
+const READ: Permission = Permission::Scope(rialto_model::Scope::Read);
+const TRADE: Permission = Permission::Scope(rialto_model::Scope::Trade);
+const TRANSFER: Permission = Permission::Scope(rialto_model::Scope::Transfer);
+const ADMIN: Permission = Permission::Scope(rialto_model::Scope::Admin);
+const PRODUCE: Permission = Permission::Queue("produce");
+const CONSUME: Permission = Permission::Queue("consume");
+const MANAGE: Permission = Permission::Queue("admin");
 
 routes! {
     "Orders" {

@@ -1,4 +1,5 @@
 //! The committed descriptions are those that are made of the types.
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use serde_json::Value;
 use std::path::Path;

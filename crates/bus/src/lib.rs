@@ -73,7 +73,7 @@ pub use request::{Command, Event, Query, Request};
 #[cfg(feature = "macros")]
 pub use rialto_bus_macros::{Command, Event, Query, handler};
 #[cfg(feature = "tower")]
-pub use service::{Envelope, Route};
+pub use service::{Envelope, RequestService};
 
 /// The examples of the page about the bus compile and run as tests.
 #[cfg(all(doctest, feature = "macros"))]

@@ -10,29 +10,29 @@ use std::time::Instant;
 use tower_service::Service;
 
 /// The way to the handler of requests of type `R`, on a bus of either kind, as a
-/// [`tower_service::Service`] that takes an [`Envelope`]: `Route::<PlaceOrder, _>::new(bus)`.
+/// [`tower_service::Service`] that takes an [`Envelope`]: `RequestService::<PlaceOrder, _>::new(bus)`.
 ///
 /// The route is always ready: a limit belongs in a behaviour of the bus, which refuses with
 /// [`Busy`](crate::ErrorKind::Busy), or in a layer, which waits. Each call allocates its future.
-pub struct Route<R, B> {
+pub struct RequestService<R, B> {
     bus: Arc<B>,
     request: PhantomData<fn(R)>,
 }
 
-impl<R: Request, B: Serves<R>> Route<R, B> {
+impl<R: Request, B: Serves<R>> RequestService<R, B> {
     /// The route on this bus.
-    pub fn new(bus: Arc<B>) -> Route<R, B> {
-        Route { bus, request: PhantomData }
+    pub fn new(bus: Arc<B>) -> RequestService<R, B> {
+        RequestService { bus, request: PhantomData }
     }
 }
 
-impl<R, B> Clone for Route<R, B> {
+impl<R, B> Clone for RequestService<R, B> {
     fn clone(&self) -> Self {
-        Route { bus: self.bus.clone(), request: PhantomData }
+        RequestService { bus: self.bus.clone(), request: PhantomData }
     }
 }
 
-impl<R, B> Service<Envelope<R>> for Route<R, B>
+impl<R, B> Service<Envelope<R>> for RequestService<R, B>
 where
     R: Request,
     B: Serves<R> + Send + 'static,

@@ -4,7 +4,8 @@
 #![cfg(feature = "tower")]
 
 use rialto_bus::{
-    Bus, Command, Context, Envelope, Error, Handler, HandlerNow, Query, Request, Result, Route, bus,
+    Bus, Command, Context, Envelope, Error, Handler, HandlerNow, Query, Request, RequestService,
+    Result, bus,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,8 +66,8 @@ bus! {
     }
 }
 
-fn route_to(gate: &Arc<Gate>) -> Route<Knock, House> {
-    Route::new(Arc::new(House { all: (), gate: gate.clone(), porter: Porter }))
+fn route_to(gate: &Arc<Gate>) -> RequestService<Knock, House> {
+    RequestService::new(Arc::new(House { all: (), gate: gate.clone(), porter: Porter }))
 }
 
 #[tokio::test]
@@ -101,7 +102,7 @@ async fn a_timeout_around_the_bus_gives_up_on_a_handler() {
 #[tokio::test]
 async fn what_goes_along_with_the_request_arrives() {
     let house = House { all: (), gate: Gate::with(0), porter: Porter };
-    let route = Route::new(Arc::new(house));
+    let route = RequestService::new(Arc::new(house));
     let mut envelope = Envelope::of(WhoAsks).with_principal(Arc::new("Ada".to_owned()));
     envelope.request_id = 7;
     envelope.idempotency_key = Some("once".into());
@@ -112,8 +113,8 @@ async fn what_goes_along_with_the_request_arrives() {
 #[tokio::test]
 async fn a_bus_that_finds_handlers_by_type_is_a_service_too() {
     let bus = Arc::new(Bus::builder().handle_now((), Porter).build().unwrap());
-    let answer = Route::new(bus.clone()).oneshot(Envelope::of(WhoAsks)).await.unwrap();
+    let answer = RequestService::new(bus.clone()).oneshot(Envelope::of(WhoAsks)).await.unwrap();
     assert_eq!(answer, "nobody in 0 with None");
-    let error: Error = Route::new(bus).oneshot(Envelope::of(Knock)).await.unwrap_err();
+    let error: Error = RequestService::new(bus).oneshot(Envelope::of(Knock)).await.unwrap_err();
     assert_eq!(error.code(), "no_handler");
 }

@@ -5,9 +5,9 @@ use crate::{ApiError, json};
 use rialto_api::limits::{FILTER_BYTES_MAX, SEGMENT_BYTES_MAX};
 use rialto_api::{
     Base64, DeadLetterChoice, GroupDelivery, GroupInfo, GroupOrder, GroupRates, GroupRequest,
-    GroupSharing, GroupStart, HeaderTexts, Headers, LeaseRequest, MessageInfo, MessageRequest,
-    OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates, TopicRequest,
-    TransactionRequest, Whole,
+    GroupSharing, GroupStart, HeaderTexts, LeaseRequest, MessageHeaders, MessageInfo,
+    MessageRequest, OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates,
+    TopicRequest, TransactionRequest, Whole,
 };
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
@@ -123,7 +123,7 @@ pub(crate) fn new_message(request: MessageRequest, nth: usize) -> Result<NewMess
             return Err(ApiError::invalid(format!("[{nth}].payload"), message));
         }
     };
-    let Headers(headers) = request.headers;
+    let MessageHeaders(headers) = request.headers;
     Ok(NewMessage {
         payload,
         key: request.key,

@@ -50,7 +50,7 @@ fn component(status: &ComponentStatus) -> ComponentInfo {
         name: status.name.to_string(),
         state: status.state.word().into(),
         since: since.map(|time| Timestamp(time.as_nanos() as u64)),
-        restarts: status.restarts as u64,
+        restarts: status.restarts,
         reason: status.state.reason().map(ToString::to_string),
     }
 }
