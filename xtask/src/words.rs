@@ -8,8 +8,6 @@ const GLOSSARY: &str = "docs/glossary.md";
 /// Names of public types that more than one crate has today. The list may only become shorter.
 const SHARED: &[&str] = &[
     "Accepted",
-    "Answer",
-    "Ask",
     "Authorisation",
     "Clock",
     "Command",

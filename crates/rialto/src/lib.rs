@@ -1,7 +1,8 @@
 //! The `rialto` binary as a library: what assembles the venue, and what talks to it.
 //!
 //! [`venue`] is the one file that puts disk, engine, feed and gateway together; [`config`] says
-//! with which settings; [`client`] is the other side of the wire; [`cli`] is the command line.
+//! with which settings; [`cli`] is the command line, which asks a venue
+//! by `rialto-client`.
 //! [`replay`] feeds recorded orders through a venue; [`inspect`] looks at one that does not run.
 //!
 //! ```
@@ -12,7 +13,6 @@
 //! ```
 
 pub mod cli;
-pub mod client;
 pub mod config;
 pub mod demo;
 mod error;
@@ -20,6 +20,7 @@ pub mod inspect;
 pub mod keys;
 mod logging;
 pub mod queue;
+mod remote;
 pub mod replay;
 mod stop;
 mod terminal;

@@ -1,7 +1,9 @@
 //! What a running venue says of its parts, and what becomes of one that fails.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-use rialto::client::{Client, Credentials};
+mod asking;
+
+use crate::asking::{Client, Credentials};
 use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_desk::{Listener, News, Subscription};

@@ -6,9 +6,10 @@
     reason = "a test may fail where it stands and says with what"
 )]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials, secret};
+use crate::asking::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig, KeyRing};
 use rialto_model::{DoneReason, Event, OrderId, Scale, Seq};

@@ -45,7 +45,8 @@ fn the_printed_lines_work_and_a_restart_goes_on() {
     assert!(first.line("recovery:").contains("began an empty venue"));
     let order_line = first.line(" order buy ").trim().to_string();
     let told = shell(&order_line);
-    assert!(told.starts_with("order ") && told.contains(" buy BTC-USD at 64000.00"), "{told}");
+    assert!(told.contains(": buy ") && told.contains("BTC-USD"), "{told}");
+    assert!(told.contains("; order ") && told.contains(", seq "), "{told}");
     if has("curl") && has("openssl") {
         let answer: Value = serde_json::from_str(&shell(first.line("curl -s"))).unwrap();
         assert!(answer["order_id"].is_string(), "{answer}");

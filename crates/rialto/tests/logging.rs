@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod pty;
 mod running;
 
+use crate::asking::{Client, Credentials};
 use pty::Terminal;
-use rialto::client::{Client, Credentials};
 use running::{command, configure, rialto, text};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Lines};

@@ -295,6 +295,20 @@ fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
     assert!(queue.printed("", &["dead-letters", &topic]) == format!("{long}\n"));
 }
 
+/// What a venue says of a topic.
+fn topic_with_lanes(lanes: &str) -> String {
+    format!(
+        r#"{{"name": "t.dead", "read_only": false, "kind": "stream", "level": "synced",
+        "priorities": 1, "messages_max": null, "bytes_max": null, "max_age_ms": null,
+        "overtaken": "oldest", "compression": "none", "encryption": "none", "messages": "3",
+        "bytes": "0", "delayed": "0", "published_messages": "0", "published_bytes": "0",
+        "plain_bytes": "0", "stored_bytes": "0", "refused": "0", "duplicates": "0",
+        "pending_bytes": "0", "oldest_age_ms": null, "rates": {{"window_ms": "1",
+        "published_per_s": 0, "published_bytes_per_s": 0, "delivered_per_s": 0,
+        "delivered_bytes_per_s": 0}}, "failed": null, "lanes": {lanes}, "groups": []}}"#
+    )
+}
+
 /// Answers as a venue whose consumers refuse at once what is sent back, and in the end do not.
 fn refusing_venue(listener: &TcpListener) {
     const LETTERS: u64 = 3;
@@ -309,7 +323,7 @@ fn refusing_venue(listener: &TcpListener) {
             sent += 1;
             format!(r#"{{"sent": "1", "kept": "0", "next": "{}"}}"#, sent + 1)
         } else if request.starts_with("GET ") {
-            format!(r#"{{"lanes": [["1", "{LETTERS}"]]}}"#)
+            topic_with_lanes(&format!(r#"[["1", "{LETTERS}"]]"#))
         } else {
             return;
         };

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials};
+use crate::asking::{Client, Credentials};
 use rialto_queue::{Level, Publish, Queue, QueueOptions, TopicOptions};
 use running::{Running, command, configure, text};
 use serde_json::json;

@@ -2,9 +2,10 @@
 //! killed, and what was not acknowledged is pushed again.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials};
+use crate::asking::{Client, Credentials};
 use rialto_queue::Publish;
 use rialto_queue::packed::{MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter};
 use running::{PATIENCE, Running, configure};

@@ -6,9 +6,10 @@
     reason = "a test may fail where it stands and says with what"
 )]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials};
+use crate::asking::{Client, Credentials};
 use running::chance::{Random, seed};
 use running::{PATIENCE, Running, configure};
 use serde_json::{Value, json};

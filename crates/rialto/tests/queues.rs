@@ -1,7 +1,9 @@
 //! Queues of a whole venue: kept over a restart, and no hindrance to a shutdown.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-use rialto::client::{Client, Credentials};
+mod asking;
+
+use crate::asking::{Client, Credentials};
 use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_disk::RealDisk;

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials, secret};
+use crate::asking::{Client, Credentials, secret};
 use rialto_gateway::{SignRequest, now_us};
 use running::{PATIENCE, Running};
 use serde_json::{Value, json};

@@ -2,9 +2,10 @@
 //! with what the journal says too, or with a refusal that says that nothing was done.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials, secret};
+use crate::asking::{Client, Credentials, secret};
 use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_disk::RealDisk;

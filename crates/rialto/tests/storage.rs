@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Answer, Client, Credentials, secret};
+use crate::asking::{Answer, Client, Credentials, secret};
 use rialto::config::Config;
 use rialto::venue::Venue;
 use rialto_disk::{Disk, Faults, SimDisk};
@@ -84,8 +85,7 @@ impl Market {
     }
 
     fn metrics(&self) -> String {
-        let ask = rialto::client::Ask::get("/metrics");
-        String::from_utf8(self.operator.ask(&ask).unwrap().body).unwrap()
+        self.operator.metrics()
     }
 
     /// Waits until the venue has seen how much is left.

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials, secret};
+use crate::asking::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_model::{Event, Seq, decode_events};

@@ -6,10 +6,11 @@
     reason = "a test may fail where it stands and says with what"
 )]
 
+mod asking;
 mod running;
 
+use crate::asking::{Client, Credentials, secret};
 use rialto::Error;
-use rialto::client::{Client, Credentials, secret};
 use rialto_disk::RealDisk;
 use rialto_engine::{Engine, EngineConfig};
 use rialto_model::{Event, Seq};

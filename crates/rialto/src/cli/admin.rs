@@ -1,18 +1,25 @@
 //! What an operator does.
 
-use super::connection::Operator;
-use super::order::fields;
-use super::show::{self, Align, Column, text};
+use super::connection::{Operator, named};
+use super::show::{self, Align, Column, joined, or_dash};
 use super::withdrawal::OperatorAction;
 use crate::Error;
-use crate::client::escape;
+use crate::inspect::utc;
+use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
 use crate::venue::{auth_dir, keys_missing};
 use clap::Subcommand;
+use rialto_client::api::{
+    AccountRequest, BackupRequest, CurrencyRequest, KeyAnswer, KeyCreateRequest, KeyRotateRequest,
+    KeysAnswer, MemberRequest, Nothing, Route, RulesRequest, RulesVersionRequest, StateRequest,
+    Str, TransferRequest,
+};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::BACKUP_FILE;
 use rialto_gateway::{KeyStore, MasterKey};
-use serde_json::{Value, json};
+use rialto_model::{AccountId, InstrumentKind, MemberId, Scale, Scope, SelfTrade, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Runs the venue.
@@ -186,9 +193,8 @@ struct RuleArguments {
     #[arg(long)]
     taker_fee_ppm: Option<i32>,
     /// Self-trade prevention of orders that name none.
-    #[arg(long,
-        value_parser = ["allow", "cancel_newest", "cancel_oldest", "cancel_both", "decrement"])]
-    self_trade: Option<String>,
+    #[arg(long, value_parser = named::<SelfTrade>())]
+    self_trade: Option<SelfTrade>,
     /// Orders that one account may have open.
     #[arg(long)]
     open_orders_max: Option<u32>,
@@ -208,17 +214,18 @@ enum KeyAction {
         member: u32,
         /// What it may do.
         #[arg(long, value_delimiter = ',', default_value = "read,trade",
-            value_parser = ["read", "trade", "transfer", "admin"])]
-        scopes: Vec<String>,
+            value_parser = named::<Scope>())]
+        scopes: Vec<Scope>,
         /// The accounts it may act for; otherwise all that the member has now.
         #[arg(long, value_delimiter = ',')]
         accounts: Option<Vec<u32>>,
         /// A name for people.
         #[arg(long)]
         label: Option<String>,
-        /// When it stops working, in microseconds since 1970; otherwise never.
-        #[arg(long)]
-        expires_us: Option<String>,
+        /// When it stops working, such as 2027-01-31T00:00:00Z, or in nanoseconds since 1970;
+        /// otherwise never.
+        #[arg(long, value_name = "TIME", value_parser = utc::parse)]
+        expires_at: Option<Timestamp>,
     },
     /// List all keys, without their secrets.
     List,
@@ -239,175 +246,217 @@ enum KeyAction {
 
 impl Args {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let client = self.operator.connect()?;
-        let (method, path, body) = self.action.request();
-        let answer = client.call(method, &path, body.as_ref())?;
-        if self.operator.connection.json {
-            show::json(&answer);
-        } else {
-            self.action.tell(&answer);
-        }
-        Ok(())
+        self.action.run(&self.operator.connect()?)
     }
 }
 
 impl Action {
-    fn request(&self) -> (&'static str, String, Option<Value>) {
-        let post = |what: &str, body| ("POST", format!("/v1/admin/{what}"), Some(body));
+    fn run(&self, venue: &Remote) -> Result<(), Error> {
         match self {
             Action::Member { name, number } => {
-                post("members", object([("member", number.map(Value::from)), some("name", name)]))
+                let member = MemberId(number.unwrap_or_default());
+                let request = MemberRequest { member, name: name.as_str().into() };
+                change(venue, Route::AdminMembers, &[], &request)
             }
-            Action::Account { member, name, number } => post(
-                "accounts",
-                object([
-                    ("account", number.map(Value::from)),
-                    ("member", Some(json!(member))),
-                    some("name", name),
-                ]),
-            ),
+            Action::Account { member, name, number } => {
+                let account = AccountId(number.unwrap_or_default());
+                let (member, name) = (MemberId(*member), name.as_str().into());
+                let request = AccountRequest { account, member, name };
+                change(venue, Route::AdminAccounts, &[], &request)
+            }
             Action::Currency { code, scale } => {
-                post("currencies", json!({ "code": code, "scale": scale }))
+                let request =
+                    CurrencyRequest { code: code.as_str().into(), scale: scale_of(*scale)? };
+                change(venue, Route::AdminCurrencies, &[], &request)
             }
             Action::Deposit { transfer, time } => {
-                let mut body = transfer.body();
-                if let (Some(body), Some(time)) = (body.as_object_mut(), time) {
-                    body.insert("time".to_string(), json!(time.to_string()));
-                }
-                post("deposits", body)
+                change(venue, Route::AdminDeposits, &[], &transfer.request(*time))
             }
-            Action::Withdraw(transfer) => post("withdrawals", transfer.body()),
-            Action::Withdrawals { action } => action.request(),
-            Action::Instrument(instrument) => post("instruments", instrument.body()),
+            Action::Withdraw(transfer) => {
+                change(venue, Route::AdminPayOut, &[], &transfer.request(None))
+            }
+            Action::Withdrawals { action } => action.run(venue),
+            Action::Instrument(instrument) => {
+                change(venue, Route::AdminInstruments, &[], &instrument.request()?)
+            }
             Action::Rules { symbol, rules } => {
-                let path = format!("/v1/admin/instruments/{}", escape(symbol));
-                ("PATCH", path, Some(rules.body()))
+                change(venue, Route::AdminRules, &[symbol], &rules.request())
             }
-            Action::Halt { symbol } => post("halt", json!({ "instrument": symbol })),
-            Action::Resume { symbol } => post("resume", json!({ "instrument": symbol })),
-            Action::Close { symbol } => post("close", json!({ "instrument": symbol })),
-            Action::Key { action } => action.request(),
-            Action::Snapshot => ("POST", "/v1/admin/snapshot".to_string(), None),
-            Action::RulesVersion { number } => post("rules-version", json!({ "version": number })),
-            Action::Backup { name } => post("backup", json!({ "name": name })),
+            Action::Halt { symbol } => change(venue, Route::AdminHalt, &[], &state(symbol)),
+            Action::Resume { symbol } => change(venue, Route::AdminResume, &[], &state(symbol)),
+            Action::Close { symbol } => change(venue, Route::AdminClose, &[], &state(symbol)),
+            Action::Key { action } => action.run(venue),
+            Action::Snapshot => plain(venue, Route::AdminSnapshot, NO_BODY),
+            Action::RulesVersion { number } => {
+                let request = RulesVersionRequest { version: *number };
+                change(venue, Route::AdminRulesVersion, &[], &request)
+            }
+            Action::Backup { name } => {
+                let request = BackupRequest { name: name.as_str().into() };
+                change(venue, Route::AdminBackup, &[], &request)
+            }
             Action::Clock { action: ClockAction::Accept } => {
-                ("POST", "/v1/admin/clock/accept".to_string(), None)
-            }
-        }
-    }
-
-    fn tell(&self, answer: &Value) {
-        match self {
-            Action::Withdrawals { action } => action.tell(answer),
-            Action::Key { action: KeyAction::List } => {
-                let columns = [
-                    Column("KEY", "id", Align::Left),
-                    Column("LABEL", "label", Align::Left),
-                    Column("MEMBER", "member", Align::Right),
-                    Column("ACCOUNTS", "accounts", Align::Left),
-                    Column("SCOPES", "scopes", Align::Left),
-                    Column("REVOKED", "revoked_us", Align::Left),
-                ];
-                show::table(&columns, show::rows(answer, "keys"), "no keys");
-            }
-            Action::Key { action: KeyAction::Create { .. } | KeyAction::Rotate { .. } } => {
-                say(format_args!(
-                    "key = \"{}\"\nsecret = \"{}\"",
-                    text(&answer["id"]),
-                    text(&answer["secret"])
-                ));
-                crate::terminal::note(format_args!(
-                    "the secret is shown this once; the two lines make a key file (chmod 600)"
-                ));
-            }
-            _ => {
-                let told = answer.as_object().into_iter().flatten();
-                let told: Vec<String> =
-                    told.map(|(name, value)| format!("{name} {}", text(value))).collect();
-                say(format_args!("{}", told.join(", ")));
+                plain(venue, Route::AdminClockAccept, NO_BODY)
             }
         }
     }
 }
 
+/// Has the venue change something, and prints each field of its answer.
+fn change(
+    venue: &Remote,
+    route: Route,
+    arguments: &[&str],
+    request: &impl Serialize,
+) -> Result<(), Error> {
+    venue.show(route, arguments, NO_QUERY, Some(request), tell)
+}
+
+fn plain(venue: &Remote, route: Route, body: Option<&Nothing>) -> Result<(), Error> {
+    venue.show(route, &[], NO_QUERY, body, tell)
+}
+
+/// Every field of an answer, whatever it is.
+fn tell(answer: &Value) {
+    let told = answer.as_object().into_iter().flatten();
+    let told: Vec<String> = told.map(|(name, value)| format!("{name} {}", text(value))).collect();
+    say(format_args!("{}", told.join(", ")));
+}
+
+/// A field as text, without the quotes that JSON puts around decimals.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => joined(values.iter().map(text)),
+        other => other.to_string(),
+    }
+}
+
+fn state(symbol: &str) -> StateRequest<'_> {
+    StateRequest { instrument: symbol.into() }
+}
+
+fn scale_of(places: u8) -> Result<Scale, Error> {
+    let wrong = || Error::Usage(format!("{places} decimal places are too many"));
+    Scale::new(places).ok_or_else(wrong)
+}
+
 impl Transfer {
-    fn body(&self) -> Value {
-        let Transfer { account, amount, currency, reference } = self;
-        json!({
-            "account": account,
-            "currency": currency,
-            "amount": amount,
-            "reference": reference,
+    fn request(&self, time: Option<u64>) -> TransferRequest<'_> {
+        TransferRequest {
+            account: AccountId(self.account),
+            currency: self.currency.as_str().into(),
+            amount: self.amount.as_str().into(),
+            reference: self.reference.as_str().into(),
+            time: time.map(Timestamp),
+            durability: None,
+        }
+    }
+}
+
+/// An instrument to list, with its rules: what is left out has its usual value.
+#[derive(Serialize)]
+struct Listing<'a> {
+    symbol: &'a str,
+    kind: InstrumentKind,
+    base: &'a str,
+    quote: &'a str,
+    price_scale: Scale,
+    quantity_scale: Scale,
+    #[serde(flatten)]
+    rules: RulesRequest<'a>,
+}
+
+impl Instrument {
+    fn request(&self) -> Result<Listing<'_>, Error> {
+        Ok(Listing {
+            symbol: &self.symbol,
+            kind: InstrumentKind::default(),
+            base: &self.base,
+            quote: &self.quote,
+            price_scale: scale_of(self.price_scale)?,
+            quantity_scale: scale_of(self.quantity_scale)?,
+            rules: self.rules.request(),
         })
     }
 }
 
-impl Instrument {
-    fn body(&self) -> Value {
-        let mut body = json!({
-            "symbol": self.symbol,
-            "base": self.base,
-            "quote": self.quote,
-            "price_scale": self.price_scale,
-            "quantity_scale": self.quantity_scale,
-        });
-        if let (Some(body), Value::Object(rules)) = (body.as_object_mut(), self.rules.body()) {
-            body.extend(rules);
-        }
-        body
-    }
-}
-
 impl RuleArguments {
-    fn body(&self) -> Value {
-        let text = |value: &Option<String>| value.clone().map(Value::from);
-        object([
-            ("tick", text(&self.tick)),
-            ("lot", text(&self.lot)),
-            ("quantity_max", text(&self.quantity_max)),
-            ("notional_min", text(&self.notional_min)),
-            ("collar_ppm", self.collar_ppm.map(Value::from)),
-            ("reference_price", text(&self.reference_price)),
-            ("market_protection_ppm", self.market_protection_ppm.map(Value::from)),
-            ("maker_fee_ppm", self.maker_fee_ppm.map(Value::from)),
-            ("taker_fee_ppm", self.taker_fee_ppm.map(Value::from)),
-            ("self_trade", text(&self.self_trade)),
-            ("open_orders_max", self.open_orders_max.map(Value::from)),
-            ("day_end_s", self.day_end_s.map(Value::from)),
-            ("risk", self.risk.map(Value::from)),
-        ])
+    fn request(&self) -> RulesRequest<'_> {
+        RulesRequest {
+            tick: self.tick.as_deref().map(Into::into),
+            lot: self.lot.as_deref().map(Into::into),
+            quantity_max: self.quantity_max.as_deref().map(Into::into),
+            notional_min: self.notional_min.as_deref().map(Into::into),
+            collar_ppm: self.collar_ppm,
+            reference_price: self.reference_price.as_deref().map(Into::into),
+            market_protection_ppm: self.market_protection_ppm,
+            maker_fee_ppm: self.maker_fee_ppm,
+            taker_fee_ppm: self.taker_fee_ppm,
+            self_trade: self.self_trade,
+            open_orders_max: self.open_orders_max,
+            day_end_s: self.day_end_s,
+            risk: self.risk,
+        }
     }
 }
 
 impl KeyAction {
-    fn request(&self) -> (&'static str, String, Option<Value>) {
+    fn run(&self, venue: &Remote) -> Result<(), Error> {
         match self {
-            KeyAction::Create { member, scopes, accounts, label, expires_us } => {
-                let body = object([
-                    ("member", Some(json!(member))),
-                    ("scopes", Some(json!(scopes))),
-                    ("accounts", accounts.as_ref().map(|accounts| json!(accounts))),
-                    ("label", label.clone().map(Value::from)),
-                    ("expires_us", expires_us.clone().map(Value::from)),
-                ]);
-                ("POST", "/v1/admin/keys".to_string(), Some(body))
+            KeyAction::Create { member, scopes, accounts, label, expires_at } => {
+                let accounts = accounts.as_ref();
+                let request = KeyCreateRequest {
+                    label: label.as_deref().map(Str::from),
+                    member: MemberId(*member),
+                    accounts: accounts.map(|all| all.iter().copied().map(AccountId).collect()),
+                    scopes: scopes.clone(),
+                    queues: Vec::new(),
+                    expires_at: *expires_at,
+                };
+                venue.show(Route::AdminKeyCreate, &[], NO_QUERY, Some(&request), tell_secret)
             }
-            KeyAction::List => ("GET", "/v1/admin/keys".to_string(), None),
+            KeyAction::List => venue.show(Route::AdminKeys, &[], NO_QUERY, NO_BODY, tell_keys),
             KeyAction::Rotate { id, overlap_s } => {
-                let path = format!("/v1/admin/keys/{}/rotate", escape(id));
-                ("POST", path, Some(json!({ "overlap_s": overlap_s })))
+                let request = KeyRotateRequest { overlap_s: *overlap_s };
+                venue.show(Route::AdminKeyRotate, &[id], NO_QUERY, Some(&request), tell_secret)
             }
-            KeyAction::Revoke { id } => ("DELETE", format!("/v1/admin/keys/{}", escape(id)), None),
+            KeyAction::Revoke { id } => {
+                venue.show(Route::AdminKeyRevoke, &[id], NO_QUERY, NO_BODY, tell)
+            }
         }
     }
 }
 
-fn some<'a>(name: &'a str, value: &str) -> (&'a str, Option<Value>) {
-    (name, Some(Value::from(value)))
+fn tell_keys(answer: &KeysAnswer) {
+    let columns = [
+        Column("KEY", Align::Left),
+        Column("LABEL", Align::Left),
+        Column("MEMBER", Align::Right),
+        Column("ACCOUNTS", Align::Left),
+        Column("SCOPES", Align::Left),
+        Column("REVOKED", Align::Left),
+    ];
+    let rows = answer.keys.iter().map(|key| {
+        [
+            key.id.clone(),
+            key.label.clone(),
+            key.member.to_string(),
+            joined(&key.accounts),
+            joined(key.scopes.iter().map(|scope| scope.name())),
+            or_dash(key.revoked_at.map(utc::show)),
+        ]
+    });
+    show::table(&columns, rows.collect(), "no keys");
 }
 
-fn object<const N: usize>(all: [(&str, Option<Value>); N]) -> Value {
-    Value::Object(fields(all))
+fn tell_secret(key: &KeyAnswer) {
+    let secret = key.secret.as_deref().unwrap_or_default();
+    say(format_args!("key = \"{}\"\nsecret = \"{secret}\"", key.id));
+    crate::terminal::note(format_args!(
+        "the secret is shown this once; the two lines make a key file (chmod 600)"
+    ));
 }
 
 /// Has a running venue make a snapshot.

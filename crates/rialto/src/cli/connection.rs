@@ -1,10 +1,20 @@
 //! Which venue is asked, and as whom.
 
 use crate::Error;
-use crate::client::{Client, Credentials, KeyFile, escape, secret};
+use crate::remote::Remote;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use rialto_client::{Credentials, KeyFile, secret};
+use rialto_model::{AccountId, Enumeration};
 use std::path::PathBuf;
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
+
+/// Reads a value of an enumeration by its name.
+pub(super) fn named<T: Enumeration + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::ALL.iter().map(|value| value.name()))
+        .try_map(|name| T::from_name(&name).ok_or("there is no such value"))
+}
 
 /// Which venue is asked.
 #[derive(Debug, clap::Args)]
@@ -18,9 +28,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// A client for what needs no key.
-    pub(super) fn anonymous(&self) -> Client {
-        Client::new(self.url.as_deref().unwrap_or(URL_DEFAULT), Credentials::None)
+    /// The venue, for what needs no key.
+    pub(super) fn anonymous(&self) -> Result<Remote, Error> {
+        self.remote(None, Credentials::None)
+    }
+
+    fn remote(&self, in_file: Option<&str>, credentials: Credentials) -> Result<Remote, Error> {
+        let url = self.url.as_deref().or(in_file).unwrap_or(URL_DEFAULT);
+        Ok(Remote::new(url, credentials)?.as_json(self.json))
     }
 }
 
@@ -45,8 +60,8 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// The client, and the account that is meant.
-    pub(super) fn connect(&self) -> Result<(Client, Option<u32>), Error> {
+    /// The venue, and the account that is meant.
+    pub(super) fn connect(&self) -> Result<(Remote, Option<AccountId>), Error> {
         let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
         let credentials = match (&file, &self.key, &self.secret) {
             (Some(file), _, _) => file.credentials()?,
@@ -61,9 +76,8 @@ impl Member {
             }
         };
         let in_file = file.as_ref().and_then(|file| file.url.as_deref());
-        let url = self.connection.url.as_deref().or(in_file).unwrap_or(URL_DEFAULT);
         let account = self.account.or(file.as_ref().and_then(|file| file.account));
-        Ok((Client::new(url, credentials), account))
+        Ok((self.connection.remote(in_file, credentials)?, account.map(AccountId)))
     }
 }
 
@@ -78,42 +92,12 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    pub(super) fn connect(&self) -> Result<Client, Error> {
+    pub(super) fn connect(&self) -> Result<Remote, Error> {
         let Some(key) = &self.admin_key else {
             return Err(Error::Usage(
                 "this needs the admin key: set RIALTO_ADMIN_KEY, or give --admin-key".to_string(),
             ));
         };
-        let url = self.connection.url.as_deref().unwrap_or(URL_DEFAULT);
-        Ok(Client::new(url, Credentials::Admin(key.clone())))
-    }
-}
-
-/// A path with parameters; what they hold is escaped.
-pub(super) fn path(path: &str, parameters: &[(&str, Option<String>)]) -> String {
-    let mut text = path.to_string();
-    let mut mark = '?';
-    for (name, value) in parameters {
-        if let Some(value) = value {
-            text.push(mark);
-            text.push_str(name);
-            text.push('=');
-            text.push_str(&escape(value));
-            mark = '&';
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_escaped_and_left_out_where_there_are_none() {
-        let parameters = [("a", Some("b c/d".to_string())), ("e", None), ("f", Some("1".into()))];
-        assert_eq!(path("/x", &parameters), "/x?a=b%20c%2Fd&f=1");
-        assert_eq!(path("/x", &[]), "/x");
-        assert_eq!(escape("client:é&?"), "client:%C3%A9%26%3F");
+        self.connection.remote(None, Credentials::Admin(key.clone()))
     }
 }

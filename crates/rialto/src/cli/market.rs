@@ -1,11 +1,15 @@
 //! What everybody may see: books, trades, instruments.
 
-use super::connection::{Connection, path};
-use super::show::{self, Align, Column, text};
+use super::connection::Connection;
+use super::show::{self, Align, Column};
 use crate::Error;
-use crate::client::escape;
+use crate::remote::NO_BODY;
 use crate::terminal::say;
-use serde_json::Value;
+use rialto_client::api::{
+    BookAnswer, BookLevel, BookOf, BookOrderInfo, BookQuery, FreshQuery, InstrumentsAnswer,
+    LevelInfo, Route, TradesAnswer, TradesQuery,
+};
+use std::fmt::Display;
 use std::io::{IsTerminal, stdout};
 use std::time::Duration;
 
@@ -19,7 +23,7 @@ pub(super) struct Book {
     symbol: String,
     /// Price levels of each side.
     #[arg(long, default_value_t = 10)]
-    depth: u32,
+    depth: usize,
     /// By order instead of by price.
     #[arg(long)]
     orders: bool,
@@ -32,43 +36,49 @@ pub(super) struct Book {
 
 impl Book {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let client = self.connection.anonymous();
-        let level = self.orders.then(|| "3".to_string());
-        let parameters = [("depth", Some(self.depth.to_string())), ("level", level)];
-        let path = path(&format!("/v1/book/{}", escape(&self.symbol)), &parameters);
+        let venue = self.connection.anonymous()?;
+        let level = if self.orders { BookLevel::Orders } else { BookLevel::Prices };
+        let query = BookQuery { depth: Some(self.depth), level, min_seq: None };
         loop {
-            let answer = client.get(&path)?;
-            if self.watch && !self.connection.json && stdout().is_terminal() {
-                // Home, and nothing left of what was shown before.
-                say(format_args!("\x1b[H\x1b[2J"));
-            }
-            if self.connection.json {
-                show::json(&answer);
-            } else {
-                self.tell(&answer);
-            }
+            let clears = self.watch && !self.connection.json && stdout().is_terminal();
+            venue.show(Route::Book, &[&self.symbol], &query, NO_BODY, |book| {
+                if clears {
+                    // Home, and nothing left of what was shown before.
+                    say(format_args!("\x1b[H\x1b[2J"));
+                }
+                tell(book);
+            })?;
             if !self.watch {
                 return Ok(());
             }
             std::thread::sleep(WATCH_PERIOD);
         }
     }
+}
 
-    /// Asks above, best at the bottom; bids below, best at the top.
-    fn tell(&self, answer: &Value) {
-        say(format_args!("{} at seq {}", text(&answer["instrument"]), text(&answer["seq"])));
-        let line = |side: &str, level: &Value| {
-            // By order, the id stands first; by price, the number of orders stands last.
-            let at = usize::from(self.orders);
-            let (price, quantity) = (text(&level[at]), text(&level[at + 1]));
-            let last = if self.orders { &level[0] } else { &level[2] };
-            say(format_args!("{side} {price:>16} {quantity:>18} {:>6}", text(last)));
-        };
-        for level in show::rows(answer, "asks").iter().rev() {
-            line("ask", level);
+/// Asks above, best at the bottom; bids below, best at the top.
+fn tell(book: &BookAnswer) {
+    let line = |side: &str, price: &dyn Display, quantity: &dyn Display, last: &dyn Display| {
+        let (price, quantity) = (price.to_string(), quantity.to_string());
+        say(format_args!("{side} {price:>16} {quantity:>18} {:>6}", last.to_string()));
+    };
+    say(format_args!("{} at seq {}", book.instrument, book.seq));
+    match &book.sides {
+        BookOf::Levels(sides) => {
+            for LevelInfo(price, quantity, orders) in sides.asks.iter().rev() {
+                line("ask", price, quantity, orders);
+            }
+            for LevelInfo(price, quantity, orders) in &sides.bids {
+                line("bid", price, quantity, orders);
+            }
         }
-        for level in show::rows(answer, "bids") {
-            line("bid", level);
+        BookOf::Orders(sides) => {
+            for BookOrderInfo(order, price, quantity) in sides.asks.iter().rev() {
+                line("ask", price, quantity, order);
+            }
+            for BookOrderInfo(order, price, quantity) in &sides.bids {
+                line("bid", price, quantity, order);
+            }
         }
     }
 }
@@ -80,29 +90,34 @@ pub(super) struct Trades {
     symbol: String,
     /// The most entries to show.
     #[arg(long, default_value_t = 20)]
-    limit: u32,
+    limit: usize,
     #[command(flatten)]
     connection: Connection,
 }
 
 impl Trades {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let parameters = [("limit", Some(self.limit.to_string()))];
-        let path = path(&format!("/v1/trades/{}", escape(&self.symbol)), &parameters);
-        let answer = self.connection.anonymous().get(&path)?;
-        if self.connection.json {
-            show::json(&answer);
-            return Ok(());
-        }
-        let columns = [
-            Column("TRADE", "trade_id", Align::Left),
-            Column("TAKER", "taker_side", Align::Left),
-            Column("PRICE", "price", Align::Right),
-            Column("QUANTITY", "quantity", Align::Right),
-            Column("TIME (NS)", "time", Align::Right),
-        ];
-        show::table(&columns, show::rows(&answer, "trades"), "no trades");
-        Ok(())
+        let query = TradesQuery { limit: Some(self.limit), min_seq: None };
+        let venue = self.connection.anonymous()?;
+        venue.show(Route::Trades, &[&self.symbol], &query, NO_BODY, |answer: &TradesAnswer| {
+            let columns = [
+                Column("TRADE", Align::Left),
+                Column("TAKER", Align::Left),
+                Column("PRICE", Align::Right),
+                Column("QUANTITY", Align::Right),
+                Column("TIME (NS)", Align::Right),
+            ];
+            let rows = answer.trades.iter().map(|trade| {
+                [
+                    trade.trade_id.to_string(),
+                    trade.taker_side.name().to_owned(),
+                    trade.price.to_string(),
+                    trade.quantity.to_string(),
+                    trade.time.to_string(),
+                ]
+            });
+            show::table(&columns, rows.collect(), "no trades");
+        })
     }
 }
 
@@ -115,22 +130,32 @@ pub(super) struct Instruments {
 
 impl Instruments {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let answer = self.connection.anonymous().get("/v1/instruments")?;
-        if self.connection.json {
-            show::json(&answer);
-            return Ok(());
-        }
-        let columns = [
-            Column("SYMBOL", "symbol", Align::Left),
-            Column("STATE", "state", Align::Left),
-            Column("TICK", "tick", Align::Right),
-            Column("LOT", "lot", Align::Right),
-            Column("LEAST", "notional_min", Align::Right),
-            Column("COLLAR PPM", "collar_ppm", Align::Right),
-            Column("MAKER PPM", "maker_fee_ppm", Align::Right),
-            Column("TAKER PPM", "taker_fee_ppm", Align::Right),
-        ];
-        show::table(&columns, show::rows(&answer, "instruments"), "no instruments");
-        Ok(())
+        let venue = self.connection.anonymous()?;
+        let query = FreshQuery::default();
+        venue.show(Route::Instruments, &[], &query, NO_BODY, |answer: &InstrumentsAnswer| {
+            let columns = [
+                Column("SYMBOL", Align::Left),
+                Column("STATE", Align::Left),
+                Column("TICK", Align::Right),
+                Column("LOT", Align::Right),
+                Column("LEAST", Align::Right),
+                Column("COLLAR PPM", Align::Right),
+                Column("MAKER PPM", Align::Right),
+                Column("TAKER PPM", Align::Right),
+            ];
+            let rows = answer.instruments.iter().map(|instrument| {
+                [
+                    instrument.symbol.to_string(),
+                    instrument.state.name().to_owned(),
+                    instrument.tick.to_string(),
+                    instrument.lot.to_string(),
+                    instrument.notional_min.to_string(),
+                    instrument.collar_ppm.to_string(),
+                    instrument.maker_fee_ppm.to_string(),
+                    instrument.taker_fee_ppm.to_string(),
+                ]
+            });
+            show::table(&columns, rows.collect(), "no instruments");
+        })
     }
 }

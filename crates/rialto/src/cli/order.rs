@@ -1,11 +1,19 @@
 //! What a member does: enter, change, cancel and list orders.
 
-use super::connection::{Member, path};
-use super::show::{self, Align, Column, text};
+use super::connection::{Member, named};
+use super::show::{self, Align, Column, joined, or_dash};
 use crate::Error;
-use crate::client::escape;
+use crate::remote::{NO_BODY, NO_QUERY};
 use crate::terminal::say;
-use serde_json::{Map, Value, json};
+use rialto_client::api::{
+    AccountQuery, AmendRequest, BalancesAnswer, CancelQuery, FillsAnswer, FillsQuery, Listed,
+    MassCancelAnswer, MassCancelQuery, OrderAnswer, OrderInfo, OrderRequest, OrderResult,
+    OrdersAnswer, OrdersQuery, Route, Str,
+};
+use rialto_model::{
+    AccountId, Decimal, OrderKind, OrderStatus, PostOnly, SelfTrade, Side, Symbol, TimeInForce,
+    Timestamp,
+};
 
 /// Enters an order.
 #[derive(Debug, clap::Args)]
@@ -15,35 +23,35 @@ use serde_json::{Map, Value, json};
     rialto order buy BTC-USD --market --quote 100 --key-file key.toml")]
 pub(super) struct Order {
     /// Buy or sell.
-    #[arg(value_parser = ["buy", "sell"])]
-    side: String,
-    /// How much, unless --quote says so, and of what: `0.01 BTC-USD`.
+    #[arg(value_parser = named::<Side>())]
+    side: Side,
+    /// The quantity, unless --quote gives an amount, and the instrument: `0.01 BTC-USD`.
     #[arg(num_args = 1..=2, required = true, value_names = ["QUANTITY", "SYMBOL"])]
     what: Vec<String>,
     /// The limit; of a market order, the worst price that it may trade at.
     #[arg(long)]
     price: Option<String>,
-    /// Trade at once with what stands there, and never rest.
+    /// Trade at once with resting orders, and never rest.
     #[arg(long)]
     market: bool,
-    /// Spend or raise so much of the quote currency, instead of a quantity; market orders only.
+    /// Spend or raise this amount of the quote currency, instead of a quantity; market orders only.
     #[arg(long, value_name = "AMOUNT", requires = "market")]
     quote: Option<String>,
-    /// How long it stands: gtc, ioc, fok, day or gtd.
-    #[arg(long, value_parser = ["gtc", "ioc", "fok", "day", "gtd"])]
-    tif: Option<String>,
+    /// The time in force.
+    #[arg(long, value_parser = named::<TimeInForce>())]
+    tif: Option<TimeInForce>,
     /// When a gtd order expires, in nanoseconds since 1970.
     #[arg(long, value_name = "TIME")]
-    expire_at: Option<String>,
+    expire_at: Option<Timestamp>,
     /// Never take liquidity: an order that would is rejected, or slides to a price at which it
     /// does not.
     #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "reject",
-        require_equals = true, value_parser = ["reject", "slide"])]
-    post_only: Option<String>,
+        require_equals = true, value_parser = named::<PostOnly>())]
+    post_only: Option<PostOnly>,
     /// What happens when it would trade with an order of the same member.
     #[arg(long, value_name = "HOW",
-        value_parser = ["allow", "cancel_newest", "cancel_oldest", "cancel_both", "decrement"])]
-    self_trade: Option<String>,
+        value_parser = named::<SelfTrade>())]
+    self_trade: Option<SelfTrade>,
     /// Your own name for it: the same name with the same order is entered once.
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
@@ -59,18 +67,17 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let answer = client.call("POST", "/v1/orders", Some(&self.body(account)?))?;
-        tell_order(&answer, self.member.connection.json);
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        let request = self.request(account)?;
+        venue.show(Route::Place, &[], NO_QUERY, Some(&request), tell_order)
     }
 
-    fn body(&self, account: Option<u32>) -> Result<Value, Error> {
+    fn request(&self, account: Option<AccountId>) -> Result<OrderRequest<'_>, Error> {
         let (quantity, symbol) = match (self.what.as_slice(), &self.quote) {
-            ([quantity, symbol], None) => (Some(quantity.clone()), symbol),
+            ([quantity, symbol], None) => (Some(quantity.as_str().into()), symbol),
             ([symbol], Some(_)) => (None, symbol),
             ([_], None) => {
-                let wrong = "say how much: `order buy 0.01 BTC-USD`, or --market --quote AMOUNT";
+                let wrong = "give a quantity: `order buy 0.01 BTC-USD`, or --market --quote AMOUNT";
                 return Err(Error::Usage(wrong.to_string()));
             }
             _ => {
@@ -79,28 +86,24 @@ impl Order {
             }
         };
         if self.price.is_none() && !self.market {
-            return Err(Error::Usage("say at which price: --price PRICE, or --market".to_string()));
+            return Err(Error::Usage("give a limit: --price PRICE, or --market".to_string()));
         }
-        let kind = if self.market { "market" } else { "limit" };
-        let mut body = fields([
-            ("account", account.map(Value::from)),
-            ("instrument", Some(json!(symbol))),
-            ("side", Some(json!(self.side))),
-            ("kind", Some(json!(kind))),
-            ("quantity", quantity.map(Value::from)),
-            ("quote_amount", self.quote.clone().map(Value::from)),
-            ("price", self.price.clone().map(Value::from)),
-            ("time_in_force", self.tif.clone().map(Value::from)),
-            ("expire_at", self.expire_at.clone().map(Value::from)),
-            ("post_only", self.post_only.clone().map(Value::from)),
-            ("self_trade", self.self_trade.clone().map(Value::from)),
-            ("client_order_id", self.client_id.clone().map(Value::from)),
-            ("durability", self.durability.clone().map(Value::from)),
-        ]);
-        if self.cancel_on_disconnect {
-            body.insert("cancel_on_disconnect".to_string(), json!(true));
-        }
-        Ok(Value::Object(body))
+        Ok(OrderRequest {
+            account,
+            instrument: symbol.as_str().into(),
+            side: self.side,
+            kind: if self.market { OrderKind::Market } else { OrderKind::Limit },
+            time_in_force: self.tif,
+            post_only: self.post_only.unwrap_or_default(),
+            self_trade: self.self_trade,
+            cancel_on_disconnect: self.cancel_on_disconnect,
+            quantity,
+            quote_amount: self.quote.as_deref().map(Into::into),
+            price: self.price.as_deref().map(Into::into),
+            expire_at: self.expire_at,
+            client_order_id: self.client_id.as_deref().map(Str::from),
+            durability: self.durability.as_deref().map(Str::from),
+        })
     }
 }
 
@@ -117,35 +120,25 @@ pub(super) struct Cancel {
     #[arg(long, value_name = "SYMBOL", requires = "all")]
     instrument: Option<String>,
     /// With --all: only orders of this side.
-    #[arg(long, requires = "all", value_parser = ["buy", "sell"])]
-    side: Option<String>,
+    #[arg(long, requires = "all", value_parser = named::<Side>())]
+    side: Option<Side>,
     #[command(flatten)]
     member: Member,
 }
 
 impl Cancel {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let account = account.map(|account| account.to_string());
-        let Some(id) = &self.id else {
-            let parameters = [
-                ("account", account),
-                ("instrument", self.instrument.clone()),
-                ("side", self.side.clone()),
-            ];
-            let answer = client.call("DELETE", &path("/v1/orders", &parameters), None)?;
-            if self.member.connection.json {
-                show::json(&answer);
-            } else {
-                let more = answer["pending"].as_bool().unwrap_or_default();
-                let more = if more { "; more are being cancelled" } else { "" };
-                say(format_args!("cancelled {} orders{more}", text(&answer["cancelled"])));
-            }
-            return Ok(());
-        };
-        let path = path(&format!("/v1/orders/{}", escape(id)), &[("account", account)]);
-        tell_order(&client.call("DELETE", &path, None)?, self.member.connection.json);
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        if let Some(id) = &self.id {
+            let query = CancelQuery { account };
+            return venue.show(Route::Cancel, &[id], &query, NO_BODY, tell_order);
+        }
+        let instrument = self.instrument.as_deref().map(Str::from);
+        let query = MassCancelQuery { account, instrument, side: self.side };
+        venue.show(Route::MassCancel, &[], &query, NO_BODY, |answer: &MassCancelAnswer| {
+            let more = if answer.pending == Some(true) { "; more are being cancelled" } else { "" };
+            say(format_args!("cancelled {} orders{more}", or_dash(answer.cancelled)));
+        })
     }
 }
 
@@ -157,7 +150,7 @@ pub(super) struct Amend {
     /// The new limit; the order loses its place in the queue.
     #[arg(long, required_unless_present = "quantity")]
     price: Option<String>,
-    /// The new total quantity, what has traded included. A smaller one keeps the order's place.
+    /// The new total quantity, the filled quantity included. A smaller one keeps the order's place.
     #[arg(long)]
     quantity: Option<String>,
     #[command(flatten)]
@@ -166,15 +159,14 @@ pub(super) struct Amend {
 
 impl Amend {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let body = Value::Object(fields([
-            ("account", account.map(Value::from)),
-            ("price", self.price.clone().map(Value::from)),
-            ("quantity", self.quantity.clone().map(Value::from)),
-        ]));
-        let path = format!("/v1/orders/{}", escape(&self.id));
-        tell_order(&client.call("PATCH", &path, Some(&body))?, self.member.connection.json);
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        let request = AmendRequest {
+            account,
+            price: self.price.as_deref().map(Into::into),
+            quantity: self.quantity.as_deref().map(Into::into),
+            ..AmendRequest::default()
+        };
+        venue.show(Route::Amend, &[&self.id], NO_QUERY, Some(&request), tell_order)
     }
 }
 
@@ -189,39 +181,58 @@ pub(super) struct Orders {
     ended: bool,
     /// The most entries to show.
     #[arg(long, default_value_t = 100)]
-    limit: u32,
+    limit: usize,
     #[command(flatten)]
     member: Member,
 }
 
 impl Orders {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let status = if self.ended { "ended" } else { "open" };
-        let parameters = [
-            ("account", account.map(|account| account.to_string())),
-            ("instrument", self.instrument.clone()),
-            ("status", Some(status.to_string())),
-            ("limit", Some(self.limit.to_string())),
-        ];
-        let answer = client.get(&path("/v1/orders", &parameters))?;
-        if self.member.connection.json {
-            show::json(&answer);
-            return Ok(());
-        }
-        let columns = [
-            Column("ORDER", "order_id", Align::Left),
-            Column("CLIENT ID", "client_order_id", Align::Left),
-            Column("INSTRUMENT", "instrument", Align::Left),
-            Column("SIDE", "side", Align::Left),
-            Column("PRICE", "price", Align::Right),
-            Column("QUANTITY", "quantity", Align::Right),
-            Column("FILLED", "filled", Align::Right),
-            Column("TIF", "time_in_force", Align::Left),
-            Column("STATUS", "status", Align::Left),
-        ];
-        show::table(&columns, show::rows(&answer, "orders"), &format!("no {status} orders"));
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        let (status, none) = match self.ended {
+            true => (Listed::Ended, "no ended orders"),
+            false => (Listed::Open, "no open orders"),
+        };
+        let query = OrdersQuery {
+            account,
+            instrument: self.instrument.as_deref().map(Str::from),
+            status,
+            limit: Some(self.limit),
+            ..OrdersQuery::default()
+        };
+        venue.show(Route::Orders, &[], &query, NO_BODY, |answer: &OrdersAnswer| {
+            let columns = [
+                Column("ORDER", Align::Left),
+                Column("CLIENT ID", Align::Left),
+                Column("INSTRUMENT", Align::Left),
+                Column("SIDE", Align::Left),
+                Column("PRICE", Align::Right),
+                Column("QUANTITY", Align::Right),
+                Column("FILLED", Align::Right),
+                Column("AVERAGE", Align::Right),
+                Column("FEE", Align::Right),
+                Column("CURRENCY", Align::Left),
+                Column("TIF", Align::Left),
+                Column("STATUS", Align::Left),
+            ];
+            let rows = answer.orders.iter().map(|order| {
+                [
+                    order.order_id.to_string(),
+                    or_dash(order.client_order_id),
+                    order.instrument.to_string(),
+                    order.side.name().to_owned(),
+                    or_dash(order.price),
+                    or_dash(order.quantity),
+                    order.filled.to_string(),
+                    or_dash(order.result.average_price),
+                    or_dash(order.result.fee),
+                    or_dash(order.result.fee_currency),
+                    order.time_in_force.name().to_owned(),
+                    order.status.name().to_owned(),
+                ]
+            });
+            show::table(&columns, rows.collect(), none);
+        })
     }
 }
 
@@ -233,36 +244,47 @@ pub(super) struct Fills {
     instrument: Option<String>,
     /// The most entries to show.
     #[arg(long, default_value_t = 20)]
-    limit: u32,
+    limit: usize,
     #[command(flatten)]
     member: Member,
 }
 
 impl Fills {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let parameters = [
-            ("account", account.map(|account| account.to_string())),
-            ("instrument", self.instrument.clone()),
-            ("limit", Some(self.limit.to_string())),
-        ];
-        let answer = client.get(&path("/v1/fills", &parameters))?;
-        if self.member.connection.json {
-            show::json(&answer);
-            return Ok(());
-        }
-        let columns = [
-            Column("TRADE", "trade_id", Align::Left),
-            Column("ORDER", "order_id", Align::Left),
-            Column("INSTRUMENT", "instrument", Align::Left),
-            Column("SIDE", "side", Align::Left),
-            Column("ROLE", "role", Align::Left),
-            Column("PRICE", "price", Align::Right),
-            Column("QUANTITY", "quantity", Align::Right),
-            Column("FEE", "fee", Align::Right),
-        ];
-        show::table(&columns, show::rows(&answer, "fills"), "no fills");
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        let query = FillsQuery {
+            account,
+            instrument: self.instrument.as_deref().map(Str::from),
+            limit: Some(self.limit),
+            ..FillsQuery::default()
+        };
+        venue.show(Route::Fills, &[], &query, NO_BODY, |answer: &FillsAnswer| {
+            let columns = [
+                Column("TRADE", Align::Left),
+                Column("ORDER", Align::Left),
+                Column("INSTRUMENT", Align::Left),
+                Column("SIDE", Align::Left),
+                Column("ROLE", Align::Left),
+                Column("PRICE", Align::Right),
+                Column("QUANTITY", Align::Right),
+                Column("FEE", Align::Right),
+                Column("CURRENCY", Align::Left),
+            ];
+            let rows = answer.fills.iter().map(|fill| {
+                [
+                    fill.trade_id.to_string(),
+                    fill.order_id.to_string(),
+                    fill.instrument.to_string(),
+                    fill.side.name().to_owned(),
+                    fill.role.name().to_owned(),
+                    fill.price.to_string(),
+                    fill.quantity.to_string(),
+                    fill.fee.to_string(),
+                    fill.fee_currency.to_string(),
+                ]
+            });
+            show::table(&columns, rows.collect(), "no fills");
+        })
     }
 }
 
@@ -275,48 +297,121 @@ pub(super) struct Balances {
 
 impl Balances {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let parameters = [("account", account.map(|account| account.to_string()))];
-        let answer = client.get(&path("/v1/balances", &parameters))?;
-        if self.member.connection.json {
-            show::json(&answer);
-            return Ok(());
+        let (venue, account) = self.member.connect()?;
+        let query = AccountQuery { account, min_seq: None };
+        venue.show(Route::Balances, &[], &query, NO_BODY, |answer: &BalancesAnswer| {
+            let columns = [
+                Column("CURRENCY", Align::Left),
+                Column("AVAILABLE", Align::Right),
+                Column("RESERVED", Align::Right),
+            ];
+            let rows = answer.balances.iter().map(|balance| {
+                [
+                    balance.currency.to_string(),
+                    balance.available.to_string(),
+                    balance.reserved.to_string(),
+                ]
+            });
+            show::table(&columns, rows.collect(), "no balances");
+        })
+    }
+}
+
+/// What there is to say of an order in one line.
+struct Told {
+    status: Option<OrderStatus>,
+    side: Option<Side>,
+    instrument: Option<Symbol>,
+    price: Option<Decimal>,
+    filled: Option<Decimal>,
+    remaining: Option<Decimal>,
+    result: OrderResult,
+}
+
+impl Told {
+    fn answered(answer: &OrderAnswer) -> Told {
+        let OrderAnswer { status, side, instrument, price, filled, remaining, result, .. } =
+            *answer;
+        Told { status, side, instrument, price, filled, remaining, result }
+    }
+
+    fn now(order: &OrderInfo) -> Told {
+        let OrderInfo { status, side, instrument, price, filled, remaining, result, .. } = *order;
+        let (status, side, instrument) = (Some(status), Some(side), Some(instrument));
+        Told {
+            status,
+            side,
+            instrument,
+            price,
+            filled: Some(filled),
+            remaining: Some(remaining),
+            result,
         }
-        let columns = [
-            Column("CURRENCY", "currency", Align::Left),
-            Column("AVAILABLE", "available", Align::Right),
-            Column("RESERVED", "reserved", Align::Right),
-        ];
-        show::table(&columns, show::rows(&answer, "balances"), "no balances");
-        Ok(())
+    }
+
+    fn line(&self) -> String {
+        let (side, instrument) = (or_dash(self.side.map(Side::name)), or_dash(self.instrument));
+        let filled = or_dash(self.filled);
+        let average = self.result.average_price.map(|price| format!(" at an average of {price}"));
+        let fee = match (self.result.fee, self.result.fee_currency) {
+            (Some(fee), Some(currency)) => format!(", fee {fee} {currency}"),
+            _ => String::new(),
+        };
+        let average = average.unwrap_or_default();
+        let status = or_dash(self.status.map(OrderStatus::name));
+        if self.status == Some(OrderStatus::Filled) {
+            return format!("{status}: {side} {filled} {instrument}{average}{fee}");
+        }
+        let reason = self.result.done_reason.map(|reason| format!(" ({})", reason.name()));
+        let limit = self.price.map(|price| format!(" at {price}"));
+        format!(
+            "{status}{}: {side} {instrument}{}, filled {filled}{average}, remaining {}{fee}",
+            reason.unwrap_or_default(),
+            limit.unwrap_or_default(),
+            or_dash(self.remaining),
+        )
     }
 }
 
-/// The fields that there are.
-pub(super) fn fields<const N: usize>(all: [(&str, Option<Value>); N]) -> Map<String, Value> {
-    let there = all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?)));
-    there.collect()
+/// One order in one line; a repeated one in two.
+fn tell_order(answer: &OrderAnswer) {
+    let ids = [("order", or_dash(answer.order_id)), ("seq", answer.seq.to_string())];
+    let ids = joined(ids.iter().map(|(name, id)| format!(" {name} {id}")));
+    say(format_args!("{};{ids}", Told::answered(answer).line()));
+    if answer.repeated == Some(true) {
+        let now = answer.now.as_ref().map(|order| format!("; now {}", Told::now(order).line()));
+        say(format_args!("answered before{}", now.unwrap_or_default()));
+    }
 }
 
-/// One order in one line.
-fn tell_order(answer: &Value, as_json: bool) {
-    if as_json {
-        show::json(answer);
-        return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> String {
+        let answer: OrderAnswer = serde_json::from_str(text).expect("an answer");
+        Told::answered(&answer).line()
     }
-    let repeated = match answer["repeated"].as_bool() {
-        Some(true) => " (as answered before)",
-        _ => "",
-    };
-    say(format_args!(
-        "order {} {}: {} {} at {}, filled {}, remaining {}, seq {}{repeated}",
-        text(&answer["order_id"]),
-        text(&answer["status"]),
-        text(&answer["side"]),
-        text(&answer["instrument"]),
-        text(&answer["price"]),
-        text(&answer["filled"]),
-        text(&answer["remaining"]),
-        text(&answer["seq"]),
-    ));
+
+    #[test]
+    fn the_line_of_an_order_tells_what_happened() {
+        let filled = r#"{"order_id":"1","client_order_id":null,"account":1,"instrument":"BTC-USD",
+            "side":"buy","status":"filled","price":null,"filled":"0.5","remaining":"0.0",
+            "average_price":"64123.50","filled_notional":"32061.75","fee":"3.20",
+            "fee_currency":"USD","done_reason":null,"seq":"9","time":"1"}"#;
+        let expected = "filled: buy 0.5 BTC-USD at an average of 64123.50, fee 3.20 USD";
+        assert_eq!(line(filled), expected);
+        let open = filled.replace("\"filled\",\"price\":null", "\"open\",\"price\":\"64000.00\"");
+        let open = open.replace("\"0.5\"", "\"0.0\"").replace("\"64123.50\"", "null");
+        let open =
+            open.replace("\"3.20\"", "null").replace("\"0.0\",\"average", "\"0.5\",\"average");
+        let open = open.replace("\"remaining\":\"0.0\"", "\"remaining\":\"0.5\"");
+        let expected = "open: buy BTC-USD at 64000.00, filled 0.0, remaining 0.5";
+        assert_eq!(line(&open), expected);
+        let ended = filled.replace("\"filled\",\"price", "\"cancelled\",\"price");
+        let ended = ended.replace("\"done_reason\":null", "\"done_reason\":\"remainder\"");
+        let expected = "cancelled (remainder): buy BTC-USD, filled 0.5 at an average of 64123.50, \
+                        remaining 0.0, fee 3.20 USD";
+        assert_eq!(line(&ended), expected);
+    }
 }

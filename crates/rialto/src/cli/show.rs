@@ -1,11 +1,10 @@
-//! Prints answers: as JSON for scripts, as tables for people.
+//! Prints tables for people.
 
 use crate::terminal::say;
-use serde_json::Value;
+use std::fmt::Display;
 
-/// A column of a table: its heading, the path of the field in a row, and whether it holds numbers,
-/// which stand to the right.
-pub(super) struct Column(pub(super) &'static str, pub(super) &'static str, pub(super) Align);
+/// A column of a table: its heading, and on which side its cells stand. Numbers stand to the right.
+pub(super) struct Column(pub(super) &'static str, pub(super) Align);
 
 /// Where the cells of a column stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,35 +13,21 @@ pub(super) enum Align {
     Right,
 }
 
-/// Prints an answer as it came, on one line.
-pub(super) fn json(answer: &Value) {
-    say(format_args!("{answer}"));
-}
-
 /// Prints rows as a table, or says that there are none.
-pub(super) fn table(columns: &[Column], rows: &[Value], none: &str) {
+pub(super) fn table<const N: usize>(columns: &[Column; N], rows: Vec<[String; N]>, none: &str) {
     if rows.is_empty() {
         say(format_args!("{none}"));
         return;
     }
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| columns.iter().map(|column| text(&row[column.1])).collect())
-        .collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(at, column)| {
-            let widest = cells.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-            widest.max(column.0.chars().count())
-        })
-        .collect();
-    let headings: Vec<String> = columns.iter().map(|column| column.0.to_string()).collect();
-    for row in std::iter::once(&headings).chain(&cells) {
+    let headings = columns.each_ref().map(|column| column.0.to_owned());
+    let all: Vec<[String; N]> = std::iter::once(headings).chain(rows).collect();
+    let widths: [usize; N] =
+        std::array::from_fn(|at| all.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
+    for row in &all {
         let mut line = String::new();
         for ((cell, width), column) in row.iter().zip(&widths).zip(columns) {
             let padding = " ".repeat(width - cell.chars().count());
-            match column.2 {
+            match column.1 {
                 Align::Left => line.extend([cell, padding.as_str(), "  "]),
                 Align::Right => line.extend([padding.as_str(), cell, "  "]),
             }
@@ -51,17 +36,12 @@ pub(super) fn table(columns: &[Column], rows: &[Value], none: &str) {
     }
 }
 
-/// A field as text, without the quotes that JSON puts around decimals.
-pub(super) fn text(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    }
+/// What there is, or a dash.
+pub(super) fn or_dash(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// The rows under a key of an answer.
-pub(super) fn rows<'a>(answer: &'a Value, key: &str) -> &'a [Value] {
-    answer[key].as_array().map_or(&[], Vec::as_slice)
+/// Numbers or names with commas between them.
+pub(super) fn joined(values: impl IntoIterator<Item = impl Display>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
 }

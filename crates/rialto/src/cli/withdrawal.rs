@@ -1,13 +1,16 @@
 //! Withdrawals: what their owners do, and what the operator decides.
 
-use super::connection::{Member, path};
-use super::order::fields;
-use super::show::{self, Align, Column, text};
+use super::connection::Member;
+use super::show::{self, Align, Column, or_dash};
 use crate::Error;
-use crate::client::escape;
+use crate::remote::{NO_BODY, NO_QUERY, Remote};
 use crate::terminal::say;
 use clap::Subcommand;
-use serde_json::{Value, json};
+use rialto_client::api::{
+    ApproveRequest, Listed, RejectRequest, Route, Str, WithdrawalAnswer, WithdrawalRequest,
+    WithdrawalsAnswer, WithdrawalsQuery,
+};
+use rialto_model::AccountId;
 
 /// Asks for a withdrawal.
 #[derive(Debug, clap::Args)]
@@ -27,15 +30,14 @@ pub(super) struct Withdraw {
 
 impl Withdraw {
     pub(super) fn run(&self) -> Result<(), Error> {
-        let (client, account) = self.member.connect()?;
-        let body = Value::Object(fields([
-            ("account", account.map(Value::from)),
-            ("currency", Some(json!(self.currency))),
-            ("amount", Some(json!(self.amount))),
-            ("reference", Some(json!(self.reference))),
-        ]));
-        tell(&client.call("POST", "/v1/withdrawals", Some(&body))?, self.member.connection.json);
-        Ok(())
+        let (venue, account) = self.member.connect()?;
+        let request = WithdrawalRequest {
+            account,
+            currency: self.currency.as_str().into(),
+            amount: self.amount.as_str().into(),
+            reference: self.reference.as_str().into(),
+        };
+        venue.show(Route::Withdraw, &[], NO_QUERY, Some(&request), tell)
     }
 }
 
@@ -75,21 +77,18 @@ impl Withdrawals {
     pub(super) fn run(&self) -> Result<(), Error> {
         match &self.action {
             OwnAction::Ls { page, member } => {
-                let (client, account) = member.connect()?;
-                let answer = client.get(&page.path("/v1/withdrawals", account))?;
-                page.tell(&answer, member.connection.json);
+                let (venue, account) = member.connect()?;
+                page.show(&venue, Route::Withdrawals, account)
             }
             OwnAction::Show { id, member } => {
-                let (client, _) = member.connect()?;
-                tell(&client.get(&one("/v1/withdrawals", id))?, member.connection.json);
+                let (venue, _) = member.connect()?;
+                venue.show(Route::Withdrawal, &[id], NO_QUERY, NO_BODY, tell)
             }
             OwnAction::Cancel { id, member } => {
-                let (client, _) = member.connect()?;
-                let answer = client.call("DELETE", &one("/v1/withdrawals", id), None)?;
-                tell(&answer, member.connection.json);
+                let (venue, _) = member.connect()?;
+                venue.show(Route::WithdrawalCancel, &[id], NO_QUERY, NO_BODY, tell)
             }
         }
-        Ok(())
     }
 }
 
@@ -123,28 +122,19 @@ pub(super) enum OperatorAction {
 }
 
 impl OperatorAction {
-    pub(super) fn request(&self) -> (&'static str, String, Option<Value>) {
-        let decide = |id: &str, what: &str, body| {
-            let path = format!("{}/{what}", one("/v1/admin/withdrawals", id));
-            ("POST", path, Some(body))
-        };
+    pub(super) fn run(&self, venue: &Remote) -> Result<(), Error> {
         match self {
             OperatorAction::Ls { page, account } => {
-                ("GET", page.path("/v1/admin/withdrawals", *account), None)
+                page.show(venue, Route::AdminWithdrawals, account.map(AccountId))
             }
             OperatorAction::Approve { id, receipt } => {
-                decide(id, "approve", json!({ "receipt": receipt }))
+                let request = ApproveRequest { receipt: receipt.as_str().into() };
+                venue.show(Route::AdminWithdrawalApprove, &[id], NO_QUERY, Some(&request), tell)
             }
             OperatorAction::Reject { id, reason } => {
-                decide(id, "reject", json!({ "reason": reason }))
+                let request = RejectRequest { reason: Some(reason.as_str().into()) };
+                venue.show(Route::AdminWithdrawalReject, &[id], NO_QUERY, Some(&request), tell)
             }
-        }
-    }
-
-    pub(super) fn tell(&self, answer: &Value) {
-        match self {
-            OperatorAction::Ls { page, .. } => page.tell(answer, false),
-            _ => tell(answer, false),
         }
     }
 }
@@ -160,70 +150,57 @@ pub(super) struct Page {
     after: Option<String>,
     /// The most entries to show.
     #[arg(long, default_value_t = 100)]
-    limit: u32,
+    limit: usize,
 }
 
 impl Page {
-    fn path(&self, at: &str, account: Option<u32>) -> String {
-        let parameters = [
-            ("account", account.map(|account| account.to_string())),
-            ("status", Some(self.status().to_string())),
-            ("after", self.after.clone()),
-            ("limit", Some(self.limit.to_string())),
-        ];
-        path(at, &parameters)
+    fn show(&self, venue: &Remote, route: Route, account: Option<AccountId>) -> Result<(), Error> {
+        let (status, none) = match self.ended {
+            true => (Listed::Ended, "no ended withdrawals"),
+            false => (Listed::Open, "no open withdrawals"),
+        };
+        let after = self.after.as_deref().map(Str::from);
+        let query = WithdrawalsQuery { account, status, after, limit: Some(self.limit) };
+        venue.show(route, &[], &query, NO_BODY, |answer: &WithdrawalsAnswer| {
+            let columns = [
+                Column("WITHDRAWAL", Align::Left),
+                Column("AMOUNT", Align::Right),
+                Column("CURRENCY", Align::Left),
+                Column("STATE", Align::Left),
+                Column("RECEIPT", Align::Left),
+                Column("REASON", Align::Left),
+            ];
+            let rows = answer.withdrawals.iter().map(|withdrawal| {
+                [
+                    withdrawal.id.clone(),
+                    withdrawal.amount.to_string(),
+                    withdrawal.currency.to_string(),
+                    withdrawal.state.to_string(),
+                    or_dash(withdrawal.receipt.as_ref()),
+                    or_dash(withdrawal.reason.as_ref()),
+                ]
+            });
+            show::table(&columns, rows.collect(), none);
+            if let Some(next) = &answer.next {
+                say(format_args!("more: --after {next}"));
+            }
+        })
     }
-
-    fn status(&self) -> &'static str {
-        if self.ended { "ended" } else { "open" }
-    }
-
-    fn tell(&self, answer: &Value, as_json: bool) {
-        if as_json {
-            show::json(answer);
-            return;
-        }
-        let columns = [
-            Column("WITHDRAWAL", "id", Align::Left),
-            Column("AMOUNT", "amount", Align::Right),
-            Column("CURRENCY", "currency", Align::Left),
-            Column("STATE", "state", Align::Left),
-            Column("RECEIPT", "receipt", Align::Left),
-            Column("REASON", "reason", Align::Left),
-        ];
-        let none = format!("no {} withdrawals", self.status());
-        show::table(&columns, show::rows(answer, "withdrawals"), &none);
-        if let Some(next) = answer["next"].as_str() {
-            say(format_args!("more: --after {next}"));
-        }
-    }
-}
-
-fn one(at: &str, id: &str) -> String {
-    format!("{at}/{}", escape(id))
 }
 
 /// One withdrawal in one line.
-fn tell(answer: &Value, as_json: bool) {
-    if as_json {
-        show::json(answer);
-        return;
-    }
-    let withdrawal = &answer["withdrawal"];
-    let field = |name: &str| text(&withdrawal[name]);
+fn tell(answer: &WithdrawalAnswer) {
+    let withdrawal = &answer.withdrawal;
     let mut line = format!(
         "withdrawal {} {}: {} {}",
-        field("id"),
-        field("state"),
-        field("amount"),
-        field("currency"),
+        withdrawal.id, withdrawal.state, withdrawal.amount, withdrawal.currency,
     );
-    for name in ["receipt", "reason"] {
-        if !withdrawal[name].is_null() {
-            line.push_str(&format!(", {name} {}", field(name)));
+    for (name, value) in [("receipt", &withdrawal.receipt), ("reason", &withdrawal.reason)] {
+        if let Some(value) = value {
+            line.push_str(&format!(", {name} {value}"));
         }
     }
-    if answer["repeated"] == true {
+    if answer.repeated == Some(true) {
         line.push_str(" (asked for before)");
     }
     say(format_args!("{line}"));

@@ -2,9 +2,9 @@
 
 use super::markets::{MARKETS, VISITOR};
 use crate::Error;
-use crate::client::KeyFile;
 use crate::terminal::say;
 use crate::venue::Venue;
+use rialto_client::KeyFile;
 use rialto_gateway::{KeyRequest, Scope};
 use rialto_model::{AccountId, MemberId};
 use std::env;

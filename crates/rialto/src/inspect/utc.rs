@@ -5,7 +5,7 @@ use rialto_model::Timestamp;
 const SECONDS_A_DAY: u64 = 86_400;
 
 /// Reads `2026-05-02T02:36:23.201Z`, or nanoseconds since 1970 as an integer.
-pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().map_err(|_| format!("{text} ns is out of range"));
     }

@@ -16,11 +16,12 @@ mod topics;
 mod verify;
 
 use crate::Error;
-use crate::client::{Client, Credentials, KeyFile};
 use crate::keys::KeyArgs;
+use crate::remote::Remote;
 use any_queue::AnyQueue;
 use local::LocalQueue;
 use remote::RemoteQueue;
+use rialto_client::{Credentials, KeyFile};
 use rialto_queue::QueueOptions;
 use std::path::PathBuf;
 
@@ -57,7 +58,7 @@ struct VenueArgs {
 
 impl VenueArgs {
     /// The venue, if one is meant.
-    fn client(&self) -> Result<Option<Client>, Error> {
+    fn remote(&self) -> Result<Option<Remote>, Error> {
         let file = self.key_file.as_deref().map(KeyFile::read).transpose()?;
         let in_file = file.as_ref().and_then(|file| file.url.as_deref());
         let Some(url) = self.url.as_deref().or(in_file) else {
@@ -75,7 +76,7 @@ impl VenueArgs {
                 return Err(Error::Usage(reason.to_owned()));
             }
         };
-        Ok(Some(Client::new(url, credentials)))
+        Remote::new(url, credentials).map(Some)
     }
 }
 
@@ -111,8 +112,8 @@ enum Command {
 /// The directory is in use, damaged or encrypted with keys that were not given, or the command
 /// cannot be done.
 pub fn run(args: &QueueArgs) -> Result<(), Error> {
-    if let Some(client) = args.venue.client()? {
-        return args.command.run(&RemoteQueue::new(client));
+    if let Some(venue) = args.venue.remote()? {
+        return args.command.run(&RemoteQueue::new(venue));
     }
     match &args.command {
         Command::Verify(verify) => return verify.run(&args.dir, &args.keys.ring()?),

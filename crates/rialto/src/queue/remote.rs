@@ -2,15 +2,21 @@
 
 use super::any_queue::{AnyQueue, Member, Pages, Published, Seen, Show};
 use super::shown::Shown;
-use super::topics::{Create, CreateGroup, shown};
+use super::topics::{Create, CreateGroup};
 use crate::Error;
-use crate::client::{Ask, Client, escape};
-use rialto_gateway::now_us;
+use crate::remote::{NO_BODY, NO_QUERY, Remote};
+use rialto_client::HttpAnswer;
+use rialto_client::api::sign::now_us;
+use rialto_client::api::{
+    DeadLettersQuery, FetchRequest, GroupRequest, PackedNackQuery, PackedSettleQuery, PublishQuery,
+    PublishedAnswer, ReadQuery, RedriveQuery, Route, SettledAnswer, Str, TopicInfo,
+};
 use rialto_queue::packed::{
     LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, PackedWriter,
 };
 use rialto_queue::{Publish, Redriven, Start};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// The most messages that a request may carry.
@@ -22,73 +28,66 @@ const BODY_BYTES: usize = 512 << 10;
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
 pub(super) struct RemoteQueue {
-    client: Client,
+    venue: Remote,
 }
 
 impl RemoteQueue {
-    pub(super) fn new(client: Client) -> RemoteQueue {
-        RemoteQueue { client }
+    pub(super) fn new(venue: Remote) -> RemoteQueue {
+        RemoteQueue { venue }
     }
 
-    /// The newest messages of a topic's lanes.
-    fn ends(&self, topic: &str) -> Result<Vec<u64>, Error> {
-        let told = self.topic(topic)?;
-        let lanes = told["lanes"].as_array().ok_or_else(|| strange("no lanes of a topic"))?;
-        lanes.iter().map(|lane| number(&lane[1])).collect()
+    fn info(&self, topic: &str) -> Result<TopicInfo, Error> {
+        self.venue.wait(self.venue.client.topic(topic))
     }
-
-    fn count(&self, method: &str, path: &str, field: &str) -> Result<u64, Error> {
-        number(&self.client.call(method, path, None)?[field])
-    }
-}
-
-/// A whole number, which the API writes as text.
-fn number(value: &Value) -> Result<u64, Error> {
-    value
-        .as_str()
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| strange(&format!("{value} where a number should be")))
 }
 
 fn strange(what: &str) -> Error {
     Error::Unreachable(format!("the venue's answer holds {what}: is it of another version?"))
 }
 
-fn path(topic: &str, rest: &str) -> String {
-    format!("/v1/queues/{}{rest}", escape(topic))
+/// Asks for messages in their packed form.
+fn packed(
+    venue: &Remote,
+    route: Route,
+    arguments: &[&str],
+    query: &impl Serialize,
+) -> Result<(Packed<Vec<u8>>, HttpAnswer), Error> {
+    let asked = venue.client.call_packed(route, arguments, query, None, Some(MESSAGES_MEDIA_TYPE));
+    unpacked(venue.wait(asked)?)
 }
 
-fn packed(bytes: Vec<u8>) -> Result<Packed<Vec<u8>>, Error> {
-    Packed::read(bytes).map_err(|error| strange(&format!("messages that cannot be read ({error})")))
+fn unpacked(answer: HttpAnswer) -> Result<(Packed<Vec<u8>>, HttpAnswer), Error> {
+    let read = Packed::read(answer.body.to_vec());
+    let messages =
+        read.map_err(|error| strange(&format!("messages that cannot be read ({error})")))?;
+    Ok((messages, answer))
 }
 
 impl AnyQueue for RemoteQueue {
     fn create_topic(&self, create: &Create) -> Result<(), Error> {
-        self.client.call("POST", "/v1/queues", Some(&create.request())).map(drop)
+        self.venue.wait(self.venue.client.create_topic(&create.request())).map(drop)
     }
 
     fn create_group(&self, create: &CreateGroup) -> Result<(), Error> {
-        let path = path(&create.topic, "/groups");
-        self.client.call("POST", &path, Some(&create.request()?)).map(drop)
+        let request = create.request()?;
+        self.venue.wait(self.venue.client.create_group(&create.topic, &request)).map(drop)
     }
 
     fn delete_topic(&self, topic: &str) -> Result<(), Error> {
-        self.client.call("DELETE", &path(topic, ""), None).map(drop)
+        self.venue.wait(self.venue.client.delete_topic(topic)).map(drop)
     }
 
     fn delete_group(&self, topic: &str, group: &str) -> Result<(), Error> {
-        let path = path(topic, &format!("/groups/{}", escape(group)));
-        self.client.call("DELETE", &path, None).map(drop)
+        self.venue.wait(self.venue.client.delete_group(topic, group)).map(drop)
     }
 
     fn topics(&self) -> Result<Vec<String>, Error> {
-        let told = self.client.get("/v1/queues")?;
-        let names = told["topics"].as_array().ok_or_else(|| strange("no list of topics"))?;
-        Ok(names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        Ok(self.venue.wait(self.venue.client.topics())?.topics)
     }
 
     fn topic(&self, topic: &str) -> Result<Value, Error> {
-        self.client.get(&path(topic, ""))
+        let client = &self.venue.client;
+        self.venue.wait(client.call(Route::QueueTopic, &[topic], NO_QUERY, NO_BODY))
     }
 
     fn publish(
@@ -105,13 +104,18 @@ impl AnyQueue for RemoteQueue {
             if !is_last && body.len() < MESSAGES_MAX && body.bytes().len() < BODY_BYTES {
                 continue;
             }
-            let mut path = path(topic, "/messages");
-            if producer != 0 {
-                path.push_str(&format!("?producer={producer}&first={first}"));
-            }
-            let ask = Ask::post(&path).body(MESSAGES_MEDIA_TYPE, body.bytes());
-            let told = self.client.ask(&ask)?.accepted_json()?;
-            let duplicates = told["duplicates"].as_u64().unwrap_or_default();
+            let is_numbered = producer != 0;
+            let query = PublishQuery {
+                confirm: None,
+                producer: is_numbered.then_some(producer),
+                first: is_numbered.then_some(first),
+            };
+            let bytes = Some((MESSAGES_MEDIA_TYPE, body.bytes().to_vec().into()));
+            let client = &self.venue.client;
+            let names = [topic];
+            let told = client.call_packed(Route::QueuePublish, &names, &query, bytes, None);
+            let told: PublishedAnswer = self.venue.wait(told)?.read()?;
+            let duplicates = told.duplicates as u64;
             published.messages += body.len() as u64 - duplicates;
             published.duplicates += duplicates;
             first += body.len() as u64;
@@ -124,45 +128,42 @@ impl AnyQueue for RemoteQueue {
         // Nobody else is called so, wherever they run.
         let consumer = format!("cli-{}-{}", now_us(), std::process::id());
         let (topic, group) = (topic.to_owned(), group.to_owned());
-        Ok(Box::new(Joined { client: &self.client, topic, group, consumer, shown: None }))
+        Ok(Box::new(Joined { venue: &self.venue, topic, group, consumer, shown: None }))
     }
 
     fn read(&self, topic: &str, from: Start) -> Result<Box<dyn Pages + '_>, Error> {
-        let from = match from {
-            Start::Oldest => "from=oldest".to_owned(),
-            Start::Next => "from=next".to_owned(),
-            Start::At(time) => format!("from_time={}", time.0),
+        let mut query = ReadQuery::default();
+        match from {
+            Start::Oldest => query.from = Some("oldest".into()),
+            Start::Next => query.from = Some("next".into()),
+            Start::At(time) => query.from_time = Some(time),
             Start::Seq(seq) => {
-                let lanes = self.topic(topic)?["priorities"].as_u64().unwrap_or(1);
-                format!(
-                    "from={}",
-                    vec![seq.to_string(); usize::try_from(lanes).unwrap_or(1)].join(",")
-                )
+                let lanes = usize::from(self.info(topic)?.priorities);
+                query.from = Some(vec![seq.to_string(); lanes].join(",").into());
             }
-        };
-        Ok(Box::new(Place { client: &self.client, path: path(topic, "/messages"), from }))
+        }
+        Ok(Box::new(Place { venue: &self.venue, topic: topic.to_owned(), query }))
     }
 
     fn dead_letters(&self, topic: &str, show: Show<'_>) -> Result<(), Error> {
-        let path = path(topic, &format!("/dead-letters?max={MESSAGES_MAX}"));
-        let told = self.client.ask(&Ask::get(&path).accept(MESSAGES_MEDIA_TYPE))?.accepted()?;
-        let letters = packed(told.body)?;
+        let query = DeadLettersQuery { max: Some(MESSAGES_MAX) };
+        let (letters, _) = packed(&self.venue, Route::QueueDeadLetters, &[topic], &query)?;
         let _ = letters.messages().try_for_each(|letter| show(&Shown::of_packed(&letter)));
         Ok(())
     }
 
     fn redrive(&self, topic: &str) -> Result<Redriven, Error> {
-        let path = path(topic, "/redrive");
         let mut redriven = Redriven::default();
         let mut from = "oldest".to_owned();
-        // Consumers may refuse at once what is sent back to them: letters that were none at the
+        // Consumers may refuse at once what is sent back to them: dead letters that come after the
         // beginning wait for the next time.
-        let ends = self.ends(topic)?;
+        let ends: Vec<u64> = self.info(topic)?.lanes.iter().map(|(_, next)| next.0).collect();
         loop {
-            let told = self.client.call("POST", &format!("{path}?from={from}"), None)?;
-            let (sent, kept) = (number(&told["sent"])?, number(&told["kept"])?);
+            let query = RedriveQuery { from: Some(from.as_str().into()), max: None };
+            let told = self.venue.wait(self.venue.client.redrive(topic, &query))?;
+            let (sent, kept) = (told.sent.0, told.kept.0);
             redriven = Redriven { sent: redriven.sent + sent, kept: redriven.kept + kept };
-            from = shown(&told["next"]);
+            from = told.next;
             let mut places = from.split(',').map(|next| next.parse::<u64>().unwrap_or(u64::MAX));
             let is_behind_all = ends.iter().all(|end| places.next().is_none_or(|next| next > *end));
             if sent + kept == 0 || is_behind_all {
@@ -172,13 +173,13 @@ impl AnyQueue for RemoteQueue {
     }
 
     fn purge(&self, topic: &str) -> Result<u64, Error> {
-        self.count("DELETE", &path(topic, "/messages"), "dropped")
+        Ok(self.venue.wait(self.venue.client.purge(topic))?.dropped.0)
     }
 }
 
 /// A member of a group of a venue, which it joins with its first fetch.
 struct Joined<'a> {
-    client: &'a Client,
+    venue: &'a Remote,
     topic: String,
     group: String,
     consumer: String,
@@ -186,24 +187,32 @@ struct Joined<'a> {
 }
 
 impl Joined<'_> {
-    fn path(&self, rest: &str) -> String {
-        path(&self.topic, &format!("/groups/{}/{rest}", escape(&self.group)))
-    }
-
     fn ask(&self, most: usize, wait: Duration) -> Result<Packed<Vec<u8>>, Error> {
-        let body = json!({
-            "consumer": self.consumer,
-            "max": most.min(MESSAGES_MAX),
-            "wait_ms": wait.as_millis() as u64,
-        });
-        let path = self.path("fetch");
-        let ask = Ask::post(&path).json(&body).accept(MESSAGES_MEDIA_TYPE);
-        packed(self.client.ask(&ask)?.accepted()?.body)
+        let request = FetchRequest {
+            consumer: self.consumer.as_str().into(),
+            max: Some(most.min(MESSAGES_MAX)),
+            wait_ms: wait.as_millis() as u64,
+        };
+        let body = serde_json::to_vec(&request).map_err(|error| strange(&error.to_string()))?;
+        let names = [&*self.topic, &*self.group];
+        let asked = self.venue.client.call_packed(
+            Route::QueueFetch,
+            &names,
+            NO_QUERY,
+            Some(("application/json", body.into())),
+            Some(MESSAGES_MEDIA_TYPE),
+        );
+        Ok(unpacked(self.venue.wait(asked)?)?.0)
     }
 
     /// Says what became of what was shown last, but for the first messages. Returns how many were
     /// no longer this consumer's.
-    fn settle(&mut self, request: &str, skipped: usize) -> Result<u64, Error> {
+    fn settle(
+        &mut self,
+        route: Route,
+        query: &impl Serialize,
+        skipped: usize,
+    ) -> Result<u64, Error> {
         let Some(shown) = self.shown.take().filter(|shown| shown.len() > skipped) else {
             return Ok(0);
         };
@@ -212,18 +221,19 @@ impl Joined<'_> {
         settled.for_each(|message| leases.push(message.id(), message.lease()));
         let mut body = Vec::new();
         leases.write(&mut body);
-        let path = self.path(&format!("{request}consumer={}", escape(&self.consumer)));
-        let ask = Ask::post(&path).body(LEASES_MEDIA_TYPE, &body);
-        let told = self.client.ask(&ask)?.accepted_json()?;
-        Ok(told["lost"].as_array().map_or(0, Vec::len) as u64)
+        let (names, body) = ([&*self.topic, &*self.group], Some((LEASES_MEDIA_TYPE, body.into())));
+        let asked = self.venue.client.call_packed(route, &names, query, body, None);
+        let told: SettledAnswer = self.venue.wait(asked)?.read()?;
+        Ok(told.lost.len() as u64)
     }
 
     /// As [`Joined::ask`], and creates the group if there is none.
     fn ask_group(&self, most: usize, wait: Duration) -> Result<Packed<Vec<u8>>, Error> {
         match self.ask(most, wait) {
             Err(Error::Refused { code, .. }) if code == "unknown_group" => {
-                let group = json!({"name": self.group});
-                self.client.call("POST", &path(&self.topic, "/groups"), Some(&group))?;
+                let group =
+                    GroupRequest { name: self.group.as_str().into(), ..GroupRequest::default() };
+                self.venue.wait(self.venue.client.create_group(&self.topic, &group))?;
                 self.ask(most, wait)
             }
             fetched => fetched,
@@ -249,35 +259,41 @@ impl Member for Joined<'_> {
     }
 
     fn done(&mut self) -> Result<u64, Error> {
-        self.settle("ack?", 0)
+        let query = PackedSettleQuery { consumer: Some(self.consumer.clone().into()) };
+        self.settle(Route::QueueAck, &query, 0)
     }
 
     fn return_unseen(&mut self, looked_at: usize) -> Result<u64, Error> {
-        self.settle("nack?unseen=true&", looked_at)
+        let query = PackedNackQuery {
+            consumer: Some(self.consumer.clone().into()),
+            unseen: Some(true),
+            ..PackedNackQuery::default()
+        };
+        self.settle(Route::QueueNack, &query, looked_at)
     }
 
     fn leave(self: Box<Self>) -> Result<(), Error> {
         // Each acknowledgement was answered when it was safe.
-        let path = self.path(&format!("consumers/{}", escape(&self.consumer)));
-        self.client.call("DELETE", &path, None).map(drop)
+        let Joined { venue, topic, group, consumer, .. } = *self;
+        venue.wait(venue.client.leave(&topic, &group, &consumer)).map(drop)
     }
 }
 
 /// A place in a topic of a venue.
 struct Place<'a> {
-    client: &'a Client,
-    path: String,
-    from: String,
+    venue: &'a Remote,
+    topic: String,
+    query: ReadQuery<'static>,
 }
 
 impl Pages for Place<'_> {
     fn next(&mut self, most: usize, show: Show<'_>) -> Result<Seen, Error> {
-        let path = format!("{}?{}&max={}", self.path, self.from, most.min(MESSAGES_MAX));
-        let told = self.client.ask(&Ask::get(&path).accept(MESSAGES_MEDIA_TYPE))?.accepted()?;
-        self.from = format!("from={}", told.next.ok_or_else(|| strange("nowhere to go on"))?);
-        let page = packed(told.body)?;
+        self.query.max = Some(most.min(MESSAGES_MAX));
+        let (page, answer) = packed(self.venue, Route::QueueRead, &[&self.topic], &self.query)?;
+        let next = answer.next.ok_or_else(|| strange("nowhere to go on"))?;
+        self.query = ReadQuery { from: Some(Str::from(next)), ..ReadQuery::default() };
         let is_enough = page.messages().any(|message| show(&Shown::of_packed(&message)).is_err());
-        let (messages, missed, conflated) = (page.len() as u64, page.missed(), told.conflated);
-        Ok(Seen { messages, missed, conflated, is_enough })
+        let (messages, missed) = (page.len() as u64, page.missed());
+        Ok(Seen { messages, missed, conflated: answer.conflated, is_enough })
     }
 }

@@ -77,15 +77,15 @@ impl<'a> Shown<'a> {
         let time = |time: Timestamp| Value::String(time.0.to_string());
         let mut object = serde_json::Map::new();
         object.insert("id".into(), self.id.to_string().into());
-        object.insert("published_at_ns".into(), time(self.published_at));
+        object.insert("published_at".into(), time(self.published_at));
         if self.attempt > 0 {
             object.insert("attempt".into(), self.attempt.into());
         }
         if let Some(at) = self.expires_at {
-            object.insert("expires_at_ns".into(), time(at));
+            object.insert("expires_at".into(), time(at));
         }
         if let Some(at) = self.deliver_at {
-            object.insert("deliver_at_ns".into(), time(at));
+            object.insert("deliver_at".into(), time(at));
         }
         if let Some((producer, number)) = self.producer {
             let named = json!({"id": producer.to_string(), "number": number.to_string()});

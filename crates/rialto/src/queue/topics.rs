@@ -5,12 +5,16 @@ use super::duration;
 use super::local::told;
 use crate::Error;
 use crate::terminal::say;
+use rialto_client::api::{
+    DeadLetterChoice, GroupDelivery, GroupOrder, GroupRequest, GroupSharing, GroupStart,
+    OvertakenChoice, Str, TopicKind, TopicRequest,
+};
 use rialto_gateway::{VENUE_TOPICS, is_of_venue};
 use rialto_queue::{
     Cipher, Compression, DeadLetter, Delivery, DeliveryOrder, Filter, GroupOptions, Kind, Level,
     Name, Sharing, SlowReaderPolicy, Start, TopicOptions, WhenFull,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 
 /// Creates a topic. A topic that exists with the same options is no error.
@@ -82,29 +86,26 @@ impl Create {
     }
 
     /// The same as a venue is asked.
-    pub(super) fn request(&self) -> Value {
-        let mut request = json!({
-            "name": self.topic,
-            "kind": kind_name(self.kind()),
-            "level": self.level.name(),
-            "priorities": self.priorities,
-            "overtaken": self.overtaken,
-            "compression": self.compression.to_string(),
-        });
-        for (field, value) in [
-            ("messages_max", self.messages_max),
-            ("bytes_max", self.bytes_max),
-            ("max_age_ms", self.max_age.map(millis)),
-            ("block_ms", self.block.map(millis)),
-        ] {
-            if let Some(value) = value {
-                request[field] = value.into();
-            }
+    pub(super) fn request(&self) -> TopicRequest<'_> {
+        TopicRequest {
+            name: self.topic.as_str().into(),
+            kind: Some(if self.work_queue { TopicKind::WorkQueue } else { TopicKind::Stream }),
+            level: Some(self.level.name().into()),
+            priorities: Some(self.priorities),
+            messages_max: self.messages_max,
+            bytes_max: self.bytes_max,
+            max_age_ms: self.max_age.map(millis),
+            block_ms: self.block.map(millis),
+            overtaken: Some(match self.overtaken {
+                SlowReaderPolicy::Oldest => OvertakenChoice::Oldest,
+                SlowReaderPolicy::Newest => OvertakenChoice::Newest,
+                SlowReaderPolicy::CutOff => OvertakenChoice::CutOff,
+                SlowReaderPolicy::Conflated { behind } => OvertakenChoice::Conflated { behind },
+            }),
+            compression: Some(self.compression.to_string().into()),
+            encryption: self.encryption.map(|cipher| cipher.name().into()),
+            ..TopicRequest::default()
         }
-        if let Some(cipher) = self.encryption {
-            request["encryption"] = cipher.name().into();
-        }
-        request
     }
 
     fn kind(&self) -> Kind {
@@ -194,20 +195,36 @@ impl CreateGroup {
     }
 
     /// The same as a venue is asked.
-    pub(super) fn request(&self) -> Result<Value, Error> {
+    pub(super) fn request(&self) -> Result<GroupRequest<'_>, Error> {
         let options = self.options()?;
-        Ok(json!({
-            "name": self.group,
-            "start": options.start,
-            "order": options.order,
-            "sharing": options.sharing,
-            "delivery": options.delivery,
-            "ack_wait_ms": millis(options.ack_wait),
-            "attempts_max": options.attempts_max,
-            "retry_delay_ms": millis(options.retry_delay),
-            "dead_letter": options.dead_letter,
-            "filter": self.filter,
-        }))
+        Ok(GroupRequest {
+            name: self.group.as_str().into(),
+            start: Some(match options.start {
+                Start::Oldest => GroupStart::Oldest,
+                Start::Next => GroupStart::Next,
+                Start::At(time) => GroupStart::At(time.0),
+                Start::Seq(seq) => GroupStart::Seq(seq),
+            }),
+            order: Some(if self.per_key { GroupOrder::PerKey } else { GroupOrder::None }),
+            sharing: Some(match self.single_active {
+                true => GroupSharing::SingleActive,
+                false => GroupSharing::Competing,
+            }),
+            delivery: Some(match self.at_most_once {
+                true => GroupDelivery::AtMostOnce,
+                false => GroupDelivery::AtLeastOnce,
+            }),
+            ack_wait_ms: Some(millis(options.ack_wait)),
+            attempts_max: Some(options.attempts_max),
+            retry_delay_ms: Some(millis(options.retry_delay)),
+            dead_letter: Some(match (&self.dead_letters, self.drop_dead) {
+                (Some(topic), _) => DeadLetterChoice::Topic(topic.clone()),
+                (None, true) => DeadLetterChoice::Drop,
+                (None, false) => DeadLetterChoice::Own,
+            }),
+            outstanding_max: None,
+            filter: self.filter.as_deref().map(Str::from),
+        })
     }
 
     pub(super) fn run(&self, queue: &dyn AnyQueue) -> Result<(), Error> {
@@ -274,13 +291,6 @@ pub(super) fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
-    }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Stream => "stream",
-        Kind::WorkQueue => "work_queue",
     }
 }
 

@@ -11,6 +11,8 @@
     reason = "a test may fail where it stands and says with what"
 )]
 
+#[path = "../asking/mod.rs"]
+mod asking;
 mod bodies;
 mod decisions;
 mod descriptors;

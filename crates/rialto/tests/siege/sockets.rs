@@ -1,10 +1,10 @@
 //! Connections: too many of them, from one address and from several.
 
+use crate::asking::{Client, Credentials};
 use crate::honest::unharmed;
 use crate::pace::{scaled, turn};
 use crate::venue::{Besieged, assert_live_at, wait_until};
 use crate::wire::{CLOSE, CONTINUATION, Socket, TEXT, attacker, connect_from};
-use rialto::client::{Client, Credentials};
 use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

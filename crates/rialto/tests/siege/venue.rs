@@ -1,7 +1,7 @@
 //! A venue in a process of its own, furnished for an attack, and what must be true of it afterwards.
 
+use crate::asking::{Client, Credentials, secret};
 use crate::running::{PATIENCE, Running, command, configure, text};
-use rialto::client::{Client, Credentials, secret};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
