@@ -4,6 +4,8 @@
 use serde_json::Value;
 use std::path::Path;
 
+const OUTDATED: &str = "is not what the types say: RIALTO_WRITE=1 cargo test -p rialto-api";
+
 /// Compares a committed description with the one that is made now; with RIALTO_WRITE set, writes it.
 fn is_committed(name: &str, made: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
@@ -13,10 +15,7 @@ fn is_committed(name: &str, made: &Value) {
     }
     let text = std::fs::read_to_string(&path).unwrap();
     let committed: Value = serde_json::from_str(&text).unwrap();
-    assert!(
-        committed == *made,
-        "docs/{name} is not what the types say: RIALTO_WRITE=1 cargo test -p rialto-api"
-    );
+    assert!(committed == *made, "docs/{name} {OUTDATED}");
 }
 
 #[test]
@@ -27,6 +26,29 @@ fn the_description_of_endpoints_is_committed() {
 #[test]
 fn the_description_of_streams_is_committed() {
     is_committed("asyncapi.json", &rialto_api::asyncapi());
+}
+
+#[test]
+fn the_page_of_endpoints_is_committed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/endpoints.md");
+    let made = rialto_api::reference();
+    if std::env::var_os("RIALTO_WRITE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == made, "docs/endpoints.md {OUTDATED}");
+}
+
+#[test]
+fn the_page_of_endpoints_has_every_endpoint_and_links_that_lead_somewhere() {
+    let page = rialto_api::reference();
+    for route in rialto_api::Route::ALL.iter().filter(|route| route.endpoint().is_some()) {
+        assert!(page.contains(&format!("| `{}` |", route.name())), "{}", route.name());
+    }
+    for link in page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let heading =
+            |line: &str| line.strip_prefix("### ").is_some_and(|it| it.to_lowercase() == link);
+        assert!(page.lines().any(heading), "{link} leads nowhere");
+    }
 }
 
 #[test]
