@@ -1,6 +1,6 @@
 //! Signatures of requests, and the headers that carry them.
 //!
-//! The gateway checks what a client signs, and both use the one description here. `docs/api.md` has
+//! The gateway checks what a client signs, and both use the one description here. `docs/signing.md` has
 //! it in words, with a worked example.
 
 use aws_lc_rs::{digest, hmac};
@@ -298,10 +298,10 @@ impl SignRequest<'_> {
 mod tests {
     use super::*;
 
-    /// The worked examples of docs/api.md, which were also checked with openssl.
+    /// The worked examples of docs/signing.md, which were also checked with openssl.
     #[test]
     fn the_documented_examples_are_right() {
-        let text = include_str!("../../../docs/api.md");
+        let text = include_str!("../../../docs/signing.md");
         let after = |label: &str| {
             let rest = text.split_once(label).expect(label).1;
             rest.split('`').nth(1).expect("a value in backticks")

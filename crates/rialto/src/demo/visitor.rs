@@ -109,7 +109,7 @@ fn renewed(file: KeyFile, path: &Path) -> Result<KeyFile, Error> {
     Ok(file)
 }
 
-/// A shell line that signs and sends an order: what docs/api.md describes, in one line.
+/// A shell line that signs and sends an order: what docs/signing.md describes, in one line.
 fn curl(file: &KeyFile, url: &str, body: &str) -> String {
     let KeyFile { key, secret, .. } = file;
     format!(
