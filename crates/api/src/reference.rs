@@ -1,8 +1,8 @@
 //! The reference of endpoints and types for people, as Markdown.
 
 use crate::{Access, Endpoint, Route, asyncapi, openapi};
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest list of names that is written where it is used.
 const NAMES_INLINE_MAX: usize = 10;
@@ -32,10 +32,9 @@ const STREAMS: &str = "
 /// All endpoints, their parameters and all types, as a page of Markdown.
 #[must_use]
 pub fn reference() -> String {
-    let document = openapi();
-    let mut types = definitions(&document);
-    types.extend(definitions(&asyncapi()));
-    let types = Types(types);
+    let (document, streams) = (openapi(), asyncapi());
+    let schemas = [&document, &streams].map(|it| it["components"]["schemas"].as_object());
+    let types = Types(schemas.into_iter().flatten().flatten().collect());
     let mut page = INTRODUCTION.to_owned();
     let mut parameters = BTreeSet::new();
     let mut chapter = "";
@@ -57,10 +56,6 @@ pub fn reference() -> String {
     let named = types.0.iter().filter(|(_, schema)| !is_inline(schema));
     page.extend(named.map(|(name, schema)| types.section(name, schema)));
     page
-}
-
-fn definitions(document: &Value) -> Map<String, Value> {
-    document["components"]["schemas"].as_object().cloned().unwrap_or_default()
 }
 
 /// Whether a type is a few names, which are written where it is used.
@@ -88,9 +83,9 @@ fn plain(value: &Value) -> String {
 }
 
 /// The types by name.
-struct Types(Map<String, Value>);
+struct Types<'a>(BTreeMap<&'a String, &'a Value>);
 
-impl Types {
+impl Types<'_> {
     fn endpoint_row(&self, endpoint: &Endpoint, operation: &Value) -> String {
         let who = match endpoint.access {
             Access::Public => "everybody".to_owned(),
@@ -105,7 +100,7 @@ impl Types {
         // All statuses of success of an endpoint have the same body.
         let statuses: Vec<String> = endpoint.answers.iter().map(|it| it.0.to_string()).collect();
         let first = statuses.first().and_then(|it| content(&operation["responses"][it]));
-        let answer = statuses.join(", ") + &first.map_or(String::new(), |kind| format!(": {kind}"));
+        let answer = statuses.join(", ") + &first.map_or(String::new(), |it| format!(": {it}"));
         let (method, path, what) = (endpoint.method, endpoint.path, endpoint.summary);
         format!("| `{method} {path}` | {who} | {what} | {parameters} | {body} | {answer} |\n")
     }
@@ -118,43 +113,36 @@ impl Types {
 
     fn section(&self, name: &str, schema: &Value) -> String {
         let mut lines = vec![format!("\n### {name}"), text(schema, "description")];
-        lines.extend(self.fields(schema).map(|(name, kind, field)| {
-            format!("- `{name}` ({kind}): {}", text(field, "description"))
-        }));
-        lines.extend(
-            items(&schema["oneOf"]).iter().map(|choice| {
-                format!("- {}: {}", self.choice(choice), text(choice, "description"))
-            }),
-        );
-        let forms: Vec<String> = items(&schema["anyOf"]).iter().map(|it| self.kind(it)).collect();
-        if !forms.is_empty() {
-            lines.push(format!("- the fields of {}", forms.join(" or of ")));
+        for (name, kind, field) in self.fields(schema) {
+            lines.push(format!("- `{name}` ({kind}): {}", text(field, "description")));
+        }
+        for (mark, key) in [("-", "oneOf"), ("1.", "prefixItems")] {
+            for form in items(&schema[key]) {
+                let meaning = text(form, "description");
+                lines.push(format!("{mark} {}: {meaning}", self.form(form)));
+            }
+        }
+        if schema["anyOf"].is_array() {
+            lines.push(format!("- and the fields of one of {}", self.kinds(&schema["anyOf"])));
         }
         lines.push(quoted(items(&schema["enum"]).iter()));
-        lines.extend(
-            items(&schema["prefixItems"])
-                .iter()
-                .map(|part| format!("1. {}: {}", self.kind(part), text(part, "description"))),
-        );
         lines.retain(|line| !line.is_empty());
         lines.join("\n") + "\n"
     }
 
     /// The fields of an object, with their types in words.
-    fn fields<'a>(
-        &'a self,
-        schema: &'a Value,
-    ) -> impl Iterator<Item = (&'a String, String, &'a Value)> {
-        let required = items(&schema["required"]);
+    fn fields<'a>(&self, schema: &'a Value) -> Vec<(&'a str, String, &'a Value)> {
         let all = schema["properties"].as_object().into_iter().flatten();
-        all.map(move |(name, field)| {
-            (name, self.field(field, required.iter().any(|it| it == name)), field)
-        })
+        let is_required = |name: &String| items(&schema["required"]).iter().any(|it| it == name);
+        all.map(|(name, it)| (name.as_str(), self.field(it, is_required(name)), it)).collect()
     }
 
-    /// One of the forms of a type: a name, or an object, whose tag comes first.
-    fn choice(&self, schema: &Value) -> String {
-        let mut parts = Vec::from([quoted(schema.get("const").into_iter())]);
+    /// One of the forms of a type; the tag of an object comes first.
+    fn form(&self, schema: &Value) -> String {
+        if !schema["properties"].is_object() {
+            return self.kind(schema);
+        }
+        let mut parts = vec![String::new()];
         for (name, kind, field) in self.fields(schema) {
             match field.get("const") {
                 Some(tag) => parts[0] = format!("`{name}` = `{}`", plain(tag)),
@@ -175,24 +163,27 @@ impl Types {
         }
     }
 
+    fn kinds(&self, schemas: &Value) -> String {
+        let kinds = items(schemas).iter().filter(|it| it["type"] != "null");
+        kinds.map(|it| self.kind(it)).collect::<Vec<_>>().join(", ")
+    }
+
     /// A type in words.
     fn kind(&self, schema: &Value) -> String {
         if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
-            let inline = self.0.get(name).filter(|target| is_inline(target));
+            let inline = self.0.get(&name.to_owned()).filter(|target| is_inline(target));
             let link = || format!("[{name}](#{})", name.to_lowercase());
             return inline.map_or_else(link, |target| self.kind(target));
         }
-        let all = |schemas: &Value| {
-            let kinds = items(schemas).iter().filter(|it| it["type"] != "null");
-            kinds.map(|it| self.kind(it)).collect::<Vec<_>>().join(", ")
-        };
         let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
         let pattern = text(schema, "pattern");
         let number = |key: &str| schema[key].as_u64();
         match kind.unwrap_or_default() {
             _ if schema["enum"].is_array() => quoted(items(&schema["enum"]).iter()),
             _ if schema["const"].is_string() => quoted([&schema["const"]].into_iter()),
-            _ if schema["prefixItems"].is_array() => format!("[{}]", all(&schema["prefixItems"])),
+            _ if schema["prefixItems"].is_array() => {
+                format!("[{}]", self.kinds(&schema["prefixItems"]))
+            }
             "string" if pattern.contains("\\.") => "decimal as text".to_owned(),
             "string" if pattern.contains("[0-9]{") => "whole number as text".to_owned(),
             "string" if schema["contentEncoding"].is_string() => "base64".to_owned(),
@@ -202,16 +193,17 @@ impl Types {
                 _ => "number".to_owned(),
             },
             "boolean" => "boolean".to_owned(),
-            "array" => match number("maxItems") {
-                Some(most) => format!("at most {most} of {}", self.kind(&schema["items"])),
-                None => format!("list of {}", self.kind(&schema["items"])),
-            },
+            "array" => {
+                let most =
+                    number("maxItems").map_or("list".to_owned(), |it| format!("at most {it}"));
+                format!("{most} of {}", self.kind(&schema["items"]))
+            }
             "object" if schema["properties"].is_object() => {
-                format!("object of {}", self.choice(schema))
+                format!("object of {}", self.form(schema))
             }
             "object" => format!("object of {}", self.kind(&schema["additionalProperties"])),
-            _ if schema["oneOf"].is_array() => all(&schema["oneOf"]),
-            _ if schema["anyOf"].is_array() => all(&schema["anyOf"]),
+            _ if schema["oneOf"].is_array() => self.kinds(&schema["oneOf"]),
+            _ if schema["anyOf"].is_array() => self.kinds(&schema["anyOf"]),
             _ => "any JSON".to_owned(),
         }
     }
