@@ -119,19 +119,24 @@ pub fn openapi() -> Value {
             "version": "1",
             "description": "Orders, market data, withdrawals, queues and the operation of a venue. \
                             Decimals and numbers of 64 bits are text; times are nanoseconds since \
-                            1970; docs/api.md says how requests are signed.",
+                            1970; docs/signing.md says how requests are signed.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "security": [{ "key": [], "timestamp": [], "nonce": [], "signature": [] }, { "admin": [] }],
+        "security": [{ "key": [], "timestamp": [], "signature": [] }, { "admin": [] }],
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
             "securitySchemes": {
                 "key": header("x-rialto-key", "The id of the key."),
                 "timestamp": header("x-rialto-timestamp", "Microseconds since 1970."),
-                "nonce": header("x-rialto-nonce", "A number that is not used again."),
-                "signature": header("x-rialto-signature", "HMAC-SHA-256 of the request."),
-                "admin": header("x-rialto-admin-key", "The operator's key."),
+                "signature": header(
+                    "x-rialto-signature",
+                    "HMAC-SHA-256 of the request; x-rialto-body-sha256 goes with a body, \
+                     x-rialto-nonce and x-rialto-durability where they are wanted.",
+                ),
+                "admin": {
+                    "type": "http", "scheme": "bearer", "description": "The operator's key.",
+                },
             },
         },
     })

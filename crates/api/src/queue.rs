@@ -574,7 +574,7 @@ pub struct NackRequest<'a> {
     /// Whether they were not worked on at all: the attempt does not count.
     #[serde(default)]
     pub unseen: bool,
-    /// Why, for whoever reads the dead letter.
+    /// Why, for the reader of the dead letter.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Str<'a>>,
 }
@@ -604,7 +604,7 @@ pub struct PackedNackQuery<'a> {
     /// Whether they were not worked on at all: the attempt does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<bool>,
-    /// Why, for whoever reads the dead letter.
+    /// Why, for the reader of the dead letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Str<'a>>,
 }

@@ -1,6 +1,6 @@
 //! The reference of endpoints and types for people, as Markdown.
 
-use crate::{Access, Endpoint, Route, asyncapi, openapi};
+use crate::{Endpoint, Permission, Route, asyncapi, openapi};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,9 +88,9 @@ struct Types<'a>(BTreeMap<&'a String, &'a Value>);
 impl Types<'_> {
     fn endpoint_row(&self, endpoint: &Endpoint, operation: &Value) -> String {
         let who = match endpoint.access {
-            Access::Public => "everybody".to_owned(),
-            Access::Scope(scope) => format!("scope `{}`", scope.name()),
-            Access::Queue(right) => format!("right `{right}`"),
+            Permission::Public => "everybody".to_owned(),
+            Permission::Scope(scope) => format!("scope `{}`", scope.name()),
+            Permission::Queue(right) => format!("right `{right}`"),
         };
         let parameters = items(&operation["parameters"]).iter().filter(|it| it["in"] == "query");
         let parameters = quoted(parameters.map(|it| &it["name"]));

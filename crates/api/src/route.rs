@@ -154,6 +154,7 @@ const READ: Permission = Permission::Scope(rialto_model::Scope::Read);
 const TRADE: Permission = Permission::Scope(rialto_model::Scope::Trade);
 const TRANSFER: Permission = Permission::Scope(rialto_model::Scope::Transfer);
 const ADMIN: Permission = Permission::Scope(rialto_model::Scope::Admin);
+const ANY: Permission = Permission::Queue("any");
 const PRODUCE: Permission = Permission::Queue("produce");
 const CONSUME: Permission = Permission::Queue("consume");
 const MANAGE: Permission = Permission::Queue("admin");
@@ -192,11 +193,11 @@ routes! {
             (Nothing) -> [200 WithdrawalAnswer, 202 WithdrawalAnswer];
     }
     "Queues" {
-        QueueTopics "GET" "/v1/queues" CONSUME, "Lists the topics that the key may see.",
+        QueueTopics "GET" "/v1/queues" ANY, "Lists the topics that the key may see.",
             (Nothing) -> [200 TopicsAnswer];
         QueueCreate "POST" "/v1/queues" MANAGE, "Creates a topic.",
             (Nothing, TopicRequest) -> [201 TopicInfo];
-        QueueTopic "GET" "/v1/queues/{topic}" CONSUME, "Shows a topic and its groups.",
+        QueueTopic "GET" "/v1/queues/{topic}" ANY, "Shows a topic and its groups.",
             (Nothing) -> [200 TopicInfo];
         QueueDelete "DELETE" "/v1/queues/{topic}" MANAGE, "Deletes a topic.",
             (Nothing) -> [200 Nothing];

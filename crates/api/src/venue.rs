@@ -256,9 +256,9 @@ pub struct BalanceInfo {
     pub currency: CurrencyCode,
     /// What can be used.
     pub available: Decimal,
-    /// What is reserved for open orders.
+    /// What is reserved for open orders and held for withdrawals.
     pub reserved: Decimal,
-    /// What is held for withdrawals.
+    /// The part of `reserved` that is held for withdrawals.
     pub withdrawing: Decimal,
     /// The command that changed it last.
     pub updated_seq: Seq,

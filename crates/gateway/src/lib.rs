@@ -4,7 +4,7 @@
 //! asks and how often ([`KeyStore`], [`GatewayConfig`]), turns JSON with decimal texts into typed
 //! commands, sends them over the desk's bus ([`rialto_desk::DeskBus`]), and encodes the answers. It knows no matching rules.
 //!
-//! `docs/api.md` describes every endpoint. Requests are signed; see [`SignRequest`].
+//! `docs/endpoints.md` describes every endpoint. Requests are signed; see [`SignRequest`].
 
 mod auth;
 mod body;

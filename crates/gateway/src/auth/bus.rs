@@ -94,7 +94,7 @@ impl Validate for CreateKey {
             return Err(AtField("queues").invalid(message));
         }
         if expires_us.is_some_and(|end| end <= now_us()) {
-            return Err(AtField("expires_us").invalid("The expiry must be in the future."));
+            return Err(AtField("expires_at").invalid("The expiry must be in the future."));
         }
         if accounts.len() > ACCOUNTS_MAX {
             let message = format!("A key acts for at most {ACCOUNTS_MAX} accounts.");

@@ -209,7 +209,7 @@ fn operator_routes() -> Router<Arc<Gate>> {
 
 async fn no_route(gate: &Gate, request: Request) -> Handled {
     refuse_stray(gate, &request)?;
-    let message = "There is no such path; docs/api.md names them all.";
+    let message = "There is no such path; docs/endpoints.md names them all.";
     Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_route", message))
 }
 
