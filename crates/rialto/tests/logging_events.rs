@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod asking;
 mod running;
 
-use rialto::client::{Client, Credentials};
+use crate::asking::{Client, Credentials};
 use running::{Running, command, configure};
 use serde_json::{Value, json};
 use std::fs::File;
