@@ -26,11 +26,12 @@ mod queues;
 mod recorded;
 mod refusal;
 mod refusals;
+mod request_log;
 mod routes;
 mod server;
 mod socket;
 mod stream;
-mod told;
+
 mod traffic;
 
 pub use auth::{

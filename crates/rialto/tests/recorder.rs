@@ -216,7 +216,14 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
     terminal.wait_for(&["▸", "authenticate"]);
     terminal.press("9");
     terminal.wait_for(&["▸", "POST /v1/orders ends: ok"]);
-    for step in ["answer", "place_order ends: ok", "answered"] {
+    // The order traded at once: what it came to was looked up.
+    for step in [
+        "identify_order ends: ok",
+        "identify_order begins",
+        "answer",
+        "place_order ends: ok",
+        "answered",
+    ] {
         terminal.press("p");
         terminal.wait_for(&["▸", step]);
     }
@@ -234,7 +241,7 @@ fn a_person_at_a_terminal_steps_through_a_record_forward_and_back() {
 
     // One that is too low for all of it, left by Control-C.
     let mut terminal = Terminal::run(24, &look);
-    terminal.press("9ppp");
+    terminal.press("9ppppp");
     terminal.wait_for(&["▸", "answered"]);
     terminal.wait_for(&["more lines: they need a taller terminal, or --plain"]);
     terminal.wait_for(&["q: leave"]);

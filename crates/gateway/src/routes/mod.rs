@@ -21,7 +21,7 @@ use crate::call::Arrival;
 use crate::connections::Pool;
 use crate::gate::Gate;
 use crate::json;
-use crate::told::Told;
+use crate::request_log::RequestLog;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -38,11 +38,11 @@ pub(crate) use queues::{bus as queue_bus, names as queue_names};
 pub(crate) type Handled = Result<Response, ApiError>;
 
 /// A handler on its route: it is under way until it is done, or turned away; what it comes to is
-/// counted and, if it is an error, told in one form.
+/// counted and logged, and an error has one form.
 macro_rules! answer {
     ($gate:ident, $request:ident, $route:ident, $handler:path) => {{
         let notes = $gate.recorded.begin(Route::$route, &mut $request);
-        let told = Told::begin(Route::$route, &$request);
+        let log = RequestLog::begin(Route::$route, &$request);
         let handled = match $gate.intake.begin(Route::$route) {
             Ok(_under_way) => $handler($gate, $request).await,
             Err(stopped) => Err(stopped),
@@ -51,7 +51,7 @@ macro_rules! answer {
             notes.end(&handled);
         }
         let status = handled.as_ref().map_or_else(|error| error.status, Response::status);
-        told.end($gate, status, handled.as_ref().err());
+        log.end($gate, status, handled.as_ref().err());
         let response = handled.unwrap_or_else(IntoResponse::into_response);
         $gate.traffic.count(Route::$route, response.status());
         response

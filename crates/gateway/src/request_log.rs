@@ -9,18 +9,18 @@ use rialto_api::Route;
 use std::time::Instant;
 
 /// A request that is under way.
-pub(crate) struct Told {
+pub(crate) struct RequestLog {
     route: Route,
     began: Instant,
     /// Of a request that changes what others have: its path, which holds no secret.
     path: Option<String>,
 }
 
-impl Told {
-    pub(crate) fn begin(route: Route, request: &Request) -> Told {
+impl RequestLog {
+    pub(crate) fn begin(route: Route, request: &Request) -> RequestLog {
         let changes = changes_venue(route) || changes_queues(route);
         let path = changes.then(|| request.uri().path().to_owned());
-        Told { route, began: Instant::now(), path }
+        RequestLog { route, began: Instant::now(), path }
     }
 
     /// It has been answered.
