@@ -67,7 +67,10 @@ fn every_component_is_shown_with_its_state_and_since_when() {
         let component = component(&health, name);
         assert_eq!(component["state"], "up", "{health}");
         let since: u64 = component["since"].as_str().unwrap().parse().unwrap();
-        assert!(rialto_gateway::now_us().abs_diff(since / 1_000) < LONG.as_micros() as u64, "{health}");
+        assert!(
+            rialto_gateway::now_us().abs_diff(since / 1_000) < LONG.as_micros() as u64,
+            "{health}"
+        );
     }
     until(&venue, "/v1/live", |status, body| status == 200 && body["alive"] == true);
     let closing = venue.close(LONG).unwrap();

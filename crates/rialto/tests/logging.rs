@@ -158,7 +158,7 @@ fn a_flood_of_refusals_is_cut_and_counted() {
         refused[0].contains("route=\"GET /v1/orders\" code=credentials_missing status=401"),
         "{log}"
     );
-    let left_out = format!("suppressed={} of_target=rialto_gateway::told", LINES_MAX * 4);
+    let left_out = format!("suppressed={} of_target=rialto_gateway::request_log", LINES_MAX * 4);
     assert!(refused.len() > LINES_MAX || log.contains(&left_out), "{log}");
 }
 
@@ -180,5 +180,5 @@ fn lines_wait_while_the_demo_draws_on_the_same_terminal() {
     assert!(status.success() && is_back);
     let (drawn, after) = terminal.written();
     assert!(!drawn.contains("a request was refused"), "{drawn}");
-    assert!(after.contains("DEBUG rialto_gateway::told: a request was refused"), "{after}");
+    assert!(after.contains("DEBUG rialto_gateway::request_log: a request was refused"), "{after}");
 }

@@ -162,7 +162,8 @@ fn every_event_is_told(format: &str) {
     let takes = first.line("INFO", "rialto::venue", "the venue takes requests");
     assert_eq!(takes.field("address").unwrap(), url.trim_start_matches("http://"));
 
-    let changed = first.line("INFO", "rialto_gateway::told", "an operator has changed the venue");
+    let changed =
+        first.line("INFO", "rialto_gateway::request_log", "an operator has changed the venue");
     assert_eq!(changed.field("caller").as_deref(), Some("admin"));
     assert_eq!(changed.field("path").as_deref(), Some("/v1/admin/members"));
     assert_eq!(changed.field("trace_id").as_deref(), Some(TRACE));
@@ -171,11 +172,11 @@ fn every_event_is_told(format: &str) {
     let own = rotated.field("trace_id").unwrap();
     assert!(own.len() == 32 && own != TRACE && own != "0".repeat(32), "{own}");
 
-    let was_slow = first.line("INFO", "rialto_gateway::told", "a request was slow");
+    let was_slow = first.line("INFO", "rialto_gateway::request_log", "a request was slow");
     assert_eq!(was_slow.field("trace_id").as_deref(), Some(TRACE));
     assert_eq!(was_slow.field("request_id"), Some(request_id(&slow)));
     assert!(was_slow.field("took_ms").unwrap().parse::<u64>().unwrap() >= 20);
-    let not_served = first.line("INFO", "rialto_gateway::told", "a request was not served");
+    let not_served = first.line("INFO", "rialto_gateway::request_log", "a request was not served");
     assert_eq!(not_served.field("trace_id").as_deref(), Some(TRACE));
     assert_eq!(not_served.field("request_id"), Some(request_id(&failed)));
     assert_eq!(not_served.field("code").as_deref(), Some("snapshot_failed"));
