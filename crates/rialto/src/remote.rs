@@ -32,7 +32,7 @@ impl Remote {
     }
 
     /// Prints answers as they came, if that is wanted.
-    pub(crate) fn as_json(self, as_json: bool) -> Remote {
+    pub(crate) fn in_json(self, as_json: bool) -> Remote {
         Remote { as_json, ..self }
     }
 

@@ -35,7 +35,7 @@ impl Connection {
 
     fn remote(&self, in_file: Option<&str>, credentials: Credentials) -> Result<Remote, Error> {
         let url = self.url.as_deref().or(in_file).unwrap_or(URL_DEFAULT);
-        Ok(Remote::new(url, credentials)?.as_json(self.json))
+        Ok(Remote::new(url, credentials)?.in_json(self.json))
     }
 }
 
