@@ -108,7 +108,7 @@ fn at<'a>(root: &'a Value, path: &str) -> &'a Value {
     schema
 }
 
-/// The schemas that one of is to be met: what references lead to, and all choices.
+/// The alternatives of a schema, with references resolved.
 fn variants<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null);

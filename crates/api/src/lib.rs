@@ -31,6 +31,7 @@ mod route;
 pub mod sign;
 mod stream;
 mod text;
+mod transaction;
 mod venue;
 mod withdrawal;
 
@@ -47,5 +48,6 @@ pub use reference::reference;
 pub use route::*;
 pub use stream::*;
 pub use text::*;
+pub use transaction::*;
 pub use venue::*;
 pub use withdrawal::*;

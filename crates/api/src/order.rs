@@ -384,7 +384,7 @@ pub struct OrdersQuery<'a> {
     /// Of this instrument only.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
-    /// Those that are open, or those that ended.
+    /// Open orders, or ended ones.
     #[serde(default)]
     pub status: Listed,
     /// Behind the one that the page before called `next`.

@@ -616,64 +616,10 @@ pub struct SettledAnswer {
     pub lost: Vec<String>,
 }
 
-/// Messages to publish and messages to acknowledge, together or not at all.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TransactionRequest<'a> {
-    /// Who numbers its transactions.
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    pub producer: Option<Str<'a>>,
-    /// The number of this one, as text. Sent again, it is not committed again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub number: Option<Whole>,
-    /// What to publish.
-    #[serde(default, borrow)]
-    pub publish: Rows<TransactionPublish<'a>, MESSAGES_MAX>,
-    /// What to acknowledge.
-    #[serde(default, borrow)]
-    pub ack: Rows<TransactionAck<'a>, MESSAGES_MAX>,
-}
-
-/// What a transaction publishes on one topic.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TransactionPublish<'a> {
-    /// The topic.
-    #[serde(borrow)]
-    pub topic: Str<'a>,
-    /// The messages.
-    pub messages: PublishRequest,
-}
-
-/// What a transaction acknowledges of one consumer of a group.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TransactionAck<'a> {
-    /// The topic.
-    #[serde(borrow)]
-    pub topic: Str<'a>,
-    /// The group.
-    #[serde(borrow)]
-    pub group: Str<'a>,
-    /// The consumer.
-    #[serde(borrow)]
-    pub consumer: Str<'a>,
-    /// The messages.
-    #[serde(borrow)]
-    pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
-}
-
-/// A transaction is committed.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct TransactionAnswer {
-    /// Whether it had been committed before, under the same number.
-    pub duplicate: bool,
-}
-
 /// The names of topics.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TopicsAnswer {
-    /// Those that the key may see.
+    /// The topics that the key may see.
     pub topics: Vec<String>,
 }
 

@@ -15,8 +15,9 @@ use crate::queue::{
     DeadLettersAnswer, DeadLettersQuery, FetchRequest, FetchedAnswer, GroupRequest, MessagesAnswer,
     NackRequest, PublishQuery, PublishRequest, PublishedAnswer, PurgeAnswer, ReadQuery,
     RedriveAnswer, RedriveQuery, SettleRequest, SettledAnswer, TopicInfo, TopicRequest,
-    TopicsAnswer, TransactionAnswer, TransactionRequest,
+    TopicsAnswer,
 };
+use crate::transaction::{TransactionAnswer, TransactionRequest};
 use crate::venue::{
     AccountRequest, BackupAnswer, BackupRequest, BalancesAnswer, ClockAnswer, CreatedAnswer,
     CurrencyRequest, InstrumentChangedAnswer, InstrumentRequest, MemberRequest, RulesRequest,

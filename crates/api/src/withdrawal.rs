@@ -108,7 +108,7 @@ pub struct WithdrawalsQuery<'a> {
     /// Of which account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Those that are open, or those that ended.
+    /// Open withdrawals, or ended ones.
     #[serde(default)]
     pub status: Listed,
     /// Behind the one that the page before called `next`.

@@ -1,4 +1,4 @@
-//! The committed descriptions are those that are made of the types.
+//! The committed descriptions equal those generated from the types.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use serde_json::Value;

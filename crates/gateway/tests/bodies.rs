@@ -205,6 +205,10 @@ fn reading_stops_at_the_first_row_or_header_too_many() {
     let path = "/v1/queues/transactions";
     let many = format!("{{\"publish\":[{{\"topic\":\"t\",\"messages\":{rows}");
     assert_eq!(refused(path, &many).0, "publish[0].messages");
+    // Two topics of 600 messages each: what comes after the second is not read.
+    let rows =
+        format!("{{\"topic\":\"t\",\"messages\":[{}{{\"payload\":\"\"}}]}},", row.repeat(599));
+    assert_eq!(refused(path, &format!("{{\"publish\":[{rows}{rows}!")).0, "publish");
     let many = format!("{{\"publish\":[{}!", "{\"topic\":\"t\",\"messages\":[]},".repeat(1_001));
     assert_eq!(refused(path, &many).0, "publish");
     let stranger = house.key(1, &["read"]);
