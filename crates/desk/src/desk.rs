@@ -2,24 +2,13 @@
 
 use crate::slots::{Slots, Ticket};
 use rialto_engine::{
-    Engine, Level, OutcomeUnknown, Replies, Reply, Storage, Submission, SubmitError, Submitter,
+    Answer, Engine, Level, NoAnswer, Replies, Storage, Submission, SubmitError, Submitter,
 };
-use rialto_model::{Command, Outcome, Seq, Timestamp};
+use rialto_model::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-
-/// What the engine answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The command's place in the journal.
-    pub seq: Seq,
-    /// The time it was stamped with.
-    pub time: Timestamp,
-    /// What it came to.
-    pub outcome: Outcome,
-}
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,12 +22,9 @@ pub enum DeskError {
     /// What is left of the disk is kept for cancels, withdrawals and operators. Nothing was done.
     #[error("too little of the disk is left to enter orders")]
     StorageLow,
-    /// A change of the rules needs a snapshot before it, which could not be made. Nothing was done.
-    #[error("no snapshot could be made, which must be there before the rules change")]
-    NoSnapshot,
-    /// The engine ended before the command was confirmed: it may have taken effect or not.
+    /// The engine took the command and has no answer to it.
     #[error(transparent)]
-    OutcomeUnknown(#[from] OutcomeUnknown),
+    NoAnswer(#[from] NoAnswer),
 }
 
 impl From<SubmitError> for DeskError {
@@ -109,7 +95,7 @@ impl Desk {
         level: Option<Level>,
     ) -> Result<impl Future<Output = Result<Answer, DeskError>> + use<>, DeskError> {
         let ticket = self.enter(self.connection(), command, level)?;
-        Ok(async { answer(ticket.await) })
+        Ok(async { Ok(ticket.await.answer?) })
     }
 
     /// Submits commands in this order and waits for all answers. Each is on its own: one that is
@@ -124,7 +110,7 @@ impl Desk {
         let mut answers = Vec::with_capacity(entered.len());
         for ticket in entered {
             answers.push(match ticket {
-                Ok(ticket) => answer(ticket.await),
+                Ok(ticket) => ticket.await.answer.map_err(DeskError::from),
                 Err(error) => Err(error),
             });
         }
@@ -173,17 +159,6 @@ impl Drop for Desk {
         for pump in &self.pumps {
             pump.abort();
         }
-    }
-}
-
-fn answer(reply: Reply) -> Result<Answer, DeskError> {
-    let Reply { seq, time, result, .. } = reply;
-    match result {
-        Ok(outcome) => Ok(Answer { seq, time, outcome }),
-        // The sequencer took it, and gave it no place in the journal: that befalls only a change of
-        // the rules for lack of a snapshot.
-        Err(_) if seq == Seq::ZERO && time != Timestamp::ZERO => Err(DeskError::NoSnapshot),
-        Err(unknown) => Err(unknown.into()),
     }
 }
 

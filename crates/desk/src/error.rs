@@ -2,6 +2,7 @@
 
 use crate::{DeskError, Scope};
 use rialto_bus::{Error, ErrorKind};
+use rialto_engine::NoAnswer;
 use rialto_model::{RejectReason, Seq};
 use std::borrow::Cow;
 
@@ -71,8 +72,12 @@ impl From<DeskError> for Error {
             DeskError::Busy => (ErrorKind::Busy, "busy"),
             DeskError::Stopped => (ErrorKind::Unavailable, "stopped"),
             DeskError::StorageLow => (ErrorKind::Unavailable, "storage_low"),
-            DeskError::NoSnapshot => (ErrorKind::Unavailable, "snapshot_failed"),
-            DeskError::OutcomeUnknown(_) => (ErrorKind::Internal, "outcome_unknown"),
+            DeskError::NoAnswer(NoAnswer::NoSnapshot) => {
+                (ErrorKind::Unavailable, "snapshot_failed")
+            }
+            DeskError::NoAnswer(NoAnswer::OutcomeUnknown) => {
+                (ErrorKind::Internal, "outcome_unknown")
+            }
         };
         Error::new(kind, code, error.to_string()).with_source(error)
     }

@@ -53,7 +53,7 @@ mod validation;
 
 pub use authorisation::{Authorisation, Needs};
 pub use bus::{DeskBus, DeskConfig, VenueParts};
-pub use desk::{Answer, Desk, DeskError};
+pub use desk::{Desk, DeskError};
 pub use durations::{Durations, RequestDuration};
 pub use error::{AtField, Forbidden, Refused};
 pub use grant::{Grant, Scope, Scopes};
@@ -77,7 +77,7 @@ pub use request::{
     ToEngine,
 };
 pub use rialto_engine::{
-    Health, Level, Marks, OutcomeUnknown, ReadEventsError, Stats, Storage, StorageLevel,
-    Submission, UnknownLevel,
+    Answer, Execution, Health, Level, Marks, NoAnswer, ReadEventsError, Stats, Storage,
+    StorageLevel, Submission, UnknownLevel,
 };
 pub use subscribe::{Past, Resume, Stopped, Subscribe, Subscribed};

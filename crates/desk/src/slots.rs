@@ -124,6 +124,7 @@ impl Drop for Ticket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rialto_engine::{Answer, Execution};
     use rialto_model::{Outcome, Seq, Timestamp};
     use std::task::Wake;
 
@@ -137,8 +138,9 @@ mod tests {
     }
 
     fn reply(slot: u32) -> Reply {
-        let (seq, time) = (Seq(7), Timestamp(8));
-        Reply { token: u64::from(slot), seq, time, result: Ok(Outcome::Done) }
+        let (seq, time, execution) = (Seq(7), Timestamp(8), Execution::default());
+        let answer = Answer { seq, time, outcome: Outcome::Done, execution };
+        Reply { token: u64::from(slot), answer: Ok(answer) }
     }
 
     fn ticket(slots: &Arc<Slots>) -> Ticket {

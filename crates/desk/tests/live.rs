@@ -68,11 +68,11 @@ fn send(producer: &mut Producer, commands: impl Iterator<Item = Command>) -> Seq
     let mut last = Seq::ZERO;
     for command in commands {
         while let Err(SubmitError::Busy) = producer.submit(0, &command, None) {
-            last = producer.reply_timeout(LONG).unwrap().seq;
+            last = producer.reply_timeout(LONG).unwrap().answer.unwrap().seq;
         }
     }
     while producer.outstanding() > 0 {
-        last = producer.reply_timeout(LONG).unwrap().seq;
+        last = producer.reply_timeout(LONG).unwrap().answer.unwrap().seq;
     }
     last
 }

@@ -1,10 +1,12 @@
 //! What travels from thread to thread: a run of commands and their events.
 
 use crate::Level;
-use crate::ingress::ProducerSet;
+use crate::ingress::{Execution, ProducerSet};
 use rialto_core::{EVENTS_BYTES_MAX, EventSink};
 use rialto_log::Group;
-use rialto_model::{COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Seq, Timestamp};
+use rialto_model::{
+    COMMAND_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, OrderId, Seq, Timestamp,
+};
 use std::time::Duration;
 
 /// The longest record of an event log: the core bounds the events of a command.
@@ -86,25 +88,44 @@ impl Batch {
     }
 }
 
-/// Encodes events straight into the group.
-pub(crate) struct Encoding<'a>(EventEncoder<'a>);
+/// Encodes the events of a command straight into the group, and adds up what its order traded.
+pub(crate) struct Encoding<'a> {
+    encoder: EventEncoder<'a>,
+    /// The order that the command entered.
+    entered: OrderId,
+    execution: Execution,
+}
 
 impl<'a> Encoding<'a> {
     #[inline]
     pub(crate) fn new(time: Timestamp, record: &'a mut [u8]) -> Self {
-        Self(EventEncoder::new(time, record))
+        let encoder = EventEncoder::new(time, record);
+        Self { encoder, entered: OrderId::default(), execution: Execution::default() }
     }
 
+    /// The length of the record, and what the order of the command traded in it.
     #[inline]
-    pub(crate) fn finish(self) -> usize {
-        self.0.finish()
+    pub(crate) fn finish(self) -> (usize, Execution) {
+        (self.encoder.finish(), self.execution)
     }
 }
 
 impl EventSink for Encoding<'_> {
     #[inline]
     fn event(&mut self, event: &Event) {
-        self.0.push(event).expect("the core bounds the events of a command");
+        match event {
+            Event::Accepted(accepted) => self.entered = accepted.order,
+            Event::Trade(trade) => {
+                let product = i128::from(trade.price.0) * i128::from(trade.quantity.0);
+                self.execution.product += product;
+                self.execution.fee.0 += trade.taker_fee.0;
+            }
+            Event::Done(done) if done.order == self.entered => {
+                self.execution.done = Some(done.reason);
+            }
+            _ => {}
+        }
+        self.encoder.push(event).expect("the core bounds the events of a command");
     }
 }
 

@@ -1,10 +1,11 @@
 //! Journal first: writes a command into the open batch, then has the core decide it.
 
 use crate::batch::{Batch, EVENT_RECORD_BYTES_MAX, Encoding};
+use crate::ingress::Answer;
 use crate::sabotage::Sabotage;
 use crate::state::EngineState;
 use rialto_core::Core;
-use rialto_model::{COMMAND_BYTES_MAX, Command, Outcome, Seq, Timestamp, encode_command};
+use rialto_model::{COMMAND_BYTES_MAX, Command, Seq, Timestamp, encode_command};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -126,7 +127,7 @@ impl BatchBuilder {
     /// Journals a command at `time`, which is not before the last one, and applies it. There must be
     /// room for it.
     #[inline]
-    pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> (Seq, Outcome) {
+    pub(crate) fn sequence(&mut self, time: Timestamp, command: &Command) -> Answer {
         debug_assert!(time >= self.time, "stamped time went back");
         let batch = self.open.as_mut().expect("the caller made room");
         let seq = self.seq.next();
@@ -139,13 +140,13 @@ impl BatchBuilder {
         let record = batch.events.reserve(EVENT_RECORD_BYTES_MAX).expect("the caller made room");
         let mut events = Encoding::new(time, record);
         let outcome = self.core.apply(seq, time, command, &mut events);
-        let len = events.finish();
+        let (len, execution) = events.finish();
         batch.events.commit(len);
         // A segment says by which rules its commands were decided, so that a group holds no others.
         batch.is_closed = batch.rules_version != self.core.rules_version();
         self.seq = seq;
         self.time = time;
-        (seq, outcome)
+        Answer { seq, time, outcome, execution }
     }
 
     /// Sequences the ticks that must come before a command at `now`. False: there was no room.

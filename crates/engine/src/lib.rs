@@ -17,7 +17,7 @@
 //! let second = Duration::from_secs(1);
 //! let mut send = |command: Command| -> Result<Outcome, Box<dyn std::error::Error>> {
 //!     producer.submit(0, &command, None)?;
-//!     Ok(producer.reply_timeout(60 * second).ok_or("no reply")?.result?)
+//!     Ok(producer.reply_timeout(60 * second).ok_or("no reply")?.outcome()?)
 //! };
 //!
 //! let two = Scale::new(2).ok_or("2 is a scale")?;
@@ -113,7 +113,8 @@ pub use engine::Engine;
 pub use events::{EventBatch, EventReader, EventRecord, ReadEventsError};
 pub use health::{Fault, Health, Stall};
 pub use ingress::{
-    OutcomeUnknown, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError, Submitter,
+    Answer, Execution, NoAnswer, PRODUCERS_MAX, Producer, Replies, Reply, Submission, SubmitError,
+    Submitter,
 };
 pub use lineage::{Ancestor, LineageError};
 pub use marks::Marks;

@@ -3,7 +3,7 @@
 use crate::Level;
 use crate::batch::gate;
 use crate::batch_builder::BatchBuilder;
-use crate::ingress::{PendingReply, ProducerRings, ProducerSet, Submission};
+use crate::ingress::{NoAnswer, PendingReply, ProducerRings, ProducerSet, Reply, Submission};
 use crate::marks::Phase;
 use crate::sabotage::Sabotage;
 use crate::signal::Progress;
@@ -256,13 +256,7 @@ impl Sequencer {
                 break;
             }
             let gate = gate(self.level, submission.level);
-            let mut answer = PendingReply {
-                token: submission.token,
-                seq: Seq::ZERO,
-                time: now,
-                outcome: None,
-                gate,
-            };
+            let token = submission.token;
             if let Command::SetRulesVersion { version } = submission.command
                 && (builder.core().rules_version()..=*RULES_VERSIONS.end()).contains(&version)
                 && !self.state.switch.is(Sabotage::ChangeRulesWithoutSnapshot)
@@ -271,10 +265,10 @@ impl Sequencer {
                 match self.barrier.take() {
                     Some(barrier) if barrier.through == through => {
                         if !self.state.snapshots.is_durable(through) {
-                            // Without the snapshot the change would be irrevocable; it is not
-                            // journaled, and the answer carries no sequence.
-                            // No mark will pass it and wake the caller.
-                            let _ = producer.answers.push(answer);
+                            // Without the snapshot the change would be irrevocable, so that it is
+                            // not journaled. No mark will pass it and wake the caller.
+                            let reply = Reply { token, answer: Err(NoAnswer::NoSnapshot) };
+                            let _ = producer.answers.push(PendingReply { reply, gate });
                             producer.shared.wake();
                             taking.count += 1;
                             continue;
@@ -289,13 +283,13 @@ impl Sequencer {
                     }
                 }
             }
-            let (seq, outcome) = builder.sequence(now, &submission.command);
-            (answer.seq, answer.outcome) = (seq, Some(outcome));
+            let mut answer = builder.sequence(now, &submission.command);
             if self.state.switch.is(Sabotage::AnswerSomethingElse) {
-                answer.outcome = Some(Outcome::Done);
+                answer.outcome = Outcome::Done;
             }
             // The ring has room for every command that a producer may have in flight.
-            let _ = producer.answers.push(answer);
+            let reply = Reply { token, answer: Ok(answer) };
+            let _ = producer.answers.push(PendingReply { reply, gate });
             taking.count += 1;
             if gate > Level::Memory
                 && let Some(batch) = builder.open_batch()

@@ -4,7 +4,7 @@
 
 mod stage;
 
-use rialto_engine::{Level, OutcomeUnknown, Sabotage, Step};
+use rialto_engine::{Level, NoAnswer, Sabotage, Step};
 use rialto_model::{AccountId, Command, EngineId, OrderId, OrderRef};
 use stage::{Bench, finish, setting, settle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ fn a_rules_version_refused_for_lack_of_a_snapshot_wakes_its_caller() {
         stepped.step(Step::Sequencer);
         assert!(woken.load(Ordering::Relaxed) > before, "{level}: the caller sleeps on");
         let reply = producer.try_reply().expect("the answer that it was woken for");
-        assert_eq!((reply.token, reply.result), (1, Err(OutcomeUnknown)));
+        assert_eq!((reply.token, reply.outcome()), (1, Err(NoAnswer::NoSnapshot)));
         finish(&engine, &mut stepped);
     }
 }

@@ -22,7 +22,7 @@ fn commands_do_not_wait_for_orders_that_expire() {
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
     settle(&mut producer, &mut stepped, &setting());
-    let last = settle(&mut producer, &mut stepped, &many()).last().unwrap().seq;
+    let last = settle(&mut producer, &mut stepped, &many()).last().unwrap().answer.unwrap().seq;
     bench.clock.set(Timestamp(9_000));
     let commands = flow(20);
     for command in &commands {

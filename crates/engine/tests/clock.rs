@@ -21,7 +21,7 @@ fn bench(seed: u64) -> Bench {
 }
 
 fn stamp(producer: &mut Producer, stepped: &mut Stepped) -> Timestamp {
-    settle(producer, stepped, &[Command::Tick])[0].time
+    settle(producer, stepped, &[Command::Tick])[0].answer.unwrap().time
 }
 
 fn ahead_s(engine: &Engine) -> Option<i64> {
@@ -70,10 +70,14 @@ fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
         bench.clock.advance(Duration::from_secs(1));
         let order = until(Timestamp(TODAY + 3 * SECOND), limit(1, Side::Buy, 100, 1));
         let placed = settle(&mut producer, &mut stepped, &[order])[0];
-        assert_eq!(placed.time, Timestamp(TODAY + SECOND), "as if nothing had happened");
+        assert_eq!(
+            placed.answer.unwrap().time,
+            Timestamp(TODAY + SECOND),
+            "as if nothing had happened"
+        );
         bench.clock.advance(Duration::from_secs(2));
         stepped.run_until_idle();
-        assert_eq!(engine.released(), placed.seq.next(), "what is due is done");
+        assert_eq!(engine.released(), placed.answer.unwrap().seq.next(), "what is due is done");
         assert_eq!((ahead_s(&engine), engine.clock().steps), (Some(step / SECOND as i64), 1));
         assert_eq!(lines.with(word).len(), 1, "{:?}", lines.with(""));
     }

@@ -16,7 +16,7 @@ fn closed_venue(seed: u64) -> (Bench, Seq) {
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
     settle(&mut producer, &mut stepped, &setting());
-    let last = settle(&mut producer, &mut stepped, &flow(300)).last().unwrap().seq;
+    let last = settle(&mut producer, &mut stepped, &flow(300)).last().unwrap().answer.unwrap().seq;
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();
     assert_eq!(ticket.wait(stage::LONG), Ok(last));

@@ -5,9 +5,7 @@
 mod stage;
 
 use rialto_disk::{Disk, SimDisk};
-use rialto_engine::{
-    Engine, EngineConfig, Fault, Health, Level, OutcomeUnknown, Step, SubmitError,
-};
+use rialto_engine::{Engine, EngineConfig, Fault, Health, Level, NoAnswer, Step, SubmitError};
 use rialto_model::{Command, Seq};
 use stage::{Bench, LONG, Lines, setting, settle};
 use std::path::Path;
@@ -45,7 +43,8 @@ fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
         let (engine, mut stepped, _) = bench.start();
         let engine = Arc::new(engine);
         let mut producer = engine.producer();
-        let last = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+        let last =
+            settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
         producer.submit(1, &Command::Tick, None).unwrap();
         stepped.step(Step::Sequencer);
         if step == Step::Events {
@@ -69,7 +68,7 @@ fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
         assert!(matches!(engine.health(), Health::Running), "{}", engine.health());
         assert_eq!(engine.released(), last.next());
         assert_eq!(producer.try_reply().map(|reply| reply.token), Some(1));
-        assert!(settle(&mut producer, &mut stepped, &[Command::Tick])[0].result.is_ok());
+        assert!(settle(&mut producer, &mut stepped, &[Command::Tick])[0].outcome().is_ok());
     }
     assert_eq!(lines.with("taken again").len(), 2, "{:?}", lines.with(""));
 }
@@ -125,7 +124,8 @@ fn a_disk_that_hangs_for_too_long_is_given_up() {
         let (engine, mut stepped, _) = bench.start();
         let engine = Arc::new(engine);
         let mut producer = engine.producer();
-        let last = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+        let last =
+            settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
         producer.submit(1, &Command::Tick, None).unwrap();
         stepped.step(Step::Sequencer);
         if step == Step::Events {
@@ -144,9 +144,9 @@ fn a_disk_that_hangs_for_too_long_is_given_up() {
         assert_eq!(engine.released(), released, "what returns too late releases nothing");
         let reply = producer.try_reply().expect("nobody is left waiting");
         let is_known = released > last;
-        assert_eq!(reply.result.is_ok(), is_known, "{step:?}");
+        assert_eq!(reply.outcome().is_ok(), is_known, "{step:?}");
         if !is_known {
-            assert_eq!(reply.result, Err(OutcomeUnknown));
+            assert_eq!(reply.outcome(), Err(NoAnswer::OutcomeUnknown));
         }
     }
 }
@@ -174,7 +174,7 @@ fn threads_that_hang_keep_nobody_waiting() {
     }
     assert!(is_stalled);
     let reply = producer.reply_timeout(LONG).expect("the caller is answered while the disk hangs");
-    assert_eq!((reply.token, reply.result), (1, Err(OutcomeUnknown)));
+    assert_eq!((reply.token, reply.outcome()), (1, Err(NoAnswer::OutcomeUnknown)));
     let report = engine.shutdown(Duration::from_millis(50));
     assert!(!report.finished, "the thread still waits for the disk");
     drop(engine);

@@ -7,7 +7,7 @@ mod stage;
 use rialto_core::RULES_VERSIONS;
 use rialto_disk::Disk;
 use rialto_engine::{
-    At, Engine, KeyRing, Level, OutcomeUnknown, SnapshotFailed, Step, Stepped, replay_to, verify,
+    At, Engine, KeyRing, Level, NoAnswer, SnapshotFailed, Step, Stepped, replay_to, verify,
 };
 use rialto_model::{Command, Outcome, Seq, Timestamp};
 use stage::{Bench, LONG, config, finish, flow, send, setting, settle, start};
@@ -19,11 +19,12 @@ fn venue_with_snapshot(bench: &Bench) -> (Engine, Stepped, Seq, Seq) {
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
     settle(&mut producer, &mut stepped, &setting());
-    let middle = settle(&mut producer, &mut stepped, &flow(200)).last().unwrap().seq;
+    let middle =
+        settle(&mut producer, &mut stepped, &flow(200)).last().unwrap().answer.unwrap().seq;
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();
     assert_eq!(ticket.wait(LONG), Ok(middle));
-    let last = settle(&mut producer, &mut stepped, &flow(100)).last().unwrap().seq;
+    let last = settle(&mut producer, &mut stepped, &flow(100)).last().unwrap().answer.unwrap().seq;
     (engine, stepped, middle, last)
 }
 
@@ -118,7 +119,7 @@ fn a_backup_taken_while_running_opens_as_a_venue() {
     let (engine, _) = start(&bench.config, &disk);
     let mut producer = engine.producer();
     send(&mut producer, &setting());
-    let last = send(&mut producer, &flow(300)).last().unwrap().seq;
+    let last = send(&mut producer, &flow(300)).last().unwrap().answer.unwrap().seq;
     let copy = Path::new("/copy");
     assert_eq!(engine.backup(copy).unwrap(), last);
     send(&mut producer, &flow(10));
@@ -131,7 +132,7 @@ fn a_backup_taken_while_running_opens_as_a_venue() {
     assert_eq!(report.state_hash, original.state_hash());
     let (engine, report) = start(&config(copy, Level::Synced), &disk);
     assert_eq!((report.last, report.replayed), (last, 0));
-    assert_eq!(send(&mut engine.producer(), &flow(1))[0].seq, last.next());
+    assert_eq!(send(&mut engine.producer(), &flow(1))[0].answer.unwrap().seq, last.next());
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn a_moment_is_found_by_time() {
     let bench = Bench::new(7, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    let first = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+    let first = settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
     bench.clock.set(Timestamp(2_000));
     settle(&mut producer, &mut stepped, &flow(5));
     finish(&engine, &mut stepped);
@@ -158,7 +159,7 @@ fn an_unknown_version_of_the_rules_is_refused_without_a_snapshot() {
     let (engine, mut stepped, _) = bench.start();
     let change = Command::SetRulesVersion { version: 99 };
     let reply = settle(&mut engine.producer(), &mut stepped, &[change])[0];
-    assert!(matches!(reply.result, Ok(Outcome::Rejected { .. })));
+    assert!(matches!(reply.outcome(), Ok(Outcome::Rejected { .. })));
     assert_eq!(engine.stats().snapshots, 0);
 }
 
@@ -169,13 +170,17 @@ fn the_rules_are_set_behind_a_snapshot_of_everything_before() {
         bench.config.rules_version = 1;
         let (engine, mut stepped, _) = bench.start();
         let mut producer = engine.producer();
-        let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+        let before =
+            settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
         let set = Command::SetRulesVersion { version: 2 };
         let replies = settle(&mut producer, &mut stepped, &[set, flow(1)[0]]);
-        assert_eq!(replies[0].result, Ok(Outcome::Done));
-        assert_eq!((replies[0].seq, replies[1].seq), (before.next(), before.next().next()));
+        assert_eq!(replies[0].outcome(), Ok(Outcome::Done));
+        assert_eq!(
+            (replies[0].answer.unwrap().seq, replies[1].answer.unwrap().seq),
+            (before.next(), before.next().next())
+        );
         assert_eq!(engine.stats().snapshots, 1);
-        assert_eq!(engine.request_snapshot().through(), replies[1].seq);
+        assert_eq!(engine.request_snapshot().through(), replies[1].answer.unwrap().seq);
         let snapshot = format!("snapshots/{:020}.snapshot", before.0);
         let there = bench.disk.list(&bench.config.data_dir.join("snapshots")).unwrap();
         assert!(there.iter().any(|name| snapshot.ends_with(name.as_str())), "{there:?}");
@@ -195,7 +200,7 @@ fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
         let (engine, mut stepped, _) = bench.start();
         let replies = settle(&mut engine.producer(), &mut stepped, commands);
         finish(&engine, &mut stepped);
-        replies.last().unwrap().seq
+        replies.last().unwrap().answer.unwrap().seq
     };
     let first = run(&bench, &setting());
     // What a new data directory begins with is nothing to one that is there.
@@ -215,14 +220,16 @@ fn the_rules_are_not_set_without_a_snapshot_and_can_be_when_the_disk_is_well_aga
     let bench = Bench::new(10, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    let before = settle(&mut producer, &mut stepped, &setting()).last().unwrap().seq;
+    let before =
+        settle(&mut producer, &mut stepped, &setting()).last().unwrap().answer.unwrap().seq;
     bench.disk.fail_write(1);
     let set = Command::SetRulesVersion { version: *RULES_VERSIONS.end() };
     let reply = settle(&mut producer, &mut stepped, &[set])[0];
-    assert_eq!((reply.result, reply.seq), (Err(OutcomeUnknown), Seq::ZERO));
+    assert_eq!(reply.answer, Err(NoAnswer::NoSnapshot));
     assert_eq!((engine.stats().snapshots_failed, engine.marks().applied), (1, before));
     let reply = settle(&mut producer, &mut stepped, &[set])[0];
-    assert_eq!((reply.result, reply.seq), (Ok(Outcome::Done), before.next()));
+    let answer = reply.answer.unwrap();
+    assert_eq!((answer.outcome, answer.seq), (Outcome::Done, before.next()));
     assert_eq!(engine.stats().snapshots, 1);
 }
 
@@ -230,7 +237,12 @@ fn the_rules_are_not_set_without_a_snapshot_and_can_be_when_the_disk_is_well_aga
 fn a_snapshot_that_failed_is_attempted_again_though_nothing_has_happened_since() {
     let bench = Bench::new(11, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
-    let last = settle(&mut engine.producer(), &mut stepped, &setting()).last().unwrap().seq;
+    let last = settle(&mut engine.producer(), &mut stepped, &setting())
+        .last()
+        .unwrap()
+        .answer
+        .unwrap()
+        .seq;
     bench.disk.fail_write(1);
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();

@@ -4,7 +4,7 @@
 
 mod stage;
 
-use rialto_engine::{Health, Level, OutcomeUnknown, Progress, Step, SubmitError};
+use rialto_engine::{Health, Level, NoAnswer, Progress, Step, SubmitError};
 use rialto_model::{Command, Outcome, Seq, Side, Timestamp};
 use stage::{Bench, finish, flow, limit, setting, settle, until};
 use std::path::Path;
@@ -136,7 +136,7 @@ fn a_failed_write_leaves_outcomes_unknown_and_ends_the_engine() {
         let (engine, mut stepped, _) = bench.start();
         let mut producer = engine.producer();
         let answered = settle(&mut producer, &mut stepped, &setting());
-        assert!(answered.iter().all(|reply| reply.result.is_ok()));
+        assert!(answered.iter().all(|reply| reply.outcome().is_ok()));
         producer.submit(1, &limit(1, Side::Buy, 10, 1), None).unwrap();
         stepped.step(Step::Sequencer);
         producer.submit(2, &limit(1, Side::Buy, 11, 1), None).unwrap();
@@ -145,7 +145,7 @@ fn a_failed_write_leaves_outcomes_unknown_and_ends_the_engine() {
         let released = engine.released();
         for token in [1, 2] {
             let reply = producer.try_reply().expect("nobody is left waiting");
-            assert_eq!((reply.token, reply.result), (token, Err(OutcomeUnknown)));
+            assert_eq!((reply.token, reply.outcome()), (token, Err(NoAnswer::OutcomeUnknown)));
         }
         assert_eq!(producer.submit(3, &Command::Tick, None), Err(SubmitError::Stopped));
         assert_eq!(engine.released(), released, "nothing more is released");
@@ -162,7 +162,7 @@ fn what_was_submitted_before_the_end_is_finished_and_after_it_refused() {
     let mut producer = engine.producer();
     producer.submit(1, &Command::Tick, None).unwrap();
     finish(&engine, &mut stepped);
-    assert!(producer.try_reply().unwrap().result.is_ok());
+    assert!(producer.try_reply().unwrap().outcome().is_ok());
     assert_eq!(producer.submit(2, &Command::Tick, None), Err(SubmitError::Stopped));
 }
 
@@ -176,7 +176,7 @@ fn a_flooding_producer_does_not_keep_others_waiting() {
     }
     other.submit(0, &Command::Tick, None).unwrap();
     stepped.step(Step::Sequencer);
-    let seq = other.try_reply().expect("its turn comes in the first step").seq;
+    let seq = other.try_reply().expect("its turn comes in the first step").answer.unwrap().seq;
     assert!(seq < Seq(256), "{seq}");
 }
 
@@ -190,12 +190,16 @@ fn time_is_clamped_and_an_order_whose_time_is_over_does_not_trade() {
     let placed = settle(&mut producer, &mut stepped, &[expiring])[0];
     bench.clock.set(Timestamp(9_000));
     let taker = settle(&mut producer, &mut stepped, &[limit(2, Side::Buy, 100, 1)])[0];
-    assert_eq!(taker.seq, placed.seq.next(), "no tick must come before it");
-    let Ok(Outcome::Order { filled, .. }) = taker.result else { panic!("{taker:?}") };
+    assert_eq!(
+        taker.answer.unwrap().seq,
+        placed.answer.unwrap().seq.next(),
+        "no tick must come before it"
+    );
+    let Ok(Outcome::Order { filled, .. }) = taker.outcome() else { panic!("{taker:?}") };
     assert_eq!(filled.0, 0, "the expired order does not trade");
     bench.clock.set(Timestamp(3_000));
     let later = settle(&mut producer, &mut stepped, &[Command::Tick])[0];
-    assert_eq!(later.time, Timestamp(9_000), "stamped time does not go back");
+    assert_eq!(later.answer.unwrap().time, Timestamp(9_000), "stamped time does not go back");
 }
 
 #[test]
@@ -205,7 +209,7 @@ fn an_idle_venue_ticks_when_something_is_due() {
     let mut producer = engine.producer();
     settle(&mut producer, &mut stepped, &setting());
     let expiring = until(Timestamp(5_000), limit(1, Side::Sell, 100, 1));
-    let last = settle(&mut producer, &mut stepped, &[expiring])[0].seq;
+    let last = settle(&mut producer, &mut stepped, &[expiring])[0].answer.unwrap().seq;
     bench.clock.set(Timestamp(4_000));
     let Progress::Idle(Some(nap)) = stepped.step(Step::Sequencer) else { panic!("it waits") };
     assert_eq!(nap.as_nanos(), 1_000);
@@ -233,7 +237,7 @@ fn buffered_commands_are_synced_within_the_interval() {
     let bench = Bench::new(11, Level::Buffered);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    let last = settle(&mut producer, &mut stepped, &flow(20)).last().unwrap().seq;
+    let last = settle(&mut producer, &mut stepped, &flow(20)).last().unwrap().answer.unwrap().seq;
     assert_eq!(engine.marks().written, last);
     assert!(engine.marks().synced < last);
     bench.clock.advance(bench.config.flush_every);

@@ -18,7 +18,7 @@ fn a_slow_reader_goes_on_from_the_event_log_and_catches_up() {
     let mut reader = engine.events(Seq(1));
     let mut last = Seq::ZERO;
     for chunk in flow(100).chunks(5) {
-        last = settle(&mut producer, &mut stepped, chunk).last().unwrap().seq;
+        last = settle(&mut producer, &mut stepped, chunk).last().unwrap().answer.unwrap().seq;
     }
     let mut seqs = Vec::new();
     while let Some(batch) = reader.try_next().unwrap() {

@@ -29,18 +29,21 @@ fn a_shutdown_loses_nothing_and_ids_go_on() {
         let mut producer = engine.producer();
         send(&mut producer, &setting());
         let last = *send(&mut producer, &flow(500)).last().unwrap();
-        let told = events(&engine, Seq(1), last.seq);
+        let told = events(&engine, Seq(1), last.answer.unwrap().seq);
         let shutdown = engine.shutdown(LONG);
         assert!(shutdown.finished, "{shutdown}");
-        assert_eq!(shutdown.snapshot, Some(Ok(last.seq)));
+        assert_eq!(shutdown.snapshot, Some(Ok(last.answer.unwrap().seq)));
 
         let (engine, report) = start(&config, &disk);
-        assert_eq!((report.last, report.snapshot), (last.seq, Some(last.seq)));
-        assert_eq!(events(&engine, Seq(1), last.seq), told);
+        assert_eq!(
+            (report.last, report.snapshot),
+            (last.answer.unwrap().seq, Some(last.answer.unwrap().seq))
+        );
+        assert_eq!(events(&engine, Seq(1), last.answer.unwrap().seq), told);
         let next = send(&mut engine.producer(), &[limit(1, Side::Buy, 1, 1)])[0];
-        assert_eq!(next.seq, last.seq.next());
-        let before = order_of(last.result.unwrap());
-        assert_eq!(order_of(next.result.unwrap()).counter(), before.counter() + 1);
+        assert_eq!(next.answer.unwrap().seq, last.answer.unwrap().seq.next());
+        let before = order_of(last.outcome().unwrap());
+        assert_eq!(order_of(next.outcome().unwrap()).counter(), before.counter() + 1);
     }
 }
 
@@ -51,7 +54,7 @@ fn an_engine_that_was_dropped_replays_to_the_same_state() {
     let (engine, _) = start(&config, &disk);
     let mut producer = engine.producer();
     send(&mut producer, &setting());
-    let last = send(&mut producer, &flow(300)).last().unwrap().seq;
+    let last = send(&mut producer, &flow(300)).last().unwrap().answer.unwrap().seq;
     drop((producer, engine));
     assert!(!disk.list(&config.data_dir.join("snapshots")).unwrap().is_empty());
     let before = replay_to(&disk, &config.data_dir, &KeyRing::empty(), At::Seq(last)).unwrap();

@@ -26,8 +26,8 @@ fn venue(seed: u64) -> (Bench, Engine, rialto_engine::Stepped, Seq) {
     let changed = commands.len() - 1;
     commands.extend(flow(20));
     let replies = settle(&mut producer, &mut stepped, &commands);
-    assert!(replies.iter().all(|reply| reply.result.is_ok()));
-    let seq = replies[changed].seq;
+    assert!(replies.iter().all(|reply| reply.outcome().is_ok()));
+    let seq = replies[changed].answer.unwrap().seq;
     drop(producer);
     (bench, engine, stepped, seq)
 }
@@ -84,7 +84,7 @@ fn a_segment_begun_by_a_restart_names_the_rules_in_force() {
     bench.disk.kill();
     bench.config.rules_version = *RULES_VERSIONS.end();
     let (engine, mut stepped, _) = bench.start();
-    let seq = settle(&mut engine.producer(), &mut stepped, &flow(1))[0].seq;
+    let seq = settle(&mut engine.producer(), &mut stepped, &flow(1))[0].answer.unwrap().seq;
     for log in [engine.journal(), engine.event_log()] {
         assert_eq!(log.rules_version_of(seq.0), Some(*RULES_VERSIONS.start()));
     }

@@ -38,7 +38,8 @@ fn live(bench: &Bench, commands: u64) -> (Seq, StateHash) {
     if report.last == Seq::ZERO {
         settle(&mut producer, &mut stepped, &setting());
     }
-    let last = settle(&mut producer, &mut stepped, &flow(commands)).last().unwrap().seq;
+    let last =
+        settle(&mut producer, &mut stepped, &flow(commands)).last().unwrap().answer.unwrap().seq;
     let ticket = engine.request_snapshot();
     stepped.run_until_idle();
     assert_eq!(ticket.wait(LONG), Ok(last));
@@ -141,7 +142,7 @@ fn a_backup_is_sealed_as_the_venue_is() {
     let (engine, _) = start(&bench.config, &disk);
     let mut producer = engine.producer();
     send(&mut producer, &setting());
-    let last = send(&mut producer, &flow(300)).last().unwrap().seq;
+    let last = send(&mut producer, &flow(300)).last().unwrap().answer.unwrap().seq;
     let copy = Path::new("/copy");
     assert_eq!(engine.backup(copy).unwrap(), last);
     drop((producer, engine));

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rialto_api::{ErrorAnswer, ErrorDetail};
 use rialto_bus::ErrorKind;
-use rialto_desk::{AtField, DeskError, Forbidden, Refused, Unanswered};
+use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, Unanswered};
 use rialto_model::{RejectReason, Seq};
 use rialto_payments::Unfit;
 use std::borrow::Cow;
@@ -215,8 +215,8 @@ impl From<rialto_bus::Error> for ApiError {
                 DeskError::Busy => ApiError::busy(),
                 DeskError::Stopped => ApiError::stopped(),
                 DeskError::StorageLow => ApiError::storage_low(),
-                DeskError::OutcomeUnknown(_) => ApiError::outcome_unknown(),
-                DeskError::NoSnapshot => ApiError::no_snapshot(),
+                DeskError::NoAnswer(NoAnswer::OutcomeUnknown) => ApiError::outcome_unknown(),
+                DeskError::NoAnswer(NoAnswer::NoSnapshot) => ApiError::no_snapshot(),
             };
         }
         let status = status_of_kind(error.kind());

@@ -27,7 +27,7 @@ fn a_venue_that_rested_for_a_month_starts_when_it_is_told_to() {
     let (engine, _) = Engine::start_with(config, Arc::new(RealDisk::new()), sources).unwrap();
     let mut producer = engine.producer();
     producer.submit(1, &Command::Tick, None).unwrap();
-    assert!(producer.reply_timeout(LONG).unwrap().result.is_ok());
+    assert!(producer.reply_timeout(LONG).unwrap().outcome().is_ok());
     assert!(engine.shutdown(LONG).finished);
 
     running::configure(dir.path(), "");

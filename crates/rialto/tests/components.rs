@@ -53,7 +53,7 @@ fn submit(venue: &Venue, commands: impl IntoIterator<Item = Command>) -> Seq {
     let mut last = Seq::ZERO;
     for command in commands {
         producer.submit(0, &command, None).unwrap();
-        last = producer.reply_timeout(LONG).unwrap().seq;
+        last = producer.reply_timeout(LONG).unwrap().answer.unwrap().seq;
     }
     last
 }

@@ -222,7 +222,7 @@ fn survives(venue: &Venue, bytes: u64) -> bool {
     while venue.engine().stats().journal_bytes < before + bytes {
         // Each command is awaited, so that it is a group of its own.
         let answered = producer.submit(0, &Command::Tick, None).is_ok()
-            && producer.reply_timeout(LONG).is_some_and(|reply| reply.result.is_ok());
+            && producer.reply_timeout(LONG).is_some_and(|reply| reply.outcome().is_ok());
         if !answered {
             return false;
         }

@@ -14,7 +14,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// The engine gave no answer in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer in {} s", ANSWER_TIMEOUT.as_secs())]
-pub(super) struct NoAnswer;
+pub(super) struct TimedOut;
 
 /// An order that the workload knows to be good was refused.
 #[derive(Debug, thiserror::Error)]
@@ -57,28 +57,27 @@ pub(crate) fn feed(
         if reply.is_none() && is_full {
             reply = producer.reply_timeout(ANSWER_TIMEOUT);
             if reply.is_none() {
-                return Err(broken(case, "get an answer")(NoAnswer));
+                return Err(broken(case, "get an answer")(TimedOut));
             }
         }
         while let Some(taken) = reply {
-            check(case, &taken)?;
+            last = check(case, &taken)?;
             answered += 1;
-            last = taken.seq;
             reply = producer.try_reply();
         }
     }
     Ok(Fed { answered: answered as u64, elapsed_ns: clock.now_ns().max(1), last })
 }
 
-/// An error if a command did not take effect.
-pub(super) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<(), BenchError> {
-    let outcome = reply.result.map_err(broken(case, "learn the outcome of a command"))?;
-    if let rialto_model::Outcome::Rejected { reason } = outcome {
+/// The sequence of a command; an error if it did not take effect.
+pub(super) fn check(case: &str, reply: &rialto_engine::Reply) -> Result<Seq, BenchError> {
+    let answer = reply.answer.map_err(broken(case, "learn the outcome of a command"))?;
+    if let rialto_model::Outcome::Rejected { reason } = answer.outcome {
         return Err(BenchError::Refused {
             case: case.to_string(),
             position: reply.token as usize,
             source: Box::new(Rejected(reason)),
         });
     }
-    Ok(())
+    Ok(answer.seq)
 }

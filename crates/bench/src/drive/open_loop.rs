@@ -86,18 +86,17 @@ fn take(
     while answered < count {
         let Some(taken) = replies.try_reply() else {
             if clock.now_ns() - heard_ns > PATIENCE.as_nanos() as u64 {
-                return Err(broken(case, "get an answer")(super::feed::NoAnswer));
+                return Err(broken(case, "get an answer")(super::feed::TimedOut));
             }
             std::thread::park_timeout(PATIENCE);
             continue;
         };
-        check(case, &taken)?;
+        last = check(case, &taken)?;
         heard_ns = clock.now_ns();
         if taken.token >= warm_up {
             latencies.record(heard_ns - schedule.scheduled_ns(taken.token));
         }
         answered += 1;
-        last = taken.seq;
     }
     Ok((latencies, last))
 }

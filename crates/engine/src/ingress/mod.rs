@@ -5,7 +5,7 @@ mod replies;
 mod submitter;
 
 pub(crate) use producers::{PendingReply, ProducerRings, ProducerSet, ProducerTable};
-pub use replies::{OutcomeUnknown, Replies, Reply};
+pub use replies::{Answer, Execution, NoAnswer, Replies, Reply};
 pub use submitter::{Submission, SubmitError, Submitter};
 
 use crate::Level;

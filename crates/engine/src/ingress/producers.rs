@@ -1,22 +1,17 @@
 //! What a producer and the threads of the engine share.
 
-use super::{PRODUCERS_MAX, Producer, Replies, Submission, Submitter};
+use super::{PRODUCERS_MAX, Producer, Replies, Reply, Submission, Submitter};
 use crate::Level;
 use crate::signal::Signal;
 use crate::state::EngineState;
-use rialto_model::{Outcome, Seq, Timestamp};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// An answer on its way to the producer. It lies in the ring from the moment the command was
-/// applied; the reading half hands it out only when the mark of `gate` has passed `seq`.
+/// A reply on its way to the producer. It lies in the ring from the moment the command was applied;
+/// the reading half hands it out only when the mark of `gate` has passed the answer's sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingReply {
-    pub(crate) token: u64,
-    pub(crate) seq: Seq,
-    pub(crate) time: Timestamp,
-    /// `None`: the engine stopped before the command was sequenced.
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) reply: Reply,
     pub(crate) gate: Level,
 }
 

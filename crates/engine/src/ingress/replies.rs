@@ -4,28 +4,65 @@ use super::producers::{PendingReply, ProducerShared};
 use crate::Level;
 use crate::marks::Phase;
 use crate::state::EngineState;
-use rialto_model::{Outcome, Seq, Timestamp};
+use rialto_model::{Amount, DoneReason, Outcome, Seq, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The engine stopped before it could promise anything about a command: it may have taken effect
-/// or not. What the journal holds after the restart decides.
+/// Why a submitted command has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the engine stopped before the command was confirmed: its outcome is unknown")]
-pub struct OutcomeUnknown;
+pub enum NoAnswer {
+    /// The engine stopped before it could promise anything about the command: it may have taken
+    /// effect or not. What the journal holds after the restart decides.
+    #[error("the engine stopped before the command was confirmed: its outcome is unknown")]
+    OutcomeUnknown,
+    /// A change of the rules needs a durable snapshot before it. None could be made, and the
+    /// command was not journaled.
+    #[error("no snapshot could be made, which must be there before the rules change")]
+    NoSnapshot,
+}
 
-/// The answer to a submitted command.
+/// The answer to a command: its place in the journal and what it came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// As submitted.
-    pub token: u64,
-    /// The command's place in the journal; zero if it never got one.
+pub struct Answer {
+    /// The command's place in the journal.
     pub seq: Seq,
     /// The time that the command was stamped with.
     pub time: Timestamp,
     /// What it came to.
-    pub result: Result<Outcome, OutcomeUnknown>,
+    pub outcome: Outcome,
+    /// What its order traded.
+    pub execution: Execution,
+}
+
+/// What the incoming order of a command traded in that command, and why it ended there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// The sum of price times quantity, in price units times quantity units.
+    pub product: i128,
+    /// The fees that it paid, in the quote currency's smallest unit.
+    pub fee: Amount,
+    /// Why the command's new order ended in the same command without being filled.
+    pub done: Option<DoneReason>,
+}
+
+/// A submitted command is answered, or will have no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// As submitted.
+    pub token: u64,
+    /// What the engine says of the command.
+    pub answer: Result<Answer, NoAnswer>,
+}
+
+impl Reply {
+    /// What the command came to.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn outcome(&self) -> Result<Outcome, NoAnswer> {
+        self.answer.map(|answer| answer.outcome)
+    }
 }
 
 /// The reading half of a [`Producer`](crate::Producer).
@@ -50,17 +87,21 @@ impl Replies {
     /// The next reply, if there is one.
     #[inline]
     pub fn try_reply(&mut self) -> Option<Reply> {
-        let Ok(&answer) = self.ring.peek() else { return self.leftover() };
-        if answer.seq > self.passed[answer.gate as usize] {
+        let Ok(&pending) = self.ring.peek() else { return self.leftover() };
+        let PendingReply { reply, gate } = pending;
+        // A command that was not journaled waits for no mark.
+        let seq = reply.answer.map_or(Seq::ZERO, |answer| answer.seq);
+        if seq > self.passed[gate as usize] {
             let marks = &self.state.progression;
             // The phase is read first: a mark that was reached before the end is then seen.
             let over = marks.phase() >= Phase::Stopped;
-            self.passed[answer.gate as usize] = marks.of(answer.gate);
-            if answer.seq > self.passed[answer.gate as usize] {
-                return if over { self.hand_out(answer, None) } else { None };
+            self.passed[gate as usize] = marks.of(gate);
+            if seq > self.passed[gate as usize] {
+                let unknown = Reply { answer: Err(NoAnswer::OutcomeUnknown), ..reply };
+                return if over { self.hand_out(unknown) } else { None };
             }
         }
-        self.hand_out(answer, answer.outcome)
+        self.hand_out(reply)
     }
 
     /// The next reply, waiting up to `timeout` for it.
@@ -93,11 +134,10 @@ impl Replies {
         self.shared.wake();
     }
 
-    fn hand_out(&mut self, answer: PendingReply, outcome: Option<Outcome>) -> Option<Reply> {
+    fn hand_out(&mut self, reply: Reply) -> Option<Reply> {
         let _ = self.ring.pop();
         self.count();
-        let PendingReply { token, seq, time, .. } = answer;
-        Some(Reply { token, seq, time, result: outcome.ok_or(OutcomeUnknown) })
+        Some(reply)
     }
 
     /// What was submitted too late to be sequenced: known once the sequencer has ended.
@@ -115,12 +155,7 @@ impl Replies {
         }
         let submission = submissions.pop().ok()?;
         self.count();
-        Some(Reply {
-            token: submission.token,
-            seq: Seq::ZERO,
-            time: Timestamp::ZERO,
-            result: Err(OutcomeUnknown),
-        })
+        Some(Reply { token: submission.token, answer: Err(NoAnswer::OutcomeUnknown) })
     }
 
     fn count(&mut self) {

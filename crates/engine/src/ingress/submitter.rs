@@ -173,7 +173,7 @@ mod tests {
 
         assert!(woken.load(Ordering::Relaxed) > before, "nobody else would wake the caller");
         let reply = replies.try_reply().expect("an answer");
-        assert_eq!((reply.token, reply.result), (7, Err(crate::OutcomeUnknown)));
+        assert_eq!((reply.token, reply.outcome()), (7, Err(crate::NoAnswer::OutcomeUnknown)));
         assert_eq!(replies.try_reply(), None, "one answer");
     }
 
@@ -190,6 +190,6 @@ mod tests {
         assert_eq!(submitter.push(late), Ok(()));
         engine.state.fail(crate::Fault::Panicked("sequencer"));
         let reply = replies.try_reply().expect("an answer");
-        assert_eq!((reply.token, reply.result), (7, Err(crate::OutcomeUnknown)));
+        assert_eq!((reply.token, reply.outcome()), (7, Err(crate::NoAnswer::OutcomeUnknown)));
     }
 }

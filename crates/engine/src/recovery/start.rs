@@ -326,7 +326,7 @@ impl Replay {
                     .expect("an empty group takes any record: its least size is checked");
                 let mut encoding = Encoding::new(time, room);
                 core.apply(seq, time, command, &mut encoding);
-                let len = encoding.finish();
+                let (len, _) = encoding.finish();
                 events.commit(len);
             }
         }

@@ -346,14 +346,15 @@ impl History<'_> {
                 let (command, level) =
                     client.sent.remove(&reply.token).ok_or("a reply to nothing")?;
                 self.shadow.reply(&reply, command, level);
-                if let Ok(outcome) = &reply.result {
-                    self.coverage.extremes.decided(&command, outcome);
-                }
-                if let (Command::SetRulesVersion { .. }, Ok(Outcome::Done)) =
-                    (command, reply.result)
-                    && engine.last_snapshot().next() < reply.seq
-                {
-                    return Err(format!("the rules changed at {} without a snapshot", reply.seq));
+                if let Ok(answer) = &reply.answer {
+                    self.coverage.extremes.decided(&command, &answer.outcome);
+                    if let (Command::SetRulesVersion { .. }, Outcome::Done) =
+                        (command, answer.outcome)
+                        && engine.last_snapshot().next() < answer.seq
+                    {
+                        let seq = answer.seq;
+                        return Err(format!("the rules changed at {seq} without a snapshot"));
+                    }
                 }
                 invariants::time_is_the_monotonic_clocks(&reply, self.began, &self.bench)?;
             }

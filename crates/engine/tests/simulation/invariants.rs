@@ -4,7 +4,7 @@
 //! what two machines with one disk do.
 
 use crate::oracle::Oracle;
-use crate::shadow::Shadow;
+use crate::shadow::{Answered, Shadow};
 use crate::stage::Bench;
 use rialto_engine::{Engine, EngineConfig, Level, RecoveryReport, Reply, Stepped};
 use rialto_model::{Seq, Timestamp};
@@ -42,20 +42,24 @@ pub(crate) fn time_is_the_monotonic_clocks(
 ) -> Result<(), String> {
     let passed = bench.clock.passed().saturating_sub(began.1);
     let latest = began.0.0 + (passed + bench.config.clock_step_max).as_nanos() as u64;
-    if reply.result.is_ok() && reply.time.0 > latest {
-        return Err(format!("{} was stamped with {}, after {latest}", reply.seq, reply.time));
+    if let Ok(answer) = reply.answer
+        && answer.time.0 > latest
+    {
+        return Err(format!("{} was stamped with {}, after {latest}", answer.seq, answer.time));
     }
     Ok(())
 }
 
-/// What clients were told is what the surviving commands come to.
+/// Each answer that a client got is what the command in the journal comes to.
 pub(crate) fn replies_were_true(shadow: &Shadow, oracle: &Oracle) -> Result<(), String> {
-    for told in shadow.told.iter().filter(|told| told.seq <= oracle.last()) {
-        let decided = oracle.at(told.seq).ok_or("a reply without a sequence")?;
-        if (decided.command, decided.time, decided.outcome)
-            != (told.command, told.time, told.outcome)
-        {
-            return Err(format!("the reply to {} told something else than happened", told.seq));
+    for Answered { command, answer } in &shadow.answered {
+        if answer.seq > oracle.last() {
+            continue;
+        }
+        let decided = oracle.at(answer.seq).ok_or("a reply without a sequence")?;
+        if (&decided.command, &decided.answer) != (command, answer) {
+            let (seq, right) = (answer.seq, &decided.answer);
+            return Err(format!("the reply to {seq} was {answer:?} instead of {right:?}"));
         }
     }
     Ok(())

@@ -4,18 +4,19 @@
 
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_disk::Disk;
+use rialto_engine::{Answer, Execution};
 use rialto_log::{KeyRing, Reader, Verify};
 use rialto_model::{
-    Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder, Outcome, Seq,
-    Timestamp, decode_command,
+    Amount, Command, EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, EngineId, Event, EventEncoder, Outcome,
+    Seq, Timestamp, decode_command,
 };
 use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) struct Decided {
-    pub(crate) time: Timestamp,
     pub(crate) command: Command,
-    pub(crate) outcome: Outcome,
+    /// The answer that its sender must get.
+    pub(crate) answer: Answer,
     /// Whether an order had more to match than the command may.
     pub(crate) suspends: bool,
     /// The record that the event log must hold.
@@ -78,7 +79,9 @@ impl Oracle {
         let len = encoder.finish();
         events.truncate(len);
         let suspends = self.core.next_due() == Timestamp::ZERO;
-        self.decided.push(Decided { time, command, outcome, suspends, events });
+        let execution = execution_of(&command, &outcome, &recorder.0);
+        let answer = Answer { seq, time, outcome, execution };
+        self.decided.push(Decided { command, answer, suspends, events });
     }
 
     pub(crate) fn last(&self) -> Seq {
@@ -88,4 +91,23 @@ impl Oracle {
     pub(crate) fn at(&self, seq: Seq) -> Option<&Decided> {
         self.decided.get(seq.0.checked_sub(1)? as usize)
     }
+}
+
+/// What the order of a command traded, found among the events by the order's id.
+fn execution_of(command: &Command, outcome: &Outcome, events: &[Event]) -> Execution {
+    let Outcome::Order { order: own, .. } = *outcome else { return Execution::default() };
+    let trades = events.iter().filter_map(|event| match event {
+        Event::Trade(trade) if trade.taker_order == own => Some(trade),
+        _ => None,
+    });
+    let (product, fee) = trades.fold((0, 0), |(product, fee), trade| {
+        let traded = i128::from(trade.price.0) * i128::from(trade.quantity.0);
+        (product + traded, fee + trade.taker_fee.0)
+    });
+    let done = events.iter().find_map(|event| match event {
+        Event::Done(done) if done.order == own => Some(done.reason),
+        _ => None,
+    });
+    let done = done.filter(|_| matches!(command, Command::Place(_)));
+    Execution { product, fee: Amount(fee), done }
 }

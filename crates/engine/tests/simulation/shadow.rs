@@ -1,22 +1,20 @@
-//! What the outside has been told, and what it may therefore rely on.
+//! What clients and readers have seen, and what they may therefore rely on.
 
-use rialto_engine::{Level, Marks, Reply};
-use rialto_model::{Command, Outcome, Seq, Timestamp};
+use rialto_engine::{Answer, Level, Marks, Reply};
+use rialto_model::{Command, Seq};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An answer that a client has got.
-pub(crate) struct Told {
-    pub(crate) seq: Seq,
-    pub(crate) time: Timestamp,
+/// A command, and the answer that a client has got to it.
+pub(crate) struct Answered {
     pub(crate) command: Command,
-    pub(crate) outcome: Outcome,
+    pub(crate) answer: Answer,
 }
 
 /// Everything that left the engine. It outlives every crash.
 pub(crate) struct Shadow {
     level: Level,
-    pub(crate) told: Vec<Told>,
+    pub(crate) answered: Vec<Answered>,
     pub(crate) events: BTreeMap<Seq, Vec<u8>>,
     /// What must survive the end of the process.
     pub(crate) survives_kill: Seq,
@@ -34,7 +32,7 @@ impl Shadow {
     pub(crate) fn new(level: Level) -> Self {
         Self {
             level,
-            told: Vec::new(),
+            answered: Vec::new(),
             events: BTreeMap::new(),
             survives_kill: Seq::ZERO,
             survives_power: Seq::ZERO,
@@ -46,10 +44,9 @@ impl Shadow {
 
     /// A reply came that was gated by `level`.
     pub(crate) fn reply(&mut self, reply: &Reply, command: Command, level: Option<Level>) {
-        let Ok(outcome) = reply.result else { return };
-        let Reply { seq, time, .. } = *reply;
-        self.told.push(Told { seq, time, command, outcome });
-        self.promise(seq, level.map_or(self.level, |level| level.max(self.level)));
+        let Ok(answer) = reply.answer else { return };
+        self.answered.push(Answered { command, answer });
+        self.promise(answer.seq, level.map_or(self.level, |level| level.max(self.level)));
     }
 
     pub(crate) fn event(&mut self, seq: Seq, bytes: &[u8]) -> Result<(), String> {
@@ -57,7 +54,7 @@ impl Shadow {
         self.promise(seq, self.level.max(Level::Buffered));
         match self.events.insert(seq, bytes.to_vec()) {
             Some(before) if before != bytes => {
-                Err(format!("events of {seq} were told twice, differently"))
+                Err(format!("events of {seq} were shown twice, differently"))
             }
             _ => Ok(()),
         }
@@ -87,7 +84,7 @@ impl Shadow {
 
     /// After a start, what was found is durable, and what was not found is gone for good.
     pub(crate) fn recovered(&mut self, last: Seq) {
-        self.told.retain(|told| told.seq <= last);
+        self.answered.retain(|it| it.answer.seq <= last);
         self.events.retain(|seq, _| *seq <= last);
         self.survives_kill = last;
         self.survives_power = last;

@@ -8,8 +8,8 @@ mod withdrawal;
 
 pub(crate) use market::{best, book_levels, book_orders, instrument_info, ticker_info, trade_info};
 pub(crate) use order::{
-    Placed, fill_info, new_order, order_answer, order_event, order_info, order_ref, order_result,
-    untraded,
+    Placed, entered_result, fill_info, new_order, order_answer, order_event, order_info, order_ref,
+    order_result,
 };
 pub use queue::topic_json;
 pub(crate) use queue::{

@@ -2,12 +2,12 @@
 
 use crate::{ApiError, decimal};
 use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult};
-use rialto_desk::{Answer, Listing, Names};
+use rialto_desk::{Answer, Execution, Listing, Names};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, CommandKind, Decimal, Event, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, TimeInForce, Timestamp,
-    Trade,
+    AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, TimeInForce,
+    Timestamp, Trade,
 };
 
 /// The order at the scales of its instrument.
@@ -170,26 +170,33 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
     }
 }
 
-/// What an order came to that has not traded and goes on.
-pub(crate) fn untraded(on: &Listing) -> OrderResult {
-    OrderResult {
-        average_price: None,
-        filled_notional: Some(Amount::ZERO.decimal(on.quote.scale)),
-        fee: Some(Amount::ZERO.decimal(on.quote.scale)),
-        fee_currency: Some(on.quote.code),
-        done_reason: None,
-    }
+/// What an order came to that entered with this answer.
+pub(crate) fn entered_result(filled: Quantity, execution: &Execution, on: &Listing) -> OrderResult {
+    // A quote currency has at least as many places as price and quantity together.
+    let shift = on.quote.scale.places() - on.price_scale.places() - on.quantity_scale.places();
+    let notional = Amount(execution.product.saturating_mul(10_i128.pow(shift.into())));
+    result(filled, Some(notional), Some(execution.fee), execution.done, on)
 }
 
 /// What an order came to.
 pub(crate) fn order_result(order: &OrderView, on: &Listing) -> OrderResult {
-    let average = order.filled_notional.and_then(|notional| average(notional, order.filled, on));
+    result(order.filled, order.filled_notional, order.fee, order.done, on)
+}
+
+fn result(
+    filled: Quantity,
+    notional: Option<Amount>,
+    fee: Option<Amount>,
+    done_reason: Option<DoneReason>,
+    on: &Listing,
+) -> OrderResult {
+    let average = notional.and_then(|notional| average(notional, filled, on));
     OrderResult {
         average_price: average.map(|price| price.decimal(on.price_scale)),
-        filled_notional: order.filled_notional.map(|it| it.decimal(on.quote.scale)),
-        fee: order.fee.map(|it| it.decimal(on.quote.scale)),
-        fee_currency: order.fee.map(|_| on.quote.code),
-        done_reason: order.done,
+        filled_notional: notional.map(|it| it.decimal(on.quote.scale)),
+        fee: fee.map(|it| it.decimal(on.quote.scale)),
+        fee_currency: fee.map(|_| on.quote.code),
+        done_reason,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Handled, respond};
 use crate::call::Call;
 use crate::convert::{
-    Placed, new_order, order_answer, order_info, order_ref, order_result, untraded,
+    Placed, entered_result, new_order, order_answer, order_info, order_ref, order_result,
 };
 use crate::gate::Gate;
 use crate::refusal::{Asked, with_limits};
@@ -21,8 +21,7 @@ use rialto_desk::{
 };
 use rialto_feed::OrderView;
 use rialto_model::{
-    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, Quantity,
-    RejectReason,
+    AccountId, Amend, MassCancel, NewOrder, OrderRef, OrderSize, Outcome, Price, RejectReason,
 };
 
 /// Room for an answer about one order.
@@ -80,8 +79,8 @@ pub(super) async fn cancel(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, &told, ANSWER_BYTES))
 }
 
-/// What is told of an order: what the engine answered and, where that says too little, what the
-/// read models know. An order that rests without having traded, as most do, needs nothing of them.
+/// The answer about an order. The engine's answer says all of a new order; what an older order
+/// traded before is asked of the read models.
 pub(super) async fn about_order(
     gate: &Gate,
     cx: &Context<'_>,
@@ -89,13 +88,14 @@ pub(super) async fn about_order(
     placed: Option<Placed>,
     answer: &Answer,
 ) -> OrderAnswer {
-    let Outcome::Order { order, status, filled, repeated, .. } = answer.outcome else {
+    let Outcome::Order { order, filled, repeated, .. } = answer.outcome else {
         return order_answer(answer, None);
     };
-    let is_new = placed.is_some_and(|placed| placed.is_new) && !repeated;
-    let has_all = is_new && filled == Quantity::ZERO && status.is_open();
-    if let (Some(placed), true) = (&placed, has_all) {
-        let result = untraded(&placed.listing);
+    if let Some(placed) = &placed
+        && placed.is_new
+        && !repeated
+    {
+        let result = entered_result(filled, &answer.execution, &placed.listing);
         return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
     }
     let known = Wanted::Through(answer.seq);

@@ -84,14 +84,14 @@ impl Seeder<'_> {
         self.producer.submit(0, command, None).map_err(|error| failed(error.to_string()))?;
         let reply = self.producer.reply_timeout(REPLY_TIMEOUT);
         let reply = reply.ok_or_else(|| failed("the engine does not answer".to_string()))?;
-        self.last = reply.seq;
-        match reply.result {
-            Ok(Outcome::Rejected { reason: RejectReason::AlreadyExists }) => Ok(()),
-            Ok(Outcome::Rejected { reason }) => {
+        let answer = reply.answer.map_err(|no_answer| failed(no_answer.to_string()))?;
+        self.last = answer.seq;
+        match answer.outcome {
+            Outcome::Rejected { reason: RejectReason::AlreadyExists } => Ok(()),
+            Outcome::Rejected { reason } => {
                 Err(failed(format!("{:?} was refused: {reason}", command.kind())))
             }
-            Ok(_) => Ok(()),
-            Err(error) => Err(failed(error.to_string())),
+            _ => Ok(()),
         }
     }
 }

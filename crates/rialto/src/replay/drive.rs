@@ -300,8 +300,9 @@ impl<'a> Driver<'a> {
     }
 
     fn count(&mut self, reply: rialto_engine::Reply) -> Result<(), Error> {
-        let outcome = reply.result.map_err(|unknown| self.ended(&unknown.to_string()))?;
-        self.last = reply.seq;
+        let answer = reply.answer.map_err(|no_answer| self.ended(&no_answer.to_string()))?;
+        let outcome = answer.outcome;
+        self.last = answer.seq;
         if let Some(since) = self.sent.pop_front() {
             let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.latency_ns.saturating_record(waited);

@@ -182,7 +182,7 @@ impl Members {
 
     fn take(&mut self, reply: Reply) {
         self.outstanding = self.outstanding.saturating_sub(1);
-        let order = match reply.result {
+        let order = match reply.outcome() {
             Ok(Outcome::Order { order, status, .. }) if status.is_open() => Some(order),
             _ => None,
         };
