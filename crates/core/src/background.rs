@@ -255,7 +255,7 @@ impl Background {
         if sweep.dead_man.covers(id) {
             return Some(DoneReason::DeadMan);
         }
-        let leaves = order.attributes.cancel_on_disconnect && sweep.disconnect.covers(id);
+        let leaves = order.attributes.handling.cancel_on_disconnect && sweep.disconnect.covers(id);
         leaves.then_some(DoneReason::Disconnected)
     }
 

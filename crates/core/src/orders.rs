@@ -4,7 +4,9 @@
 use crate::accounts::Account;
 use crate::book::prefetch;
 use crate::fees::Fees;
-use rialto_model::{Amount, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp};
+use rialto_model::{
+    Amount, Handling, PostOnly, Price, Quantity, SelfTrade, Side, TimeInForce, Timestamp,
+};
 
 /// No order in a list.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -20,7 +22,7 @@ pub(crate) struct Attributes {
     pub(crate) post_only: PostOnly,
     /// The mode in force.
     pub(crate) self_trade: SelfTrade,
-    pub(crate) cancel_on_disconnect: bool,
+    pub(crate) handling: Handling,
 }
 
 /// A resting order: one cache line. Its id, owner and remaining quantity are in the book's slab.
@@ -57,7 +59,7 @@ const VACANT: Detail = Detail {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Off,
         self_trade: SelfTrade::Allow,
-        cancel_on_disconnect: false,
+        handling: Handling::NONE,
     },
 };
 

@@ -256,7 +256,7 @@ impl Core {
                 time_in_force: terms.time_in_force,
                 post_only: terms.post_only,
                 self_trade,
-                cancel_on_disconnect: terms.cancel_on_disconnect,
+                handling: terms.handling,
             },
             rests: plan.rests,
             amended: false,

@@ -6,9 +6,9 @@ use crate::client_ids::End;
 use crate::ledger::Balance;
 use crate::{Core, orders::NIL};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, Instrument, InstrumentId,
-    MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price, Quantity, SelfTrade, Seq, Side,
-    TimeInForce, Timestamp,
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, Handling, Instrument,
+    InstrumentId, MemberId, Name, NewOrder, OrderId, OrderSize, PostOnly, Price, Quantity,
+    SelfTrade, Seq, Side, TimeInForce, Timestamp,
 };
 
 /// An account.
@@ -86,8 +86,8 @@ pub struct OrderState {
     pub post_only: PostOnly,
     /// The self-trade mode in force.
     pub self_trade: SelfTrade,
-    /// Whether it is cancelled when the account's connection is lost.
-    pub cancel_on_disconnect: bool,
+    /// How it is handled beside matching.
+    pub handling: Handling,
     /// The fee rate it pays as a maker, in millionths.
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
@@ -244,7 +244,7 @@ impl Core {
             expire_at: detail.expire_at,
             post_only: attributes.post_only,
             self_trade: attributes.self_trade,
-            cancel_on_disconnect: attributes.cancel_on_disconnect,
+            handling: attributes.handling,
             maker_fee_ppm: detail.fees.maker_ppm(),
             taker_fee_ppm: detail.fees.taker_ppm(),
             fee_residue: detail.fees.residue(),

@@ -255,7 +255,7 @@ fn the_random_commands_reach_every_event_that_moves_something() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen = std::collections::BTreeMap::new();
-    for _ in 0..60 {
+    for _ in 0..200 {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         let mut venue = Venue::new(FeedConfig::default());
         open_for_business(&mut venue, [true, true]);

@@ -9,9 +9,9 @@
 
 use rialto_model::{
     Accepted, AccountId, Amount, COMMAND_BYTES_MAX, ClientOrderId, Command, Done, DoneReason,
-    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, InstrumentId, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side, TimeInForce, Timestamp, Trade,
-    TradeId, decode_command, decode_events, encode_command,
+    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, Handling, InstrumentId, NewOrder,
+    OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side, TimeInForce,
+    Timestamp, Trade, TradeId, decode_command, decode_events, encode_command,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -28,7 +28,7 @@ fn order(number: u64, client_order_id: ClientOrderId) -> NewOrder {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Off,
         self_trade: None,
-        cancel_on_disconnect: number.is_multiple_of(5),
+        handling: Handling::NONE.with_cancel_on_disconnect(number.is_multiple_of(5)),
         size: OrderSize::Base(Quantity(number as i64 * 10)),
         price: Price(number as i64 + 1_000_000),
         expire_at: Timestamp::ZERO,

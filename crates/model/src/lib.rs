@@ -59,8 +59,8 @@ pub use instrument::{
 };
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
 pub use order::{
-    NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, Role, SelfTrade, Side,
-    TimeInForce,
+    Handling, NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, Role, SelfTrade,
+    Side, TimeInForce,
 };
 pub use outcome::Outcome;
 pub use reject::RejectReason;

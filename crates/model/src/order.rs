@@ -100,6 +100,43 @@ pub enum OrderSize {
     Quote(Amount),
 }
 
+/// How an order is handled beside matching: attributes that no decision of the book depends on.
+///
+/// Journal, event log, snapshots and views carry them as one value, so that another attribute is
+/// named here and where users meet it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handling {
+    /// Whether the order is cancelled when the account's connection is lost.
+    pub cancel_on_disconnect: bool,
+}
+
+impl Handling {
+    /// None of the attributes is given.
+    pub const NONE: Handling = Handling { cancel_on_disconnect: false };
+
+    /// The same, with [`Self::cancel_on_disconnect`] set or not.
+    #[must_use]
+    pub const fn with_cancel_on_disconnect(mut self, is_cancelled: bool) -> Handling {
+        self.cancel_on_disconnect = is_cancelled;
+        self
+    }
+
+    /// The attributes in one byte, as files hold them: bit 0 is [`Self::cancel_on_disconnect`].
+    #[must_use]
+    #[inline]
+    pub fn bits(self) -> u8 {
+        u8::from(self.cancel_on_disconnect)
+    }
+
+    /// The attributes of a byte; `None` if it has bits that mean nothing.
+    #[must_use]
+    #[inline]
+    pub fn from_bits(bits: u8) -> Option<Handling> {
+        let handling = Handling { cancel_on_disconnect: bits & 1 != 0 };
+        (handling.bits() == bits).then_some(handling)
+    }
+}
+
 /// An order as a member enters it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewOrder {
@@ -117,8 +154,9 @@ pub struct NewOrder {
     pub post_only: PostOnly,
     /// Self-trade prevention, or `None` for the instrument's default.
     pub self_trade: Option<SelfTrade>,
-    /// Whether the order is cancelled when the account's connection is lost.
-    pub cancel_on_disconnect: bool,
+    /// How it is handled beside matching.
+    #[serde(flatten)]
+    pub handling: Handling,
     /// How much.
     pub size: OrderSize,
     /// The limit; for a market order the protection price, or zero for the instrument's protection.
@@ -149,7 +187,7 @@ impl NewOrder {
             time_in_force: TimeInForce::Gtc,
             post_only: PostOnly::Off,
             self_trade: None,
-            cancel_on_disconnect: false,
+            handling: Handling::NONE,
             size: OrderSize::Base(quantity),
             price,
             expire_at: Timestamp::ZERO,

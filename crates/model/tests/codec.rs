@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rialto_model::testing::{plausible, wild};
 use rialto_model::{
     Accepted, AccountId, Amend, Amount, COMMAND_BYTES_MAX, ClientOrderId, Command, DecodeFault,
-    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, InstrumentId,
+    EVENT_BYTES_MAX, EVENTS_HEADER_BYTES, Event, EventEncoder, EventsFull, Handling, InstrumentId,
     MassCancel, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, Side,
     TimeInForce, Timestamp, decode_command, decode_events, encode_command, encode_event,
 };
@@ -42,7 +42,7 @@ fn limit_order() -> NewOrder {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Off,
         self_trade: None,
-        cancel_on_disconnect: false,
+        handling: Handling::NONE,
         size: OrderSize::Base(Quantity(1_500)),
         price: Price(6_412_350),
         expire_at: Timestamp::ZERO,
@@ -216,7 +216,8 @@ fn a_fault_names_the_byte_and_what_is_wrong_with_it() {
     );
     assert_eq!(fault_with(6, 1), "byte 4 of the record: a reserved byte is not zero");
     assert_eq!(fault_with(40, 2), "byte 40 of the record: side is out of range");
-    assert_eq!(fault_with(46, 1), "byte 45 of the record: a reserved byte is not zero");
+    assert_eq!(fault_with(45, 1), "byte 45 of the record: a reserved byte is not zero");
+    assert_eq!(fault_with(46, 1), "byte 46 of the record: a reserved byte is not zero");
     assert_eq!(
         fault_with(50, b' '),
         "byte 50 of the record: a text holds byte 0x20 at offset 1; \

@@ -215,7 +215,7 @@ fn terms(from: &mut Reader<'_>, account: AccountId) -> Result<NewOrder> {
         time_in_force: from.choice()?,
         post_only: from.choice()?,
         self_trade: from.optional(255)?,
-        cancel_on_disconnect: from.bool()?,
+        handling: from.handling()?,
         size: match from.bool()? {
             false => OrderSize::Base(from.quantity()?),
             true => OrderSize::Quote(from.amount()?),
@@ -300,7 +300,7 @@ fn order(
         time_in_force: from.choice()?,
         post_only: from.choice()?,
         self_trade: from.choice()?,
-        cancel_on_disconnect: from.bool()?,
+        handling: from.handling()?,
     };
     let client = client_entry(core, from, account)?;
     let member = core.accounts.get(account).member;
@@ -376,7 +376,7 @@ fn taker(core: &mut Core, from: &mut Reader<'_>) -> Result<Taker> {
             time_in_force: from.choice()?,
             post_only: from.choice()?,
             self_trade: from.choice()?,
-            cancel_on_disconnect: from.bool()?,
+            handling: from.handling()?,
         },
         rests: from.bool()?,
         amended: from.bool()?,

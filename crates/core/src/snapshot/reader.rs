@@ -1,7 +1,7 @@
 //! The values that a state is made of, from bytes.
 
 use super::SnapshotError;
-use rialto_model::{Amount, Enumeration, Price, Quantity, Scale, Text, Timestamp};
+use rialto_model::{Amount, Enumeration, Handling, Price, Quantity, Scale, Text, Timestamp};
 
 type Result<T> = std::result::Result<T, SnapshotError>;
 
@@ -57,6 +57,10 @@ impl Reader<'_> {
             1 => Ok(true),
             _ => Err(self.wrong("a flag is neither 0 nor 1")),
         }
+    }
+    pub(super) fn handling(&mut self) -> Result<Handling> {
+        let handling = Handling::from_bits(self.u8()?);
+        self.needs(handling, "an attribute of an order is unknown")
     }
     pub(super) fn scale(&mut self) -> Result<Scale> {
         let places = self.u8()?;

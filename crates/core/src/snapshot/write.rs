@@ -228,7 +228,7 @@ impl Core {
         out.u8(order.time_in_force as u8);
         out.u8(order.post_only as u8);
         out.u8(order.self_trade as u8);
-        out.bool(order.cancel_on_disconnect);
+        out.u8(order.handling.bits());
         out.text(&order.client_order_id);
     }
 
@@ -240,7 +240,7 @@ impl Core {
         out.u8(taker.attributes.time_in_force as u8);
         out.u8(taker.attributes.post_only as u8);
         out.u8(taker.attributes.self_trade as u8);
-        out.bool(taker.attributes.cancel_on_disconnect);
+        out.u8(taker.attributes.handling.bits());
         out.bool(taker.rests);
         out.bool(taker.amended);
         out.price(taker.limit);
@@ -406,7 +406,7 @@ fn write_terms(terms: &NewOrder, out: &mut Writer) {
     out.u8(terms.time_in_force as u8);
     out.u8(terms.post_only as u8);
     out.u8(terms.self_trade.map_or(255, |mode| mode as u8));
-    out.bool(terms.cancel_on_disconnect);
+    out.u8(terms.handling.bits());
     match terms.size {
         OrderSize::Base(quantity) => {
             out.u8(0);

@@ -1,6 +1,6 @@
 use crate::venue::*;
 use rialto_model::{
-    AccountId, ClientOrderId, Command, DoneReason, Event, InstrumentId, InstrumentState,
+    AccountId, ClientOrderId, Command, DoneReason, Event, Handling, InstrumentId, InstrumentState,
     MassCancel, NewOrder, OrderRef, OrderStatus, Outcome, Quantity, RejectReason, Side,
 };
 
@@ -77,7 +77,10 @@ fn a_mass_cancel_may_be_of_one_side_or_instrument() {
 fn a_lost_connection_cancels_only_orders_that_asked_for_it() {
     let mut venue = Venue::new();
     venue.enter(buy(ALICE, 100, 1));
-    let id = venue.enter(NewOrder { cancel_on_disconnect: true, ..buy(ALICE, 99, 1) });
+    let id = venue.enter(NewOrder {
+        handling: Handling::NONE.with_cancel_on_disconnect(true),
+        ..buy(ALICE, 99, 1)
+    });
     venue.apply(Command::Disconnect { account: ALICE });
     assert_eq!(venue.done(), [(id, DoneReason::Disconnected, 1)]);
     assert_eq!(venue.queue(Side::Buy), [(100, 1)]);

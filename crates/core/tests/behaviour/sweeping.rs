@@ -3,8 +3,8 @@
 use crate::venue::*;
 use rialto_core::{CoreConfig, EVENTS_PER_COMMAND};
 use rialto_model::{
-    AccountId, Command, DoneReason, Event, InstrumentId, InstrumentState, MassCancel, NewOrder,
-    OrderId, Outcome, Side, TimeInForce, Timestamp,
+    AccountId, Command, DoneReason, Event, Handling, InstrumentId, InstrumentState, MassCancel,
+    NewOrder, OrderId, Outcome, Side, TimeInForce, Timestamp,
 };
 
 const MANY: usize = 600;
@@ -172,7 +172,8 @@ fn what_goes_on_under_the_first_rules_goes_on_under_the_second() {
     for account in [ALICE, BOB] {
         for at in 0..MANY {
             let order = if at % 2 == 0 { buy(account, 50, 1) } else { sell(account, 200, 1) };
-            venue.enter(NewOrder { cancel_on_disconnect: at % 3 == 0, ..order });
+            let handling = Handling::NONE.with_cancel_on_disconnect(at % 3 == 0);
+            venue.enter(NewOrder { handling, ..order });
         }
     }
     venue.apply(cancel_some(ALICE, Some(Side::Buy), 1));
@@ -182,7 +183,7 @@ fn what_goes_on_under_the_first_rules_goes_on_under_the_second() {
     settle(&mut venue);
     assert_eq!(open(&venue, ALICE), MANY / 2 + 1);
     assert!(venue.core.order(later).is_some());
-    assert!(venue.core.orders_of(BOB).all(|order| !order.cancel_on_disconnect));
+    assert!(venue.core.orders_of(BOB).all(|order| !order.handling.cancel_on_disconnect));
     assert_eq!(open(&venue, BOB), MANY * 2 / 3);
 }
 

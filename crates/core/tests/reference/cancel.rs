@@ -156,7 +156,7 @@ impl Reference {
             seen = order.id;
             let meant = instrument.is_none_or(|instrument| order.instrument == instrument)
                 && side.is_none_or(|side| order.side == side)
-                && (order.cancel_on_disconnect || !flagged_only);
+                && (order.handling.cancel_on_disconnect || !flagged_only);
             if meant {
                 self.remove(order.id);
                 self.end(&order, reason, order.remaining);

@@ -4,7 +4,7 @@ use super::dice::Dice;
 use super::world::{rules, scale, spec, text};
 use super::{Ended, Order, Reference};
 use rialto_model::{
-    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Deposit, InstrumentId,
+    AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, Deposit, Handling, InstrumentId,
     InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
     PostOnly, Price, Quantity, Scale, SelfTrade, Side, Text, TimeInForce, Timestamp, TradingRules,
     Transfer,
@@ -167,7 +167,7 @@ impl Chooser<'_> {
             time_in_force: TimeInForce::Gtc,
             post_only: PostOnly::Off,
             self_trade: self.dice.chance(60).then(|| self.dice.pick(&SELF_TRADES)),
-            cancel_on_disconnect: self.dice.chance(40),
+            handling: Handling::NONE.with_cancel_on_disconnect(self.dice.chance(40)),
             size: OrderSize::Base(self.quantity(&rules)),
             price: self.price(&rules),
             expire_at: Timestamp::ZERO,
@@ -230,7 +230,8 @@ impl Chooser<'_> {
         }
         let mut body = entered[self.dice.below(entered.len() as u64) as usize].body;
         if self.dice.chance(25) {
-            body.cancel_on_disconnect = !body.cancel_on_disconnect;
+            let is_cancelled = body.handling.cancel_on_disconnect;
+            body.handling = body.handling.with_cancel_on_disconnect(!is_cancelled);
         }
         Command::Place(body)
     }
@@ -442,7 +443,7 @@ impl Chooser<'_> {
                 time_in_force: if gtd { TimeInForce::Gtd } else { TimeInForce::Gtc },
                 post_only: PostOnly::Off,
                 self_trade: None,
-                cancel_on_disconnect: self.dice.chance(80),
+                handling: Handling::NONE.with_cancel_on_disconnect(self.dice.chance(80)),
                 size: OrderSize::Base(Quantity(self.dice.between(1, 2) * rules.lot.0)),
                 price: Price((100 / rules.tick.0 + away) * rules.tick.0),
                 expire_at: if gtd { expire_at } else { Timestamp::ZERO },

@@ -2,8 +2,8 @@
 
 use super::{Account, Reference};
 use rialto_model::{
-    AccountId, ClientOrderId, CurrencyId, Event, InstrumentId, OrderId, PostOnly, Price, Quantity,
-    SelfTrade, Side, TimeInForce, Timestamp,
+    AccountId, ClientOrderId, CurrencyId, Event, Handling, InstrumentId, OrderId, PostOnly, Price,
+    Quantity, SelfTrade, Side, TimeInForce, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Standing {
     pub expire_at: Timestamp,
     pub post_only: PostOnly,
     pub self_trade: SelfTrade,
-    pub cancel_on_disconnect: bool,
+    pub handling: Handling,
     pub maker_fee_ppm: i32,
     pub taker_fee_ppm: i32,
     pub client_order_id: ClientOrderId,
@@ -64,7 +64,7 @@ impl Holdings {
                         expire_at: order.expire_at,
                         post_only: order.post_only,
                         self_trade: order.self_trade,
-                        cancel_on_disconnect: order.cancel_on_disconnect,
+                        handling: order.handling,
                         maker_fee_ppm: order.maker_fee_ppm,
                         taker_fee_ppm: order.taker_fee_ppm,
                         client_order_id: order.client_order_id,

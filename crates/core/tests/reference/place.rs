@@ -186,7 +186,7 @@ impl Reference {
             time_in_force: new.time_in_force,
             post_only: new.post_only,
             self_trade: new.self_trade.unwrap_or(rules.self_trade),
-            cancel_on_disconnect: new.cancel_on_disconnect,
+            handling: new.handling,
             expire_at,
             client_order_id: new.client_order_id,
             price: limit,

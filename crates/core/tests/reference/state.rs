@@ -4,7 +4,7 @@ use super::Alteration;
 use super::sweep::{Sweep, Turn};
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, EngineId, Event,
+    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, EngineId, Event, Handling,
     Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly,
     Price, Quantity, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
 };
@@ -68,7 +68,7 @@ pub struct Order {
     pub time_in_force: TimeInForce,
     pub post_only: PostOnly,
     pub self_trade: SelfTrade,
-    pub cancel_on_disconnect: bool,
+    pub handling: Handling,
     pub expire_at: Timestamp,
     pub client_order_id: ClientOrderId,
     pub price: Price,

@@ -83,7 +83,7 @@ impl Subject {
                         expire_at: if never { Timestamp::ZERO } else { order.expire_at },
                         post_only: order.post_only,
                         self_trade: order.self_trade,
-                        cancel_on_disconnect: order.cancel_on_disconnect,
+                        handling: order.handling,
                         maker_fee_ppm: order.maker_fee_ppm,
                         taker_fee_ppm: order.taker_fee_ppm,
                         client_order_id: order.client_order_id,

@@ -138,9 +138,8 @@ impl Reference {
                 is_it.then_some((0, DoneReason::MassCancelled))
             }
             Meant::DeadMan => Some((1, DoneReason::DeadMan)),
-            Meant::Disconnect => {
-                (order.cancel_on_disconnect || all).then_some((2, DoneReason::Disconnected))
-            }
+            Meant::Disconnect => (order.handling.cancel_on_disconnect || all)
+                .then_some((2, DoneReason::Disconnected)),
         });
         reasons.min_by_key(|(rank, _)| *rank).map(|(_, reason)| reason)
     }

@@ -8,9 +8,9 @@ use super::reference::lockstep::Lockstep;
 use super::reference::world::{World, plain_order};
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amend, Amount, Command, CurrencyId, InstrumentId, InstrumentState, MassCancel,
-    MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, PostOnly, Price,
-    Quantity, Scale, SelfTrade, Side, TimeInForce, Timestamp, TradingRules, Transfer,
+    AccountId, Amend, Amount, Command, CurrencyId, Handling, InstrumentId, InstrumentState,
+    MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize, Outcome, PostOnly,
+    Price, Quantity, Scale, SelfTrade, Side, TimeInForce, Timestamp, TradingRules, Transfer,
 };
 
 const SPOT: InstrumentId = InstrumentId(1);
@@ -334,7 +334,8 @@ impl Script {
     /// Mass cancels and disconnects of more than 256 orders, with other commands between, and one
     /// more than may go on; a dead-man timer that waits for room.
     fn cancels(&mut self) {
-        let leaving = NewOrder { cancel_on_disconnect: true, ..buy(1, 20, 1) };
+        let handling = Handling::NONE.with_cancel_on_disconnect(true);
+        let leaving = NewOrder { handling, ..buy(1, 20, 1) };
         for _ in 0..150 {
             self.place(leaving);
             self.place(buy(1, 21, 1));

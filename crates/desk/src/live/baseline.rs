@@ -86,7 +86,7 @@ pub fn baseline_order(order: &OrderState) -> BaselineOrder {
             time_in_force: order.time_in_force,
             post_only: order.post_only,
             self_trade: Some(order.self_trade),
-            cancel_on_disconnect: order.cancel_on_disconnect,
+            handling: order.handling,
             size: OrderSize::Base(order.quantity),
             price: order.price,
             expire_at: if never { Timestamp::ZERO } else { order.expire_at },

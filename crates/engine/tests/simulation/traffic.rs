@@ -73,7 +73,7 @@ fn command(random: &mut Random, now: Timestamp) -> Command {
             order.size = OrderSize::Quote(Amount(i128::from(quantity) << 40));
             order.price = Price(0);
         }),
-        107..110 => shaped(place, |order| order.cancel_on_disconnect = true),
+        107..110 => shaped(place, |order| order.handling.cancel_on_disconnect = true),
         110..112 => Command::Disconnect { account },
         112 => Command::Withdraw(transfer(account, quantity, "w", counter)),
         113..115 => Command::HoldWithdrawal(transfer(account, quantity, "h", counter)),

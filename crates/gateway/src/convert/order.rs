@@ -5,9 +5,9 @@ use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, Ord
 use rialto_desk::{Answer, Execution, Listing, Names};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, NewOrder, OrderId,
-    OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side, TimeInForce,
-    Timestamp, Trade,
+    AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, Handling, NewOrder,
+    OrderId, OrderKind, OrderRef, OrderSize, Outcome, Price, Quantity, Role, Scale, Side,
+    TimeInForce, Timestamp, Trade,
 };
 
 /// The order at the scales of its instrument.
@@ -42,7 +42,7 @@ pub(crate) fn new_order(
         time_in_force: request.time_in_force.unwrap_or(usual),
         post_only: request.post_only,
         self_trade: request.self_trade,
-        cancel_on_disconnect: request.cancel_on_disconnect,
+        handling: Handling::NONE.with_cancel_on_disconnect(request.cancel_on_disconnect),
         size,
         price,
         expire_at: request.expire_at.unwrap_or(Timestamp::ZERO),
@@ -148,7 +148,7 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         kind: terms.kind,
         time_in_force: terms.time_in_force,
         post_only: terms.post_only,
-        cancel_on_disconnect: terms.cancel_on_disconnect,
+        cancel_on_disconnect: terms.handling.cancel_on_disconnect,
         status: order.status,
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
@@ -256,7 +256,7 @@ pub(crate) fn order_event(
                 kind: terms.kind,
                 time_in_force: terms.time_in_force,
                 post_only: terms.post_only,
-                cancel_on_disconnect: terms.cancel_on_disconnect,
+                cancel_on_disconnect: terms.handling.cancel_on_disconnect,
                 price: limit(terms, terms.price, on.price_scale),
                 quantity: match terms.size {
                     OrderSize::Base(quantity) => Some(quantity.decimal(on.quantity_scale)),

@@ -165,7 +165,8 @@ fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
     let time_in_force = reader.one_of("time_in_force", TimeInForce::from_number)?;
     let post_only = reader.one_of("post_only", PostOnly::from_number)?;
     let self_trade = reader.optional("self_trade", SelfTrade::from_number)?;
-    reader.zeros::<3>()?;
+    let handling = reader.handling(flags)?;
+    reader.zeros::<2>()?;
     let at = reader.at();
     let [amount] = reader.amounts(flags, [size])?;
     let size = order_size(amount.0, flags, at)?;
@@ -179,7 +180,7 @@ fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
         time_in_force,
         post_only,
         self_trade,
-        cancel_on_disconnect: flags & flag::CANCEL_ON_DISCONNECT != 0,
+        handling,
         size,
         price,
         expire_at,

@@ -138,7 +138,7 @@ fn place(order: &NewOrder, out: &mut Writer<'_>) -> u16 {
             order.time_in_force.number(),
             order.post_only.number(),
             optional(order.self_trade.map(|mode| mode.number())),
-            0,
+            order.handling.bits() >> 1,
             0,
             0,
         ]),
@@ -153,7 +153,7 @@ fn place(order: &NewOrder, out: &mut Writer<'_>) -> u16 {
 pub(super) fn order_flags(order: &NewOrder) -> u16 {
     given(!order.client_order_id.is_empty(), flag::CLIENT_ID)
         | given(order.expire_at != Timestamp::ZERO, flag::EXPIRES)
-        | given(order.cancel_on_disconnect, flag::CANCEL_ON_DISCONNECT)
+        | given(order.handling.bits() & 1 != 0, flag::CANCEL_ON_DISCONNECT)
 }
 
 /// The expiry and the client order id, where given.

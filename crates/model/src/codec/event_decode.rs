@@ -281,7 +281,8 @@ fn accepted(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Accepted, Decod
     let time_in_force = body.one_of("time_in_force", TimeInForce::from_number)?;
     let post_only = body.one_of("post_only", PostOnly::from_number)?;
     let self_trade = body.optional("self_trade", SelfTrade::from_number)?;
-    body.zeros::<5>()?;
+    let handling = body.handling(flags)?;
+    body.zeros::<4>()?;
     let at = body.at();
     let [size, reserved] = body.amounts(flags, low)?;
     let terms = NewOrder {
@@ -292,7 +293,7 @@ fn accepted(mut head: Head<'_>, body: &mut Reader<'_>) -> Result<Accepted, Decod
         time_in_force,
         post_only,
         self_trade,
-        cancel_on_disconnect: flags & flag::CANCEL_ON_DISCONNECT != 0,
+        handling,
         size: order_size(size.0, flags, at)?,
         price,
         expire_at: body.expire_at(flags)?,

@@ -213,7 +213,7 @@ fn accepted(accepted: &Accepted, out: &mut Writer<'_>) -> Head {
             order.time_in_force.number(),
             order.post_only.number(),
             optional(order.self_trade.map(|mode| mode.number())),
-            0,
+            order.handling.bits() >> 1,
             0,
             0,
             0,

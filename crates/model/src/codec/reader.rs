@@ -2,8 +2,9 @@
 
 use super::{DecodeError, DecodeFault, flag};
 use crate::{
-    AccountId, Amount, CurrencyId, InstrumentId, InstrumentKind, InstrumentSpec, MemberId, OrderId,
-    Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError, Timestamp, TradingRules,
+    AccountId, Amount, CurrencyId, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
+    MemberId, OrderId, Price, Quantity, Scale, SelfTrade, Symbol, Text, TextError, Timestamp,
+    TradingRules,
 };
 
 /// Reads from the bytes of a record.
@@ -265,6 +266,18 @@ impl<'a> Reader<'a> {
             return Self::fault(at, DecodeFault::NotCanonical("an empty client order id"));
         }
         Ok(text)
+    }
+
+    /// How an order is handled: bit 0 stands in the flags, the others in a byte of their own.
+    #[inline]
+    pub(super) fn handling(&mut self, flags: u16) -> Result<Handling, DecodeError> {
+        let at = self.at;
+        let first = u16::from(flags & flag::CANCEL_ON_DISCONNECT != 0);
+        let bits = u16::from(self.u8()?) << 1 | first;
+        match u8::try_from(bits).ok().and_then(Handling::from_bits) {
+            Some(handling) => Ok(handling),
+            None => Self::fault(at, DecodeFault::Reserved),
+        }
     }
 
     /// An expiry that is given only if `flags` says so, and then is not zero.

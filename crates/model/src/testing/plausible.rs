@@ -1,6 +1,7 @@
 //! Commands that a venue may well take: attributes that go together, numbers in range, few
 //! accounts, instruments and prices, so that orders meet and names repeat.
 
+use super::wild::handling;
 use crate::{
     AccountId, Amend, Amount, ClientOrderId, Command, CurrencyId, EngineId, InstrumentId,
     InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, NewOrder, OrderId,
@@ -89,12 +90,12 @@ pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
         1 => (1..bounds.time_max.0.saturating_mul(2))
             .prop_map(|at| (TimeInForce::Gtd, Timestamp(at))),
     ];
-    let attributes = (select(PostOnly::ALL), of(select(SelfTrade::ALL)), any::<bool>());
+    let attributes = (select(PostOnly::ALL), of(select(SelfTrade::ALL)), handling());
     let names = (account(bounds), instrument(bounds), client_order_id());
     (names, select(Side::ALL), life, attributes, quantity(bounds), price(bounds)).prop_map(
         |(names, side, (time_in_force, expire_at), attributes, quantity, price)| {
             let (account, instrument, client_order_id) = names;
-            let (post_only, self_trade, cancel_on_disconnect) = attributes;
+            let (post_only, self_trade, handling) = attributes;
             let takes_only = matches!(time_in_force, TimeInForce::Ioc | TimeInForce::Fok);
             NewOrder {
                 account,
@@ -104,7 +105,7 @@ pub fn limit_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
                 time_in_force,
                 post_only: if takes_only { PostOnly::Off } else { post_only },
                 self_trade,
-                cancel_on_disconnect,
+                handling,
                 size: OrderSize::Base(quantity),
                 price,
                 expire_at,
@@ -124,11 +125,11 @@ pub fn market_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
     let protection = prop_oneof![Just(Price::ZERO), price(bounds)];
     let time_in_force = select(vec![TimeInForce::Ioc, TimeInForce::Fok]);
     let names = (account(bounds), instrument(bounds), client_order_id());
-    let attributes = (of(select(SelfTrade::ALL)), any::<bool>());
+    let attributes = (of(select(SelfTrade::ALL)), handling());
     (names, select(Side::ALL), time_in_force, attributes, size, protection).prop_map(
         |(names, side, time_in_force, attributes, size, price)| {
             let (account, instrument, client_order_id) = names;
-            let (self_trade, cancel_on_disconnect) = attributes;
+            let (self_trade, handling) = attributes;
             NewOrder {
                 account,
                 instrument,
@@ -137,7 +138,7 @@ pub fn market_order(bounds: Bounds) -> impl Strategy<Value = NewOrder> {
                 time_in_force,
                 post_only: PostOnly::Off,
                 self_trade,
-                cancel_on_disconnect,
+                handling,
                 size,
                 price,
                 expire_at: Timestamp::ZERO,

@@ -2,7 +2,7 @@
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId,
-    Deposit, Done, DoneReason, Event, InstrumentId, InstrumentKind, InstrumentSpec,
+    Deposit, Done, DoneReason, Event, Handling, InstrumentId, InstrumentKind, InstrumentSpec,
     InstrumentState, MassCancel, MemberId, NewOrder, OrderId, OrderKind, OrderRef, OrderSize,
     PostOnly, Price, Quantity, ReduceReason, Reduced, RejectReason, Rejected, Rested, Scale,
     SelfTrade, Side, Text, TimeInForce, Timestamp, Trade, TradeId, TradingRules, Transfer,
@@ -95,6 +95,11 @@ pub fn time() -> impl Strategy<Value = Timestamp> + Clone {
     uint64().prop_map(Timestamp)
 }
 
+/// Any way to handle an order.
+pub fn handling() -> impl Strategy<Value = Handling> + Clone {
+    select((0..=u8::MAX).filter_map(Handling::from_bits).collect::<Vec<_>>())
+}
+
 /// Any order.
 pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
     let kinds = (
@@ -103,14 +108,14 @@ pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
         select(TimeInForce::ALL),
         select(PostOnly::ALL),
         of(select(SelfTrade::ALL)),
-        any::<bool>(),
+        handling(),
     );
     let size =
         prop_oneof![quantity().prop_map(OrderSize::Base), amount().prop_map(OrderSize::Quote)];
     let expire_at = prop_oneof![Just(Timestamp::ZERO), time()];
     (account(), instrument(), kinds, size, price(), expire_at, text_given()).prop_map(
         |(account, instrument, kinds, size, price, expire_at, client_order_id)| {
-            let (side, kind, time_in_force, post_only, self_trade, cancel_on_disconnect) = kinds;
+            let (side, kind, time_in_force, post_only, self_trade, handling) = kinds;
             NewOrder {
                 account,
                 instrument,
@@ -119,7 +124,7 @@ pub fn new_order() -> impl Strategy<Value = NewOrder> + Clone {
                 time_in_force,
                 post_only,
                 self_trade,
-                cancel_on_disconnect,
+                handling,
                 size,
                 price,
                 expire_at,

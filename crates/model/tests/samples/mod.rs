@@ -3,11 +3,11 @@
 
 use rialto_model::{
     Accepted, AccountId, Amend, Amended, Amount, ClientOrderId, Command, CommandKind, Currency,
-    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, InstrumentId, InstrumentKind,
-    InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId, OrderKind,
-    OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference, RejectReason,
-    Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp, Trade, TradeId,
-    TradingRules, Transfer,
+    CurrencyCode, CurrencyId, Deposit, Done, DoneReason, Event, Handling, InstrumentId,
+    InstrumentKind, InstrumentSpec, InstrumentState, MassCancel, MemberId, Name, NewOrder, OrderId,
+    OrderKind, OrderRef, OrderSize, PostOnly, Price, Quantity, ReduceReason, Reduced, Reference,
+    RejectReason, Rejected, Rested, Scale, SelfTrade, Side, Symbol, Text, TimeInForce, Timestamp,
+    Trade, TradeId, TradingRules, Transfer,
 };
 
 /// The time of all samples.
@@ -56,7 +56,7 @@ fn plain_order() -> NewOrder {
         time_in_force: TimeInForce::Gtc,
         post_only: PostOnly::Slide,
         self_trade: None,
-        cancel_on_disconnect: false,
+        handling: Handling::NONE,
         size: OrderSize::Base(Quantity(-2)),
         price: PRICE,
         expire_at: Timestamp::ZERO,
@@ -71,7 +71,7 @@ fn full_order() -> NewOrder {
         time_in_force: TimeInForce::Gtd,
         post_only: PostOnly::Reject,
         self_trade: Some(SelfTrade::Decrement),
-        cancel_on_disconnect: true,
+        handling: Handling::NONE.with_cancel_on_disconnect(true),
         size: OrderSize::Quote(WIDE),
         expire_at: Timestamp(0x77),
         client_order_id: full_text(),

@@ -8,8 +8,8 @@ use crate::Error;
 use hdrhistogram::Histogram;
 use rialto_engine::{Engine, EventReader, ManualClock, Producer, Submission, SubmitError};
 use rialto_model::{
-    AccountId, Amend, ClientOrderId, Command, NewOrder, OrderRef, OrderSize, Outcome, Price,
-    Quantity, Seq, Timestamp,
+    AccountId, Amend, ClientOrderId, Command, Handling, NewOrder, OrderRef, OrderSize, Outcome,
+    Price, Quantity, Seq, Timestamp,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -230,7 +230,7 @@ impl<'a> Driver<'a> {
             time_in_force: order.time_in_force,
             post_only: order.post_only,
             self_trade: None,
-            cancel_on_disconnect: false,
+            handling: Handling::NONE,
             size: OrderSize::Base(order.quantity),
             price: order.price,
             expire_at: Timestamp::ZERO,

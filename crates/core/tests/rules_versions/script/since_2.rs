@@ -3,8 +3,8 @@
 use super::{MILLISECOND, OTHER, Script, buy, market, sell, transfer};
 use rialto_core::DEPOSIT_KNOWN_NS;
 use rialto_model::{
-    AccountId, Amount, Command, Deposit, InstrumentState, NewOrder, OrderSize, PostOnly, Quantity,
-    Side, TimeInForce, Timestamp, TradingRules,
+    AccountId, Amount, Command, Deposit, Handling, InstrumentState, NewOrder, OrderSize, PostOnly,
+    Quantity, Side, TimeInForce, Timestamp, TradingRules,
 };
 
 impl Script {
@@ -50,7 +50,8 @@ impl Script {
     fn turns(&mut self) {
         let tick = |script: &mut Script| script.venue.must_at_once(&Command::Tick);
         let other = |order| NewOrder { instrument: OTHER, ..order };
-        let leaving = NewOrder { cancel_on_disconnect: true, ..buy(1, 20, 1) };
+        let handling = Handling::NONE.with_cancel_on_disconnect(true);
+        let leaving = NewOrder { handling, ..buy(1, 20, 1) };
         for _ in 0..270 {
             self.place(leaving);
             self.place(buy(1, 21, 1));
