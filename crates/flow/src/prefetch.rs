@@ -27,3 +27,25 @@ pub(crate) fn prefetch_at(begin: *const u8, bytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (begin, bytes, LINE_BYTES);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_address_may_be_asked_for() {
+        let last = std::ptr::without_provenance(usize::MAX);
+        for address in [std::ptr::null(), std::ptr::without_provenance(1), last] {
+            prefetch_at(address, 4 * LINE_BYTES);
+        }
+        prefetch_at(last, 0);
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_as_it_is() {
+        let value = [7_u8; 1_000];
+        prefetch(&value);
+        prefetch(&value[..0]);
+        assert!(value.iter().all(|byte| *byte == 7));
+    }
+}

@@ -14,25 +14,32 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// A step that is being executed.
-#[must_use = "a step does nothing until it is awaited"]
-pub struct StepFuture<'c, 'a, T, F, Fut> {
-    /// Until it is over, or left to `Stage::Whole`.
-    step: Option<Step<'c, 'a, T, F>>,
-    stage: Stage<'c, T, Fut>,
+pin_project_lite::pin_project! {
+    /// A step that is being executed.
+    #[must_use = "a step does nothing until it is awaited"]
+    pub struct StepFuture<'c, 'a, T, F, Fut> {
+        // Until it is over, or left to `Stage::Whole`.
+        step: Option<Step<'c, 'a, T, F>>,
+        #[pin]
+        stage: Stage<'c, T, Fut>,
+    }
 }
 
-enum Stage<'c, T, Fut> {
-    /// It has not begun.
-    New,
-    /// Its body goes on. Pinned: it stays where it is until it is dropped.
-    Body(Fut),
-    /// It has finished, which is to be confirmed up to an entry.
-    Confirming(T, u32),
-    /// It needs more than this.
-    Whole(Whole<'c, T>),
-    /// It has returned.
-    Over,
+pin_project_lite::pin_project! {
+    #[project = StageProjection]
+    #[project_replace = StageOwned]
+    enum Stage<'c, T, Fut> {
+        // It has not begun.
+        New,
+        // Its body goes on, where it lies.
+        Body { #[pin] body: Fut },
+        // It has finished, which is to be confirmed up to an entry.
+        Confirming { value: T, mark: u32 },
+        // It needs more than this.
+        Whole { whole: Whole<'c, T> },
+        // It has returned.
+        Over,
+    }
 }
 
 impl<'c, 'a, T, F, Fut> StepFuture<'c, 'a, T, F, Fut>
@@ -82,63 +89,62 @@ where
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: of what is in here only the future in `Stage::Body` is pinned. It is neither moved
-        // nor handed out: it is polled in its place, and dropped there by setting the stage.
-        let Self { step, stage } = unsafe { self.get_unchecked_mut() };
-        if let Stage::New = stage {
+        let this = self.project();
+        let (step, mut stage) = (this.step, this.stage);
+        if let StageProjection::New = stage.as_mut().project() {
             match step.take_if(|step| !is_plain(step)) {
-                Some(step) => *stage = Stage::Whole(Box::pin(step.execute())),
+                Some(step) => stage.set(Stage::Whole { whole: Box::pin(step.execute()) }),
                 None => {
                     let Some(step) = step else { return Poll::Pending };
                     if let Err(error) = step.check_may_begin() {
-                        *stage = Stage::Over;
+                        stage.set(Stage::Over);
                         return Poll::Ready(Err(error));
                     }
                     let key = step.key();
-                    *stage = Stage::Body((step.body)(key));
+                    stage.set(Stage::Body { body: (step.body)(key) });
                 }
             }
         }
-        if let Stage::Body(body) = stage {
-            // SAFETY: as above.
-            let body = unsafe { Pin::new_unchecked(body) };
+        if let StageProjection::Body { body } = stage.as_mut().project() {
             let Poll::Ready(result) = body.poll(context) else { return Poll::Pending };
-            *stage = Stage::Over;
+            stage.set(Stage::Over);
             let Some(step) = step else { return Poll::Pending };
             match record(step, result) {
                 Ok((value, mark)) => {
                     if step.cx.poll_confirmed(mark, context.waker()).is_ready() {
                         return Poll::Ready(Ok(value));
                     }
-                    *stage = Stage::Confirming(value, mark);
+                    stage.set(Stage::Confirming { value, mark });
                 }
                 Err(error) => {
                     let failed = fail(step.cx, step.place, Kind::Step, step.name, error);
-                    *stage = Stage::Whole(Box::pin(failed));
+                    stage.set(Stage::Whole { whole: Box::pin(failed) });
                 }
             }
         }
-        match stage {
-            Stage::Whole(whole) => {
+        match stage.as_mut().project() {
+            StageProjection::Whole { whole } => {
                 let polled = whole.as_mut().poll(context);
                 if polled.is_ready() {
-                    *stage = Stage::Over;
+                    stage.set(Stage::Over);
                 }
                 polled
             }
-            Stage::Confirming(_, mark) => {
+            StageProjection::Confirming { mark, .. } => {
                 let Some(step) = step else { return Poll::Pending };
                 if step.cx.poll_confirmed(*mark, context.waker()).is_pending() {
                     return Poll::Pending;
                 }
-                match std::mem::replace(stage, Stage::Over) {
-                    Stage::Confirming(value, _) => Poll::Ready(Ok(value)),
+                match stage.project_replace(Stage::Over) {
+                    StageOwned::Confirming { value, .. } => Poll::Ready(Ok(value)),
                     // It was that a moment ago.
                     _ => Poll::Pending,
                 }
             }
             // Polled again after its end, or never begun: there is nothing to say.
-            Stage::New | Stage::Body(_) | Stage::Over => Poll::Pending,
+            StageProjection::New | StageProjection::Body { .. } | StageProjection::Over => {
+                Poll::Pending
+            }
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::prefetch::{prefetch, prefetch_at};
 use crate::store::RunNumber;
 use rialto_spinlock::{Guard, SpinLock};
 use std::cell::Cell;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
@@ -195,9 +194,7 @@ impl Run {
     }
 
     fn poll_once(self: &Arc<Self>, future: &mut Execution) -> bool {
-        // SAFETY: the waker is never dropped, so that what it would give back of the count need not
-        // be taken, and `self` outlives it here. Its clones count themselves.
-        let waker = ManuallyDrop::new(Waker::from(unsafe { Arc::from_raw(Arc::as_ptr(self)) }));
+        let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
         let outer = POLLING.replace(true);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context)));
