@@ -18,3 +18,16 @@ pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = value;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefetched_value_stays_as_it_is() {
+        let values = vec![7_u64; 100_000];
+        values.iter().for_each(prefetch);
+        prefetch(&());
+        assert!(values.iter().all(|value| *value == 7));
+    }
+}
