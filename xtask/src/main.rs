@@ -13,6 +13,7 @@ mod siege;
 mod soak;
 mod source;
 mod tidy;
+mod unsafe_code;
 mod words;
 
 fn main() -> ExitCode {

@@ -3,7 +3,7 @@
 
 use crate::log_events::log_events_are_listed;
 use crate::source::{Source, files};
-use crate::{headline, paragraphs, words};
+use crate::{headline, paragraphs, unsafe_code, words};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -77,6 +77,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     links_lead_somewhere(root, &prose, &mut wrong);
     decisions_are_numbered(&prose, &mut wrong);
     limits_name_their_tests(&rust, &prose, &mut wrong);
+    unsafe_code::is_listed(&rust, &prose, &mut wrong);
     fuzz_targets_are_tested(&rust, &manifests, &prose, &mut wrong);
     paragraphs::are_short(&prose, &mut wrong);
     headline::agrees(root, &prose, &mut wrong);
@@ -193,7 +194,7 @@ fn gateways_ask_the_desk(manifests: &[Source], rust: &[Source], wrong: &mut Vec<
 }
 
 /// Whether `word` stands in `code` other than inside a longer identifier.
-fn has_word(code: &str, word: &str) -> bool {
+pub(crate) fn has_word(code: &str, word: &str) -> bool {
     let part_of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();
@@ -362,25 +363,41 @@ fn limits_name_their_tests(rust: &[Source], prose: &[Source], wrong: &mut Vec<St
             if cell == "Test" || cell.trim_matches(['|', '-', ' ']).is_empty() {
                 continue;
             }
-            let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+            let names = quoted(cell);
             if names.is_empty() {
                 wrong.push(format!("{}:{at}: the limit names no test", page.path));
             }
             for name in names {
-                let Some((room, test)) = name.split_once("::") else {
-                    wrong.push(format!("{}:{at}: `{name}` is not `room::test`", page.path));
-                    continue;
-                };
-                let folder = format!("crates/{room}/");
-                let declared = format!("fn {test}(");
-                let found = (rust.iter())
-                    .filter(|source| source.path.starts_with(&folder))
-                    .any(|source| source.text.contains(&declared));
-                if !found {
-                    wrong.push(format!("{}:{at}: there is no test `{name}`", page.path));
-                }
+                test_exists(rust, page, at, name, wrong);
             }
         }
+    }
+}
+
+/// What stands in backquotes.
+pub(crate) fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// A test that a page names must be `room::name`, and stand in that room.
+pub(crate) fn test_exists(
+    rust: &[Source],
+    page: &Source,
+    at: usize,
+    name: &str,
+    wrong: &mut Vec<String>,
+) {
+    let Some((room, test)) = name.split_once("::") else {
+        wrong.push(format!("{}:{at}: `{name}` is not `room::test`", page.path));
+        return;
+    };
+    let folder = format!("crates/{room}/");
+    let declared = format!("fn {test}(");
+    let found = (rust.iter())
+        .filter(|source| source.path.starts_with(&folder))
+        .any(|source| source.text.contains(&declared));
+    if !found {
+        wrong.push(format!("{}:{at}: there is no test `{name}`", page.path));
     }
 }
 

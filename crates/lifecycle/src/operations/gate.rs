@@ -250,8 +250,9 @@ mod tests {
     /// while, or without order after, it is taken away.
     struct Venue {
         gate: Gate<Model, 2>,
-        is_gone: UnsafeCell<bool>,
-        is_written: [UnsafeCell<bool>; 2],
+        used: UnsafeCell<()>,
+        is_gone: LoomFlag,
+        written: [UnsafeCell<()>; 2],
     }
 
     /// Two operations that go in and out by these shards, while the gate is closed.
@@ -261,8 +262,9 @@ mod tests {
         builder.check(move || {
             let venue = Arc::new(Venue {
                 gate: Gate::of_shards(false),
-                is_gone: UnsafeCell::new(false),
-                is_written: [UnsafeCell::new(false), UnsafeCell::new(false)],
+                used: UnsafeCell::default(),
+                is_gone: LoomFlag::new(false),
+                written: [UnsafeCell::default(), UnsafeCell::default()],
             });
             let operations: Vec<_> = (0..2)
                 .map(|thread| {
@@ -270,8 +272,9 @@ mod tests {
                     let (way_in, way_out) = ways[thread];
                     loom::thread::spawn(move || match venue.gate.enter(way_in) {
                         Ok(()) => {
-                            assert!(!venue.is_gone.with(|gone| unsafe { *gone }));
-                            venue.is_written[thread].with_mut(|done| unsafe { *done = true });
+                            venue.used.with(|_| ());
+                            assert!(!venue.is_gone.is_set());
+                            venue.written[thread].with_mut(|_| ());
                             (true, venue.gate.leave(way_out))
                         }
                         Err(left) => (false, left),
@@ -283,10 +286,9 @@ mod tests {
             let was_empty = venue.gate.is_empty_for_good();
             if was_empty {
                 // The checker also sees to it that this comes after all that was done inside.
-                venue.is_gone.with_mut(|gone| unsafe { *gone = true });
-                for done in &venue.is_written {
-                    done.with(|done| unsafe { *done });
-                }
+                venue.used.with_mut(|_| ());
+                venue.is_gone.set();
+                venue.written.iter().for_each(|written| written.with(|_| ()));
             }
             let left: Vec<_> =
                 operations.into_iter().map(|thread| thread.join().unwrap()).collect();
