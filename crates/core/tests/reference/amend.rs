@@ -1,70 +1,131 @@
-//! Changing an open order.
+//! Changing an open order: a list of checks, in the order of the rules page, and what comes of it.
 
-use super::place::{check_notional_min, check_price, check_quantity, check_tradable};
-use super::{Alteration, Reference};
-use rialto_model::{Amend, Amended, Amount, Event, Outcome, Quantity, ReduceReason, RejectReason};
+use super::entry::{Check, Verdict, demand};
+use super::{Alteration, Order, Reference};
+use rialto_model::{Amend, Amended, Event, Outcome, Price, Quantity, ReduceReason, RejectReason};
+
+const CHECKS: [Check<Amend>; 11] = [
+    ("account", |venue, amend| venue.account(amend.account).map(drop)),
+    ("order", |venue, amend| venue.open_order(amend.account, &amend.order).map(drop)),
+    ("state of the instrument", |venue, amend| venue.is_open(venue.amended(amend).instrument)),
+    ("whether anything changes", |venue, amend| {
+        let change = venue.change(amend);
+        demand(change.price_changes || change.size_changes, RejectReason::NothingToAmend)
+    }),
+    ("the new quantity", |venue, amend| {
+        let change = venue.change(amend);
+        let listed = venue.of(&change.old);
+        if change.size_changes { listed.check_quantity(change.total) } else { Ok(()) }
+    }),
+    ("the new price, tick and collar", |venue, amend| {
+        let change = venue.change(amend);
+        if !change.price_changes {
+            return Ok(());
+        }
+        let listed = venue.of(&change.old);
+        listed.check_price(change.price)?;
+        demand(venue.is_in_collar(listed, change.price), RejectReason::PriceOutsideCollar)
+    }),
+    ("notional of the new total", |venue, amend| {
+        let change = venue.change(amend);
+        let listed = venue.of(&change.old);
+        listed.check_notional(listed.notional(change.price, change.total))
+    }),
+    ("what has traded already", |venue, amend| {
+        let change = venue.change(amend);
+        demand(change.total > change.old.filled, RejectReason::QuantityBelowFilled)
+    }),
+    ("post-only, and collar and notional of the price slid to", |venue, amend| {
+        venue.unless_it_shrinks(amend, |change| {
+            venue.check_slid(change.price, &venue.changed(change)?, change.total)
+        })
+    }),
+    ("room at the price", |venue, amend| {
+        venue.unless_it_shrinks(amend, |change| venue.check_level(&venue.changed(change)?))
+    }),
+    ("balance", |venue, amend| {
+        venue.unless_it_shrinks(amend, |change| {
+            let order = venue.changed(change)?;
+            let more = venue.hold(&order).0 - venue.hold(&change.old).0;
+            let available = || venue.available(order.account, venue.held_currency(&order));
+            demand(more <= 0 || more <= available(), RejectReason::InsufficientBalance)
+        })
+    }),
+];
+
+/// The names of the checks of an amendment, in their order.
+pub fn amend_checks() -> Vec<&'static str> {
+    CHECKS.iter().map(|(name, _)| *name).collect()
+}
+
+/// What an amendment asks for.
+struct Change {
+    old: Order,
+    price: Price,
+    /// The whole quantity, with what has traded.
+    total: Quantity,
+    price_changes: bool,
+    size_changes: bool,
+    /// It loses nothing but quantity, and keeps its place.
+    shrinks: bool,
+}
 
 impl Reference {
-    pub(super) fn amend(&mut self, amend: &Amend) -> Result<Outcome, RejectReason> {
-        self.account(amend.account)?;
-        let at = self.find_order(amend.account, &amend.order)?;
-        self.check_alive(at)?;
-        let old = self.orders[at];
-        let instrument = self.instrument_of(&old);
-        let rules = instrument.spec.rules;
-        check_tradable(&instrument)?;
+    /// The order that an amendment is about, which is there.
+    fn amended(&self, amend: &Amend) -> Order {
+        let open = self.open_order(amend.account, &amend.order);
+        open.expect("that the order is open was checked before")
+    }
 
-        let old_total = Quantity(old.filled.0 + old.remaining.0);
-        let asked_price = amend.price.unwrap_or(old.price);
-        let total = amend.quantity.unwrap_or(old_total);
-        let price_changes = asked_price != old.price;
-        let quantity_changes = total != old_total;
-        if !price_changes && !quantity_changes {
-            return Err(RejectReason::NothingToAmend);
+    fn change(&self, amend: &Amend) -> Change {
+        let old = self.amended(amend);
+        let whole = Quantity(old.filled.0 + old.remaining.0);
+        let price = amend.price.unwrap_or(old.price);
+        let total = amend.quantity.unwrap_or(whole);
+        Change {
+            old,
+            price,
+            total,
+            price_changes: price != old.price,
+            size_changes: total != whole,
+            shrinks: price == old.price && total < whole,
         }
-        if quantity_changes {
-            check_quantity(&rules, total)?;
-        }
-        if price_changes {
-            check_price(&rules, asked_price)?;
-            self.check_collar(old.instrument, asked_price)?;
-        }
-        let notional =
-            instrument.notional(asked_price, total).ok_or(RejectReason::NotionalTooLarge)?;
-        check_notional_min(&rules, notional)?;
-        if total <= old.filled {
-            return Err(RejectReason::QuantityBelowFilled);
-        }
+    }
 
-        if !price_changes && total < old_total {
-            let mut order = old;
-            order.remaining = Quantity(total.0 - old.filled.0);
-            let by = Quantity(old.remaining.0 - order.remaining.0);
-            self.reduce(&mut order, ReduceReason::Amended, by);
-            self.orders[at] = order;
-            return Ok(Self::standing(&order));
-        }
+    /// An order that only shrinks stays where it is, and is asked nothing more.
+    fn unless_it_shrinks(&self, amend: &Amend, check: impl FnOnce(&Change) -> Verdict) -> Verdict {
+        let change = self.change(amend);
+        if change.shrinks { Ok(()) } else { check(&change) }
+    }
 
-        let mut order = old;
-        order.price =
-            self.keep_passive(old.instrument, old.side, asked_price, old.post_only, total)?;
-        order.remaining = Quantity(total.0 - old.filled.0);
-        self.check_level(old.instrument, old.side, order.price, order.remaining, old.id)?;
-        order.maker_fee_ppm = rules.maker_fee_ppm;
-        order.taker_fee_ppm = rules.taker_fee_ppm;
+    /// The order as it would be: with the rates of today, and what it owes of fees so far.
+    fn changed(&self, change: &Change) -> Result<Order, RejectReason> {
+        let old = change.old;
+        let rules = self.of(&old).instrument.spec.rules;
+        let mut order = Order {
+            price: self.passive(old.instrument, old.side, change.price, old.post_only)?,
+            remaining: Quantity(change.total.0 - old.filled.0),
+            maker_fee_ppm: rules.maker_fee_ppm,
+            taker_fee_ppm: rules.taker_fee_ppm,
+            ..old
+        };
         if self.gets_wrong(Alteration::ResidueForgotten) {
-            order.fee_owed = 0;
+            order.owe_nothing();
         }
-        order.reserved = Self::reserve_needed(
-            &instrument,
-            order.side,
-            order.price,
-            order.remaining,
-            order.taker_fee_ppm,
-            order.fee_owed,
-        );
-        let more = Amount(order.reserved.0 - old.reserved.0);
-        self.reserve(order.account, &instrument, order.side, more)?;
+        Ok(order)
+    }
+
+    pub(super) fn amend(&mut self, amend: &Amend) -> Result<Outcome, RejectReason> {
+        CHECKS.iter().try_for_each(|(_, check)| check(self, amend))?;
+        let change = self.change(amend);
+        let old = change.old;
+        if change.shrinks {
+            let by = Quantity(old.filled.0 + old.remaining.0 - change.total.0);
+            let smaller = self.reduce(&old, ReduceReason::Amended, by);
+            *self.open_order_mut(old.id) = smaller;
+            return Ok(Self::standing(&smaller));
+        }
+        let order = self.changed(&change)?;
         self.events.push(Event::Amended(Amended {
             order: order.id,
             account: order.account,
@@ -73,19 +134,16 @@ impl Reference {
             old_price: old.price,
             old_remaining: old.remaining,
             price: order.price,
-            quantity: total,
+            quantity: change.total,
             remaining: order.remaining,
-            old_reserved: old.reserved,
-            reserved: order.reserved,
+            old_reserved: self.hold(&old),
+            reserved: self.hold(&order),
         }));
-        self.orders.remove(at);
+        self.remove(old.id);
         let outcome = self.take(order, &mut 0);
-        let now = self.orders.iter().position(|other| other.id == order.id);
-        if let (Some(now), false) = (now, price_changes)
-            && self.gets_wrong(Alteration::GrowthKeepsPlace)
-        {
-            let order = self.orders.remove(now);
-            self.orders.insert(at.min(self.orders.len()), order);
+        if self.gets_wrong(Alteration::GrowthKeepsPlace) && !change.price_changes {
+            let again = self.orders.iter_mut().find(|other| other.id == order.id);
+            again.into_iter().for_each(|order| order.place = old.place);
         }
         Ok(outcome)
     }

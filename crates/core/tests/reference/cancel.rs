@@ -14,14 +14,9 @@ impl Reference {
         named: &OrderRef,
     ) -> Result<Outcome, RejectReason> {
         self.account(account)?;
-        let at = self.find_order(account, named)?;
-        self.check_alive(at)?;
-        let order = self.orders.remove(at);
-        Ok(self.end(&order, DoneReason::Cancelled, order.remaining))
-    }
-
-    pub(super) fn check_alive(&self, at: usize) -> Result<(), RejectReason> {
-        if self.is_dead(&self.orders[at]) { Err(RejectReason::OrderExpired) } else { Ok(()) }
+        let order = self.open_order(account, named)?;
+        self.remove(order.id);
+        Ok(self.end(&order, DoneReason::Cancelled))
     }
 
     pub(super) fn mass_cancel(&mut self, which: &MassCancel) -> Result<Outcome, RejectReason> {
@@ -159,7 +154,7 @@ impl Reference {
                 && (order.handling.cancel_on_disconnect || !flagged_only);
             if meant {
                 self.remove(order.id);
-                self.end(&order, reason, order.remaining);
+                self.end(&order, reason);
                 cancelled += 1;
             }
         }
@@ -180,7 +175,7 @@ impl Reference {
             }
             *visited += 1;
             self.remove(order.id);
-            self.end(&order, DoneReason::InstrumentClosed, order.remaining);
+            self.end(&order, DoneReason::InstrumentClosed);
             cancelled += 1;
         }
         (cancelled, None)

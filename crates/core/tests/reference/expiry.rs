@@ -29,7 +29,7 @@ impl Reference {
         for order in expired.into_iter().take(ORDERS_PER_COMMAND - *visited) {
             *visited += 1;
             self.remove(order.id);
-            self.end(&order, DoneReason::Expired, order.remaining);
+            self.end(&order, DoneReason::Expired);
         }
     }
 

@@ -1,72 +1,62 @@
-//! Whether a fill-or-kill order could be filled in full, decided before anything trades.
+//! Whether a fill-or-kill order would be filled in full: what it would do is worked out to its end.
 
-use super::place::{allows, floor_lot};
-use super::{Order, Reference};
+use super::matching::{Ending, Step};
+use super::{FILL_OR_KILL_DEPTH, Order, Reference};
 use rialto_model::{Quantity, RejectReason, SelfTrade};
 
 impl Reference {
-    /// Walks the makers in the order in which they would trade, but changes nothing.
-    /// If all would trade but for what the account holds of base currency, it is that which lacks.
-    pub(super) fn check_fill_or_kill(
-        &self,
-        taker: &Order,
-        depth_max: usize,
-    ) -> Result<(), RejectReason> {
-        let queue = self.queue(taker.instrument, taker.side.opposite());
-        let instrument = self.instrument_of(taker);
-        let mut left = *taker;
-        let expiring = self.orders.iter().any(|order| self.is_dead(order));
-        let by_level =
-            taker.self_trade == SelfTrade::Allow && taker.quote_left.is_none() && !expiring;
-        let lot = instrument.spec.rules.lot;
-        let mut held = self.whole_lots_held(taker);
-        let mut short = false;
-        let mut looked_at = 0;
-        let mut level = None;
-        for maker in queue.iter().filter(|maker| allows(taker.side, taker.price, maker.price)) {
-            if !by_level || level != Some(maker.price) {
-                looked_at += 1;
-                level = Some(maker.price);
+    /// Passes an order that only trades, passes over the dead and cancels older orders of its own
+    /// until nothing is left of it or its amount pays no further lot. Whether the account has what a
+    /// sell for an amount would deliver is asked last.
+    pub(super) fn check_fill_or_kill(&self, taker: &Order) -> Result<(), RejectReason> {
+        let unlimited = Order { deliverable: None, ..*taker };
+        let way = self.way(unlimited, usize::MAX);
+        // Levels count instead of orders where every order of one is as good as another.
+        let is_alike = taker.self_trade == SelfTrade::Allow
+            && taker.quote_left.is_none()
+            && !self.orders.iter().any(|order| self.is_dead(order));
+        let mut met = Vec::new();
+        let mut look_at = |maker: &Order| {
+            let what = if is_alike { maker.price.0 as u64 } else { maker.id.0 };
+            if met.last() != Some(&what) {
+                met.push(what);
             }
-            if looked_at > depth_max {
-                return Err(RejectReason::TooDeep);
-            }
-            if self.is_dead(maker) {
-                continue;
-            }
-            let own = self.same_member(maker.account, taker.account);
-            match taker.self_trade {
-                SelfTrade::Allow => {}
-                _ if !own => {}
-                SelfTrade::CancelOldest => continue,
-                _ => return Err(RejectReason::Unfillable),
-            }
-            let mut available = maker.remaining;
-            match left.quote_left {
-                None => {
-                    left.remaining = Quantity(left.remaining.0 - left.remaining.min(available).0);
-                    if left.remaining == Quantity::ZERO {
-                        return Ok(());
+            if met.len() > FILL_OR_KILL_DEPTH { Err(RejectReason::TooDeep) } else { Ok(()) }
+        };
+        let mut has_all = true;
+        for step in &way.steps {
+            look_at(step.maker())?;
+            match step {
+                Step::Expires(_) => {}
+                Step::Cancels(_) if taker.self_trade == SelfTrade::CancelOldest => {}
+                Step::Cancels(_) | Step::Reduces(..) => return Err(RejectReason::Unfillable),
+                Step::Trades(deal) => {
+                    let before = deal.taker.filled.0 - deal.quantity.0;
+                    let left = taker.deliverable.map(|most| Quantity(most.0 - before));
+                    has_all &=
+                        left.is_none_or(|left| deal.quantity <= self.whole_lots(taker, left));
+                    if self.wanted(&deal.taker, deal.price) == Quantity::ZERO {
+                        return self.filled_if(has_all);
                     }
                 }
-                Some(mut amount) => loop {
-                    let affordable = self.affordable_of_amount(&left, amount, maker.price);
-                    if affordable == Quantity::ZERO {
-                        return if short { Err(RejectReason::InsufficientBalance) } else { Ok(()) };
-                    }
-                    let quantity = affordable.min(available);
-                    if quantity == Quantity::ZERO {
-                        break;
-                    }
-                    available = Quantity(available.0 - quantity.0);
-                    let spent = self.spent(&instrument, &mut left, maker.price, quantity);
-                    amount.0 -= spent.0;
-                    left.quote_left = Some(amount);
-                    short |= floor_lot(held, lot) < quantity;
-                    held -= i128::from(quantity.0);
-                },
             }
         }
-        Err(RejectReason::Unfillable)
+        let Some(next) = way.next else { return Err(RejectReason::Unfillable) };
+        look_at(&next)?;
+        if way.ending == Ending::Spent {
+            self.filled_if(has_all)
+        } else {
+            Err(RejectReason::Unfillable)
+        }
+    }
+
+    fn filled_if(&self, has_all: bool) -> Result<(), RejectReason> {
+        if has_all { Ok(()) } else { Err(RejectReason::InsufficientBalance) }
+    }
+
+    /// The whole lots in a quantity.
+    pub(super) fn whole_lots(&self, order: &Order, quantity: Quantity) -> Quantity {
+        let lot = self.of(order).instrument.spec.rules.lot;
+        Quantity(quantity.0 / lot.0 * lot.0)
     }
 }

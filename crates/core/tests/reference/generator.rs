@@ -197,7 +197,7 @@ impl Chooser<'_> {
                 };
                 order.size = OrderSize::Quote(Amount(amount));
             }
-        } else if super::place::can_rest(order.time_in_force) && self.dice.chance(25) {
+        } else if super::entry::can_rest(order.time_in_force) && self.dice.chance(25) {
             order.post_only = self.dice.pick(&[PostOnly::Reject, PostOnly::Slide]);
         }
         if order.time_in_force == TimeInForce::Gtd {

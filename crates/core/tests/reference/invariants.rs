@@ -41,12 +41,7 @@ pub struct Holdings {
 
 impl Holdings {
     pub fn of(reference: &Reference) -> Holdings {
-        let balances = reference
-            .balances
-            .iter()
-            .map(|(whose, balance)| (*whose, (balance.available, balance.reserved)))
-            .filter(|(_, balance)| *balance != (0, 0))
-            .collect();
+        let balances = reference.balances();
         let mut orders = Vec::new();
         for listed in &reference.instruments {
             for side in [Side::Buy, Side::Sell] {
@@ -59,7 +54,7 @@ impl Holdings {
                         price: order.price,
                         quantity: Quantity(order.filled.0 + order.remaining.0),
                         remaining: order.remaining,
-                        reserved: order.reserved.0,
+                        reserved: reference.hold(&order).0,
                         time_in_force: order.time_in_force,
                         expire_at: order.expire_at,
                         post_only: order.post_only,
@@ -107,7 +102,7 @@ pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
     }
 
     let open = holdings.orders.iter().map(|o| (o.account, o.instrument, o.side, o.reserved));
-    let taker = taking.iter().map(|o| (o.account, o.instrument, o.side, o.reserved.0));
+    let taker = taking.iter().map(|o| (o.account, o.instrument, o.side, told.hold(o).0));
     for (account, instrument, side, amount) in open.chain(taker) {
         let spec = instruments[instrument.0 as usize - 1].instrument.spec;
         let currency = if side == Side::Buy { spec.quote } else { spec.base };

@@ -112,15 +112,15 @@ impl Reference {
             return Err(RejectReason::VenueFull);
         }
         let number = self.instruments.len() as u32 + 1;
-        let instrument = self.build(InstrumentId(number), spec)?;
-        self.instruments.push(Listed { instrument, last_price: None });
+        let listed = self.build(InstrumentId(number), spec)?;
+        self.instruments.push(listed);
         self.events
             .push(Event::InstrumentCreated { instrument: InstrumentId(number), spec: *spec });
         Ok(Outcome::Created { number })
     }
 
     /// Where risk is off a currency need not exist, and is then as fine as the instrument needs it.
-    fn build(&self, id: InstrumentId, spec: &InstrumentSpec) -> Result<Instrument, RejectReason> {
+    fn build(&self, id: InstrumentId, spec: &InstrumentSpec) -> Result<Listed, RejectReason> {
         let places = spec.price_scale.places() + spec.quantity_scale.places();
         let quote_scale = Scale::new(places).ok_or(RejectReason::InvalidRules)?;
         let listed = |id: CurrencyId, scale: Scale| match self.currency(id) {
@@ -129,8 +129,10 @@ impl Reference {
         };
         let base = listed(spec.base, spec.quantity_scale)?;
         let quote = listed(spec.quote, quote_scale)?;
-        Instrument::new(id, *spec, &base, &quote)
-            .map_err(|_: InstrumentError| RejectReason::InvalidRules)
+        let instrument = Instrument::new(id, *spec, &base, &quote)
+            .map_err(|_: InstrumentError| RejectReason::InvalidRules)?;
+        let (base_scale, quote_scale) = (base.scale, quote.scale);
+        Ok(Listed { instrument, base_scale, quote_scale, last_price: None })
     }
 
     pub(super) fn set_rules(
@@ -145,12 +147,11 @@ impl Reference {
             return Err(RejectReason::HasOpenOrders);
         }
         if old.risk != rules.risk {
-            let mut spec = self.listed(id)?.instrument.spec;
-            spec.rules = *rules;
-            let state = self.listed(id)?.instrument.state;
-            let mut instrument = self.build(id, &spec)?;
-            instrument.state = state;
-            self.listed_mut(id)?.instrument = instrument;
+            let old = self.listed(id)?.clone();
+            let spec = InstrumentSpec { rules: *rules, ..old.instrument.spec };
+            let mut new = Listed { last_price: old.last_price, ..self.build(id, &spec)? };
+            new.instrument.state = old.instrument.state;
+            *self.listed_mut(id)? = new;
         }
         self.listed_mut(id)?.instrument.spec.rules = *rules;
         self.events.push(Event::RulesSet { instrument: id, rules: *rules });

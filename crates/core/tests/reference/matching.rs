@@ -1,213 +1,312 @@
 //! Trading an incoming order with what stands on the other side.
+//!
+//! What will happen is worked out before anything does: the makers within the limit, best first, and
+//! what the order does with each. [`Reference::take`] then carries that out, and a fill-or-kill order
+//! is asked of the same list.
 
-use super::place::{allows, floor_lot};
+use super::arithmetic::{MILLION, largest};
+use super::prices::allows;
 use super::{Alteration, ORDERS_PER_COMMAND, Order, Reference};
 use rialto_model::{
-    Amount, Done, DoneReason, Event, Instrument, OrderStatus, Outcome, Price, Quantity,
-    ReduceReason, Reduced, Rested, SelfTrade, Side, Trade, TradeId,
+    Amount, Done, DoneReason, Event, OrderStatus, Outcome, Price, Quantity, ReduceReason, Reduced,
+    Rested, SelfTrade, Side, Trade, TradeId,
 };
+use std::collections::VecDeque;
+
+/// What an incoming order does with a maker, each of which counts towards what one command may.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// The maker's time is over: it ends.
+    Expires(Order),
+    /// The maker is of the same member and ends.
+    Cancels(Order),
+    /// Both are of one member and lose as much; the one that had no more ends with it.
+    Reduces(Order, Quantity),
+    Trades(Box<Deal>),
+}
+
+/// A trade, and both orders as they are after it.
+#[derive(Clone, Debug)]
+pub(super) struct Deal {
+    pub(super) maker: Order,
+    pub(super) taker: Order,
+    pub(super) price: Price,
+    pub(super) quantity: Quantity,
+    pub(super) notional: i128,
+    pub(super) maker_fee: i128,
+    pub(super) taker_fee: i128,
+    /// By how much the buyer has less to give away than before.
+    pub(super) buyer_released: i128,
+}
+
+/// Why an order goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Filled,
+    /// Nobody is left within its limit.
+    Alone,
+    /// It met an order of its own member and ends.
+    Own,
+    /// It cannot pay another lot.
+    Spent,
+    /// More than one command may do.
+    Unfinished,
+}
+
+/// All that an incoming order would do.
+pub(super) struct Way {
+    pub(super) steps: Vec<Step>,
+    pub(super) ending: Ending,
+    /// The maker at which it ends, if it has met another one.
+    pub(super) next: Option<Order>,
+}
+
+impl Step {
+    /// The maker that is met.
+    pub(super) fn maker(&self) -> &Order {
+        match self {
+            Step::Expires(maker) | Step::Cancels(maker) | Step::Reduces(maker, _) => maker,
+            Step::Trades(deal) => &deal.maker,
+        }
+    }
+}
 
 impl Reference {
-    /// Matches an order that is on no book until nothing is left of it, nothing stands against it
-    /// or it has touched as many makers as one command may.
-    pub(super) fn take(&mut self, mut taker: Order, touched: &mut usize) -> Outcome {
-        let extra = usize::from(self.gets_wrong(Alteration::OneMakerTooMany));
-        loop {
-            if taker.quote_left.is_none() && taker.remaining == Quantity::ZERO {
-                self.finish(&taker, None, Quantity::ZERO);
-                return Self::answer(&taker, OrderStatus::Filled, Quantity::ZERO);
+    /// What an order that is on no book would do in so many steps, if it were to trade now.
+    pub(super) fn way(&self, mut taker: Order, steps_max: usize) -> Way {
+        let mut makers = VecDeque::from(self.queue(taker.instrument, taker.side.opposite()));
+        makers.retain(|maker| allows(taker.side, taker.price, maker.price));
+        let mut steps = Vec::new();
+        let ending = loop {
+            if taker.is_filled() {
+                break Ending::Filled;
             }
-            let maker = match self.best(taker.instrument, taker.side.opposite()) {
-                Some(maker) if allows(taker.side, taker.price, maker.price) => maker,
-                _ => return self.leave(taker),
-            };
-            if *touched == ORDERS_PER_COMMAND + extra {
-                self.taking = Some(taker);
-                return Self::standing(&taker);
+            let Some(maker) = makers.front_mut() else { break Ending::Alone };
+            if steps.len() == steps_max {
+                break Ending::Unfinished;
             }
-            if self.is_dead(&maker) {
-                *touched += 1;
-                self.remove(maker.id);
-                self.end(&maker, DoneReason::Expired, maker.remaining);
+            if self.is_dead(maker) {
+                steps.push(Step::Expires(*maker));
+                makers.pop_front();
                 continue;
             }
             let own = self.same_member(maker.account, taker.account)
-                && taker.self_trade != SelfTrade::Allow
                 && !self.gets_wrong(Alteration::SelfTradeAllowed);
-            if own {
-                match taker.self_trade {
-                    SelfTrade::CancelOldest | SelfTrade::CancelBoth => {
-                        *touched += 1;
-                        self.remove(maker.id);
-                        self.end(&maker, DoneReason::SelfTrade, maker.remaining);
-                        if taker.self_trade == SelfTrade::CancelBoth {
-                            return self.end(&taker, DoneReason::SelfTrade, taker.remaining);
-                        }
-                    }
-                    SelfTrade::Decrement if taker.quote_left.is_none() => {
-                        *touched += 1;
-                        let by = maker.remaining.min(taker.remaining);
-                        self.decrement_maker(maker, by);
-                        taker.remaining = Quantity(taker.remaining.0 - by.0);
-                        if taker.remaining == Quantity::ZERO {
-                            return self.end(&taker, DoneReason::SelfTrade, by);
-                        }
-                        self.reduce(&mut taker, ReduceReason::SelfTrade, by);
-                    }
-                    _ => return self.end(&taker, DoneReason::SelfTrade, taker.remaining),
+            match taker.self_trade {
+                SelfTrade::Allow => {}
+                _ if !own => {}
+                SelfTrade::CancelOldest => {
+                    steps.push(Step::Cancels(*maker));
+                    makers.pop_front();
+                    continue;
                 }
-                continue;
+                SelfTrade::CancelBoth => {
+                    steps.push(Step::Cancels(*maker));
+                    break Ending::Own;
+                }
+                SelfTrade::Decrement if taker.quote_left.is_none() => {
+                    let by = maker.remaining.min(taker.remaining);
+                    steps.push(Step::Reduces(*maker, by));
+                    if by == taker.remaining {
+                        break Ending::Own;
+                    }
+                    taker.remaining = Quantity(taker.remaining.0 - by.0);
+                    // It had less than the taker, which goes on: it is the one that ends.
+                    makers.pop_front();
+                    continue;
+                }
+                SelfTrade::CancelNewest | SelfTrade::Decrement => break Ending::Own,
             }
-            let quantity = match taker.quote_left {
-                None => taker.remaining.min(maker.remaining),
-                Some(left) => maker.remaining.min(self.affordable(&taker, left, maker.price)),
-            };
+            let quantity = maker.remaining.min(self.wanted(&taker, maker.price));
             if quantity == Quantity::ZERO {
-                return self.end(&taker, DoneReason::QuoteSpent, Quantity::ZERO);
+                break Ending::Spent;
             }
-            *touched += 1;
-            self.trade(&mut taker, maker, quantity);
-        }
-    }
-
-    /// How much an order sized in quote currency can trade next at a price, in whole lots.
-    fn affordable(&self, taker: &Order, left: Amount, price: Price) -> Quantity {
-        let by_amount = self.affordable_of_amount(taker, left, price);
-        let instrument = self.instrument_of(taker);
-        if taker.side == Side::Buy || !instrument.spec.rules.risk {
-            return by_amount;
-        }
-        let held = taker.reserved.0 / instrument.base_amount(Quantity(1)).0;
-        by_amount.min(floor_lot(held, instrument.spec.rules.lot))
-    }
-
-    /// How much `left` is worth at a price, in whole lots.
-    pub(super) fn affordable_of_amount(
-        &self,
-        taker: &Order,
-        left: Amount,
-        price: Price,
-    ) -> Quantity {
-        let instrument = self.instrument_of(taker);
-        let rules = instrument.spec.rules;
-        let lot = if self.gets_wrong(Alteration::LotIgnored) { Quantity(1) } else { rules.lot };
-        let one = instrument
-            .notional(price, Quantity(1))
-            .expect("a resting order's notional was checked when it was entered");
-        match taker.side {
-            Side::Buy => {
-                let rate = 1_000_000 + i128::from(taker.taker_fee_ppm);
-                let free = (left.0 * 1_000_000 - taker.fee_owed).max(0);
-                floor_lot(free / (rate * one.0), lot)
+            let deal = self.deal(taker, *maker, quantity);
+            (taker, *maker) = (deal.taker, deal.maker);
+            if maker.remaining == Quantity::ZERO {
+                makers.pop_front();
             }
-            Side::Sell => floor_lot(left.0 / one.0, lot),
-        }
+            steps.push(Step::Trades(Box::new(deal)));
+        };
+        let next = match ending {
+            Ending::Filled => None,
+            _ => makers.front().copied(),
+        };
+        Way { steps, ending, next }
     }
 
-    /// What an order sized in quote currency spends on a trade.
-    pub(super) fn spent(
-        &self,
-        instrument: &Instrument,
-        taker: &mut Order,
-        price: Price,
-        quantity: Quantity,
-    ) -> Amount {
-        let notional = instrument
-            .notional(price, quantity)
-            .expect("what is affordable is no more than the amount");
-        match taker.side {
-            Side::Buy => {
-                let ppm = taker.taker_fee_ppm;
-                Amount(notional.0 + self.fee(notional, ppm, &mut taker.fee_owed).0)
-            }
-            Side::Sell => notional,
-        }
+    /// How much an order would take at a price, if there were enough: what is left of it, or the
+    /// most whole lots that its amount pays with their fee to the last millionth, and that the
+    /// account has.
+    pub(super) fn wanted(&self, taker: &Order, price: Price) -> Quantity {
+        let Some(left) = taker.quote_left else { return taker.remaining };
+        let listed = self.of(taker);
+        let lot = listed.instrument.spec.rules.lot;
+        let lot = if self.gets_wrong(Alteration::LotIgnored) { 1 } else { i128::from(lot.0) };
+        let most = taker.deliverable.map_or(i64::MAX, |most| most.0 - taker.filled.0);
+        let is_paid = |lots: i128| {
+            let quantity = Quantity(i64::try_from(lots * lot).expect("no more than the most"));
+            let rate = if taker.side == Side::Buy { i128::from(taker.taker_fee_ppm) } else { 0 };
+            let owed = if taker.side == Side::Buy { taker.fee_not_charged() } else { 0 };
+            let notional = listed.notional(price, quantity);
+            notional.is_some_and(|it| it.0 * (MILLION + rate) + owed <= left.0 * MILLION)
+        };
+        let lots = largest(0, i128::from(most) / lot, is_paid).unwrap_or(0);
+        Quantity(i64::try_from(lots * lot).expect("no more than the most"))
     }
 
-    fn trade(&mut self, taker: &mut Order, mut maker: Order, quantity: Quantity) {
-        let instrument = self.instrument_of(taker);
+    /// A trade of so much, and what it costs both.
+    fn deal(&self, taker: Order, maker: Order, quantity: Quantity) -> Deal {
+        let (mut taker, mut maker) = (taker, maker);
+        let listed = self.of(&taker);
+        let risk = listed.instrument.spec.rules.risk;
         let price = if self.gets_wrong(Alteration::TakerPrice) { taker.price } else { maker.price };
-        maker.remaining = Quantity(maker.remaining.0 - quantity.0);
-        maker.filled = Quantity(maker.filled.0 + quantity.0);
+        let notional = listed.notional(price, quantity);
+        let notional = notional.expect("a trade is no larger than the orders, which were checked");
+        let held = |taker: &Order, maker: &Order| {
+            self.hold(if taker.side == Side::Buy { taker } else { maker }).0
+        };
+        let before = held(&taker, &maker);
+
+        // Where risk is off nobody is charged, but an amount to be spent shrinks by the fee as well.
+        let pays_from_amount = taker.side == Side::Buy && taker.quote_left.is_some();
+        let (mut taker_fee, mut maker_fee) = (0, 0);
+        if risk || pays_from_amount {
+            let ppm = taker.taker_fee_ppm;
+            taker_fee = self.charge(&mut taker, notional, ppm);
+        }
+        if let Some(left) = &mut taker.quote_left {
+            left.0 -= notional.0 + if pays_from_amount { taker_fee } else { 0 };
+        } else {
+            taker.remaining = Quantity(taker.remaining.0 - quantity.0);
+        }
+        if risk {
+            let ppm = maker.maker_fee_ppm;
+            maker_fee = self.charge(&mut maker, notional, ppm);
+        }
+        let is_capped = self.rules_version >= 2 && !self.gets_wrong(Alteration::RebateUncapped);
+        if is_capped && maker_fee < -taker_fee {
+            maker_fee = -taker_fee;
+            maker.owe_nothing();
+        }
         taker.filled = Quantity(taker.filled.0 + quantity.0);
-        match taker.quote_left {
-            None => taker.remaining = Quantity(taker.remaining.0 - quantity.0),
-            Some(left) => {
-                let mut sized = *taker;
-                let spent = self.spent(&instrument, &mut sized, price, quantity);
-                taker.quote_left = Some(Amount(left.0 - spent.0));
-                if !instrument.spec.rules.risk {
-                    // Where balances are kept the fee is charged with the posting.
-                    taker.fee_owed = sized.fee_owed;
+        maker.filled = Quantity(maker.filled.0 + quantity.0);
+        maker.remaining = Quantity(maker.remaining.0 - quantity.0);
+        let buyer_released = before - held(&taker, &maker);
+        let (notional, taker_fee) = if risk { (notional.0, taker_fee) } else { (0, 0) };
+        Deal { maker, taker, price, quantity, notional, maker_fee, taker_fee, buyer_released }
+    }
+
+    /// Lets an order that is on no book trade as far as one command may; then it rests, ends or
+    /// waits for the next Tick.
+    pub(super) fn take(&mut self, taker: Order, visited: &mut usize) -> Outcome {
+        let extra = usize::from(self.gets_wrong(Alteration::OneMakerTooMany));
+        let way = self.way(taker, ORDERS_PER_COMMAND + extra);
+        *visited += way.steps.len();
+        let mut taker = taker;
+        for step in way.steps {
+            match step {
+                Step::Expires(maker) => {
+                    self.remove(maker.id);
+                    self.end(&maker, DoneReason::Expired);
+                }
+                Step::Cancels(maker) => {
+                    self.remove(maker.id);
+                    self.end(&maker, DoneReason::SelfTrade);
+                }
+                Step::Reduces(maker, by) => {
+                    if maker.remaining == by {
+                        self.remove(maker.id);
+                        self.end(&maker, DoneReason::SelfTrade);
+                    } else {
+                        let smaller = self.reduce(&maker, ReduceReason::SelfTrade, by);
+                        *self.open_order_mut(maker.id) = smaller;
+                    }
+                    if by < taker.remaining {
+                        taker = self.reduce(&taker, ReduceReason::SelfTrade, by);
+                    }
+                }
+                Step::Trades(deal) => {
+                    self.trade(&deal);
+                    taker = deal.taker;
                 }
             }
         }
-        let posted = self.post_trade(&instrument, &mut maker, taker, price, quantity);
+        match way.ending {
+            Ending::Filled => {
+                self.finish(&taker, None);
+                Self::answer(&taker, OrderStatus::Filled)
+            }
+            Ending::Unfinished => {
+                self.taking = Some(taker);
+                Self::standing(&taker)
+            }
+            Ending::Own => self.end(&taker, DoneReason::SelfTrade),
+            Ending::Spent => self.end(&taker, DoneReason::QuoteSpent),
+            Ending::Alone if taker.can_rest() => {
+                self.stand(taker);
+                self.events.push(Event::Rested(Rested {
+                    order: taker.id,
+                    account: taker.account,
+                    instrument: taker.instrument,
+                    side: taker.side,
+                    price: taker.price,
+                    remaining: taker.remaining,
+                }));
+                Self::standing(&taker)
+            }
+            Ending::Alone => self.end(&taker, DoneReason::Remainder),
+        }
+    }
+
+    fn trade(&mut self, deal: &Deal) {
+        let Deal { maker, taker, .. } = deal;
+        if self.of(taker).instrument.spec.rules.risk {
+            self.post_deal(deal);
+        }
         if maker.remaining == Quantity::ZERO {
             self.remove(maker.id);
-            self.finish(&maker, None, Quantity::ZERO);
+            self.finish(maker, None);
         } else {
-            *self.open_order_mut(maker.id) = maker;
+            *self.open_order_mut(maker.id) = *maker;
         }
         self.trades_made += 1;
-        self.listed_mut(taker.instrument).expect("it is listed").last_price = Some(price);
+        let listed = self.listed_mut(taker.instrument).expect("an order stays in its instrument");
+        listed.last_price = Some(deal.price);
         self.events.push(Event::Trade(Trade {
             trade: TradeId::from_parts(self.engine, self.trades_made),
             instrument: taker.instrument,
             taker_side: taker.side,
-            price,
-            quantity,
+            price: deal.price,
+            quantity: deal.quantity,
             maker_order: maker.id,
             taker_order: taker.id,
             maker_account: maker.account,
             taker_account: taker.account,
             maker_remaining: maker.remaining,
             taker_remaining: taker.remaining,
-            notional: posted.notional,
-            maker_fee: posted.maker_fee,
-            taker_fee: posted.taker_fee,
-            buyer_unreserved: posted.buyer_unreserved,
+            notional: Amount(deal.notional),
+            maker_fee: Amount(deal.maker_fee),
+            taker_fee: Amount(deal.taker_fee),
+            buyer_unreserved: Amount(deal.buyer_released),
         }));
     }
 
-    fn decrement_maker(&mut self, mut maker: Order, by: Quantity) {
-        maker.remaining = Quantity(maker.remaining.0 - by.0);
-        if maker.remaining == Quantity::ZERO {
-            self.remove(maker.id);
-            self.end(&maker, DoneReason::SelfTrade, by);
-        } else {
-            self.reduce(&mut maker, ReduceReason::SelfTrade, by);
-            *self.open_order_mut(maker.id) = maker;
-        }
+    /// Puts an order at the end of the queue of its price.
+    pub(super) fn stand(&mut self, order: Order) {
+        self.places_taken += 1;
+        self.orders.push(Order { place: self.places_taken, ..order });
     }
 
-    /// Nothing stands against the order any more: it goes to the book or ends.
-    fn leave(&mut self, order: Order) -> Outcome {
-        if !order.can_rest() {
-            return self.end(&order, DoneReason::Remainder, order.remaining);
-        }
-        self.orders.push(order);
-        self.events.push(Event::Rested(Rested {
-            order: order.id,
-            account: order.account,
-            instrument: order.instrument,
-            side: order.side,
-            price: order.price,
-            remaining: order.remaining,
-        }));
-        Self::standing(&order)
-    }
-
-    /// Ends an order that is on no book.
-    pub(super) fn end(
-        &mut self,
-        order: &Order,
-        reason: DoneReason,
-        remaining: Quantity,
-    ) -> Outcome {
+    /// Ends an order that is on no book any more with all that is left of it.
+    pub(super) fn end(&mut self, order: &Order, reason: DoneReason) -> Outcome {
         let reason = if self.is_dead(order) { DoneReason::Expired } else { reason };
-        let released = self.release_all(order);
-        self.finish(order, Some(reason), remaining);
+        let mut released = self.hold(order);
+        if self.gets_wrong(Alteration::ReleaseForgotten) {
+            self.never_release(order, released);
+            released = Amount::ZERO;
+        }
+        self.finish(order, Some(reason));
         self.events.push(Event::Done(Done {
             order: order.id,
             account: order.account,
@@ -215,7 +314,7 @@ impl Reference {
             side: order.side,
             reason,
             price: order.price,
-            remaining,
+            remaining: order.remaining,
             released,
         }));
         let status = match reason {
@@ -223,12 +322,12 @@ impl Reference {
             DoneReason::Expired => OrderStatus::Expired,
             _ => OrderStatus::Cancelled,
         };
-        Self::answer(order, status, remaining)
+        Self::answer(order, status)
     }
 
-    /// Tells that an order whose `remaining` has shrunk goes on.
-    pub(super) fn reduce(&mut self, order: &mut Order, reason: ReduceReason, by: Quantity) {
-        let released = self.shrink_reserve(order);
+    /// Tells that an order goes on with less, and returns it.
+    pub(super) fn reduce(&mut self, order: &Order, reason: ReduceReason, by: Quantity) -> Order {
+        let smaller = Order { remaining: Quantity(order.remaining.0 - by.0), ..*order };
         self.events.push(Event::Reduced(Reduced {
             order: order.id,
             account: order.account,
@@ -237,29 +336,27 @@ impl Reference {
             reason,
             price: order.price,
             by,
-            remaining: order.remaining,
-            released,
+            remaining: smaller.remaining,
+            released: Amount(self.hold(order).0 - self.hold(&smaller).0),
         }));
+        smaller
     }
 
-    fn answer(order: &Order, status: OrderStatus, remaining: Quantity) -> Outcome {
+    fn answer(order: &Order, status: OrderStatus) -> Outcome {
         Outcome::Order {
             order: order.id,
             status,
             price: order.price,
             filled: order.filled,
-            remaining,
+            remaining: order.remaining,
             repeated: false,
         }
     }
 
     /// The answer about an order that stands or goes on.
     pub(super) fn standing(order: &Order) -> Outcome {
-        let status = if order.filled == Quantity::ZERO {
-            OrderStatus::Open
-        } else {
-            OrderStatus::PartiallyFilled
-        };
-        Self::answer(order, status, order.remaining)
+        let is_untouched = order.filled == Quantity::ZERO;
+        let status = if is_untouched { OrderStatus::Open } else { OrderStatus::PartiallyFilled };
+        Self::answer(order, status)
     }
 }

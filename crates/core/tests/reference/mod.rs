@@ -1,23 +1,36 @@
-//! A naive core, written from the rules alone: vectors, linear scans, no cleverness.
+//! The venue once more, decided from the rules alone: vectors, linear scans, no cleverness.
 //!
-//! It exists to be obviously right. The model tests feed it the commands that the real core gets
-//! and compare every event, every answer and every balance.
+//! It exists to be obviously right, and to differ from the core in how it comes to its answers. The
+//! model tests feed both the same commands and compare every event, every answer and every balance.
+//!
+//! | What | The core | Here |
+//! |---|---|---|
+//! | Balances, reserves | kept, and changed by each posting | added up from all postings and all open orders whenever asked for |
+//! | Events that tell of a reserve | what was taken off the balance | what the order binds before, less what it binds after |
+//! | Books | slots, levels, a ladder of prices | one vector, sorted by price and place when it is looked at |
+//! | Matching | one maker after the other, as the book changes | all steps worked out from a sorted list, then carried out |
+//! | Fill-or-kill | a walk of its own past the makers | those same steps, looked at |
+//! | Protection, collar, slide, lots for an amount | divided and rounded | the last tick or lot for which the rule's inequality holds |
+//! | Fees | a residue kept below one unit | all that is owed and all that was charged |
+//! | Refusals | checks along the way | a list under the names and in the order of the rules page |
 
 mod alteration;
-mod amend;
+pub mod amend;
+mod arithmetic;
 mod cancel;
 pub mod coverage;
 mod dice;
+pub mod entry;
 mod expiry;
 mod fill_or_kill;
 mod fold;
 pub mod generator;
 pub mod invariants;
-mod ledger;
 mod listing;
 pub mod lockstep;
 mod matching;
-mod place;
+mod postings;
+mod prices;
 mod state;
 mod subject;
 mod sweep;
@@ -32,8 +45,8 @@ pub use state::{
 };
 
 use rialto_model::{
-    AccountId, ClientOrderId, Command, CommandKind, DoneReason, Event, InstrumentId, OrderId,
-    OrderRef, Outcome, RejectReason, Rejected, Seq, Timestamp,
+    AccountId, ClientOrderId, Command, DoneReason, Event, InstrumentId, OrderId, OrderRef, Outcome,
+    RejectReason, Rejected, Seq, Timestamp,
 };
 
 /// Orders that one command may touch.
@@ -125,7 +138,7 @@ impl Reference {
         if self.rules_version >= 2 {
             match self.taking.take() {
                 Some(taker) if self.is_dead(&taker) => {
-                    self.end(&taker, DoneReason::Expired, taker.remaining);
+                    self.end(&taker, DoneReason::Expired);
                 }
                 Some(taker) => {
                     self.take(taker, &mut visited);
@@ -155,85 +168,54 @@ impl Reference {
 
 /// The event of a refused command: what the command itself named, and why.
 fn rejected(command: &Command, reason: RejectReason) -> Rejected {
-    let mut event = Rejected {
-        command: CommandKind::Tick,
+    let named = match command {
+        Command::Cancel { order, .. } => Some(order),
+        Command::Amend(amend) => Some(&amend.order),
+        _ => None,
+    };
+    Rejected {
+        command: command.kind(),
         reason,
-        account: AccountId(0),
-        instrument: InstrumentId(0),
-        order: OrderId(0),
-        client_order_id: ClientOrderId::EMPTY,
-    };
-    let mut name_order = |order: &OrderRef| match order {
-        OrderRef::Id(id) => event.order = *id,
-        OrderRef::Client(name) => event.client_order_id = *name,
-    };
-    match command {
-        Command::Tick => unreachable!("a Tick is never refused"),
-        Command::Place(new) => {
-            event.command = CommandKind::Place;
-            event.account = new.account;
-            event.instrument = new.instrument;
-            event.client_order_id = new.client_order_id;
-        }
-        Command::Cancel { account, order } => {
-            name_order(order);
-            event.command = CommandKind::Cancel;
-            event.account = *account;
-        }
-        Command::Amend(amend) => {
-            name_order(&amend.order);
-            event.command = CommandKind::Amend;
-            event.account = amend.account;
-        }
-        Command::MassCancel(which) => {
-            event.command = CommandKind::MassCancel;
-            event.account = which.account;
-            event.instrument = which.instrument.unwrap_or_default();
-        }
-        Command::Disconnect { account } => {
-            event.command = CommandKind::Disconnect;
-            event.account = *account;
-        }
-        Command::SetDeadMan { account, .. } => {
-            event.command = CommandKind::SetDeadMan;
-            event.account = *account;
-        }
-        Command::Deposit(deposit) => {
-            event.command = CommandKind::Deposit;
-            event.account = deposit.transfer.account;
-        }
-        Command::Withdraw(transfer) => {
-            event.command = CommandKind::Withdraw;
-            event.account = transfer.account;
-        }
-        Command::CreateMember { .. } => event.command = CommandKind::CreateMember,
-        Command::CreateAccount { account, .. } => {
-            event.command = CommandKind::CreateAccount;
-            event.account = *account;
-        }
-        Command::CreateCurrency { .. } => event.command = CommandKind::CreateCurrency,
-        Command::CreateInstrument(_) => event.command = CommandKind::CreateInstrument,
-        Command::SetRules { instrument, .. } => {
-            event.command = CommandKind::SetRules;
-            event.instrument = *instrument;
-        }
-        Command::SetInstrumentState { instrument, .. } => {
-            event.command = CommandKind::SetInstrumentState;
-            event.instrument = *instrument;
-        }
-        Command::SetRulesVersion { .. } => event.command = CommandKind::SetRulesVersion,
-        Command::HoldWithdrawal(transfer) => {
-            event.command = CommandKind::HoldWithdrawal;
-            event.account = transfer.account;
-        }
-        Command::SettleWithdrawal { account, .. } => {
-            event.command = CommandKind::SettleWithdrawal;
-            event.account = *account;
-        }
-        Command::ReleaseWithdrawal { account, .. } => {
-            event.command = CommandKind::ReleaseWithdrawal;
-            event.account = *account;
-        }
+        account: named_account(command).unwrap_or_default(),
+        instrument: named_instrument(command).unwrap_or_default(),
+        order: match named {
+            Some(OrderRef::Id(id)) => *id,
+            _ => OrderId(0),
+        },
+        client_order_id: match (named, command) {
+            (Some(OrderRef::Client(name)), _) => *name,
+            (_, Command::Place(new)) => new.client_order_id,
+            _ => ClientOrderId::EMPTY,
+        },
     }
-    event
+}
+
+/// The account that a command is about.
+fn named_account(command: &Command) -> Option<AccountId> {
+    Some(match command {
+        Command::Place(new) => new.account,
+        Command::Amend(amend) => amend.account,
+        Command::MassCancel(which) => which.account,
+        Command::Deposit(deposit) => deposit.transfer.account,
+        Command::Withdraw(transfer) | Command::HoldWithdrawal(transfer) => transfer.account,
+        Command::Cancel { account, .. }
+        | Command::Disconnect { account }
+        | Command::SetDeadMan { account, .. }
+        | Command::CreateAccount { account, .. }
+        | Command::SettleWithdrawal { account, .. }
+        | Command::ReleaseWithdrawal { account, .. } => *account,
+        _ => return None,
+    })
+}
+
+/// The instrument that a command is about.
+fn named_instrument(command: &Command) -> Option<InstrumentId> {
+    match command {
+        Command::Place(new) => Some(new.instrument),
+        Command::MassCancel(which) => which.instrument,
+        Command::SetRules { instrument, .. } | Command::SetInstrumentState { instrument, .. } => {
+            Some(*instrument)
+        }
+        _ => None,
+    }
 }

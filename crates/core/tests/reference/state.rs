@@ -1,22 +1,17 @@
 //! Everything that the reference knows.
 
 use super::Alteration;
+use super::arithmetic::MILLION;
+use super::postings::Posting;
 use super::sweep::{Sweep, Turn};
 use rialto_core::Limits;
 use rialto_model::{
-    AccountId, Amount, ClientOrderId, Currency, CurrencyId, DoneReason, EngineId, Event, Handling,
-    Instrument, InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly,
-    Price, Quantity, RejectReason, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
+    AccountId, Amount, ClientOrderId, Currency, DoneReason, EngineId, Event, Handling, Instrument,
+    InstrumentId, MemberId, Name, NewOrder, OrderId, OrderRef, Outcome, PostOnly, Price, Quantity,
+    RejectReason, Scale, SelfTrade, Seq, Side, TimeInForce, Timestamp, Transfer,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// What an account holds of one currency.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Balance {
-    pub available: i128,
-    pub reserved: i128,
-}
 
 /// An order that was entered with a client order id, and its first answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +50,9 @@ pub struct Account {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub instrument: Instrument,
+    /// The scales of its currencies.
+    pub base_scale: Scale,
+    pub quote_scale: Scale,
     pub last_price: Option<Price>,
 }
 
@@ -76,11 +74,16 @@ pub struct Order {
     pub remaining: Quantity,
     /// What an order sized in quote currency may still trade for.
     pub quote_left: Option<Amount>,
-    pub reserved: Amount,
+    /// What a sell sized in quote currency may deliver in all.
+    pub deliverable: Option<Quantity>,
     pub maker_fee_ppm: i32,
     pub taker_fee_ppm: i32,
-    /// What its trades owe and was not charged, in millionths of the smallest unit.
-    pub fee_owed: i128,
+    /// What all its trades owe, in millionths of the smallest unit, and what it was charged, in
+    /// whole units. The first rules keep no such account.
+    pub fees_owed: i128,
+    pub fees_charged: i128,
+    /// Of two orders of one price the one with the smaller number stands first.
+    pub place: u64,
 }
 
 impl Order {
@@ -91,7 +94,22 @@ impl Order {
 
     /// Whether what does not trade at once goes to the book.
     pub fn can_rest(&self) -> bool {
-        super::place::can_rest(self.time_in_force)
+        super::entry::can_rest(self.time_in_force)
+    }
+
+    /// Whether nothing is left of an order sized in base currency.
+    pub fn is_filled(&self) -> bool {
+        self.quote_left.is_none() && self.remaining == Quantity::ZERO
+    }
+
+    /// What its trades owe and was not charged, in millionths of the smallest unit.
+    pub fn fee_not_charged(&self) -> i128 {
+        self.fees_owed - self.fees_charged * MILLION
+    }
+
+    /// Drops what was not charged.
+    pub fn owe_nothing(&mut self) {
+        self.fees_owed = self.fees_charged * MILLION;
     }
 }
 
@@ -150,9 +168,14 @@ pub struct Reference {
     pub instruments: Vec<Listed>,
     pub members: BTreeMap<MemberId, Name>,
     pub accounts: BTreeMap<AccountId, Account>,
-    pub balances: BTreeMap<(AccountId, CurrencyId), Balance>,
-    /// Open orders; those of one price stand in the order of their queue.
+    /// Everything that anybody ever gained or lost.
+    pub postings: Vec<Posting>,
+    /// What only a reference that gets releasing wrong binds.
+    pub never_released: Vec<Posting>,
+    /// Open orders, in no order that means anything.
     pub orders: Vec<Order>,
+    /// How often an order has taken its place on a book.
+    pub places_taken: u64,
     /// An incoming order that has touched as many makers as one command may.
     pub taking: Option<Order>,
     pub work: Vec<Work>,
@@ -193,8 +216,10 @@ impl Reference {
             instruments: Vec::new(),
             members: BTreeMap::new(),
             accounts: BTreeMap::new(),
-            balances: BTreeMap::new(),
+            postings: Vec::new(),
+            never_released: Vec::new(),
             orders: Vec::new(),
+            places_taken: 0,
             taking: None,
             work: Vec::new(),
             sweeps: Vec::new(),
@@ -210,14 +235,6 @@ impl Reference {
         }
     }
 
-    pub fn balance(&self, account: AccountId, currency: CurrencyId) -> Balance {
-        self.balances.get(&(account, currency)).copied().unwrap_or_default()
-    }
-
-    pub(super) fn balance_mut(&mut self, account: AccountId, currency: CurrencyId) -> &mut Balance {
-        self.balances.entry((account, currency)).or_default()
-    }
-
     pub fn listed(&self, id: InstrumentId) -> Result<&Listed, RejectReason> {
         let index = (id.0 as usize).checked_sub(1);
         index.and_then(|index| self.instruments.get(index)).ok_or(RejectReason::UnknownInstrument)
@@ -230,9 +247,9 @@ impl Reference {
             .ok_or(RejectReason::UnknownInstrument)
     }
 
-    /// The instrument of an order that exists.
-    pub fn instrument_of(&self, order: &Order) -> Instrument {
-        self.listed(order.instrument).expect("an order's instrument stays listed").instrument
+    /// The listing of an order's instrument.
+    pub fn of(&self, order: &Order) -> &Listed {
+        self.listed(order.instrument).expect("an order's instrument stays listed")
     }
 
     pub(super) fn account(&self, id: AccountId) -> Result<&Account, RejectReason> {
@@ -243,58 +260,32 @@ impl Reference {
         self.accounts.get_mut(&id).ok_or(RejectReason::UnknownAccount)
     }
 
-    /// Where the account's open order of this name stands.
-    pub(super) fn find_order(
+    /// The account's open order of this name. Nothing is done to one whose time is over.
+    pub(super) fn open_order(
         &self,
         account: AccountId,
         named: &OrderRef,
-    ) -> Result<usize, RejectReason> {
-        let same = |order: &Order| match named {
+    ) -> Result<Order, RejectReason> {
+        let is_named = |order: &&Order| match named {
             OrderRef::Id(id) => order.id == *id,
             OrderRef::Client(name) => !name.is_empty() && order.client_order_id == *name,
         };
-        self.orders
-            .iter()
-            .position(|order| order.account == account && same(order))
-            .ok_or(RejectReason::UnknownOrder)
+        let mut own = self.orders.iter().filter(|order| order.account == account);
+        let order = *own.find(is_named).ok_or(RejectReason::UnknownOrder)?;
+        if self.is_dead(&order) { Err(RejectReason::OrderExpired) } else { Ok(order) }
     }
 
-    /// The orders of one side of a book, best first.
+    /// The orders of one side of a book, best price first and then by their places.
     pub fn queue(&self, instrument: InstrumentId, side: Side) -> Vec<Order> {
-        let mut queue: Vec<Order> = self
-            .orders
-            .iter()
-            .filter(|order| order.instrument == instrument && order.side == side)
-            .copied()
-            .collect();
-        if self.gets_wrong(Alteration::PriorityReversed) {
-            queue.reverse();
-        }
-        // The sort is stable: within one price the queue stays as it is.
-        match side {
-            Side::Buy => queue.sort_by_key(|order| std::cmp::Reverse(order.price)),
-            Side::Sell => queue.sort_by_key(|order| order.price),
-        }
+        let of_side = |order: &&Order| order.instrument == instrument && order.side == side;
+        let mut queue: Vec<Order> = self.orders.iter().filter(of_side).copied().collect();
+        let reversed = self.gets_wrong(Alteration::PriorityReversed);
+        queue.sort_by_key(|order| {
+            let (price, place) = (i128::from(order.price.0), i128::from(order.place));
+            let price = if side == Side::Buy { -price } else { price };
+            (price, if reversed { -place } else { place })
+        });
         queue
-    }
-
-    /// The order of one side of a book that trades first.
-    pub fn best(&self, instrument: InstrumentId, side: Side) -> Option<Order> {
-        let orders =
-            self.orders.iter().filter(|order| order.instrument == instrument && order.side == side);
-        let mut best: Option<&Order> = None;
-        for order in orders {
-            let better = best.is_none_or(|best| match side {
-                Side::Buy => order.price > best.price,
-                Side::Sell => order.price < best.price,
-            });
-            let level_reversed = self.gets_wrong(Alteration::PriorityReversed)
-                && best.is_some_and(|best| order.price == best.price);
-            if better || level_reversed {
-                best = Some(order);
-            }
-        }
-        best.copied()
     }
 
     pub(super) fn remove(&mut self, id: OrderId) -> Order {
@@ -351,19 +342,14 @@ impl Reference {
     }
 
     /// Notes how an order ended.
-    pub(super) fn finish(
-        &mut self,
-        order: &Order,
-        reason: Option<DoneReason>,
-        remaining: Quantity,
-    ) {
+    pub(super) fn finish(&mut self, order: &Order, reason: Option<DoneReason>) {
         let finish = Finish {
             seq: self.seq,
             time: self.time,
             reason,
             price: order.price,
             filled: order.filled,
-            remaining,
+            remaining: order.remaining,
         };
         self.finished.push((order.id, finish));
     }

@@ -123,7 +123,7 @@ impl Reference {
             sweep.after = Some(order.id);
             if let Some(reason) = self.why(&sweep.claims, &order) {
                 self.remove(order.id);
-                self.end(&order, reason, order.remaining);
+                self.end(&order, reason);
                 cancelled += 1;
             }
         }

@@ -19,7 +19,7 @@ impl Reference {
         if by_age && self.is_too_old(time) && !self.gets_wrong(Alteration::OldDepositsAccepted) {
             return Err(RejectReason::ReferenceTooOld);
         }
-        let held = -self.balance(AccountId::TRANSIT, transfer.currency).available;
+        let held = -self.owned(AccountId::TRANSIT, transfer.currency);
         let fits = held.checked_add(transfer.amount.0).is_some_and(|held| held <= HELD_MAX);
         if !fits {
             return Err(RejectReason::AmountTooLarge);
@@ -47,7 +47,7 @@ impl Reference {
         if let Some(repeated) = self.check_transfer(transfer, &[Ended::Withdrawn])? {
             return Ok(repeated);
         }
-        if self.balance(transfer.account, transfer.currency).available < transfer.amount.0 {
+        if self.available(transfer.account, transfer.currency) < transfer.amount.0 {
             return Err(RejectReason::InsufficientBalance);
         }
         self.remember_withdrawal(Ended::Withdrawn, *transfer);
@@ -112,10 +112,11 @@ impl Reference {
         Outcome::Repeated
     }
 
-    fn move_value(&mut self, transfer: &Transfer, inward: bool) {
+    /// Value comes in from outside or goes there.
+    pub(super) fn move_value(&mut self, transfer: &Transfer, inward: bool) {
         let amount = if inward { transfer.amount.0 } else { -transfer.amount.0 };
-        self.balance_mut(AccountId::TRANSIT, transfer.currency).available -= amount;
-        self.balance_mut(transfer.account, transfer.currency).available += amount;
+        self.post(AccountId::TRANSIT, transfer.currency, -amount);
+        self.post(transfer.account, transfer.currency, amount);
     }
 
     /// The transfer that ended under this reference, if it is remembered.

@@ -15,12 +15,9 @@ impl Reference {
         if self.held.len() >= self.bounds.withdrawals_max as usize {
             return Err(RejectReason::VenueFull);
         }
-        let balance = self.balance_mut(transfer.account, transfer.currency);
-        if balance.available < transfer.amount.0 {
+        if self.available(transfer.account, transfer.currency) < transfer.amount.0 {
             return Err(RejectReason::InsufficientBalance);
         }
-        balance.available -= transfer.amount.0;
-        balance.reserved += transfer.amount.0;
         self.held.push(*transfer);
         self.events.push(Event::WithdrawalHeld {
             account: transfer.account,
@@ -43,8 +40,7 @@ impl Reference {
                 _ => Err(RejectReason::UnknownWithdrawal),
             };
         };
-        self.balance_mut(account, transfer.currency).reserved -= transfer.amount.0;
-        self.balance_mut(AccountId::TRANSIT, transfer.currency).available += transfer.amount.0;
+        self.move_value(&transfer, false);
         self.remember_withdrawal(Ended::Settled, transfer);
         let Transfer { currency, amount, .. } = transfer;
         self.events.push(Event::WithdrawalSettled { account, currency, amount, reference });
@@ -66,9 +62,6 @@ impl Reference {
                 _ => Err(RejectReason::UnknownWithdrawal),
             };
         };
-        let balance = self.balance_mut(account, transfer.currency);
-        balance.reserved -= transfer.amount.0;
-        balance.available += transfer.amount.0;
         self.remember_withdrawal(Ended::Released, transfer);
         let Transfer { currency, amount, .. } = transfer;
         self.events.push(Event::WithdrawalReleased { account, currency, amount, reference });

@@ -1,0 +1,25 @@
+//! The reference asks in the order that the rules page promises, which is the page's own list.
+
+#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+mod reference;
+
+/// The checks of a command as `rules` lists them under "Refusals".
+fn documented(command: &str) -> Vec<String> {
+    let page = include_str!("../src/rules.rs");
+    let begin = format!("//! - *{command}*: ");
+    let (_, rest) = page.split_once(&begin).expect("the page lists the checks of the command");
+    let (list, _) = rest.split_once(".\n").expect("the list ends with a full stop");
+    let line = list.replace("\n//!", "");
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.split("; ").map(str::to_owned).collect()
+}
+
+#[test]
+fn an_order_is_checked_in_the_documented_order() {
+    assert_eq!(documented("Place"), reference::entry::place_checks());
+}
+
+#[test]
+fn an_amendment_is_checked_in_the_documented_order() {
+    assert_eq!(documented("Amend"), reference::amend::amend_checks());
+}

@@ -1,0 +1,313 @@
+//! Entering an order: a list of checks, in the order of the rules page, and what an order that passes
+//! them all begins with.
+
+use super::prices::allows;
+use super::{Alteration, Entered, Listed, Order, Reference};
+use rialto_model::{
+    Accepted, Amount, Event, InstrumentId, InstrumentState, NewOrder, OrderId, OrderKind,
+    OrderSize, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
+};
+
+pub(super) type Verdict = Result<(), RejectReason>;
+
+/// A check as the rules page names it. It may take for granted what those before it have checked.
+pub(super) type Check<T> = (&'static str, fn(&Reference, &T) -> Verdict);
+
+/// What is asked before the memory of client order ids answers.
+const BEFORE_MEMORY: [Check<NewOrder>; 2] = [
+    ("account", |venue, new| venue.account(new.account).map(drop)),
+    ("client order id (repeat, conflict)", Reference::is_no_other_order),
+];
+
+/// What is asked of an order that is new.
+const OF_NEW_ORDERS: [Check<NewOrder>; 15] = [
+    ("instrument", |venue, new| venue.listed(new.instrument).map(drop)),
+    ("its state", |venue, new| venue.is_open(new.instrument)),
+    ("combination of attributes", Reference::has_attributes_that_agree),
+    ("quantity or amount", Reference::has_a_size),
+    ("price and tick", Reference::has_a_price),
+    ("expiry", |venue, new| venue.expires_at(new).map(drop)),
+    ("collar", Reference::is_priced_inside_the_collar),
+    ("open orders of the account", Reference::account_has_room),
+    ("room in the venue", Reference::venue_has_room),
+    ("liquidity at an allowed price (market orders)", |venue, new| {
+        venue.limit_asked(new).map(drop)
+    }),
+    ("smallest and largest notional", Reference::is_worth_enough_and_not_too_much),
+    ("post-only, and collar and notional of the price slid to", Reference::stays_passive),
+    ("room at the price", Reference::has_room_at_its_price),
+    ("fill-or-kill", Reference::is_filled_if_it_must_be),
+    ("balance", Reference::is_affordable),
+];
+
+/// The names of the checks of an order, in their order.
+pub fn place_checks() -> Vec<&'static str> {
+    BEFORE_MEMORY.iter().chain(&OF_NEW_ORDERS).map(|(name, _)| *name).collect()
+}
+
+/// Whether an order of this time in force can stand on the book.
+pub(super) fn can_rest(time_in_force: TimeInForce) -> bool {
+    matches!(time_in_force, TimeInForce::Gtc | TimeInForce::Day | TimeInForce::Gtd)
+}
+
+/// Refuses unless a condition holds.
+pub(super) fn demand(holds: bool, otherwise: RejectReason) -> Verdict {
+    if holds { Ok(()) } else { Err(otherwise) }
+}
+
+impl Listed {
+    pub(super) fn check_quantity(&self, quantity: Quantity) -> Verdict {
+        let rules = self.instrument.spec.rules;
+        demand(quantity > Quantity::ZERO, RejectReason::QuantityNotPositive)?;
+        demand(quantity.0 % rules.lot.0 == 0, RejectReason::QuantityOffLot)?;
+        demand(quantity <= rules.quantity_max, RejectReason::QuantityTooLarge)
+    }
+
+    pub(super) fn check_price(&self, price: Price) -> Verdict {
+        demand(price > Price::ZERO, RejectReason::PriceNotPositive)?;
+        demand(price.0 % self.instrument.spec.rules.tick.0 == 0, RejectReason::PriceOffTick)
+    }
+
+    /// Nothing where a notional cannot be expressed.
+    pub(super) fn check_notional(&self, notional: Option<Amount>) -> Verdict {
+        let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
+        let least = self.instrument.spec.rules.notional_min;
+        demand(notional >= least, RejectReason::NotionalTooSmall)
+    }
+}
+
+fn is_priced(new: &NewOrder) -> bool {
+    new.kind == OrderKind::Limit || new.price != Price::ZERO
+}
+
+impl Reference {
+    /// Enters an order, unless its client order id was entered before.
+    pub(super) fn place(&mut self, new: &NewOrder) -> Result<Outcome, RejectReason> {
+        BEFORE_MEMORY.iter().try_for_each(|(_, check)| check(self, new))?;
+        if let Some(first) = self.entered_before(new) {
+            return Ok(self.repeat(new, &first));
+        }
+        let verdict = OF_NEW_ORDERS.iter().try_for_each(|(_, check)| check(self, new));
+        let answer = verdict.map(|()| self.accept(new));
+        let is_kept = answer.is_ok() || !self.gets_wrong(Alteration::RejectForgotten);
+        if is_kept && !new.client_order_id.is_empty() {
+            let answer = answer.unwrap_or_else(|reason| Outcome::Rejected { reason });
+            let entered = Entered { body: *new, answer, in_window: true, finish: None };
+            self.account_mut(new.account)?.entered.push(entered);
+        }
+        answer
+    }
+
+    /// What is remembered under the client order id of an order.
+    fn entered_before(&self, new: &NewOrder) -> Option<Entered> {
+        let is_named = !new.client_order_id.is_empty();
+        let account = self.account(new.account).ok().filter(|_| is_named)?;
+        let mut entered = account.entered.iter();
+        let before = entered.find(|entered| entered.body.client_order_id == new.client_order_id);
+        before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
+    }
+
+    fn is_no_other_order(&self, new: &NewOrder) -> Verdict {
+        let before = self.entered_before(new);
+        demand(before.is_none_or(|first| first.body == *new), RejectReason::ClientIdConflict)
+    }
+
+    fn repeat(&mut self, new: &NewOrder, first: &Entered) -> Outcome {
+        let mut answer = first.answer;
+        let (order, reject) = match &mut answer {
+            Outcome::Order { order, repeated, .. } => {
+                *repeated = true;
+                (*order, None)
+            }
+            Outcome::Rejected { reason } => (OrderId(0), Some(*reason)),
+            other => unreachable!("an order is never answered {other:?}"),
+        };
+        let (account, name) = (new.account, new.client_order_id);
+        self.events.push(Event::Repeated { account, name, order, reject });
+        answer
+    }
+
+    pub(super) fn is_open(&self, instrument: InstrumentId) -> Verdict {
+        match self.listed(instrument)?.instrument.state {
+            InstrumentState::Open => Ok(()),
+            InstrumentState::Halted => Err(RejectReason::InstrumentHalted),
+            InstrumentState::Closed => Err(RejectReason::InstrumentClosed),
+        }
+    }
+
+    fn has_attributes_that_agree(&self, new: &NewOrder) -> Verdict {
+        let is_market = new.kind == OrderKind::Market;
+        let rests = can_rest(new.time_in_force);
+        let is_post_only = new.post_only != PostOnly::Off;
+        let has_amount = matches!(new.size, OrderSize::Quote(_));
+        let contradictions = [
+            is_market && rests,
+            is_market && is_post_only,
+            is_post_only && !rests,
+            has_amount && !is_market,
+        ];
+        demand(!contradictions.contains(&true), RejectReason::InvalidCombination)
+    }
+
+    fn has_a_size(&self, new: &NewOrder) -> Verdict {
+        match new.size {
+            OrderSize::Base(quantity) => self.listed(new.instrument)?.check_quantity(quantity),
+            OrderSize::Quote(amount) => {
+                demand(amount > Amount::ZERO, RejectReason::AmountNotPositive)
+            }
+        }
+    }
+
+    fn has_a_price(&self, new: &NewOrder) -> Verdict {
+        if is_priced(new) { self.listed(new.instrument)?.check_price(new.price) } else { Ok(()) }
+    }
+
+    /// When an order expires; zero is never.
+    fn expires_at(&self, new: &NewOrder) -> Result<Timestamp, RejectReason> {
+        let is_given = new.expire_at != Timestamp::ZERO;
+        match new.time_in_force {
+            TimeInForce::Gtd if new.expire_at > self.time => Ok(new.expire_at),
+            TimeInForce::Gtd => Err(RejectReason::ExpiryInvalid),
+            _ if is_given => Err(RejectReason::ExpiryInvalid),
+            TimeInForce::Day => {
+                let end = self.listed(new.instrument)?.instrument.spec.rules.day_end_s;
+                let today = self.time.0 / Timestamp::DAY;
+                let ends = (today..).map(|day| {
+                    Timestamp(day * Timestamp::DAY + u64::from(end) * Timestamp::SECOND)
+                });
+                Ok(ends.into_iter().find(|end| *end > self.time).expect("days do not end"))
+            }
+            TimeInForce::Gtc | TimeInForce::Ioc | TimeInForce::Fok => Ok(Timestamp::ZERO),
+        }
+    }
+
+    fn is_priced_inside_the_collar(&self, new: &NewOrder) -> Verdict {
+        let inside = self.is_in_collar(self.listed(new.instrument)?, new.price);
+        demand(!is_priced(new) || inside, RejectReason::PriceOutsideCollar)
+    }
+
+    fn account_has_room(&self, new: &NewOrder) -> Verdict {
+        let most = self.listed(new.instrument)?.instrument.spec.rules.open_orders_max as usize;
+        let own = self.orders.iter().filter(|order| order.account == new.account);
+        let own = own.filter(|order| order.instrument == new.instrument).count();
+        demand(!can_rest(new.time_in_force) || own < most, RejectReason::OpenOrdersLimit)
+    }
+
+    fn venue_has_room(&self, new: &NewOrder) -> Verdict {
+        let has_room = self.orders.len() < self.bounds.orders_max as usize;
+        demand(!can_rest(new.time_in_force) || has_room, RejectReason::VenueFull)
+    }
+
+    fn is_worth_enough_and_not_too_much(&self, new: &NewOrder) -> Verdict {
+        let listed = self.listed(new.instrument)?;
+        listed.check_notional(match new.size {
+            OrderSize::Base(quantity) => listed.notional(self.limit_asked(new)?, quantity),
+            OrderSize::Quote(amount) => Some(amount).filter(|amount| !Listed::is_too_much(*amount)),
+        })
+    }
+
+    fn stays_passive(&self, new: &NewOrder) -> Verdict {
+        let order = self.draft(new)?;
+        self.check_slid(self.limit_asked(new)?, &order, order.remaining)
+    }
+
+    fn has_room_at_its_price(&self, new: &NewOrder) -> Verdict {
+        if can_rest(new.time_in_force) { self.check_level(&self.draft(new)?) } else { Ok(()) }
+    }
+
+    /// Refuses a large order where the quantities at its price would add up to too much.
+    pub(super) fn check_level(&self, order: &Order) -> Verdict {
+        let level_max = 1_i128 << 62;
+        let fair_share = level_max / i128::from(self.bounds.orders_max.next_power_of_two());
+        let others = self.orders.iter().filter(|other| {
+            (other.instrument, other.side, other.price)
+                == (order.instrument, order.side, order.price)
+                && other.id != order.id
+        });
+        let others: i128 = others.map(|other| i128::from(other.remaining.0)).sum();
+        let own = i128::from(order.remaining.0);
+        let has_room = own <= fair_share || others + own <= level_max;
+        demand(has_room, RejectReason::QuantityTooLarge)
+    }
+
+    fn is_filled_if_it_must_be(&self, new: &NewOrder) -> Verdict {
+        let may_be_partial = self.gets_wrong(Alteration::FillOrKillPartial);
+        if new.time_in_force != TimeInForce::Fok || may_be_partial {
+            return Ok(());
+        }
+        self.check_fill_or_kill(&self.draft(new)?)
+    }
+
+    fn is_affordable(&self, new: &NewOrder) -> Verdict {
+        let order = self.draft(new)?;
+        if !self.of(&order).instrument.spec.rules.risk {
+            return Ok(());
+        }
+        let available = self.available(order.account, self.held_currency(&order));
+        let delivers_nothing = order.deliverable == Some(Quantity::ZERO);
+        let is_covered = self.hold(&order).0 <= available && !delivers_nothing;
+        demand(is_covered, RejectReason::InsufficientBalance)
+    }
+
+    /// The order as it would be accepted.
+    fn draft(&self, new: &NewOrder) -> Result<Order, RejectReason> {
+        let listed = self.listed(new.instrument)?;
+        let rules = listed.instrument.spec.rules;
+        let asked = self.limit_asked(new)?;
+        let (remaining, quote_left) = match new.size {
+            OrderSize::Base(quantity) => (quantity, None),
+            OrderSize::Quote(amount) => (Quantity::ZERO, Some(amount)),
+        };
+        // A sell for an amount can deliver what the account has, in whole lots.
+        let sells_amount = quote_left.is_some() && new.side == Side::Sell && rules.risk;
+        let deliverable = sells_amount.then(|| {
+            let available = self.available(new.account, listed.instrument.spec.base);
+            let lots = available / listed.base_amount(rules.lot);
+            let most = i64::MAX / rules.lot.0;
+            Quantity(i64::try_from(lots).unwrap_or(most).min(most) * rules.lot.0)
+        });
+        Ok(Order {
+            id: OrderId::from_parts(self.engine, self.orders_entered + 1),
+            account: new.account,
+            instrument: new.instrument,
+            side: new.side,
+            time_in_force: new.time_in_force,
+            post_only: new.post_only,
+            self_trade: new.self_trade.unwrap_or(rules.self_trade),
+            handling: new.handling,
+            expire_at: self.expires_at(new)?,
+            client_order_id: new.client_order_id,
+            price: self.passive(new.instrument, new.side, asked, new.post_only)?,
+            filled: Quantity::ZERO,
+            remaining,
+            quote_left,
+            deliverable,
+            maker_fee_ppm: rules.maker_fee_ppm,
+            taker_fee_ppm: rules.taker_fee_ppm,
+            fees_owed: 0,
+            fees_charged: 0,
+            place: 0,
+        })
+    }
+
+    fn accept(&mut self, new: &NewOrder) -> Outcome {
+        let order = self.draft(new).expect("the checks have passed");
+        let mut opposite = self.orders.iter().filter(|other| {
+            other.instrument == order.instrument && other.side == order.side.opposite()
+        });
+        let meets = opposite.any(|other| allows(order.side, order.price, other.price));
+        let rests = order.can_rest() && !meets;
+        let mut terms = *new;
+        terms.price = order.price;
+        terms.self_trade = Some(order.self_trade);
+        terms.expire_at = order.expire_at;
+        let reserved = self.hold(&order);
+        self.orders_entered += 1;
+        self.events.push(Event::Accepted(Accepted { order: order.id, terms, reserved, rests }));
+        if !rests {
+            return self.take(order, &mut 0);
+        }
+        self.stand(order);
+        Self::standing(&order)
+    }
+}

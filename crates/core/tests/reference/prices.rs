@@ -1,0 +1,158 @@
+//! Which prices an order may have: each rule is a condition, and the price is the farthest tick, or
+//! the nearest, at which all of them hold.
+
+use super::arithmetic::{MILLION, largest, price, smallest};
+use super::{Alteration, FILL_OR_KILL_DEPTH, Listed, Order, Reference};
+use rialto_model::{InstrumentId, NewOrder, OrderKind, PostOnly, Price, RejectReason, Side};
+
+/// Whether an order with this limit may trade at that price.
+pub(super) fn allows(side: Side, limit: Price, price: Price) -> bool {
+    match side {
+        Side::Buy => price <= limit,
+        Side::Sell => price >= limit,
+    }
+}
+
+/// Whether a price is at most `ppm` millionths of another one away from it, on the far side of an
+/// order that trades: above it for a buy, below it for a sell.
+fn is_near(side: Side, from: Price, to: i128, ppm: u32) -> bool {
+    let from = i128::from(from.0);
+    let away = if side == Side::Buy { to - from } else { from - to };
+    away * MILLION <= from * i128::from(ppm)
+}
+
+impl Reference {
+    /// What prices are held against: the last trade, or what the rules name before the first.
+    /// Nothing where there is no collar.
+    fn collar_around(&self, listed: &Listed) -> Option<Price> {
+        let rules = listed.instrument.spec.rules;
+        let around = listed.last_price.unwrap_or(rules.reference_price);
+        let is_off = rules.collar_ppm == 0 || self.gets_wrong(Alteration::CollarIgnored);
+        (around > Price::ZERO && !is_off).then_some(around)
+    }
+
+    pub(super) fn is_in_collar(&self, listed: &Listed, price: Price) -> bool {
+        let ppm = listed.instrument.spec.rules.collar_ppm;
+        self.collar_around(listed).is_none_or(|around| {
+            let sides = [Side::Buy, Side::Sell];
+            sides.into_iter().all(|side| is_near(side, around, i128::from(price.0), ppm))
+        })
+    }
+
+    /// The best price of a side at which an order is alive. No more than so many dead ones are
+    /// passed over.
+    pub(super) fn best_alive(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+    ) -> Result<Option<Price>, RejectReason> {
+        let queue = self.queue(instrument, side);
+        let alive = queue.iter().position(|order| !self.is_dead(order));
+        if alive.unwrap_or(queue.len()) > FILL_OR_KILL_DEPTH {
+            return Err(RejectReason::TooDeep);
+        }
+        Ok(alive.map(|at| queue[at].price))
+    }
+
+    /// The price up to which a new order would trade, before it is slid.
+    pub(super) fn limit_asked(&self, new: &NewOrder) -> Result<Price, RejectReason> {
+        if new.kind == OrderKind::Limit {
+            return Ok(new.price);
+        }
+        let best = self.best_alive(new.instrument, new.side.opposite())?;
+        let best = best.ok_or(RejectReason::NoLiquidity)?;
+        let unprotected = new.price == Price::ZERO;
+        let limit = if unprotected { self.protection(new, best) } else { new.price };
+        if allows(new.side, limit, best) { Ok(limit) } else { Err(RejectReason::NoLiquidity) }
+    }
+
+    /// The farthest tick that a market order may reach from the best price: within the protection
+    /// of the rules and, since the second version, within the collar.
+    fn protection(&self, new: &NewOrder, best: Price) -> Price {
+        let listed = self.listed(new.instrument).expect("that was checked before");
+        let rules = listed.instrument.spec.rules;
+        let collared = self.rules_version >= 2 && !self.gets_wrong(Alteration::MarketIgnoresCollar);
+        let collar = self.collar_around(listed).filter(|_| collared);
+        let tick = i128::from(rules.tick.0);
+        let wider = if self.gets_wrong(Alteration::ProtectionWider) { tick - 1 } else { 0 };
+        let reaches = |ticks: i128| {
+            let (to, short) = (ticks * tick, if new.side == Side::Buy { -wider } else { wider });
+            is_near(new.side, best, to + short, rules.market_protection_ppm)
+                && collar.is_none_or(|around| is_near(new.side, around, to, rules.collar_ppm))
+        };
+        let most = i128::from(i64::MAX) / tick;
+        let ticks = match new.side {
+            Side::Buy => largest(0, most, reaches),
+            Side::Sell => smallest(1, most, reaches),
+        };
+        let limit = ticks.and_then(|ticks| price(ticks * tick));
+        limit.expect("a price that traded is not beyond all ticks")
+    }
+
+    /// The price of a post-only order of this limit: its own unless it would trade, and then the
+    /// nearest tick at which it does not.
+    pub(super) fn passive(
+        &self,
+        instrument: InstrumentId,
+        side: Side,
+        limit: Price,
+        post_only: PostOnly,
+    ) -> Result<Price, RejectReason> {
+        let opposite = side.opposite();
+        let reaches = |best: &Price| allows(side, limit, *best);
+        let front = self.queue(instrument, opposite).first().map(|order| order.price);
+        if post_only == PostOnly::Off || front.as_ref().is_none_or(|front| !reaches(front)) {
+            return Ok(limit);
+        }
+        let Some(best) = self.best_alive(instrument, opposite)?.filter(reaches) else {
+            return Ok(limit);
+        };
+        match post_only {
+            _ if self.gets_wrong(Alteration::PostOnlyIgnored) => Ok(limit),
+            PostOnly::Slide => self.beside(instrument, side, best).ok_or(RejectReason::WouldCross),
+            _ => Err(RejectReason::WouldCross),
+        }
+    }
+
+    /// The nearest price to the best opposite one at which an order does not trade with it. The
+    /// first rules take a tick off it, wherever it is.
+    fn beside(&self, instrument: InstrumentId, side: Side, best: Price) -> Option<Price> {
+        let listed = self.listed(instrument).expect("that was checked before");
+        let tick = i128::from(listed.instrument.spec.rules.tick.0);
+        let best = i128::from(best.0);
+        let on_tick = self.rules_version >= 2 && !self.gets_wrong(Alteration::SlidesOffTick);
+        let most = i128::from(i64::MAX);
+        let number = match side {
+            Side::Buy if on_tick => largest(1, most / tick, |ticks| ticks * tick < best)? * tick,
+            Side::Sell if on_tick => smallest(1, most / tick, |ticks| ticks * tick > best)? * tick,
+            Side::Buy => best - tick,
+            Side::Sell => best + tick,
+        };
+        price(number).filter(|price| *price > Price::ZERO)
+    }
+
+    /// Whether an order was slid to a price at which it could have been entered. The first rules
+    /// look at the largest notional only.
+    pub(super) fn check_slid(
+        &self,
+        asked: Price,
+        order: &Order,
+        quantity: rialto_model::Quantity,
+    ) -> Result<(), RejectReason> {
+        if order.price == asked {
+            return Ok(());
+        }
+        let listed = self.of(order);
+        let checked = self.rules_version >= 2;
+        let collared = checked && !self.gets_wrong(Alteration::SlidesOutsideCollar);
+        if collared && !self.is_in_collar(listed, order.price) {
+            return Err(RejectReason::PriceOutsideCollar);
+        }
+        let notional = listed.notional(order.price, quantity);
+        let notional = notional.ok_or(RejectReason::NotionalTooLarge)?;
+        if checked && notional < listed.instrument.spec.rules.notional_min {
+            return Err(RejectReason::NotionalTooSmall);
+        }
+        Ok(())
+    }
+}
