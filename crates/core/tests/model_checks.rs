@@ -23,3 +23,12 @@ fn an_order_is_checked_in_the_documented_order() {
 fn an_amendment_is_checked_in_the_documented_order() {
     assert_eq!(documented("Amend"), reference::amend::amend_checks());
 }
+
+#[test]
+fn transfers_are_checked_in_the_documented_order() {
+    assert_eq!(documented("Deposit"), reference::transfer::deposit_checks());
+    assert_eq!(documented("Withdraw"), reference::transfer::withdraw_checks());
+    let held = documented("HoldWithdrawal");
+    assert_eq!(held[0], "the same up to repeat or conflict");
+    assert_eq!(held[1..], reference::transfer::hold_checks());
+}

@@ -156,6 +156,8 @@ pub fn nothing_changed(before: &Reference, after: &Reference) -> Result<(), Stri
         && before.orders == after.orders
         && before.taking == after.taking
         && before.work == after.work
+        && before.sweeps == after.sweeps
+        && before.postings == after.postings
         && before.transfers == after.transfers
         && before.deposits == after.deposits
         && before.ended_withdrawals == after.ended_withdrawals

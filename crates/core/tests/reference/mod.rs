@@ -34,7 +34,7 @@ mod prices;
 mod state;
 mod subject;
 mod sweep;
-mod transfer;
+pub mod transfer;
 mod withdrawal;
 pub mod world;
 

@@ -17,12 +17,12 @@ pub enum Meant {
 
 /// One request to cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct Request {
     pub meant: Meant,
     /// The last order that had been entered.
     pub last: OrderId,
-    /// How many more times the walk must come to its end.
-    pub laps: u32,
+    /// The lap of the walk with which it has been asked about every order.
+    pub until_lap: u64,
 }
 
 /// An account's walk.
@@ -31,7 +31,9 @@ pub struct Sweep {
     pub account: AccountId,
     /// The last order that was visited on this lap, if any was.
     pub after: Option<OrderId>,
-    pub claims: Vec<Claim>,
+    /// How often the walk has come to its end.
+    pub lap: u64,
+    pub requests: Vec<Request>,
 }
 
 /// What takes turns, in this order.
@@ -58,7 +60,7 @@ impl Reference {
         told: Option<InstrumentId>,
     ) -> Outcome {
         let goes_on = self.sweeps.iter().position(|sweep| sweep.account == account);
-        self.claim(account, meant);
+        self.request(account, meant);
         let at = goes_on.unwrap_or(self.sweeps.len() - 1);
         let mut sweep = self.sweeps.remove(at);
         let (cancelled, pending) = self.walk(&mut sweep, &mut 0);
@@ -71,14 +73,14 @@ impl Reference {
         Outcome::Cancelling { cancelled, pending }
     }
 
-    fn claim(&mut self, account: AccountId, meant: &[Meant]) {
+    fn request(&mut self, account: AccountId, meant: &[Meant]) {
         let last = OrderId::from_parts(self.engine, self.orders_entered);
         let open: Vec<Order> =
             self.orders.iter().filter(|order| order.account == account).copied().collect();
         let at = match self.sweeps.iter().position(|sweep| sweep.account == account) {
             Some(at) => at,
             None => {
-                self.sweeps.push(Sweep { account, after: None, claims: Vec::new() });
+                self.sweeps.push(Sweep { account, after: None, lap: 0, requests: Vec::new() });
                 self.sweeps.len() - 1
             }
         };
@@ -89,9 +91,10 @@ impl Reference {
                 _ => !open.is_empty(),
             };
             if any {
-                sweep.claims.retain(|claim| claim.meant != meant);
-                let laps = if sweep.after.is_some() { 2 } else { 1 };
-                sweep.claims.push(Claim { meant, last, laps });
+                sweep.requests.retain(|request| request.meant != meant);
+                // What was visited on this lap has not been asked about this request.
+                let until_lap = sweep.lap + u64::from(sweep.after.is_some());
+                sweep.requests.push(Request { meant, last, until_lap });
             }
         }
     }
@@ -102,7 +105,7 @@ impl Reference {
         let mut cancelled = 0;
         let extra = usize::from(self.gets_wrong(super::Alteration::OneVisitTooMany));
         loop {
-            let Some(last) = sweep.claims.iter().map(|claim| claim.last).max() else {
+            let Some(last) = sweep.requests.iter().map(|request| request.last).max() else {
                 return (cancelled, false);
             };
             let ahead = self.orders.iter().filter(|order| {
@@ -112,8 +115,8 @@ impl Reference {
             });
             let Some(order) = ahead.min_by_key(|order| order.id).copied() else {
                 sweep.after = None;
-                sweep.claims.iter_mut().for_each(|claim| claim.laps -= 1);
-                sweep.claims.retain(|claim| claim.laps > 0);
+                sweep.requests.retain(|request| request.until_lap > sweep.lap);
+                sweep.lap += 1;
                 continue;
             };
             if *visited >= ORDERS_PER_COMMAND + extra {
@@ -121,7 +124,8 @@ impl Reference {
             }
             *visited += 1;
             sweep.after = Some(order.id);
-            if let Some(reason) = self.why(&sweep.claims, &order) {
+            let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
+            if let Some(reason) = Self::why(&sweep.requests, &order, all) {
                 self.remove(order.id);
                 self.end(&order, reason);
                 cancelled += 1;
@@ -129,19 +133,24 @@ impl Reference {
         }
     }
 
-    fn why(&self, claims: &[Claim], order: &Order) -> Option<DoneReason> {
-        let all = self.gets_wrong(super::Alteration::DisconnectTakesAll);
-        let meant = claims.iter().filter(|claim| order.id <= claim.last);
-        let reasons = meant.filter_map(|claim| match claim.meant {
+    /// Why an order that is visited ends: of several reasons the first of these.
+    fn why(requests: &[Request], order: &Order, all: bool) -> Option<DoneReason> {
+        let asks = |is_meant: &dyn Fn(Meant) -> bool| {
+            requests.iter().any(|request| order.id <= request.last && is_meant(request.meant))
+        };
+        let of_side = |meant| match meant {
             Meant::Side(only, side) => {
-                let is_it = side == order.side && only.is_none_or(|only| only == order.instrument);
-                is_it.then_some((0, DoneReason::MassCancelled))
+                side == order.side && only.is_none_or(|only| only == order.instrument)
             }
-            Meant::DeadMan => Some((1, DoneReason::DeadMan)),
-            Meant::Disconnect => (order.handling.cancel_on_disconnect || all)
-                .then_some((2, DoneReason::Disconnected)),
-        });
-        reasons.min_by_key(|(rank, _)| *rank).map(|(_, reason)| reason)
+            _ => false,
+        };
+        let leaves = order.handling.cancel_on_disconnect || all;
+        let reasons = [
+            (asks(&of_side), DoneReason::MassCancelled),
+            (asks(&|meant| meant == Meant::DeadMan), DoneReason::DeadMan),
+            (leaves && asks(&|meant| meant == Meant::Disconnect), DoneReason::Disconnected),
+        ];
+        reasons.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, reason)| reason)
     }
 
     /// Fires the dead-man timers that have run out, the oldest first; their orders are cancelled
@@ -159,7 +168,7 @@ impl Reference {
             self.account_mut(account).expect("it has a timer").dead_man = None;
             let pending = self.orders.iter().any(|order| order.account == account);
             if pending {
-                self.claim(account, &[Meant::DeadMan]);
+                self.request(account, &[Meant::DeadMan]);
             }
             let (instrument, cancelled) = (InstrumentId(0), 0);
             self.events.push(Event::CancelProgress { account, instrument, cancelled, pending });
@@ -180,7 +189,7 @@ impl Reference {
                 Turn::Cancels if !self.sweeps.is_empty() => {
                     *visited += 1;
                     let mut sweep = self.sweeps.remove(0);
-                    if !sweep.claims.is_empty() {
+                    if !sweep.requests.is_empty() {
                         let (cancelled, pending) = self.walk(&mut sweep, visited);
                         let (account, instrument) = (sweep.account, InstrumentId(0));
                         if pending {
@@ -220,10 +229,11 @@ impl Reference {
                     .map(|side| Meant::Side(instrument, side))
                     .collect(),
             };
-            self.claim(account, &meant);
+            self.request(account, &meant);
             let sweep = self.sweeps.iter_mut().find(|sweep| sweep.account == account);
-            let claims = sweep.into_iter().flat_map(|sweep| &mut sweep.claims);
-            claims.filter(|claim| meant.contains(&claim.meant)).for_each(|claim| claim.last = last);
+            let requests = sweep.into_iter().flat_map(|sweep| &mut sweep.requests);
+            let adopted = requests.filter(|request| meant.contains(&request.meant));
+            adopted.for_each(|request| request.last = last);
         }
     }
 }

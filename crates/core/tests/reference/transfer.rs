@@ -1,109 +1,159 @@
 //! Deposits and withdrawals.
 
+use super::entry::{Check, demand};
 use super::{Alteration, Ended, KnownDeposit, Reference, RememberedTransfer};
 use rialto_model::{
-    AccountId, ClientOrderId, Deposit, Event, OrderId, Outcome, RejectReason, Timestamp, Transfer,
+    AccountId, Amount, ClientOrderId, Deposit, Event, OrderId, Outcome, RejectReason, Timestamp,
+    Transfer,
 };
 
 /// The most that the venue holds of one currency.
 const HELD_MAX: i128 = 1 << 120;
 
+/// What is asked of every transfer, up to what is known under its reference.
+const OF_TRANSFERS: [Check<Transfer>; 4] = [
+    ("account", |venue, transfer| venue.account(transfer.account).map(drop)),
+    ("currency", |venue, transfer| venue.currency(transfer.currency).map(drop)),
+    ("amount", |_, transfer| {
+        demand(transfer.amount > Amount::ZERO, RejectReason::AmountNotPositive)
+    }),
+    ("reference given", |_, transfer| {
+        demand(!transfer.reference.is_empty(), RejectReason::ReferenceMissing)
+    }),
+];
+const REFERENCE: &str = "repeat or conflict";
+
+const OF_DEPOSITS: [Check<Deposit>; 3] = [
+    ("age", |venue, deposit| {
+        let is_any = venue.rules_version < 2 || venue.gets_wrong(Alteration::OldDepositsAccepted);
+        let is_young = is_any || !venue.is_too_old(venue.time_of(deposit));
+        demand(is_young, RejectReason::ReferenceTooOld)
+    }),
+    ("what may be held", |venue, deposit| {
+        let Transfer { currency, amount, .. } = deposit.transfer;
+        let held = venue.owned(AccountId::TRANSIT, currency).checked_neg();
+        let held = held.and_then(|held| held.checked_add(amount.0));
+        demand(held.is_some_and(|held| held <= HELD_MAX), RejectReason::AmountTooLarge)
+    }),
+    ("room for the reference", |venue, _| {
+        let known = venue.deposits.iter().filter(|known| !venue.is_too_old(known.time)).count();
+        let has_room = venue.rules_version < 2 || known < venue.bounds.deposits_max as usize;
+        demand(has_room, RejectReason::VenueFull)
+    }),
+];
+
+const BALANCE: Check<Transfer> = ("balance", |venue, transfer| {
+    let available = venue.available(transfer.account, transfer.currency);
+    demand(transfer.amount.0 <= available, RejectReason::InsufficientBalance)
+});
+
+const OF_WITHDRAWALS: [Check<Transfer>; 1] = [BALANCE];
+
+pub(super) const OF_HELD_WITHDRAWALS: [Check<Transfer>; 3] = [
+    ("withdrawals of the account", |venue, transfer| {
+        let own = venue.held.iter().filter(|held| held.account == transfer.account).count();
+        let most = venue.bounds.account_withdrawals_max as usize;
+        demand(own < most, RejectReason::WithdrawalsLimit)
+    }),
+    ("room in the venue", |venue, _| {
+        let most = venue.bounds.withdrawals_max as usize;
+        demand(venue.held.len() < most, RejectReason::VenueFull)
+    }),
+    BALANCE,
+];
+
+fn names<T>(rest: &[Check<T>]) -> Vec<&'static str> {
+    let shared = OF_TRANSFERS.iter().map(|(name, _)| *name).chain([REFERENCE]);
+    shared.chain(rest.iter().map(|(name, _)| *name)).collect()
+}
+
+/// The names of the checks of a deposit, in their order.
+pub fn deposit_checks() -> Vec<&'static str> {
+    names(&OF_DEPOSITS)
+}
+
+/// The names of the checks of a withdrawal, in their order.
+pub fn withdraw_checks() -> Vec<&'static str> {
+    names(&OF_WITHDRAWALS)
+}
+
+/// The names of the checks of a withdrawal that is to be held, behind those that it shares.
+pub fn hold_checks() -> Vec<&'static str> {
+    OF_HELD_WITHDRAWALS.iter().map(|(name, _)| *name).collect()
+}
+
+/// What a transfer wants to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Deposited,
+    Withdrawn,
+    Held,
+}
+
 impl Reference {
     pub(super) fn deposit(&mut self, deposit: &Deposit) -> Result<Outcome, RejectReason> {
-        let transfer = &deposit.transfer;
-        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Deposited])? {
+        let transfer = deposit.transfer;
+        if let Some(repeated) = self.check_transfer(&transfer, Wanted::Deposited)? {
             return Ok(repeated);
         }
-        let by_age = self.rules_version >= 2;
-        let time = if deposit.time == Timestamp::ZERO { self.time } else { deposit.time };
-        if by_age && self.is_too_old(time) && !self.gets_wrong(Alteration::OldDepositsAccepted) {
-            return Err(RejectReason::ReferenceTooOld);
-        }
-        let held = -self.owned(AccountId::TRANSIT, transfer.currency);
-        let fits = held.checked_add(transfer.amount.0).is_some_and(|held| held <= HELD_MAX);
-        if !fits {
-            return Err(RejectReason::AmountTooLarge);
-        }
-        if by_age {
-            let live = self.deposits.iter().filter(|known| !self.is_too_old(known.time)).count();
-            if live >= self.bounds.deposits_max as usize {
-                return Err(RejectReason::VenueFull);
-            }
-            self.deposits.push(KnownDeposit { transfer: *transfer, time });
+        OF_DEPOSITS.iter().try_for_each(|(_, check)| check(self, deposit))?;
+        if self.rules_version < 2 {
+            self.remember(Ended::Deposited, transfer);
         } else {
-            self.remember(Ended::Deposited, *transfer);
+            let time = self.time_of(deposit);
+            self.deposits.push(KnownDeposit { transfer, time });
         }
-        self.move_value(transfer, true);
-        self.events.push(Event::Deposited {
-            account: transfer.account,
-            currency: transfer.currency,
-            amount: transfer.amount,
-            reference: transfer.reference,
-        });
+        self.move_value(&transfer, true);
+        let Transfer { account, currency, amount, reference } = transfer;
+        self.events.push(Event::Deposited { account, currency, amount, reference });
         Ok(Outcome::Done)
+    }
+
+    /// A deposit that names no time is of now.
+    fn time_of(&self, deposit: &Deposit) -> Timestamp {
+        if deposit.time == Timestamp::ZERO { self.time } else { deposit.time }
     }
 
     pub(super) fn withdraw(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
-        if let Some(repeated) = self.check_transfer(transfer, &[Ended::Withdrawn])? {
+        if let Some(repeated) = self.check_transfer(transfer, Wanted::Withdrawn)? {
             return Ok(repeated);
         }
-        if self.available(transfer.account, transfer.currency) < transfer.amount.0 {
-            return Err(RejectReason::InsufficientBalance);
-        }
+        OF_WITHDRAWALS.iter().try_for_each(|(_, check)| check(self, transfer))?;
         self.remember_withdrawal(Ended::Withdrawn, *transfer);
         self.move_value(transfer, false);
-        self.events.push(Event::Withdrawn {
-            account: transfer.account,
-            currency: transfer.currency,
-            amount: transfer.amount,
-            reference: transfer.reference,
-        });
+        let Transfer { account, currency, amount, reference } = *transfer;
+        self.events.push(Event::Withdrawn { account, currency, amount, reference });
         Ok(Outcome::Done)
     }
 
-    /// The checks that all share; the answer if this transfer took effect before and ended in one
-    /// of these ways. None of them is asked of a withdrawal that is to be held: that it has ended is
-    /// then a refusal, which says how.
+    /// The checks that all share; the answer if this transfer took effect before.
     pub(super) fn check_transfer(
         &mut self,
         transfer: &Transfer,
-        ends: &[Ended],
+        wanted: Wanted,
     ) -> Result<Option<Outcome>, RejectReason> {
-        self.account(transfer.account)?;
-        self.currency(transfer.currency)?;
-        if transfer.amount.0 <= 0 {
-            return Err(RejectReason::AmountNotPositive);
-        }
-        if transfer.reference.is_empty() {
-            return Err(RejectReason::ReferenceMissing);
-        }
-        let before = self.ended(transfer.account, transfer.reference);
-        let holding = ends.is_empty();
-        match before {
-            Some(before)
-                if !self.gets_wrong(Alteration::DepositRepeats)
-                    && before.transfer == *transfer
-                    && (holding || ends.contains(&before.ended)) =>
-            {
-                return match before.ended {
-                    Ended::Settled if holding => Err(RejectReason::WithdrawalSettled),
-                    Ended::Released if holding => Err(RejectReason::WithdrawalReleased),
-                    _ if holding => Err(RejectReason::ReferenceConflict),
-                    _ => Ok(Some(self.repeated(transfer.account, transfer.reference))),
-                };
+        OF_TRANSFERS.iter().try_for_each(|(_, check)| check(self, transfer))?;
+        let (account, reference) = (transfer.account, transfer.reference);
+        let ended = self.ended(account, reference);
+        let ended = ended.filter(|_| !self.gets_wrong(Alteration::DepositRepeats));
+        let held = self.held_at(account, reference).map(|at| self.held[at]);
+        let is_same = ended.map(|ended| ended.transfer).or(held) == Some(*transfer);
+        let repeats = match (wanted, ended.map(|ended| ended.ended)) {
+            (_, None) if held.is_none() => return Ok(None),
+            (Wanted::Deposited, Some(Ended::Deposited))
+            | (Wanted::Withdrawn, Some(Ended::Withdrawn))
+            | (Wanted::Held, None) => is_same,
+            // No event says that something is held that is not.
+            (Wanted::Held, Some(Ended::Settled)) if is_same => {
+                return Err(RejectReason::WithdrawalSettled);
             }
-            Some(_) if !self.gets_wrong(Alteration::DepositRepeats) => {
-                return Err(RejectReason::ReferenceConflict);
+            (Wanted::Held, Some(Ended::Released)) if is_same => {
+                return Err(RejectReason::WithdrawalReleased);
             }
-            _ => {}
-        }
-        match self.held_at(transfer.account, transfer.reference) {
-            Some(at) if holding && self.held[at] == *transfer => {
-                Ok(Some(self.repeated(transfer.account, transfer.reference)))
-            }
-            Some(_) => Err(RejectReason::ReferenceConflict),
-            None => Ok(None),
-        }
+            _ => false,
+        };
+        demand(repeats, RejectReason::ReferenceConflict)?;
+        Ok(Some(self.repeated(account, reference)))
     }
 
     /// Says that this took effect before.

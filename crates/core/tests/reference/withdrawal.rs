@@ -1,23 +1,15 @@
 //! Withdrawals that are held.
 
+use super::transfer::{OF_HELD_WITHDRAWALS, Wanted};
 use super::{Alteration, Ended, Reference};
 use rialto_model::{AccountId, Event, Outcome, RejectReason, Transfer};
 
 impl Reference {
     pub(super) fn hold_withdrawal(&mut self, transfer: &Transfer) -> Result<Outcome, RejectReason> {
-        if let Some(repeated) = self.check_transfer(transfer, &[])? {
+        if let Some(repeated) = self.check_transfer(transfer, Wanted::Held)? {
             return Ok(repeated);
         }
-        let of_account = self.held.iter().filter(|held| held.account == transfer.account).count();
-        if of_account >= self.bounds.account_withdrawals_max as usize {
-            return Err(RejectReason::WithdrawalsLimit);
-        }
-        if self.held.len() >= self.bounds.withdrawals_max as usize {
-            return Err(RejectReason::VenueFull);
-        }
-        if self.available(transfer.account, transfer.currency) < transfer.amount.0 {
-            return Err(RejectReason::InsufficientBalance);
-        }
+        OF_HELD_WITHDRAWALS.iter().try_for_each(|(_, check)| check(self, transfer))?;
         self.held.push(*transfer);
         self.events.push(Event::WithdrawalHeld {
             account: transfer.account,
