@@ -76,7 +76,6 @@ use crate::transfers::Transfers;
 use crate::withdrawals::Withdrawals;
 use crate::work::BackgroundQueue;
 use rialto_model::{Currency, EngineId, OrderId, Seq, Timestamp};
-use std::ops::RangeInclusive;
 
 pub use accounts::Member;
 pub use invariants::Violation;
@@ -86,13 +85,11 @@ pub use limits::{
     LEVEL_QUANTITY_MAX, Limits, MEMBER_ID_MAX, ORDERS_PER_COMMAND,
 };
 pub use references::DEPOSIT_KNOWN_NS;
+pub use rules::RULES_VERSIONS;
 pub use sink::{EventCount, EventSink};
 pub use snapshot::{FORMAT_VERSION, SnapshotError, StateHash};
 pub use view::{AccountState, EndedOrder, InstrumentView, OrderState};
 pub use withdrawals::HeldWithdrawal;
-
-/// The versions of the rules that this build implements.
-pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=2;
 
 /// One engine's state. All of it changes in [`Core::apply`] and nowhere else.
 pub struct Core {

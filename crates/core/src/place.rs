@@ -119,6 +119,9 @@ impl Core {
         let at = self.market(terms.instrument)?;
         let market = &self.markets[usize::from(at)];
         check_state(market)?;
+        if !self.rules_since(terms.handling.rules_version_min()) {
+            return Err(RejectReason::AttributeUnknown);
+        }
         let rests = check_combination(terms)?;
         match terms.size {
             OrderSize::Base(quantity) => market.check_quantity(quantity)?,

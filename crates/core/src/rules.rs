@@ -24,6 +24,11 @@
 //! | Client order ids over all accounts | not bounded | `client_ids_total_max` |
 //! | How an order ended | not remembered | remembered with its client order id |
 //!
+//! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`]. Versions
+//! before it refuse an order with one of them as [`AttributeUnknown`].
+//!
+//! [`Handling`]: rialto_model::Handling
+//! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown
 //! [`SetRulesVersion`]: rialto_model::Command::SetRulesVersion
 //! [`RulesVersionOlder`]: rialto_model::RejectReason::RulesVersionOlder
 //! [`VenueFull`]: rialto_model::RejectReason::VenueFull
@@ -34,8 +39,8 @@
 //! # Refusals
 //! Checks are made in a fixed order, and the first that fails gives the reason. A refused command
 //! changes nothing but the memory of a client order id.
-//! - *Place*: account; client order id (repeat, conflict); instrument; its state; combination of
-//!   attributes; quantity or amount; price and tick; expiry; collar; open orders of the account;
+//! - *Place*: account; client order id (repeat, conflict); instrument; its state; attributes that the
+//!   version knows; combination of attributes; quantity or amount; price and tick; expiry; collar; open orders of the account;
 //!   room in the venue; liquidity at an allowed price (market orders); smallest and largest
 //!   notional; post-only, and collar and notional of the price slid to; room at the price;
 //!   fill-or-kill; balance.
@@ -150,3 +155,8 @@
 //! # Instruments without risk
 //! Their currencies need not exist; one that does not is taken to have just the scale that the
 //! instrument needs, until risk is switched on. Base and quote currency must differ all the same.
+
+use std::ops::RangeInclusive;
+
+/// The versions of the rules that this build implements.
+pub const RULES_VERSIONS: RangeInclusive<u32> = 1..=3;

@@ -302,6 +302,7 @@ pub fn status_of(reason: RejectReason) -> StatusCode {
         | R::InvalidRules
         | R::NothingToAmend
         | R::RulesVersionUnknown
+        | R::AttributeUnknown
         | R::NameInvalid
         | R::TimerInvalid => StatusCode::BAD_REQUEST,
         R::ClientIdConflict
@@ -372,6 +373,7 @@ fn field_of(reason: RejectReason) -> Option<&'static str> {
         | R::InvalidRules
         | R::HasOpenOrders
         | R::NothingToAmend
+        | R::AttributeUnknown
         | R::RulesVersionUnknown
         | R::RulesVersionOlder => None,
     }

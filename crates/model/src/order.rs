@@ -121,6 +121,14 @@ impl Handling {
         self
     }
 
+    /// The first version of the rules that knows all these attributes; versions before it refuse
+    /// the order.
+    #[must_use]
+    #[inline]
+    pub fn rules_version_min(self) -> u32 {
+        1
+    }
+
     /// The attributes in one byte, as files hold them: bit 0 is [`Self::cancel_on_disconnect`].
     #[must_use]
     #[inline]

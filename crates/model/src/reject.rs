@@ -89,6 +89,7 @@ reasons! {
     RulesVersionOlder = 43, "rules_version_older", "The venue decides by a later version of the rules, and does not go back.";
     OrderExpired = 44, "order_expired", "The order's time is over.";
     ReferenceTooOld = 45, "reference_too_old", "The deposit was made so long ago that its reference may have been forgotten.";
+    AttributeUnknown = 46, "attribute_unknown", "The order has an attribute that the rules version in force does not know.";
 }
 
 impl fmt::Display for RejectReason {

@@ -162,7 +162,7 @@ fn a_snapshot_from_a_newer_version_is_refused_by_name() {
 #[test]
 fn a_snapshot_of_unknown_rules_is_refused_by_name() {
     let error = refused(|bytes| bytes[12..16].copy_from_slice(&9_u32.to_le_bytes()));
-    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 2 });
+    assert_eq!(error, SnapshotError::UnknownRules { got: 9, first: 1, last: 3 });
 }
 
 #[test]

@@ -20,9 +20,10 @@ const BEFORE_MEMORY: [Check<NewOrder>; 2] = [
 ];
 
 /// What is asked of an order that is new.
-const OF_NEW_ORDERS: [Check<NewOrder>; 15] = [
+const OF_NEW_ORDERS: [Check<NewOrder>; 16] = [
     ("instrument", |venue, new| venue.listed(new.instrument).map(drop)),
     ("its state", |venue, new| venue.is_open(new.instrument)),
+    ("attributes that the version knows", Reference::knows_attributes),
     ("combination of attributes", Reference::has_attributes_that_agree),
     ("quantity or amount", Reference::has_a_size),
     ("price and tick", Reference::has_a_price),
@@ -105,6 +106,11 @@ impl Reference {
         let mut entered = account.entered.iter();
         let before = entered.find(|entered| entered.body.client_order_id == new.client_order_id);
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
+    }
+
+    /// All attributes that there are so far are known to every version.
+    fn knows_attributes(&self, _: &NewOrder) -> Verdict {
+        Ok(())
     }
 
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {

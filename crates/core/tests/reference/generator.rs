@@ -147,6 +147,15 @@ impl Chooser<'_> {
         Price((100 / tick + self.dice.between(-3, 3)) * tick)
     }
 
+    /// Now and then all attributes that there are, which older rules refuse.
+    fn handling(&mut self, leaving_percent: u64) -> Handling {
+        if self.dice.chance(10) {
+            let all: Vec<Handling> = (0..=u8::MAX).filter_map(Handling::from_bits).collect();
+            return self.dice.pick(&all);
+        }
+        Handling::NONE.with_cancel_on_disconnect(self.dice.chance(leaving_percent))
+    }
+
     fn quantity(&mut self, rules: &TradingRules) -> Quantity {
         if self.dice.chance(4) {
             return Quantity(self.dice.pick(&[0, -1, 1, 7, 4_000, 1 << 50, i64::MAX]));
@@ -167,7 +176,7 @@ impl Chooser<'_> {
             time_in_force: TimeInForce::Gtc,
             post_only: PostOnly::Off,
             self_trade: self.dice.chance(60).then(|| self.dice.pick(&SELF_TRADES)),
-            handling: Handling::NONE.with_cancel_on_disconnect(self.dice.chance(40)),
+            handling: self.handling(40),
             size: OrderSize::Base(self.quantity(&rules)),
             price: self.price(&rules),
             expire_at: Timestamp::ZERO,
@@ -417,7 +426,7 @@ impl Chooser<'_> {
                 }
                 Command::CreateInstrument(spec)
             }
-            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 1, 2, 2, 99]) },
+            _ => Command::SetRulesVersion { version: self.dice.pick(&[0, 1, 2, 2, 3, 99]) },
         }
     }
 
@@ -443,7 +452,7 @@ impl Chooser<'_> {
                 time_in_force: if gtd { TimeInForce::Gtd } else { TimeInForce::Gtc },
                 post_only: PostOnly::Off,
                 self_trade: None,
-                handling: Handling::NONE.with_cancel_on_disconnect(self.dice.chance(80)),
+                handling: self.handling(80),
                 size: OrderSize::Base(Quantity(self.dice.between(1, 2) * rules.lot.0)),
                 price: Price((100 / rules.tick.0 + away) * rules.tick.0),
                 expire_at: if gtd { expire_at } else { Timestamp::ZERO },

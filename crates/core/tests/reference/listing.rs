@@ -177,13 +177,13 @@ impl Reference {
     }
 
     pub(super) fn set_rules_version(&mut self, version: u32) -> Result<Outcome, RejectReason> {
-        if !(1..=2).contains(&version) {
+        if !(1..=3).contains(&version) {
             return Err(RejectReason::RulesVersionUnknown);
         }
         if version < self.rules_version {
             return Err(RejectReason::RulesVersionOlder);
         }
-        if self.rules_version < version {
+        if self.rules_version < 2 && version >= 2 {
             self.adopt_work();
         }
         self.rules_version = version;

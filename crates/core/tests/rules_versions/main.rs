@@ -35,6 +35,14 @@ const RULES_2: Fixtures = [
     ("deep", include_bytes!("../fixtures/rules-2-deep.lz4")),
 ];
 
+/// The same of version 3.
+const RULES_3: Fixtures = [
+    ("script", include_bytes!("../fixtures/rules-3-script.lz4")),
+    ("general", include_bytes!("../fixtures/rules-3-general.lz4")),
+    ("tight", include_bytes!("../fixtures/rules-3-tight.lz4")),
+    ("deep", include_bytes!("../fixtures/rules-3-deep.lz4")),
+];
+
 fn must_decide_as_recorded(version: u32, fixtures: Fixtures) {
     for (name, bytes) in fixtures {
         for run in Recorded::from_bytes(bytes).runs {
@@ -55,13 +63,18 @@ fn version_2_decides_as_it_was_recorded() {
 }
 
 #[test]
+fn version_3_decides_as_it_was_recorded() {
+    must_decide_as_recorded(3, RULES_3);
+}
+
+#[test]
 fn every_version_has_its_recorded_journals() {
-    assert_eq!(rialto_core::RULES_VERSIONS, 1..=2, "record the new version, and test it here");
+    assert_eq!(rialto_core::RULES_VERSIONS, 1..=3, "record the new version, and test it here");
 }
 
 #[test]
 fn the_recorded_journals_hold_every_kind_of_command() {
-    for fixtures in [RULES_1, RULES_2] {
+    for fixtures in [RULES_1, RULES_2, RULES_3] {
         let recorded = fixtures.map(|(_, bytes)| Recorded::from_bytes(bytes));
         let runs = recorded.iter().flat_map(|recorded| &recorded.runs);
         let kinds: BTreeSet<u8> =
