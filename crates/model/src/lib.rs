@@ -58,10 +58,7 @@ pub use instrument::{
     TradingRules,
 };
 pub use number::{Amount, Decimal, DecimalError, Price, Quantity, Scale, parse_decimal};
-pub use order::{
-    Handling, NewOrder, OrderKind, OrderRef, OrderSize, OrderStatus, PostOnly, Role, SelfTrade,
-    Side, TimeInForce,
-};
+pub use order::*;
 pub use outcome::Outcome;
 pub use reject::RejectReason;
 pub use rialto_clock::Timestamp;
