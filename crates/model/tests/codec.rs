@@ -216,7 +216,7 @@ fn a_fault_names_the_byte_and_what_is_wrong_with_it() {
     );
     assert_eq!(fault_with(6, 1), "byte 4 of the record: a reserved byte is not zero");
     assert_eq!(fault_with(40, 2), "byte 40 of the record: side is out of range");
-    assert_eq!(fault_with(45, 1), "byte 45 of the record: a reserved byte is not zero");
+    assert_eq!(fault_with(45, 0x80), "byte 45 of the record: a reserved byte is not zero");
     assert_eq!(fault_with(46, 1), "byte 46 of the record: a reserved byte is not zero");
     assert_eq!(
         fault_with(50, b' '),
