@@ -3,9 +3,9 @@
 use crate::text::{DecimalText, Str};
 use crate::withdrawal::Listed;
 use rialto_model::{
-    AccountId, ClientOrderId, CommandKind, Decimal, DoneReason, OrderId, OrderKind, OrderStatus,
-    PostOnly, ReduceReason, RejectReason, Role, SelfTrade, Seq, Side, Symbol, TimeInForce,
-    Timestamp, TradeId,
+    AccountId, Capacity, ClientOrderId, CommandKind, Decimal, DoneReason, OrderId, OrderKind,
+    OrderStatus, PostOnly, ReduceReason, RejectReason, Role, SelfTrade, Seq, Side, Symbol,
+    TimeInForce, Timestamp, TradeId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct OrderRequest<'a> {
     /// Whether it ends when the connection of its owner's stream is lost.
     #[serde(default)]
     pub cancel_on_disconnect: bool,
+    /// In which capacity the member enters it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Capacity>,
     /// How much, in base currency. Either this or `quote_amount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<DecimalText<'a>>,
@@ -89,6 +92,7 @@ impl<'a> OrderRequest<'a> {
             post_only: PostOnly::default(),
             self_trade: None,
             cancel_on_disconnect: false,
+            capacity: None,
             quantity: Some(quantity.into()),
             quote_amount: None,
             price: None,
@@ -321,6 +325,9 @@ pub struct OrderInfo {
     pub post_only: PostOnly,
     /// Whether it ends when the connection of its owner's stream is lost.
     pub cancel_on_disconnect: bool,
+    /// In which capacity the member entered it, if it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Capacity>,
     /// Where it is in its life.
     pub status: OrderStatus,
     /// Its limit; null for a market order without one.
@@ -524,6 +531,9 @@ pub enum OrderEvent {
         post_only: PostOnly,
         /// Whether it ends when the connection of its owner's stream is lost.
         cancel_on_disconnect: bool,
+        /// In which capacity the member entered it, if it said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        capacity: Option<Capacity>,
         /// Its limit; null for a market order without one.
         price: Option<Decimal>,
         /// How much it is for, in base currency.

@@ -25,7 +25,7 @@
 //! | How an order ended | not remembered | remembered with its client order id |
 //!
 //! Version 3 decides as version 2 does and knows more attributes of an order's [`Handling`]. Versions
-//! before it refuse an order with one of them as [`AttributeUnknown`].
+//! before it refuse an order with one of them as [`AttributeUnknown`]: its capacity.
 //!
 //! [`Handling`]: rialto_model::Handling
 //! [`AttributeUnknown`]: rialto_model::RejectReason::AttributeUnknown

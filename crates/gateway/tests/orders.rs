@@ -33,6 +33,17 @@ fn an_order_is_entered_and_answered_with_what_became_of_it() {
 }
 
 #[test]
+fn the_capacity_of_an_order_is_shown_with_it() {
+    let (house, alice, _) = House::furnished(config());
+    let order = with(limit("buy", "0.5", "100.10"), json!({"capacity": "agency"}));
+    let entered = house.place(&alice, order.clone()).expect(201);
+    let path = format!("/v1/orders/{}", entered["order_id"].as_str().unwrap());
+    assert_eq!(house.see(&alice, &path, &entered["seq"])["order"]["capacity"], "agency");
+    let other = with(order, json!({"capacity": "whatever"}));
+    assert_eq!(house.place(&alice, other).refuses(400, "invalid_field").field(), "capacity");
+}
+
+#[test]
 fn the_same_order_again_gets_the_first_answer_and_another_is_a_conflict() {
     let (house, alice, _) = House::furnished(config());
     let order = with(limit("buy", "1", "100"), json!({"client_order_id": "once"}));

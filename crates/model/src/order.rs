@@ -100,6 +100,18 @@ pub enum OrderSize {
     Quote(Amount),
 }
 
+enumeration! {
+    /// In which capacity a member enters an order: FIX tag 528.
+    pub enum Capacity {
+        /// For the member's own account.
+        Principal = 0, "principal";
+        /// For a client of the member.
+        Agency = 1, "agency";
+        /// For a client, against whom the member trades once it has traded here.
+        RisklessPrincipal = 2, "riskless_principal";
+    }
+}
+
 /// How an order is handled beside matching: attributes that no decision of the book depends on.
 ///
 /// Journal, event log, snapshots and views carry them as one value, so that another attribute is
@@ -108,11 +120,14 @@ pub enum OrderSize {
 pub struct Handling {
     /// Whether the order is cancelled when the account's connection is lost.
     pub cancel_on_disconnect: bool,
+    /// In which capacity the member enters it, if it says so. Since rules version 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Capacity>,
 }
 
 impl Handling {
     /// None of the attributes is given.
-    pub const NONE: Handling = Handling { cancel_on_disconnect: false };
+    pub const NONE: Handling = Handling { cancel_on_disconnect: false, capacity: None };
 
     /// The same, with [`Self::cancel_on_disconnect`] set or not.
     #[must_use]
@@ -121,26 +136,36 @@ impl Handling {
         self
     }
 
+    /// The same, with [`Self::capacity`] set or not.
+    #[must_use]
+    pub const fn with_capacity(mut self, capacity: Option<Capacity>) -> Handling {
+        self.capacity = capacity;
+        self
+    }
+
     /// The first version of the rules that knows all these attributes; versions before it refuse
     /// the order.
     #[must_use]
     #[inline]
     pub fn rules_version_min(self) -> u32 {
-        1
+        if self.capacity.is_some() { 3 } else { 1 }
     }
 
-    /// The attributes in one byte, as files hold them: bit 0 is [`Self::cancel_on_disconnect`].
+    /// The attributes in one byte, as files hold them: bit 0 is [`Self::cancel_on_disconnect`],
+    /// bits 1 and 2 are the number of [`Self::capacity`] plus one, or zero.
     #[must_use]
     #[inline]
     pub fn bits(self) -> u8 {
-        u8::from(self.cancel_on_disconnect)
+        let capacity = self.capacity.map_or(0, |capacity| capacity.number() + 1);
+        u8::from(self.cancel_on_disconnect) | capacity << 1
     }
 
     /// The attributes of a byte; `None` if it has bits that mean nothing.
     #[must_use]
     #[inline]
     pub fn from_bits(bits: u8) -> Option<Handling> {
-        let handling = Handling { cancel_on_disconnect: bits & 1 != 0 };
+        let capacity = (bits >> 1 & 3).checked_sub(1).and_then(Capacity::from_number);
+        let handling = Handling { cancel_on_disconnect: bits & 1 != 0, capacity };
         (handling.bits() == bits).then_some(handling)
     }
 }

@@ -1,8 +1,9 @@
 use crate::venue::*;
-use rialto_core::CoreConfig;
+use rialto_core::{Core, CoreConfig};
 use rialto_model::{
-    AccountId, Amount, Event, InstrumentId, InstrumentState, NewOrder, OrderKind, OrderSize,
-    OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, TradingRules,
+    AccountId, Amount, Capacity, Event, Handling, InstrumentId, InstrumentState, NewOrder,
+    OrderKind, OrderSize, OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side,
+    TimeInForce, TradingRules,
 };
 
 fn refusal(rules: TradingRules, order: NewOrder) -> Outcome {
@@ -30,6 +31,22 @@ fn orders_are_numbered_with_the_engine_above_the_counter() {
     let mut venue = Venue::new();
     assert_eq!(venue.enter(buy(ALICE, 1, 1)).0, 3 << 48 | 1);
     assert_eq!(venue.enter(buy(ALICE, 1, 1)).0, 3 << 48 | 2);
+}
+
+#[test]
+fn the_capacity_of_an_order_is_kept_and_refused_by_older_rules() {
+    let handling = Handling::NONE.with_capacity(Some(Capacity::RisklessPrincipal));
+    let order = NewOrder { handling, ..buy(ALICE, 100, 1) };
+    let mut venue = Venue::new();
+    let id = venue.enter(order);
+    assert!(matches!(venue.events[..], [Event::Accepted(it)] if it.terms.handling == handling));
+    let restored = Core::restore(&venue.core.snapshot(), 0).expect("a sound snapshot");
+    assert_eq!(restored.order(id).expect("an open order").handling, handling);
+
+    let config = CoreConfig { rules_version: 2, ..CoreConfig::new(ENGINE) };
+    let mut older = Venue::with(config, rules());
+    assert_eq!(older.place(order), rejected(RejectReason::AttributeUnknown));
+    older.enter(buy(ALICE, 100, 1));
 }
 
 #[test]

@@ -108,9 +108,10 @@ impl Reference {
         before.copied().filter(|_| !self.gets_wrong(Alteration::ClientIdRepeats))
     }
 
-    /// All attributes that there are so far are known to every version.
-    fn knows_attributes(&self, _: &NewOrder) -> Verdict {
-        Ok(())
+    /// The capacity came with version 3.
+    fn knows_attributes(&self, new: &NewOrder) -> Verdict {
+        let is_known = new.handling.capacity.is_none() || self.rules_version >= 3;
+        demand(is_known, RejectReason::AttributeUnknown)
     }
 
     fn is_no_other_order(&self, new: &NewOrder) -> Verdict {

@@ -42,7 +42,9 @@ pub(crate) fn new_order(
         time_in_force: request.time_in_force.unwrap_or(usual),
         post_only: request.post_only,
         self_trade: request.self_trade,
-        handling: Handling::NONE.with_cancel_on_disconnect(request.cancel_on_disconnect),
+        handling: Handling::NONE
+            .with_cancel_on_disconnect(request.cancel_on_disconnect)
+            .with_capacity(request.capacity),
         size,
         price,
         expire_at: request.expire_at.unwrap_or(Timestamp::ZERO),
@@ -149,6 +151,7 @@ pub(crate) fn order_info(order: &OrderView, on: &Listing) -> OrderInfo {
         time_in_force: terms.time_in_force,
         post_only: terms.post_only,
         cancel_on_disconnect: terms.handling.cancel_on_disconnect,
+        capacity: terms.handling.capacity,
         status: order.status,
         price: limit(terms, terms.price, on.price_scale),
         quantity: match terms.size {
@@ -257,6 +260,7 @@ pub(crate) fn order_event(
                 time_in_force: terms.time_in_force,
                 post_only: terms.post_only,
                 cancel_on_disconnect: terms.handling.cancel_on_disconnect,
+                capacity: terms.handling.capacity,
                 price: limit(terms, terms.price, on.price_scale),
                 quantity: match terms.size {
                     OrderSize::Base(quantity) => Some(quantity.decimal(on.quantity_scale)),

@@ -11,8 +11,8 @@ use rialto_client::api::{
     OrdersAnswer, OrdersQuery, Route, Str,
 };
 use rialto_model::{
-    AccountId, Decimal, OrderKind, OrderStatus, PostOnly, SelfTrade, Side, Symbol, TimeInForce,
-    Timestamp,
+    AccountId, Capacity, Decimal, OrderKind, OrderStatus, PostOnly, SelfTrade, Side, Symbol,
+    TimeInForce, Timestamp,
 };
 
 /// Enters an order.
@@ -58,6 +58,9 @@ pub(super) struct Order {
     /// Cancel it when the connection of the account's stream is lost.
     #[arg(long)]
     cancel_on_disconnect: bool,
+    /// The capacity in which you enter it: principal, agency or riskless_principal.
+    #[arg(long, value_parser = named::<Capacity>())]
+    capacity: Option<Capacity>,
     /// Wait for at least this durability: memory, buffered or synced.
     #[arg(long, value_name = "LEVEL")]
     durability: Option<String>,
@@ -97,6 +100,7 @@ impl Order {
             post_only: self.post_only.unwrap_or_default(),
             self_trade: self.self_trade,
             cancel_on_disconnect: self.cancel_on_disconnect,
+            capacity: self.capacity,
             quantity,
             quote_amount: self.quote.as_deref().map(Into::into),
             price: self.price.as_deref().map(Into::into),
@@ -391,6 +395,19 @@ mod tests {
     fn line(text: &str) -> String {
         let answer: OrderAnswer = serde_json::from_str(text).expect("an answer");
         Told::answered(&answer).line()
+    }
+
+    #[test]
+    fn an_order_is_sent_with_its_capacity() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            order: Order,
+        }
+        let line = ["order", "buy", "1", "BTC-USD", "--market", "--capacity", "agency"];
+        let parsed: Line = clap::Parser::try_parse_from(line).expect("a valid line");
+        let sent = serde_json::to_value(parsed.order.request(None).expect("an order")).unwrap();
+        assert_eq!(sent["capacity"], "agency");
     }
 
     #[test]
