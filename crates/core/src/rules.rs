@@ -54,8 +54,8 @@
 //!   venue; balance.
 //! - *SettleWithdrawal, ReleaseWithdrawal*: account; reference given; whether it is held.
 //! - *Create…*: name, code or symbol given; that it is new; what it refers to (of an account); id;
-//!   room; what it refers to (of an instrument); rules. An id of zero asks for the least one that
-//!   is free.
+//!   room; decimal places; what it refers to (of an instrument); rules. An id of zero asks for the
+//!   least one that is free.
 //!
 //! # Fees
 //! An order owes its rate, of the maker or of the taker as it is in each trade, times the notional.

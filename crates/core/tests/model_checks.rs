@@ -8,7 +8,7 @@ fn documented(command: &str) -> Vec<String> {
     let page = include_str!("../src/rules.rs");
     let begin = format!("//! - *{command}*: ");
     let (_, rest) = page.split_once(&begin).expect("the page lists the checks of the command");
-    let (list, _) = rest.split_once(".\n").expect("the list ends with a full stop");
+    let (list, _) = rest.split_once('.').expect("the list ends with a full stop");
     let line = list.replace("\n//!", "");
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
     words.split("; ").map(str::to_owned).collect()
@@ -31,4 +31,15 @@ fn transfers_are_checked_in_the_documented_order() {
     let held = documented("HoldWithdrawal");
     assert_eq!(held[0], "the same up to repeat or conflict");
     assert_eq!(held[1..], reference::transfer::hold_checks());
+}
+
+#[test]
+fn what_is_created_is_checked_in_the_documented_order() {
+    let documented = documented("Create…");
+    for checks in reference::listing::create_checks() {
+        let mut rest = documented.iter();
+        for check in checks {
+            assert!(rest.any(|name| name == check), "{check} is not next in {documented:?}");
+        }
+    }
 }

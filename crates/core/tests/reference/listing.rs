@@ -1,32 +1,106 @@
 //! Members, accounts, currencies and instruments.
 
+use super::entry::{Check, Verdict, demand};
 use super::{Account, Listed, Reference, Work};
 use rialto_model::{
-    AccountId, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentError,
-    InstrumentId, InstrumentSpec, InstrumentState, MemberId, Name, Outcome, RejectReason, Scale,
-    TradingRules,
+    AccountId, Currency, CurrencyCode, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec,
+    InstrumentState, MemberId, Name, Outcome, RejectReason, Scale, Timestamp, TradingRules,
 };
 
-/// Chooses the number asked for, or the next free one.
-fn choose(
-    asked: u32,
-    used: impl Fn(u32) -> bool,
-    highest: u32,
-    full: bool,
-) -> Result<u32, RejectReason> {
-    if asked > highest {
-        return Err(RejectReason::IdOutOfRange);
+const GIVEN: &str = "name, code or symbol given";
+const NEW: &str = "that it is new";
+const ID: &str = "id";
+const ROOM: &str = "room";
+
+const OF_MEMBERS: [Check<(MemberId, Name)>; 3] = [
+    (GIVEN, |_, (_, name)| demand(!name.is_empty(), RejectReason::NameInvalid)),
+    (ID, |venue, (asked, _)| {
+        check_id(asked.0, |number| venue.members.contains_key(&MemberId(number)))
+    }),
+    (ROOM, |venue, _| has_room(venue.members.len(), venue.bounds.members_max)),
+];
+
+const OF_ACCOUNTS: [Check<(AccountId, MemberId, Name)>; 4] = [
+    (GIVEN, |_, (_, _, name)| demand(!name.is_empty(), RejectReason::NameInvalid)),
+    ("what it refers to (of an account)", |venue, (_, member, _)| {
+        demand(venue.members.contains_key(member), RejectReason::UnknownMember)
+    }),
+    (ID, |venue, (asked, ..)| {
+        check_id(asked.0, |number| venue.accounts.contains_key(&AccountId(number)))
+    }),
+    (ROOM, |venue, _| has_room(venue.accounts.len(), venue.bounds.accounts_max)),
+];
+
+const OF_CURRENCIES: [Check<CurrencyCode>; 3] = [
+    (GIVEN, |_, code| demand(!code.is_empty(), RejectReason::NameInvalid)),
+    (NEW, |venue, code| {
+        let is_used = venue.currencies.iter().any(|currency| currency.code == *code);
+        demand(!is_used, RejectReason::AlreadyExists)
+    }),
+    (ROOM, |venue, _| has_room(venue.currencies.len(), venue.bounds.currencies_max)),
+];
+
+const OF_INSTRUMENTS: [Check<InstrumentSpec>; 6] = [
+    (GIVEN, |_, spec| demand(!spec.symbol.is_empty(), RejectReason::NameInvalid)),
+    (NEW, |venue, spec| {
+        let mut symbols = venue.instruments.iter().map(|listed| listed.instrument.spec.symbol);
+        demand(!symbols.any(|symbol| symbol == spec.symbol), RejectReason::AlreadyExists)
+    }),
+    (ROOM, |venue, _| has_room(venue.instruments.len(), venue.bounds.instruments_max)),
+    ("decimal places", |_, spec| demand(places(spec) <= 18, RejectReason::InvalidRules)),
+    ("what it refers to (of an instrument)", |venue, spec| {
+        let sides = [spec.base, spec.quote];
+        let are_known = sides.into_iter().all(|id| venue.currency(id).is_ok());
+        demand(are_known || !spec.rules.risk, RejectReason::UnknownCurrency)
+    }),
+    ("rules", |venue, spec| demand(venue.is_sound(spec), RejectReason::InvalidRules)),
+];
+
+/// The names of the checks of all that is created, each list in its order.
+pub fn create_checks() -> [Vec<&'static str>; 4] {
+    fn names<T, const N: usize>(checks: [Check<T>; N]) -> Vec<&'static str> {
+        checks.iter().map(|(name, _)| *name).collect()
     }
-    if asked != 0 && used(asked) {
-        return Err(RejectReason::AlreadyExists);
-    }
-    if full {
-        return Err(RejectReason::VenueFull);
-    }
-    if asked != 0 {
-        return Ok(asked);
-    }
-    (1..=highest).find(|number| !used(*number)).ok_or(RejectReason::VenueFull)
+    [names(OF_MEMBERS), names(OF_ACCOUNTS), names(OF_CURRENCIES), names(OF_INSTRUMENTS)]
+}
+
+/// Decimal places of a price times a quantity.
+fn places(spec: &InstrumentSpec) -> u8 {
+    spec.price_scale.places() + spec.quantity_scale.places()
+}
+
+fn check_id(asked: u32, is_used: impl Fn(u32) -> bool) -> Verdict {
+    demand(asked <= AccountId::MAX.0, RejectReason::IdOutOfRange)?;
+    demand(asked == 0 || !is_used(asked), RejectReason::AlreadyExists)
+}
+
+fn has_room(there_are: usize, most: u32) -> Verdict {
+    demand(there_are < most as usize, RejectReason::VenueFull)
+}
+
+/// The number asked for, or the least free one.
+fn number(asked: u32, is_used: impl Fn(u32) -> bool) -> u32 {
+    let free = || (1..).find(|number| !is_used(*number));
+    if asked != 0 { asked } else { free().expect("there is room") }
+}
+
+/// Whether rules agree with themselves.
+fn are_sound(rules: &TradingRules) -> bool {
+    let (maker, taker) = (rules.maker_fee_ppm, rules.taker_fee_ppm);
+    let bands = [rules.collar_ppm, rules.market_protection_ppm];
+    let conditions = [
+        rules.tick.0 > 0,
+        rules.lot.0 > 0,
+        rules.quantity_max >= rules.lot,
+        rules.notional_min.0 >= 0,
+        rules.reference_price.0 >= 0,
+        // A tenth at most, and nobody is paid more than another pays.
+        (0..=100_000).contains(&taker),
+        i64::from(maker).abs() <= i64::from(taker),
+        bands.into_iter().all(|ppm| ppm < 1_000_000),
+        u64::from(rules.day_end_s) * Timestamp::SECOND < Timestamp::DAY,
+    ];
+    !conditions.contains(&false)
 }
 
 impl Reference {
@@ -35,12 +109,8 @@ impl Reference {
         asked: MemberId,
         name: Name,
     ) -> Result<Outcome, RejectReason> {
-        if name.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
-        let used = |number| self.members.contains_key(&MemberId(number));
-        let full = self.members.len() >= self.bounds.members_max as usize;
-        let number = choose(asked.0, used, AccountId::MAX.0, full)?;
+        OF_MEMBERS.iter().try_for_each(|(_, check)| check(self, &(asked, name)))?;
+        let number = number(asked.0, |number| self.members.contains_key(&MemberId(number)));
         let member = MemberId(number);
         self.members.insert(member, name);
         self.events.push(Event::MemberCreated { member, name });
@@ -53,15 +123,8 @@ impl Reference {
         member: MemberId,
         name: Name,
     ) -> Result<Outcome, RejectReason> {
-        if name.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
-        if !self.members.contains_key(&member) {
-            return Err(RejectReason::UnknownMember);
-        }
-        let used = |number| self.accounts.contains_key(&AccountId(number));
-        let full = self.accounts.len() >= self.bounds.accounts_max as usize;
-        let number = choose(asked.0, used, AccountId::MAX.0, full)?;
+        OF_ACCOUNTS.iter().try_for_each(|(_, check)| check(self, &(asked, member, name)))?;
+        let number = number(asked.0, |number| self.accounts.contains_key(&AccountId(number)));
         let account = AccountId(number);
         let opened = self.accounts.len();
         let opened = Account { member, name, dead_man: None, opened, entered: Vec::new() };
@@ -75,15 +138,7 @@ impl Reference {
         code: CurrencyCode,
         scale: Scale,
     ) -> Result<Outcome, RejectReason> {
-        if code.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
-        if self.currencies.iter().any(|currency| currency.code == code) {
-            return Err(RejectReason::AlreadyExists);
-        }
-        if self.currencies.len() >= self.bounds.currencies_max as usize {
-            return Err(RejectReason::VenueFull);
-        }
+        OF_CURRENCIES.iter().try_for_each(|(_, check)| check(self, &code))?;
         let number = self.currencies.len() as u16 + 1;
         let currency = Currency { id: CurrencyId(number), code, scale };
         self.currencies.push(currency);
@@ -92,47 +147,48 @@ impl Reference {
     }
 
     pub(super) fn currency(&self, id: CurrencyId) -> Result<&Currency, RejectReason> {
-        self.currencies
-            .iter()
-            .find(|currency| currency.id == id)
-            .ok_or(RejectReason::UnknownCurrency)
+        let mut currencies = self.currencies.iter();
+        currencies.find(|currency| currency.id == id).ok_or(RejectReason::UnknownCurrency)
     }
 
     pub(super) fn create_instrument(
         &mut self,
         spec: &InstrumentSpec,
     ) -> Result<Outcome, RejectReason> {
-        if spec.symbol.is_empty() {
-            return Err(RejectReason::NameInvalid);
-        }
-        if self.instruments.iter().any(|listed| listed.instrument.spec.symbol == spec.symbol) {
-            return Err(RejectReason::AlreadyExists);
-        }
-        if self.instruments.len() >= self.bounds.instruments_max as usize {
-            return Err(RejectReason::VenueFull);
-        }
+        OF_INSTRUMENTS.iter().try_for_each(|(_, check)| check(self, spec))?;
         let number = self.instruments.len() as u32 + 1;
-        let listed = self.build(InstrumentId(number), spec)?;
-        self.instruments.push(listed);
-        self.events
-            .push(Event::InstrumentCreated { instrument: InstrumentId(number), spec: *spec });
+        let instrument = InstrumentId(number);
+        self.instruments.push(self.build(instrument, spec));
+        self.events.push(Event::InstrumentCreated { instrument, spec: *spec });
         Ok(Outcome::Created { number })
     }
 
-    /// Where risk is off a currency need not exist, and is then as fine as the instrument needs it.
-    fn build(&self, id: InstrumentId, spec: &InstrumentSpec) -> Result<Listed, RejectReason> {
-        let places = spec.price_scale.places() + spec.quantity_scale.places();
-        let quote_scale = Scale::new(places).ok_or(RejectReason::InvalidRules)?;
-        let listed = |id: CurrencyId, scale: Scale| match self.currency(id) {
-            Err(_) if !spec.rules.risk => Ok(Currency { id, code: CurrencyCode::EMPTY, scale }),
-            found => found.copied(),
-        };
-        let base = listed(spec.base, spec.quantity_scale)?;
-        let quote = listed(spec.quote, quote_scale)?;
-        let instrument = Instrument::new(id, *spec, &base, &quote)
-            .map_err(|_: InstrumentError| RejectReason::InvalidRules)?;
-        let (base_scale, quote_scale) = (base.scale, quote.scale);
-        Ok(Listed { instrument, base_scale, quote_scale, last_price: None })
+    /// The scales of an instrument's currencies. Where risk is off a currency need not exist, and is
+    /// then as fine as the instrument needs it.
+    fn scales(&self, spec: &InstrumentSpec) -> (Scale, Scale) {
+        let scale = |id| self.currency(id).map(|currency| currency.scale).ok();
+        let quote = Scale::new(places(spec)).expect("that was checked before");
+        (scale(spec.base).unwrap_or(spec.quantity_scale), scale(spec.quote).unwrap_or(quote))
+    }
+
+    /// Whether an instrument trades one currency for another, both fine enough for it, under rules
+    /// that agree with themselves.
+    fn is_sound(&self, spec: &InstrumentSpec) -> bool {
+        let (base, quote) = self.scales(spec);
+        spec.base != spec.quote
+            && base.places() >= spec.quantity_scale.places()
+            && quote.places() >= places(spec)
+            && are_sound(&spec.rules)
+    }
+
+    /// Lists an instrument that has been checked.
+    fn build(&self, id: InstrumentId, spec: &InstrumentSpec) -> Listed {
+        let (base_scale, quote_scale) = self.scales(spec);
+        let of = |id, scale| Currency { id, code: CurrencyCode::EMPTY, scale };
+        let (base, quote) = (of(spec.base, base_scale), of(spec.quote, quote_scale));
+        let instrument = Instrument::new(id, *spec, &base, &quote);
+        let instrument = instrument.expect("what is sound can be listed");
+        Listed { instrument, base_scale, quote_scale, last_price: None }
     }
 
     pub(super) fn set_rules(
@@ -140,20 +196,19 @@ impl Reference {
         id: InstrumentId,
         rules: &TradingRules,
     ) -> Result<Outcome, RejectReason> {
-        let old = self.listed(id)?.instrument.spec.rules;
-        rules.check().map_err(|_| RejectReason::InvalidRules)?;
-        let open = self.orders.iter().any(|order| order.instrument == id);
-        if old.risk != rules.risk && open {
-            return Err(RejectReason::HasOpenOrders);
+        let mut new = self.listed(id)?.clone();
+        demand(are_sound(rules), RejectReason::InvalidRules)?;
+        if new.instrument.spec.rules.risk != rules.risk {
+            let is_open = self.orders.iter().any(|order| order.instrument == id);
+            demand(!is_open, RejectReason::HasOpenOrders)?;
+            let spec = InstrumentSpec { rules: *rules, ..new.instrument.spec };
+            OF_INSTRUMENTS[3..].iter().try_for_each(|(_, check)| check(self, &spec))?;
+            let state = new.instrument.state;
+            new = Listed { last_price: new.last_price, ..self.build(id, &spec) };
+            new.instrument.state = state;
         }
-        if old.risk != rules.risk {
-            let old = self.listed(id)?.clone();
-            let spec = InstrumentSpec { rules: *rules, ..old.instrument.spec };
-            let mut new = Listed { last_price: old.last_price, ..self.build(id, &spec)? };
-            new.instrument.state = old.instrument.state;
-            *self.listed_mut(id)? = new;
-        }
-        self.listed_mut(id)?.instrument.spec.rules = *rules;
+        new.instrument.spec.rules = *rules;
+        *self.listed_mut(id)? = new;
         self.events.push(Event::RulesSet { instrument: id, rules: *rules });
         Ok(Outcome::Done)
     }

@@ -26,7 +26,7 @@ mod fill_or_kill;
 mod fold;
 pub mod generator;
 pub mod invariants;
-mod listing;
+pub mod listing;
 pub mod lockstep;
 mod matching;
 mod postings;
