@@ -1,10 +1,12 @@
-//! Checks and chores of this repository: `cargo xtask tidy`, `headline`, `soak`, `siege`, `compare`.
+//! Checks and chores of this repository: `cargo xtask tidy`, `headline`, `soak`, `siege`, `break-core`,
+//! `compare`.
 
 #![allow(clippy::print_stdout, reason = "a command line tool prints its results")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod break_core;
 mod compare;
 mod headline;
 mod log_events;
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
             Ok(minutes) => siege::run(&root(), minutes),
             Err(_) => usage(),
         },
+        ["break-core"] => break_core::run(&root()),
         ["compare", "--pairs", pairs, before, after, suites @ ..] if !suites.is_empty() => {
             match pairs.parse() {
                 Ok(pairs @ 1..) => compare::run(pairs, before, after, suites),
@@ -46,6 +49,7 @@ fn usage() -> ExitCode {
          cargo xtask headline          write the headline table of the benchmarks\n       \
          cargo xtask soak --minutes N    run the simulation with fresh seeds for N minutes\n       \
          cargo xtask siege --minutes N   attack the real binary for N minutes\n       \
+         cargo xtask break-core        break the core on purpose; the model test must notice\n       \
          cargo xtask compare --pairs N BEFORE AFTER SUITE ...\n                                       \
          run suites of two binaries in turns and compare their rows"
     );

@@ -1,5 +1,8 @@
 //! The comparison and the invariants can fail: each of these gives the core a reference that gets
 //! one rule wrong, and must be noticed within a fixed set of sequences.
+//!
+//! The other way round, `cargo xtask break-core` gets the core wrong, one decision at a time; what it
+//! alters is listed in `xtask/src/break_core.rs`.
 
 #[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
 mod reference;

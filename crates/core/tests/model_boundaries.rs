@@ -177,6 +177,27 @@ fn a_fill_or_kill_sell_for_an_amount_needs_what_would_trade() {
 }
 
 #[test]
+fn an_amount_also_pays_what_is_owed_of_earlier_fees() {
+    let buy_for = |amount| {
+        let mut lockstep = world(2);
+        let instrument = InstrumentId(1);
+        let mut rules = lockstep.reference.listed(instrument).unwrap().instrument.spec.rules;
+        rules.taker_fee_ppm = 100_000;
+        lockstep.must(&Command::SetRules { instrument, rules });
+        lockstep.must(&Command::Place(order(1, Side::Sell, 1, 1)));
+        lockstep.must(&Command::Place(order(1, Side::Sell, 10, 1)));
+        let mut buy = order(2, Side::Buy, 10, 1);
+        buy.kind = OrderKind::Market;
+        buy.time_in_force = TimeInForce::Ioc;
+        buy.size = OrderSize::Quote(Amount(amount));
+        told(lockstep.must(&Command::Place(buy)))
+    };
+    // The first costs 1 and leaves a tenth to be charged; with it the second costs 11 and a tenth.
+    assert_eq!(buy_for(12), (OrderStatus::Filled, 1, 0));
+    assert_eq!(buy_for(13), (OrderStatus::Cancelled, 2, 0));
+}
+
+#[test]
 fn a_mass_cancel_of_256_orders_is_finished_and_one_of_257_is_not() {
     for (count, pending) in [(256, false), (257, true)] {
         let mut lockstep = world(1);

@@ -1,0 +1,250 @@
+//! Breaks the core on purpose, in one decision at a time, and lets the model test find out.
+//!
+//! It works on a copy under `target`, so that nothing of it can be left behind.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// A wrong decision of the core.
+struct Alteration {
+    /// What is decided.
+    decision: &'static str,
+    /// The file below `crates/core/src`.
+    file: &'static str,
+    /// What stands there once.
+    from: &'static str,
+    to: &'static str,
+    /// The test that must notice it.
+    test: Test,
+}
+
+/// The file and the name of a test of core and reference side by side.
+type Test = (&'static str, &'static str);
+
+const SHALLOW: Test = ("model_random", "shallow_books_agree");
+const TIGHT: Test = ("model_random", "small_limits_agree");
+const DEEP: Test = ("model_random", "deep_books_agree");
+/// Too rare for random sequences.
+const OWED: Test = ("model_boundaries", "an_amount_also_pays_what_is_owed_of_earlier_fees");
+
+const ALTERATIONS: [Alteration; 18] = [
+    Alteration {
+        decision: "an order may expire no earlier than after the command",
+        file: "place.rs",
+        from: "TimeInForce::Gtd if given > self.time => Ok(given),",
+        to: "TimeInForce::Gtd if given >= self.time => Ok(given),",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an expiry is refused before a price outside the collar",
+        file: "place.rs",
+        from: "        let expire_at = self.expiry(market, terms)?;\n        if priced {\n            market.check_collar(terms.price)?;\n        }\n",
+        to: "        if priced {\n            market.check_collar(terms.price)?;\n        }\n        let expire_at = self.expiry(market, terms)?;\n",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an account has so many open orders and no more",
+        file: "place.rs",
+        from: "self.open_counts.get(account, at) >= market.rules().open_orders_max",
+        to: "self.open_counts.get(account, at) > market.rules().open_orders_max",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a post-only order slides to a tick",
+        file: "place.rs",
+        from: "let off = if checked { best % tick } else { 0 };",
+        to: "let off = 0;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a seller pays its fee",
+        file: "ledger.rs",
+        from: "received.available.0 += notional.0 - posting.seller_fee.0;",
+        to: "received.available.0 += notional.0;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "both orders end where a member asked for it",
+        file: "self_trade.rs",
+        from: "mode == SelfTrade::CancelBoth\n",
+        to: "false\n",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "what a rebate is cut by is not owed later",
+        file: "fees.rs",
+        from: "self.set_residue(0);\n            return Amount(-taker_fee.0);",
+        to: "self.set_residue(residue);\n            return Amount(-taker_fee.0);",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a fill-or-kill order passes older orders of its own that it cancels",
+        file: "fok.rs",
+        from: "if mode == SelfTrade::CancelOldest {",
+        to: "if mode == SelfTrade::CancelOldest && looked_at > 0 {",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an amount pays what the order owes already",
+        file: "fok.rs",
+        from: "(left.0 * ppm - owed) /",
+        to: "(left.0 * ppm - owed * 0) /",
+        test: OWED,
+    },
+    Alteration {
+        decision: "the protection of a sell is rounded inwards",
+        file: "instruments.rs",
+        from: "Side::Sell => ((best - width + tick - 1) / tick * tick).max(tick),",
+        to: "Side::Sell => ((best - width) / tick * tick).max(tick),",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a price at the edge of the collar is inside",
+        file: "instruments.rs",
+        from: "if distance * PPM > i128::from(reference.0)",
+        to: "if distance * PPM >= i128::from(reference.0)",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "an amended order goes on owing what it owed",
+        file: "amend.rs",
+        from: "let residue = detail.fees.residue();",
+        to: "let residue = 0;",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a dead order has expired whatever ends it",
+        file: "cancel.rs",
+        from: "let reason = if dead { DoneReason::Expired } else { reason };",
+        to: "let reason = if dead { reason } else { reason };",
+        test: DEEP,
+    },
+    Alteration {
+        decision: "a deposit is known to the end of its 30 days",
+        file: "references.rs",
+        from: "time.saturating_add(DEPOSIT_KNOWN_NS) < now",
+        to: "time.saturating_add(DEPOSIT_KNOWN_NS) <= now",
+        test: TIGHT,
+    },
+    Alteration {
+        decision: "client order ids over all accounts have a bound",
+        file: "client_ids.rs",
+        from: "self.holders.total() > u64::from(self.total_max)",
+        to: "self.holders.total() >= u64::from(self.total_max)",
+        test: TIGHT,
+    },
+    Alteration {
+        decision: "what is settled is not released",
+        file: "withdrawals.rs",
+        from: "Some(ended) if ended == how =>",
+        to: "Some(Ended::Settled | Ended::Released) =>",
+        test: SHALLOW,
+    },
+    Alteration {
+        decision: "a mass cancel that comes on the way lasts until the end of the next lap",
+        file: "background.rs",
+        from: "laps: if sweep.under_way { 2 } else { 1 }",
+        to: "laps: 1",
+        test: DEEP,
+    },
+    Alteration {
+        decision: "a command touches 256 orders",
+        file: "limits.rs",
+        from: "pub const ORDERS_PER_COMMAND: u32 = 256;",
+        to: "pub const ORDERS_PER_COMMAND: u32 = 255;",
+        test: DEEP,
+    },
+];
+
+/// Says of each alteration whether the model test notices it.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    match break_all(root) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(missed) => {
+            eprintln!("the model test missed {missed} of {} wrong decisions", ALTERATIONS.len());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn break_all(root: &Path) -> Result<usize, String> {
+    let copy = root.join("target/broken-core");
+    for part in ["Cargo.toml", "Cargo.lock", "crates", "examples", "xtask"] {
+        copy_all(&root.join(part), &copy.join(part))
+            .map_err(|error| format!("cannot copy {part}: {error}"))?;
+    }
+    let mut missed = 0;
+    for test in [SHALLOW, TIGHT, DEEP, OWED] {
+        if let Some(found) = difference(&copy, test)? {
+            return Err(format!("the core differs from the reference as it is: {found}"));
+        }
+    }
+    for alteration in ALTERATIONS {
+        let file = copy.join("crates/core/src").join(alteration.file);
+        let sound = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        let broken = sound.replacen(alteration.from, alteration.to, 1);
+        let write = |text: &str| fs::write(&file, text).map_err(|error| error.to_string());
+        write(&broken)?;
+        let found = difference(&copy, alteration.test);
+        write(&sound)?;
+        let found = found?;
+        missed += usize::from(found.is_none());
+        let found = found.unwrap_or_else(|| "NOT NOTICED".to_owned());
+        println!("{} ({}): {found}", alteration.decision, alteration.file);
+    }
+    Ok(missed)
+}
+
+/// The first words on where core and reference differ in a test, if they do.
+fn difference(copy: &Path, (file, name): Test) -> Result<Option<String>, String> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(copy)
+        .args(["test", "--package", "rialto-core", "--test", file, "--target-dir"])
+        .arg(copy.join("target"))
+        .args(["--", "--exact", name])
+        .output()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if output.status.success() {
+        return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let told = |line: &&str| line.contains(" differs:") || line.contains("says of itself");
+    match (text.lines().find(told), text.contains("test result: FAILED")) {
+        (Some(line), _) => Ok(Some(line.to_owned())),
+        (None, true) => Ok(Some("the test fails".to_owned())),
+        (None, false) => Err(format!("the test could not be run:\n{text}")),
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !from.is_dir() {
+        fs::copy(from, to)?;
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_each_alteration_replaces_stands_once_in_its_file() {
+        for Alteration { file, from, to, .. } in ALTERATIONS {
+            let path = crate::root().join("crates/core/src").join(file);
+            let text = fs::read_to_string(&path).unwrap();
+            assert_eq!(text.matches(from).count(), 1, "{file}: {from}");
+            assert_ne!(from, to);
+        }
+    }
+}
