@@ -205,7 +205,7 @@ impl Call {
 
     /// What goes along with it on the bus of the queues.
     pub(crate) fn queue_cx(&self) -> Context<'_> {
-        self.cx().with_principal(&self.caller)
+        self.cx().with_principal(self.caller.queue_principal())
     }
 
     /// Whether the body says that it is of this media type.

@@ -1,10 +1,10 @@
 //! The one form of an error that leaves the gateway.
 
 use crate::json;
-use crate::queues::{AtMessage, AtPlace};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rialto_api::{ErrorAnswer, ErrorDetail};
+use rialto_broker::{AtMessage, AtPath};
 use rialto_bus::ErrorKind;
 use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, Unanswered};
 use rialto_model::{RejectReason, Seq};
@@ -230,7 +230,7 @@ impl From<rialto_bus::Error> for ApiError {
         if let Some(AtMessage(at)) = error.source_as() {
             return told.of(format!("[{at}]"));
         }
-        if let Some(AtPlace(place)) = error.source_as() {
+        if let Some(AtPath(place)) = error.source_as() {
             return told.of(place.clone());
         }
         match error.source_as() {

@@ -5,7 +5,6 @@ use crate::call::Call;
 use crate::connections::Connections;
 use crate::intake::Intake;
 use crate::limits::{Bodies, JournalQuota};
-use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::refusals::Refusals;
 use crate::stream::Streams;
@@ -13,6 +12,7 @@ use crate::traffic::Traffic;
 use crate::{ApiError, GatewayConfig};
 use axum::http::{HeaderValue, StatusCode};
 use rialto_api::nearest;
+use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{

@@ -22,7 +22,6 @@ mod limits;
 mod metrics;
 mod origin;
 mod push;
-mod queues;
 mod recorded;
 mod refusal;
 mod refusals;
@@ -44,10 +43,8 @@ pub use connections::{InvalidNetwork, Network};
 pub use convert::topic_json;
 pub use error::{ApiError, status_of};
 pub use origin::Origin;
-pub use queues::{
-    InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue,
-};
 pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
+pub use rialto_broker::{InvalidPattern, QueueGrant, QueueLimits, QueueRight, TopicPattern};
 pub use rialto_desk::{Scope, Scopes, VenueParts};
 pub use server::{Gateway, GatewayError};
 pub use stream::StreamConfig;

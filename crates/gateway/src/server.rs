@@ -5,13 +5,13 @@ use crate::connections::{Connections, Door, Pools, Router, operations_limits, pu
 use crate::gate::Gate;
 use crate::intake::Intake;
 use crate::limits::{Bodies, BodyLimits, JournalQuota};
-use crate::queues::QueueBus;
 use crate::recorded::Recorded;
 use crate::refusals::{self, Refusals};
 use crate::stream::Streams;
 use crate::traffic::Traffic;
 use crate::{GatewayConfig, routes};
 use axum::http::HeaderValue;
+use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_desk::{DeskBus, DeskConfig, VenueParts, lower_priority};
 use rialto_ident::{Generator, IdError, Layout, SystemClock, Worker};

@@ -5,13 +5,13 @@ use super::claim::Claim;
 use super::key::{Allowance, LiveKey};
 use super::replay::{NotFresh, SeenSignatures};
 use crate::limits::{Addresses, Owner, Rate};
-use crate::queues::QueueGrant;
 use crate::{ApiError, GatewayConfig};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use rialto_api::sign::{
     HEADER_TIMESTAMP, SignedParts, SignedRest, Signer, from_hex, now_us, sha256,
 };
+use rialto_broker::Principal;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::net::IpAddr;
@@ -94,12 +94,13 @@ impl Caller {
         self.grant().accounts()
     }
 
-    /// What it may do with which topics, beside what its scopes allow.
+    /// What it may do with which topics: an admin scope allows everything.
     #[must_use]
-    pub fn queues(&self) -> &[QueueGrant] {
+    pub fn queue_principal(&self) -> &Principal {
+        static OPERATOR: LazyLock<Principal> = LazyLock::new(|| Principal::operator(""));
         match &self.0 {
-            Identity::Operator => &[],
-            Identity::Key(key, _) => &key.info.queues,
+            Identity::Operator => &OPERATOR,
+            Identity::Key(key, _) => &key.queue_principal,
         }
     }
 

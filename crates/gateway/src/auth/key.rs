@@ -1,9 +1,9 @@
 //! API keys and the admin key.
 
 use crate::limits::{Bucket, Share};
-use crate::queues::QueueGrant;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use rialto_api::sign::{Secret, Signer, from_hex, sha256, to_hex};
+use rialto_broker::{Principal, QueueGrant};
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub(super) fn random_secret() -> Secret {
     Secret::new(random())
 }
 
-pub(crate) fn random<const N: usize>() -> [u8; N] {
+pub(super) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("a system without random numbers cannot keep secrets");
     bytes
@@ -117,6 +117,7 @@ pub(super) struct LiveSecret {
 pub(super) struct LiveKey {
     pub(super) info: KeyInfo,
     pub(super) grant: Grant,
+    pub(super) queue_principal: Principal,
     pub(super) current: LiveSecret,
     /// The secret before the last rotation, and until when it works.
     pub(super) previous: Option<(LiveSecret, u64)>,
@@ -144,6 +145,10 @@ impl LiveKey {
         };
         LiveKey {
             info: record.info(),
+            queue_principal: match record.scopes.contains(&Scope::Admin) {
+                true => Principal::operator(&record.id),
+                false => Principal::new(&record.id, &*record.queues),
+            },
             grant: Grant::new(record.scopes.iter().copied().collect(), &*record.accounts),
             current: live(&record.secret),
             previous: record.previous.as_ref().map(|old| (live(&old.secret), old.until_us)),

@@ -14,7 +14,6 @@ pub use check::Caller;
 pub(crate) use check::{Gatekeeper, Standing};
 pub(crate) use claim::Claim;
 pub use file::{KeyFileError, MasterKey};
-pub(crate) use key::random;
 pub use key::{AdminKey, KeyInfo, KeyRequest};
 pub use rialto_api::sign::{
     HEADER_BODY_SHA256, HEADER_DURABILITY, HEADER_KEY, HEADER_NONCE, HEADER_SIGNATURE,

@@ -1,6 +1,5 @@
 //! Topics, groups and messages.
 
-use crate::queues::{CommitTransaction, LeaseTexts, Leased, NewMessage, NewMessages, Seat};
 use crate::{ApiError, json};
 use rialto_api::limits::{FILTER_BYTES_MAX, SEGMENT_BYTES_MAX};
 use rialto_api::{
@@ -8,6 +7,9 @@ use rialto_api::{
     GroupSharing, GroupStart, HeaderTexts, LeaseRequest, MessageHeaders, MessageInfo,
     MessageRequest, OvertakenChoice, PublishRequest, TopicInfo, TopicKind, TopicRates,
     TopicRequest, TransactionRequest, Whole,
+};
+use rialto_broker::{
+    CommitTransaction, ConsumerId, LeaseTokens, LeasedMessage, NewMessage, NewMessages,
 };
 use rialto_model::{EVENTS_CONTENT_TYPE, decode_events};
 use rialto_queue::{
@@ -144,14 +146,14 @@ pub(crate) fn new_messages(rows: Vec<MessageRequest>) -> Result<NewMessages, Api
 /// The leases that are named, by the numbers that the queue knows.
 pub(crate) fn lease_numbers(
     messages: &[LeaseRequest<'_>],
-    texts: LeaseTexts,
-) -> Result<Vec<Leased>, ApiError> {
+    tokens: LeaseTokens,
+) -> Result<Vec<LeasedMessage>, ApiError> {
     let read = |(nth, message): (usize, &LeaseRequest<'_>)| {
         let id = message.id.parse().map_err(|_| {
             let message = "A message is named by its lane and number, such as 0:17.";
             ApiError::invalid(format!("messages[{nth}].id"), message)
         })?;
-        let lease = texts.number(&message.lease).ok_or_else(|| {
+        let lease = tokens.number(&message.lease).ok_or_else(|| {
             let message = "A lease is sent as the delivery showed it.";
             ApiError::invalid(format!("messages[{nth}].lease"), message)
         })?;
@@ -163,7 +165,7 @@ pub(crate) fn lease_numbers(
 /// The transaction, as it is asked of the queue.
 pub(crate) fn transaction(
     request: TransactionRequest<'_>,
-    texts: LeaseTexts,
+    tokens: LeaseTokens,
 ) -> Result<CommitTransaction, ApiError> {
     let number = match (&request.producer, request.number) {
         (None, None) => None,
@@ -182,12 +184,12 @@ pub(crate) fn transaction(
     });
     let ack = request.ack.0.iter().enumerate().map(|(nth, row)| {
         let read = || {
-            let seat = Seat {
+            let consumer = ConsumerId {
                 topic: name("topic", &row.topic)?,
                 group: name("group", &row.group)?,
-                consumer: name("consumer", &row.consumer)?,
+                name: name("consumer", &row.consumer)?,
             };
-            Ok((seat, lease_numbers(&row.messages.0, texts)?))
+            Ok((consumer, lease_numbers(&row.messages.0, tokens)?))
         };
         read().map_err(|error: ApiError| error.within(&format!("ack[{nth}]")))
     });
@@ -199,9 +201,9 @@ pub(crate) fn transaction(
 }
 
 /// A message that was delivered.
-pub(crate) fn delivered_info(delivered: &Delivered, leases: LeaseTexts) -> MessageInfo<'_> {
+pub(crate) fn delivered_info(delivered: &Delivered, leases: LeaseTokens) -> MessageInfo<'_> {
     MessageInfo {
-        lease: Some(leases.text(delivered.lease())),
+        lease: Some(leases.token(delivered.lease())),
         attempt: Some(delivered.attempt()),
         ..message_info(delivered)
     }

@@ -7,9 +7,9 @@ use crate::auth::Caller;
 use crate::connections::Open;
 use crate::gate::Gate;
 use crate::limits::{Bucket, Rate};
-use crate::queues::{LeaseTexts, queue_error};
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use rialto_api::{MessageFormat, SettleOp};
+use rialto_broker::{LeaseTokens, bus_error};
 use rialto_queue::{Fetched, MessageId, QueueError, Subscription};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -74,7 +74,7 @@ pub(super) struct Connection {
     caller: Caller,
     /// Counted for its key as long as the stream lives.
     open: Arc<Open>,
-    leases: LeaseTexts,
+    leases: LeaseTokens,
     socket: WebSocket,
     subscription: Subscription,
     form: MessageFormat,
@@ -92,7 +92,7 @@ impl Connection {
         gate: Arc<Gate>,
         caller: Caller,
         open: Arc<Open>,
-        leases: LeaseTexts,
+        leases: LeaseTokens,
         socket: WebSocket,
         (subscription, form): (Subscription, MessageFormat),
     ) -> Connection {
@@ -159,7 +159,7 @@ impl Connection {
     }
 
     async fn push(&mut self, fetched: Result<Fetched, QueueError>) -> Result<(), Closing> {
-        let fetched = fetched.map_err(|error| Closing::Ended(queue_error(error).code()))?;
+        let fetched = fetched.map_err(|error| Closing::Ended(bus_error(error).code()))?;
         self.send(told::messages(&fetched, self.form, self.leases)).await
     }
 
@@ -209,7 +209,7 @@ impl Connection {
         let gate = Arc::clone(&self.gate);
         let _under_way = gate.intake.begin_message()?;
         let lost = said.settle(self.subscription.settler());
-        let lost = lost.map_err(|error| ApiError::from(queue_error(error)))?;
+        let lost = lost.map_err(|error| ApiError::from(bus_error(error)))?;
         self.answers.push_back(Answer { op: said.op, lost });
         self.confirm_next();
         Ok(())
@@ -226,7 +226,7 @@ impl Connection {
     }
 
     async fn answer(&mut self, confirmed: Result<usize, QueueError>) -> Result<(), Closing> {
-        let safe = confirmed.map_err(|error| Closing::Ended(queue_error(error).code()))?;
+        let safe = confirmed.map_err(|error| Closing::Ended(bus_error(error).code()))?;
         self.confirming = None;
         let answers: Vec<_> = self.answers.drain(..safe.min(self.answers.len())).collect();
         self.confirm_next();

@@ -11,13 +11,13 @@ use crate::ApiError;
 use crate::call::{Arrival, Call};
 use crate::connections::STREAM_READ_BYTES;
 use crate::gate::Gate;
-use crate::queues::SubscribeMessages;
 use crate::routes::{queue_bus, queue_names};
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use connection::Connection;
 use rialto_api::GroupStreamQuery;
+use rialto_broker::SubscribeMessages;
 use rialto_bus::Dispatch;
 use std::sync::Arc;
 

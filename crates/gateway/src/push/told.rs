@@ -1,10 +1,10 @@
 //! What a client is told on its connection.
 
 use crate::convert::delivered_info;
-use crate::queues::LeaseTexts;
 use crate::{ApiError, json};
 use axum::extract::ws::{Message, Utf8Bytes};
 use rialto_api::{GroupStreamMessage, MessageFormat, SettleOp};
+use rialto_broker::LeaseTokens;
 use rialto_queue::packed::pack_fetched;
 use rialto_queue::{Fetched, MessageId};
 
@@ -14,7 +14,7 @@ fn text(message: &GroupStreamMessage<'_>, capacity: usize) -> Message {
 }
 
 /// Messages that are delivered.
-pub(super) fn messages(fetched: &Fetched, format: MessageFormat, leases: LeaseTexts) -> Message {
+pub(super) fn messages(fetched: &Fetched, format: MessageFormat, leases: LeaseTokens) -> Message {
     if format == MessageFormat::Packed {
         let pieces = pack_fetched(fetched, leases.epoch());
         let bytes = pieces.iter().map(|piece| piece.as_ref().len()).sum();

@@ -6,15 +6,16 @@ use crate::ApiError;
 use crate::call::Call;
 use crate::convert::{delivered_info, lease_numbers};
 use crate::gate::Gate;
-use crate::queues::{
-    AckMessages, ExtendLeases, FetchMessages, GivenBack, Leased, LeaveGroup, NackMessages, Seat,
-};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use rialto_api::{
     FetchRequest, FetchedAnswer, LeaseRequest, NackRequest, Nothing, PackedNackQuery,
     PackedSettleQuery, SettleRequest, SettledAnswer,
+};
+use rialto_broker::{
+    AckMessages, ConsumerId, ExtendLeases, FetchMessages, LeasedMessage, LeaveGroup, NackMessages,
+    NackOptions,
 };
 use rialto_bus::Dispatch;
 use rialto_queue::MessageId;
@@ -34,7 +35,7 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
     let Nothing {} = call.query()?;
     let body: FetchRequest<'_> = call.json()?;
     let fetch = FetchMessages {
-        seat: seat(&call, &body.consumer)?,
+        consumer: consumer(&call, &body.consumer)?,
         max: body.max.unwrap_or(FETCH_USUAL),
         wait: Duration::from_millis(body.wait_ms),
     };
@@ -55,8 +56,8 @@ pub(super) async fn fetch(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/groups/{group}/ack`
 pub(super) async fn ack(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    let (seat, leases) = settling(gate, &call)?;
-    let ack = AckMessages { seat, leases };
+    let (consumer, leases) = settling(gate, &call)?;
+    let ack = AckMessages { consumer, leases };
     Ok(settled(&bus(gate)?.send(ack, &call.queue_cx()).await?))
 }
 
@@ -67,9 +68,9 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
         Some(leases) => {
             let query: PackedNackQuery<'_> = call.query()?;
             NackMessages {
-                seat: seat(&call, given(query.consumer.as_deref())?)?,
+                consumer: consumer(&call, given(query.consumer.as_deref())?)?,
                 leases,
-                back: GivenBack {
+                options: NackOptions {
                     delay: query.delay_ms.map(Duration::from_millis),
                     refuse: query.refuse.unwrap_or_default(),
                     unseen: query.unseen.unwrap_or_default(),
@@ -81,9 +82,9 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
             let Nothing {} = call.query()?;
             let body: NackRequest<'_> = call.json()?;
             NackMessages {
-                seat: seat(&call, &body.consumer)?,
+                consumer: consumer(&call, &body.consumer)?,
                 leases: leases(gate, &body.messages.0)?,
-                back: GivenBack {
+                options: NackOptions {
                     delay: body.delay_ms.map(Duration::from_millis),
                     refuse: body.refuse,
                     unseen: body.unseen,
@@ -98,8 +99,8 @@ pub(super) async fn nack(gate: &Gate, request: Request) -> Handled {
 /// `POST /v1/queues/{topic}/groups/{group}/extend`
 pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
     let call = Call::read(gate, request).await?;
-    let (seat, leases) = settling(gate, &call)?;
-    let extend = ExtendLeases { seat, leases };
+    let (consumer, leases) = settling(gate, &call)?;
+    let extend = ExtendLeases { consumer, leases };
     Ok(settled(&bus(gate)?.send(extend, &call.queue_cx()).await?))
 }
 
@@ -107,33 +108,34 @@ pub(super) async fn extend(gate: &Gate, request: Request) -> Handled {
 pub(super) async fn leave(gate: &Gate, request: Request) -> Handled {
     let call = Call::read_bare(gate, request).await?;
     let Nothing {} = call.query()?;
-    let [topic, group, consumer] = names(&call, ["topic", "group", "consumer"])?;
-    let seat = Seat { topic, group, consumer };
-    bus(gate)?.send(LeaveGroup { seat }, &call.queue_cx()).await?;
+    let [topic, group, name] = names(&call, ["topic", "group", "consumer"])?;
+    let consumer = ConsumerId { topic, group, name };
+    bus(gate)?.send(LeaveGroup { consumer }, &call.queue_cx()).await?;
     Ok(nothing())
 }
 
-/// Who speaks of which leases: in JSON or, if they are packed, with the consumer in the query.
-fn settling(gate: &Gate, call: &Call) -> Result<(Seat, Vec<Leased>), ApiError> {
+/// The consumer and the messages that it settles: in JSON or, if the leases are packed, with the
+/// consumer in the query.
+fn settling(gate: &Gate, call: &Call) -> Result<(ConsumerId, Vec<LeasedMessage>), ApiError> {
     if let Some(leases) = packed::leases(call, bus(gate)?.leases())? {
         let query: PackedSettleQuery<'_> = call.query()?;
-        return Ok((seat(call, given(query.consumer.as_deref())?)?, leases));
+        return Ok((consumer(call, given(query.consumer.as_deref())?)?, leases));
     }
     let Nothing {} = call.query()?;
     let body: SettleRequest<'_> = call.json()?;
-    Ok((seat(call, &body.consumer)?, leases(gate, &body.messages.0)?))
+    Ok((consumer(call, &body.consumer)?, leases(gate, &body.messages.0)?))
 }
 
-fn given(consumer: Option<&str>) -> Result<&str, ApiError> {
-    consumer.ok_or_else(|| ApiError::missing("consumer"))
+fn given(text: Option<&str>) -> Result<&str, ApiError> {
+    text.ok_or_else(|| ApiError::missing("consumer"))
 }
 
-fn seat(call: &Call, consumer: &str) -> Result<Seat, ApiError> {
+fn consumer(call: &Call, text: &str) -> Result<ConsumerId, ApiError> {
     let [topic, group] = names(call, ["topic", "group"])?;
-    Ok(Seat { topic, group, consumer: name("consumer", consumer)? })
+    Ok(ConsumerId { topic, group, name: name("consumer", text)? })
 }
 
-fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<Leased>, ApiError> {
+fn leases(gate: &Gate, messages: &[LeaseRequest<'_>]) -> Result<Vec<LeasedMessage>, ApiError> {
     lease_numbers(messages, bus(gate)?.leases())
 }
 

@@ -6,13 +6,13 @@ use crate::ApiError;
 use crate::call::Call;
 use crate::convert::message_info;
 use crate::gate::Gate;
-use crate::queues::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::limits::MESSAGES_MAX;
 use rialto_api::{
     DeadLettersAnswer, DeadLettersQuery, Nothing, PurgeAnswer, RedriveAnswer, RedriveQuery,
 };
+use rialto_broker::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
 

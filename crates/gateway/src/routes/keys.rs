@@ -6,12 +6,12 @@ use crate::ApiError;
 use crate::auth::{CreateKey, KeyInfo, KeyRequest, ListKeys, RevokeKey, RotateKey, Secret};
 use crate::call::Call;
 use crate::gate::Gate;
-use crate::queues::{QueueGrant, TopicPattern};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{
     KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing, QueueGrantInfo,
 };
+use rialto_broker::{QueueGrant, TopicPattern};
 use rialto_bus::Dispatch;
 use rialto_desk::{Fresh, ListAccounts};
 use rialto_model::{AccountId, MemberId, Timestamp};

@@ -3,7 +3,6 @@
 use super::respond;
 use crate::ApiError;
 use crate::call::Call;
-use crate::queues::{LeaseTexts, Leased, MESSAGES_MAX, Published};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -11,6 +10,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Frame, SizeHint};
 use rialto_api::{IdRange, PublishedAnswer};
+use rialto_broker::{LeaseTokens, LeasedMessage, MESSAGES_MAX, Published};
 use rialto_queue::MessageId;
 use rialto_queue::packed::{
     InvalidPacked, LEASES_MEDIA_TYPE, MESSAGES_MEDIA_TYPE, Packed, PackedLeases, Piece,
@@ -31,22 +31,25 @@ pub(super) fn messages(call: &Call) -> Result<Option<Packed<Bytes>>, ApiError> {
 }
 
 /// The packed leases in the body of a request, if it says that it has some.
-pub(super) fn leases(call: &Call, texts: LeaseTexts) -> Result<Option<Vec<Leased>>, ApiError> {
+pub(super) fn leases(
+    call: &Call,
+    tokens: LeaseTokens,
+) -> Result<Option<Vec<LeasedMessage>>, ApiError> {
     if !call.is_of(LEASES_MEDIA_TYPE.as_bytes()) {
         return Ok(None);
     }
-    leases_in(call.body(), texts).map(Some)
+    leases_in(call.body(), tokens).map(Some)
 }
 
 /// Packed leases.
-pub(crate) fn leases_in(bytes: &[u8], texts: LeaseTexts) -> Result<Vec<Leased>, ApiError> {
+pub(crate) fn leases_in(bytes: &[u8], tokens: LeaseTokens) -> Result<Vec<LeasedMessage>, ApiError> {
     let packed = PackedLeases::read(bytes).map_err(malformed)?;
     // Few bytes may speak of very many.
     if packed.len() > MESSAGES_MAX as u64 {
         let message = format!("There must be 1 to {MESSAGES_MAX} messages.");
         return Err(ApiError::invalid("messages", message));
     }
-    Ok(texts.numbers(&packed))
+    Ok(tokens.numbers(&packed))
 }
 
 fn malformed(error: InvalidPacked) -> ApiError {

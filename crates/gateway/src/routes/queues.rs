@@ -6,10 +6,6 @@ use crate::auth::Caller;
 use crate::call::{Call, unescape};
 use crate::convert::{group_options, message_info, new_messages, topic_info, topic_options};
 use crate::gate::Gate;
-use crate::queues::{
-    CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, NewMessages,
-    PublishMessages, QueueBus, ReadFrom, ReadMessages, may_produce, queue_error,
-};
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -19,6 +15,10 @@ use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
 use rialto_api::{
     GroupRequest, MessageRequest, MessagesAnswer, Nothing, PublishQuery, PublishedAnswer,
     ReadQuery, TopicRequest, TopicsAnswer,
+};
+use rialto_broker::{
+    CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, GetTopic, ListTopics, NewMessages,
+    PublishMessages, QueueBus, ReadFrom, ReadMessages, bus_error, may_produce,
 };
 use rialto_bus::Dispatch;
 use rialto_queue::packed::pack_messages;
@@ -129,8 +129,8 @@ pub(super) async fn publish(gate: &Gate, request: Request) -> Handled {
     // Whoever may not publish there, or where there is no such topic, need not be read.
     let may_publish = |caller: &Caller, head: &Parts| {
         let [topic] = names_in(head, ["topic"])?;
-        may_produce(caller, &topic)?;
-        bus.queue().options(topic.as_str()).map_err(queue_error)?;
+        may_produce(caller.queue_principal(), &topic)?;
+        bus.queue().options(topic.as_str()).map_err(bus_error)?;
         Ok(())
     };
     let bytes_max = gate.config.queue_body_bytes_max;

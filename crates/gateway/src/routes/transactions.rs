@@ -6,11 +6,11 @@ use crate::auth::Caller;
 use crate::call::Call;
 use crate::convert::transaction;
 use crate::gate::Gate;
-use crate::queues::may_something;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use rialto_api::{Nothing, TransactionAnswer, TransactionRequest};
+use rialto_broker::may_use_any_topic;
 use rialto_bus::Dispatch;
 use rialto_queue::Committed;
 
@@ -18,7 +18,7 @@ use rialto_queue::Committed;
 pub(super) async fn commit(gate: &Gate, request: Request) -> Handled {
     let bus = bus(gate)?;
     let bytes_max = gate.config.queue_body_bytes_max;
-    let may = |caller: &Caller, _: &Parts| Ok(may_something(caller)?);
+    let may = |caller: &Caller, _: &Parts| Ok(may_use_any_topic(caller.queue_principal())?);
     let call = Call::read_if(gate, request, bytes_max, may).await?;
     let Nothing {} = call.query()?;
     let body: TransactionRequest<'_> = call.json()?;

@@ -1,30 +1,30 @@
-//! How much a key may use up with a grant: topics, their groups, and bytes that they hold.
+//! Quotas of grants: topics, their groups, and the bytes that they hold.
 //!
-//! A grant is charged for all topics that it means, whoever created them or published on them: that
-//! needs no record of who did what, and two keys with the same grant share its room.
+//! A grant is charged for all topics that its pattern matches, whichever client created them or
+//! published on them. That needs no record of which client did what, and two clients with the same
+//! grant share its quota.
 
-use super::grant::{QueueGrant, QueueRight, TopicPattern};
-use crate::auth::Caller;
+use crate::Principal;
+use crate::grant::{QueueGrant, QueueRight, TopicPattern};
 use rialto_bus::{Error, ErrorKind, Result};
-use rialto_desk::Scope;
 use rialto_queue::{DEAD_SUFFIX, Name, Queue, TopicOptions};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a sum of bytes is good for. What is published meanwhile is added to it.
+/// How long a sum of bytes is used. The bytes that are published meanwhile are added to it.
 const SUM_EVERY: Duration = Duration::from_secs(1);
 
-/// What callers may use up of a queue, unless a grant says otherwise.
+/// Quotas of grants that do not set their own, and the bound of topics that have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
     /// How many bytes a topic holds that was created without a bound of its own; 0 for no bound.
     pub topic_bytes_max: u64,
-    /// How many topics of its names there may be when a key creates one.
+    /// How many topics may match a grant when a client creates one.
     pub grant_topics_max: u32,
-    /// How many groups the topics of a grant may have together when a key creates one.
+    /// How many groups the topics of a grant may have together when a client creates one.
     pub grant_groups_max: u32,
-    /// How many bytes the topics of a grant may hold together when a key publishes.
+    /// How many bytes the topics of a grant may hold together when a client publishes.
     pub grant_bytes_max: u64,
 }
 
@@ -39,44 +39,44 @@ impl Default for QueueLimits {
     }
 }
 
-/// A sum of bytes, and when it was taken.
-struct Held {
+/// How many bytes the topics of a grant hold, and when that was summed up.
+struct ByteSum {
     at: Instant,
     bytes: u64,
 }
 
-/// What grants have used up.
-pub(super) struct Quotas {
+/// What grants have used of their quotas.
+pub(crate) struct Quotas {
     limits: QueueLimits,
-    held: Mutex<HashMap<TopicPattern, Held>>,
-    /// Held from counting topics or groups until one more is there.
+    sums: Mutex<HashMap<TopicPattern, ByteSum>>,
+    /// Locked from counting topics or groups until one more exists.
     creating: Mutex<()>,
 }
 
-/// Nothing behind these locks is ever left half done.
+/// No section behind these locks leaves its data inconsistent when it panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a topic is charged to a grant: it is meant, or holds the dead letters of one that is.
+/// Whether a topic is charged to a grant: it matches, or holds the dead letters of a topic that does.
 fn is_charged(topics: &TopicPattern, topic: &str) -> bool {
     let source = topic.strip_suffix(DEAD_SUFFIX);
     topics.matches(topic) || source.is_some_and(|source| topics.matches(source))
 }
 
 impl Quotas {
-    pub(super) fn new(limits: QueueLimits) -> Quotas {
-        Quotas { limits, held: Mutex::default(), creating: Mutex::default() }
+    pub(crate) fn new(limits: QueueLimits) -> Quotas {
+        Quotas { limits, sums: Mutex::default(), creating: Mutex::default() }
     }
 
-    /// Held while a topic or a group is created for somebody.
-    pub(super) fn creating(&self) -> MutexGuard<'_, ()> {
+    /// Locks out other creations of topics and groups.
+    pub(crate) fn creating(&self) -> MutexGuard<'_, ()> {
         lock(&self.creating)
     }
 
-    /// The options of a topic, with the bound that it has if none was given. One that is there keeps
-    /// the bound that it was created with, whatever the setting is by now.
-    pub(super) fn bounded(
+    /// The options with a bound of bytes. A topic that exists keeps the bound that it was created
+    /// with, also when the setting has changed since.
+    pub(crate) fn bounded(
         &self,
         queue: &Queue,
         topic: &Name,
@@ -84,28 +84,28 @@ impl Quotas {
     ) -> TopicOptions {
         if options.bounds.bytes.is_none() {
             let usual = Some(self.limits.topic_bytes_max).filter(|bytes| *bytes > 0);
-            let there = queue.options(topic.as_str()).map(|there| there.bounds.bytes);
-            options.bounds.bytes = there.unwrap_or(usual);
+            let existing = queue.options(topic.as_str()).map(|options| options.bounds.bytes);
+            options.bounds.bytes = existing.unwrap_or(usual);
         }
         options
     }
 
-    /// Whether there is room for another topic of this name in one of the caller's grants.
-    pub(super) fn check_create(&self, queue: &Queue, caller: &Quota, topic: &Name) -> Result<()> {
-        let Quota::Grants(grants) = caller else { return Ok(()) };
+    /// Whether one of the client's grants has room for another topic of this name.
+    pub(crate) fn check_create(&self, queue: &Queue, quota: &Quota, topic: &Name) -> Result<()> {
+        let Quota::Grants(grants) = quota else { return Ok(()) };
         if queue.options(topic.as_str()).is_ok() {
             return Ok(());
         }
         let mut refused = None;
         for grant in grants.iter().filter(|it| it.allows(QueueRight::Admin, topic.as_str())) {
             let limit = grant.topics_max.unwrap_or(self.limits.grant_topics_max) as usize;
-            let there = queue.topics();
-            if there.iter().filter(|it| is_charged(&grant.topics, it.as_str())).count() < limit {
+            let topics = queue.topics();
+            if topics.iter().filter(|it| is_charged(&grant.topics, it.as_str())).count() < limit {
                 return Ok(());
             }
             refused = Some((&grant.topics, limit));
         }
-        // Who has no such grant was refused before.
+        // The policy has refused clients without such a grant.
         let Some((topics, limit)) = refused else { return Ok(()) };
         let message = format!(
             "There are {limit} topics of the grant {topics} already, as many as there may be; delete \
@@ -114,15 +114,15 @@ impl Quotas {
         Err(Error::new(ErrorKind::Busy, "grant_topics", message).retryable(false))
     }
 
-    /// Whether there is room for another group of a topic in one of the caller's grants.
-    pub(super) fn check_create_group(
+    /// Whether one of the client's grants has room for another group of a topic.
+    pub(crate) fn check_create_group(
         &self,
         queue: &Queue,
-        caller: &Quota,
+        quota: &Quota,
         topic: &Name,
         group: &Name,
     ) -> Result<()> {
-        let Quota::Grants(grants) = caller else { return Ok(()) };
+        let Quota::Grants(grants) = quota else { return Ok(()) };
         if queue.has_group(topic.as_str(), group.as_str()) {
             return Ok(());
         }
@@ -142,15 +142,15 @@ impl Quotas {
         Err(Error::new(ErrorKind::Busy, "grant_groups", message).retryable(false))
     }
 
-    /// Takes room for so many bytes out of one of the caller's grants.
-    pub(super) fn take_bytes(
+    /// Charges one of the client's grants for this number of bytes.
+    pub(crate) fn take_bytes(
         &self,
         queue: &Queue,
-        caller: &Quota,
+        quota: &Quota,
         topic: &Name,
         bytes: u64,
     ) -> Result<()> {
-        let Quota::Grants(grants) = caller else { return Ok(()) };
+        let Quota::Grants(grants) = quota else { return Ok(()) };
         let mut refused = None;
         for grant in grants.iter().filter(|it| it.allows(QueueRight::Produce, topic.as_str())) {
             let limit = grant.bytes_max.unwrap_or(self.limits.grant_bytes_max);
@@ -168,43 +168,42 @@ impl Quotas {
     }
 
     fn take(&self, queue: &Queue, topics: &TopicPattern, bytes: u64, limit: u64) -> bool {
-        let mut all = lock(&self.held);
+        let mut sums = lock(&self.sums);
         let now = Instant::now();
-        if all.len() >= GRANTS_MAX {
-            all.retain(|_, held| now.duration_since(held.at) < SUM_EVERY);
+        if sums.len() >= GRANTS_MAX {
+            sums.retain(|_, sum| now.duration_since(sum.at) < SUM_EVERY);
         }
-        let sum = || {
+        let sum_up = || {
             let bytes = queue.held_bytes(|topic| is_charged(topics, topic.as_str()));
-            Held { at: now, bytes }
+            ByteSum { at: now, bytes }
         };
-        let held = all.entry(topics.clone()).or_insert_with(sum);
-        if now.duration_since(held.at) >= SUM_EVERY {
-            *held = sum();
+        let sum = sums.entry(topics.clone()).or_insert_with(sum_up);
+        if now.duration_since(sum.at) >= SUM_EVERY {
+            *sum = sum_up();
         }
-        let has_room = held.bytes.saturating_add(bytes) <= limit;
+        let has_room = sum.bytes.saturating_add(bytes) <= limit;
         if has_room {
-            held.bytes += bytes;
+            sum.bytes += bytes;
         }
         has_room
     }
 }
 
-/// How many sums are remembered before those that are no longer good are forgotten.
+/// How many sums are kept before old ones are removed.
 const GRANTS_MAX: usize = 10_000;
 
-/// What a caller is charged by.
-pub(super) enum Quota {
-    /// Nothing: operators look to themselves.
-    Free,
-    Grants(Vec<QueueGrant>),
+/// What a client is charged by.
+pub(crate) enum Quota {
+    /// Nothing: the client is an operator.
+    Unlimited,
+    Grants(Arc<[QueueGrant]>),
 }
 
 impl Quota {
-    pub(super) fn of(caller: &Caller) -> Quota {
-        if caller.scopes().has(Scope::Admin) {
-            Quota::Free
-        } else {
-            Quota::Grants(caller.queues().to_vec())
+    pub(crate) fn of(principal: &Principal) -> Quota {
+        match principal.is_operator() {
+            true => Quota::Unlimited,
+            false => Quota::Grants(principal.shared_grants()),
         }
     }
 }
@@ -217,13 +216,13 @@ mod tests {
     fn granted(topics: &str, topics_max: Option<u32>, bytes_max: Option<u64>) -> Quota {
         let rights = vec![QueueRight::Admin, QueueRight::Produce];
         let topics = TopicPattern::new(topics).unwrap();
-        Quota::Grants(vec![QueueGrant {
+        Quota::Grants(Arc::new([QueueGrant {
             topics,
             rights,
             topics_max,
             groups_max: Some(2),
             bytes_max,
-        }])
+        }]))
     }
 
     fn queue_with(topics: &[&str]) -> Queue {
@@ -254,9 +253,9 @@ mod tests {
         assert_eq!(refused(&usual, "t3"), None);
         queue.create_topic("t3", TopicOptions::stream()).unwrap();
         assert_eq!(refused(&usual, "t4").as_deref(), Some("grant_topics"));
-        assert_eq!(refused(&usual, "t3"), None, "it is there");
+        assert_eq!(refused(&usual, "t3"), None, "it exists");
         assert_eq!(refused(&granted("t*", Some(4), None), "t4"), None);
-        assert_eq!(refused(&Quota::Free, "t4"), None);
+        assert_eq!(refused(&Quota::Unlimited, "t4"), None);
         queue.delete_topic("t1").unwrap();
         assert_eq!(refused(&usual, "t4"), None);
     }
@@ -278,8 +277,8 @@ mod tests {
         assert_eq!(refused(&two, "b"), None);
         group("t1.dead", "redrive");
         assert_eq!(refused(&two, "b").as_deref(), Some("grant_groups"));
-        assert_eq!(refused(&two, "a"), None, "it is there");
-        assert_eq!(refused(&Quota::Free, "b"), None);
+        assert_eq!(refused(&two, "a"), None, "it exists");
+        assert_eq!(refused(&Quota::Unlimited, "b"), None);
         queue.delete_group("t1", "a").unwrap();
         assert_eq!(refused(&two, "b"), None);
     }
@@ -300,7 +299,7 @@ mod tests {
         assert_eq!(refused(&usual, "t1", 400).as_deref(), Some("grant_full"));
         assert_eq!(refused(&granted("t*", None, Some(10_000)), "t1", 400), None);
         assert_eq!(refused(&granted("other", None, None), "other", 1_000), None);
-        assert_eq!(refused(&Quota::Free, "t1", 1 << 40), None);
+        assert_eq!(refused(&Quota::Unlimited, "t1", 1 << 40), None);
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! The bus: the only way from a route to the queue.
+//! The bus: the only way from a gateway to the queue.
 
-use super::dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
-use super::keeper::QueueKeeper;
-use super::lease::LeaseTexts;
-use super::policy::QueuePolicy;
-use super::quota::QueueLimits;
-use super::request::{
+use crate::dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
+use crate::lease::LeaseTokens;
+use crate::policy::QueuePolicy;
+use crate::quota::QueueLimits;
+use crate::request::{
     AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
     GetTopic, LeaveGroup, ListTopics, NackMessages, PublishMessages, ReadMessages,
     SubscribeMessages,
 };
-use super::transaction::CommitTransaction;
+use crate::service::QueueService;
+use crate::transaction::CommitTransaction;
 use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
 use rialto_bus::{behaviours, bus};
 use rialto_desk::Durations;
@@ -20,17 +20,17 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 bus! {
-    /// Everything that callers with keys can ask of the queue.
+    /// Everything that clients can ask of the queue, as typed requests.
     ///
-    /// The principal of each request is a [`Caller`](crate::Caller).
-    pub(crate) struct QueueBus {
+    /// The [`Context`](rialto_bus::Context) of each names a [`Principal`](crate::Principal).
+    pub struct QueueBus {
         requests through
             [
                 Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
                 Option<RecordRequests>, Authorisation<QueuePolicy>, Validation,
             ]
         {
-            keeper: QueueKeeper =>
+            service: QueueService =>
                 later CreateTopic, later DeleteTopic, later ListTopics, later GetTopic,
                 later CreateGroup, later DeleteGroup, later PublishMessages,
                 later FetchMessages, later AckMessages, later NackMessages, later ExtendLeases,
@@ -42,9 +42,10 @@ bus! {
 }
 
 impl QueueBus {
-    /// A bus to this queue. Who waits for messages is answered as soon as `stopped` says so. It
-    /// must be made, and used, within a Tokio runtime that has timers.
-    pub(crate) fn open(
+    /// A bus to this queue. Requests that wait for messages are answered as soon as `stopped` is
+    /// true. The bus must be opened, and used, within a Tokio runtime that has timers.
+    #[must_use]
+    pub fn open(
         queue: Queue,
         limits: QueueLimits,
         stopped: watch::Receiver<bool>,
@@ -60,27 +61,31 @@ impl QueueBus {
                 Authorisation(QueuePolicy),
                 Validation
             ],
-            keeper: QueueKeeper::open(queue, limits, stopped),
+            service: QueueService::open(queue, limits, stopped),
         }
     }
 
-    /// How often what was asked, and what came of it.
-    pub(crate) fn counters(&self) -> &Counters {
+    /// How often each request was sent, by outcome.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
         &self.requests.1.1.0
     }
 
     /// How long requests took from the bus to their answer, waiting for messages included.
-    pub(crate) fn durations(&self) -> &Durations {
+    #[must_use]
+    pub fn durations(&self) -> &Durations {
         self.requests.1.0.sink()
     }
 
     /// How clients name leases.
-    pub(crate) fn leases(&self) -> LeaseTexts {
-        self.keeper.leases()
+    #[must_use]
+    pub fn leases(&self) -> LeaseTokens {
+        self.service.leases()
     }
 
     /// The queue.
-    pub(crate) fn queue(&self) -> &Queue {
-        self.keeper.queue()
+    #[must_use]
+    pub fn queue(&self) -> &Queue {
+        self.service.queue()
     }
 }

@@ -1,21 +1,22 @@
-//! What the queue says of a request that came to nothing, as an error on the bus.
+//! Errors of the queue as errors on the bus.
 
 use rialto_bus::{Error, ErrorKind};
 use rialto_desk::AtField;
 use rialto_queue::QueueError;
 
-/// Which message of a request is at fault, counted from 0: those before it have been published.
+/// The index of the message that is at fault. The messages before it have been published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("message {0} is at fault")]
-pub(crate) struct AtMessage(pub(crate) usize);
+pub struct AtMessage(pub usize);
 
-/// What of a request is at fault, by its path.
+/// The part of a request that is at fault, as a path such as `ack[0].messages[2]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is at fault")]
-pub(crate) struct AtPlace(pub(crate) String);
+pub struct AtPath(pub String);
 
-/// What the queue said, on the bus.
-pub(crate) fn told(error: QueueError) -> Error {
+/// An error of the queue as an error on the bus.
+#[must_use]
+pub fn bus_error(error: QueueError) -> Error {
     let message = format!("{error}.");
     let as_kind = |kind, code| Error::new(kind, code, message.clone());
     match error {
@@ -54,7 +55,7 @@ pub(crate) fn told(error: QueueError) -> Error {
         QueueError::Full { .. } => as_kind(ErrorKind::Busy, "topic_full"),
         QueueError::StorageLow => as_kind(ErrorKind::Unavailable, "storage_low"),
         QueueError::Busy { .. } => as_kind(ErrorKind::Busy, "busy"),
-        // The queue tries by itself to be written again. Whether this happened is not known.
+        // The queue retries by itself. Whether the change took effect is not known.
         QueueError::ControlFailed(_) => as_kind(ErrorKind::Unavailable, "queue_failed"),
         QueueError::Closed => as_kind(ErrorKind::Unavailable, "stopped"),
         _ => as_kind(ErrorKind::Internal, "queue_failed"),

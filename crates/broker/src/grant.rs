@@ -1,15 +1,15 @@
-//! What a key may do with which topics.
+//! What a client may do with which topics.
 
 use rialto_queue::NAME_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How the names of topics begin that the venue keeps itself. Nobody else creates one, and only a
-/// pattern that begins so means one: what a key was given of all topics says nothing of these.
+/// The prefix of the names of the venue's own topics. Clients cannot create such a topic, and only a
+/// pattern with this prefix matches one: the pattern `*` does not.
 pub const VENUE_TOPICS: &str = "venue.";
 
-/// Whether a name is one that nobody but the venue gives a topic. Dead letters of a topic `venue` would
-/// be in one of the venue's, so that it is one as well.
+/// Whether the name of a topic is reserved for the venue. The name `venue` is reserved too, because its
+/// dead letters would be in `venue.dead`.
 #[must_use]
 pub fn is_of_venue(topic: &str) -> bool {
     topic.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(topic)
@@ -17,7 +17,7 @@ pub fn is_of_venue(topic: &str) -> bool {
 
 pub use rialto_api::QueueRight;
 
-/// Which topics are meant: one, or with a `*` at the end all that begin so.
+/// Matches one topic by its name or, with a `*` at the end, all topics with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TopicPattern(String);
@@ -46,7 +46,7 @@ impl TopicPattern {
         }
     }
 
-    /// Whether a topic is meant.
+    /// Whether the topic matches.
     #[must_use]
     pub fn matches(&self, topic: &str) -> bool {
         if topic.starts_with(VENUE_TOPICS) && !self.0.starts_with(VENUE_TOPICS) {
@@ -79,30 +79,30 @@ impl From<TopicPattern> for String {
     }
 }
 
-/// What a key may do with some topics.
+/// What a client may do with some topics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueGrant {
-    /// With which.
+    /// The topics.
     pub topics: TopicPattern,
-    /// What.
+    /// What may be done with them.
     pub rights: Vec<QueueRight>,
-    /// How many topics of these names there may be when the key creates one; the gateway's setting if
-    /// left out.
+    /// How many topics of these names there may be when the client creates one; the
+    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics_max: Option<u32>,
-    /// How many groups these topics may have together when the key creates one; the gateway's setting if
-    /// left out.
+    /// How many groups these topics may have together when the client creates one; the
+    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_max: Option<u32>,
-    /// How many bytes these topics may hold together when the key publishes; the gateway's setting if
-    /// left out.
+    /// How many bytes these topics may hold together when the client publishes; the
+    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_max: Option<u64>,
 }
 
 impl QueueGrant {
-    /// Whether it allows this with this topic.
+    /// Whether it gives this right to this topic.
     #[must_use]
     pub fn allows(&self, right: QueueRight, topic: &str) -> bool {
         self.rights.contains(&right) && self.topics.matches(topic)

@@ -1,18 +1,18 @@
-//! Answers what is asked of the queue.
+//! The handlers of the requests to the queue.
 
-use super::consumers::{Calling, Consumers, FETCH_BYTES_MAX};
-use super::error::{AtMessage, told};
-use super::lease::LeaseTexts;
-use super::quota::{QueueLimits, Quota, Quotas};
-use super::readings::{Readings, Resumed};
-use super::request::{
-    AckMessages, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases, FetchMessages,
-    GetTopic, Leased, LeaveGroup, ListTopics, NackMessages, NewMessage, NewMessages,
-    PublishMessages, Published, ReadFrom, ReadMessages, ReadPage, Seat, SubscribeMessages,
+use crate::Principal;
+use crate::consumers::{ConsumerCall, Consumers, FETCH_BYTES_MAX};
+use crate::error::{AtMessage, bus_error};
+use crate::idle_readers::{IdleReaders, Resumed};
+use crate::lease::LeaseTokens;
+use crate::quota::{QueueLimits, Quota, Quotas};
+use crate::request::{
+    AckMessages, ConsumerId, CreateGroup, CreateTopic, DeleteGroup, DeleteTopic, ExtendLeases,
+    FetchMessages, GetTopic, LeasedMessage, LeaveGroup, ListTopics, NackMessages, NewMessage,
+    NewMessages, PublishMessages, Published, ReadFrom, ReadMessages, ReadPage, SubscribeMessages,
 };
-use crate::auth::Caller;
 use rialto_bus::{Context, Error, ErrorKind, Handler, Result};
-use rialto_desk::{Forbidden, Scope};
+use rialto_desk::Forbidden;
 use rialto_queue::{
     Fetched, Level, MessageId, Name, Publish, Queue, QueueError, Read, Reader, SlowReaderPolicy,
     Subscription, TopicOptions, TopicStats, WhenFull,
@@ -21,76 +21,77 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How often silent consumers are looked for.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long a publisher waits for room at most.
+/// How often idle consumers and readers are looked for.
+const IDLE_CHECK_EVERY: Duration = Duration::from_secs(1);
+/// The longest that a publisher waits for room.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How many bytes of messages one reading takes in before it ends.
-pub(super) const READ_BYTES_MAX: usize = 2 << 20;
+/// A page ends with the message that reaches this number of bytes.
+pub(crate) const READ_BYTES_MAX: usize = 2 << 20;
 
-/// Keeps the queue, and the consumers that come and go.
-pub(crate) struct QueueKeeper {
+/// Answers requests to the queue, and keeps the state that clients have between their requests.
+pub struct QueueService {
     queue: Queue,
     consumers: Arc<Consumers>,
-    readings: Arc<Readings>,
+    idle_readers: Arc<IdleReaders>,
     quotas: Arc<Quotas>,
     stopped: watch::Receiver<bool>,
-    leases: LeaseTexts,
+    leases: LeaseTokens,
 }
 
-impl QueueKeeper {
-    pub(super) fn open(
+impl QueueService {
+    pub(crate) fn open(
         queue: Queue,
         limits: QueueLimits,
         stopped: watch::Receiver<bool>,
-    ) -> QueueKeeper {
-        let (consumers, readings) = (Arc::new(Consumers::default()), Arc::new(Readings::default()));
-        let watched = (Arc::downgrade(&consumers), Arc::downgrade(&readings));
+    ) -> QueueService {
+        let consumers = Arc::new(Consumers::default());
+        let idle_readers = Arc::new(IdleReaders::default());
+        let watched = (Arc::downgrade(&consumers), Arc::downgrade(&idle_readers));
         tokio::spawn(async move {
             loop {
-                tokio::time::sleep(LOOK_EVERY).await;
-                let (Some(consumers), Some(readings)) = (watched.0.upgrade(), watched.1.upgrade())
+                tokio::time::sleep(IDLE_CHECK_EVERY).await;
+                let (Some(consumers), Some(readers)) = (watched.0.upgrade(), watched.1.upgrade())
                 else {
                     return;
                 };
-                consumers.forget_silent(Instant::now());
-                readings.forget_old(Instant::now());
+                consumers.remove_idle(Instant::now());
+                readers.remove_idle(Instant::now());
             }
         });
         let quotas = Arc::new(Quotas::new(limits));
-        QueueKeeper { queue, consumers, readings, quotas, stopped, leases: LeaseTexts::new() }
+        QueueService { queue, consumers, idle_readers, quotas, stopped, leases: LeaseTokens::new() }
     }
 
-    /// Charges a caller for what is to be published.
-    pub(super) fn take_bytes(&self, caller: &Caller, topic: &Name, bytes: u64) -> Result<()> {
-        self.quotas.take_bytes(&self.queue, &Quota::of(caller), topic, bytes)
+    /// Charges a client for bytes that it publishes.
+    pub(crate) fn take_bytes(&self, client: &Principal, topic: &Name, bytes: u64) -> Result<()> {
+        self.quotas.take_bytes(&self.queue, &Quota::of(client), topic, bytes)
     }
 
-    /// Charges somebody for each message that is to be published, on a thread of its own.
-    pub(super) fn charging(
+    /// As [`QueueService::take_bytes`], for use on another thread.
+    pub(crate) fn charging(
         &self,
-        caller: &Caller,
+        client: &Principal,
     ) -> impl Fn(&Name, u64) -> Result<()> + Send + 'static {
-        let (queue, quotas, quota) = (self.queue.clone(), self.quotas.clone(), Quota::of(caller));
+        let (queue, quotas, quota) = (self.queue.clone(), self.quotas.clone(), Quota::of(client));
         move |topic, bytes| quotas.take_bytes(&queue, &quota, topic, bytes)
     }
 
-    pub(super) fn leases(&self) -> LeaseTexts {
+    pub(crate) fn leases(&self) -> LeaseTokens {
         self.leases
     }
 
-    pub(super) fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Uses the queue where waiting for its disk holds up nobody.
-    pub(super) async fn aside<T: Send + 'static>(
+    /// Uses the queue on a thread that may wait for the disk.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Queue) -> std::result::Result<T, QueueError> + Send + 'static,
     ) -> Result<T> {
         let queue = self.queue.clone();
         match tokio::task::spawn_blocking(move || work(&queue)).await {
-            Ok(done) => done.map_err(told),
+            Ok(done) => done.map_err(bus_error),
             Err(error) => {
                 let message = format!("The work broke off: {error}.");
                 Err(Error::new(ErrorKind::Internal, "queue_failed", message))
@@ -98,35 +99,37 @@ impl QueueKeeper {
         }
     }
 
-    pub(super) fn call(&self, cx: &Context<'_>, seat: &Seat) -> Result<Calling<'_>> {
-        self.consumers.call(&self.queue, caller(cx)?.id(), seat)
+    /// Begins a call of one of the client's consumers.
+    pub(crate) fn call(&self, cx: &Context<'_>, id: &ConsumerId) -> Result<ConsumerCall<'_>> {
+        self.consumers.call(&self.queue, principal(cx)?.id(), id)
     }
 
-    /// What became of a call on a consumer.
-    fn came_to<T>(&self, result: std::result::Result<T, QueueError>) -> Result<T> {
+    /// The result of a call of a consumer, on the bus.
+    fn call_result<T>(&self, result: std::result::Result<T, QueueError>) -> Result<T> {
         result.map_err(|error| {
-            self.notice(&error);
-            told(error)
+            self.remove_deleted(&error);
+            bus_error(error)
         })
     }
 
-    /// If a group is gone, so are its consumers, and another group of the name gets others.
-    pub(super) fn notice(&self, error: &QueueError) {
+    /// Removes the consumers of a topic or group that was deleted, so that a new one of the same name
+    /// begins without them.
+    pub(crate) fn remove_deleted(&self, error: &QueueError) {
         match error {
-            QueueError::TopicDeleted(topic) => self.consumers.forget(topic, None),
+            QueueError::TopicDeleted(topic) => self.consumers.remove(topic, None),
             QueueError::UnknownGroup { topic, group } => {
                 if let Ok(group) = Name::new(group) {
-                    self.consumers.forget(topic, Some(&group));
+                    self.consumers.remove(topic, Some(&group));
                 }
             }
             _ => {}
         }
     }
 
-    /// Does something with each lease, and says which were lost.
+    /// Settles each message, and returns those whose leases were lost.
     fn settle(
         &self,
-        leases: &[Leased],
+        leases: &[LeasedMessage],
         mut settle: impl FnMut(MessageId, u64) -> std::result::Result<(), QueueError>,
     ) -> Result<Vec<MessageId>> {
         let mut lost = Vec::new();
@@ -134,85 +137,86 @@ impl QueueKeeper {
             match settle(*id, *lease) {
                 Ok(()) => {}
                 Err(QueueError::LeaseLost(id)) => lost.push(id),
-                Err(error) => return self.came_to(Err(error)),
+                Err(error) => return self.call_result(Err(error)),
             }
         }
         Ok(lost)
     }
 }
 
-pub(super) fn caller<'a>(cx: &Context<'a>) -> Result<&'a Caller> {
+/// Who sends the request.
+pub(crate) fn principal<'a>(cx: &Context<'a>) -> Result<&'a Principal> {
     Ok(cx.principal().ok_or(Forbidden::Nobody)?)
 }
 
-impl Handler<CreateTopic> for QueueKeeper {
+impl Handler<CreateTopic> for QueueService {
     async fn handle(&self, create: CreateTopic, cx: &Context<'_>) -> Result<()> {
         let CreateTopic { topic, options } = create;
-        let (quotas, quota) = (self.quotas.clone(), Quota::of(caller(cx)?));
+        let (quotas, quota) = (self.quotas.clone(), Quota::of(principal(cx)?));
         let create = move |queue: &Queue| {
             let _creating = quotas.creating();
             Ok(quotas.check_create(queue, &quota, &topic).map(|()| {
                 let options = quotas.bounded(queue, &topic, options);
-                queue.create_topic(topic.as_str(), options).map_err(told)
+                queue.create_topic(topic.as_str(), options).map_err(bus_error)
             }))
         };
-        self.aside(create).await??
+        self.run_blocking(create).await??
     }
 }
 
-impl Handler<DeleteTopic> for QueueKeeper {
+impl Handler<DeleteTopic> for QueueService {
     async fn handle(&self, delete: DeleteTopic, _: &Context<'_>) -> Result<()> {
         let topic = delete.topic.clone();
-        self.aside(move |queue| queue.delete_topic(topic.as_str())).await?;
-        self.consumers.forget(&delete.topic, None);
+        self.run_blocking(move |queue| queue.delete_topic(topic.as_str())).await?;
+        self.consumers.remove(&delete.topic, None);
         Ok(())
     }
 }
 
-impl Handler<ListTopics> for QueueKeeper {
+impl Handler<ListTopics> for QueueService {
     async fn handle(&self, _: ListTopics, cx: &Context<'_>) -> Result<Vec<Name>> {
-        let caller = caller(cx)?;
-        let (sees_all, grants) = (caller.scopes().has(Scope::Admin), caller.queues());
+        let client = principal(cx)?;
         let sees = |topic: &Name| {
-            sees_all || grants.iter().any(|grant| grant.topics.matches(topic.as_str()))
+            client.is_operator()
+                || client.grants().iter().any(|grant| grant.topics.matches(topic.as_str()))
         };
         Ok(self.queue.topics().into_iter().filter(sees).collect())
     }
 }
 
-impl Handler<GetTopic> for QueueKeeper {
+impl Handler<GetTopic> for QueueService {
     async fn handle(&self, get: GetTopic, _: &Context<'_>) -> Result<(TopicOptions, TopicStats)> {
         let topic = get.topic.as_str();
-        let options = self.queue.options(topic).map_err(told)?;
-        Ok((options, self.queue.stats(topic).map_err(told)?))
+        let options = self.queue.options(topic).map_err(bus_error)?;
+        Ok((options, self.queue.stats(topic).map_err(bus_error)?))
     }
 }
 
-impl Handler<CreateGroup> for QueueKeeper {
+impl Handler<CreateGroup> for QueueService {
     async fn handle(&self, create: CreateGroup, cx: &Context<'_>) -> Result<()> {
         let CreateGroup { topic, group, options } = create;
-        let (quotas, quota) = (self.quotas.clone(), Quota::of(caller(cx)?));
+        let (quotas, quota) = (self.quotas.clone(), Quota::of(principal(cx)?));
         let create = move |queue: &Queue| {
             let _creating = quotas.creating();
             Ok(quotas.check_create_group(queue, &quota, &topic, &group).map(|()| {
-                queue.create_group(topic.as_str(), group.as_str(), options).map_err(told)
+                queue.create_group(topic.as_str(), group.as_str(), options).map_err(bus_error)
             }))
         };
-        self.aside(create).await??
+        self.run_blocking(create).await??
     }
 }
 
-impl Handler<DeleteGroup> for QueueKeeper {
+impl Handler<DeleteGroup> for QueueService {
     async fn handle(&self, delete: DeleteGroup, _: &Context<'_>) -> Result<()> {
         let (topic, group) = (delete.topic.clone(), delete.group.clone());
-        self.aside(move |queue| queue.delete_group(topic.as_str(), group.as_str())).await?;
-        self.consumers.forget(&delete.topic, Some(&delete.group));
+        self.run_blocking(move |queue| queue.delete_group(topic.as_str(), group.as_str())).await?;
+        self.consumers.remove(&delete.topic, Some(&delete.group));
         Ok(())
     }
 }
 
 impl NewMessage {
-    pub(super) fn as_publish(&self) -> Publish<'_> {
+    pub(crate) fn as_publish(&self) -> Publish<'_> {
         let mut publish = Publish::new(&self.payload)
             .key(self.key.as_bytes())
             .content_type(&self.content_type)
@@ -231,18 +235,18 @@ impl NewMessage {
     }
 }
 
-impl Handler<PublishMessages> for QueueKeeper {
+impl Handler<PublishMessages> for QueueService {
     async fn handle(&self, publish: PublishMessages, cx: &Context<'_>) -> Result<Published> {
         let PublishMessages { topic, messages, numbers, confirm } = publish;
-        let options = self.queue.options(topic.as_str()).map_err(told)?;
-        // Before anything is published: what cannot be promised is not worth half the work.
+        let options = self.queue.options(topic.as_str()).map_err(bus_error)?;
+        // Refused before anything is published.
         if let Some(asked) = confirm
             && options.level == Level::Memory
             && asked > options.level
         {
-            return Err(told(QueueError::Level { level: options.level, asked }));
+            return Err(bus_error(QueueError::Level { level: options.level, asked }));
         }
-        let producer = self.queue.producer(topic.as_str()).map_err(told)?;
+        let producer = self.queue.producer(topic.as_str()).map_err(bus_error)?;
         let published: Vec<_> = match &messages {
             NewMessages::Listed(messages) => messages.iter().map(NewMessage::as_publish).collect(),
             NewMessages::Packed(packed) => {
@@ -250,7 +254,7 @@ impl Handler<PublishMessages> for QueueKeeper {
             }
         };
         let bytes = published.iter().map(Publish::bytes).sum::<usize>() as u64;
-        self.take_bytes(caller(cx)?, &topic, bytes)?;
+        self.take_bytes(principal(cx)?, &topic, bytes)?;
         let patience = match options.when_full {
             WhenFull::Block(wait) => wait.min(ROOM_WAIT_MAX),
             WhenFull::Reject => ROOM_WAIT_MAX,
@@ -259,8 +263,8 @@ impl Handler<PublishMessages> for QueueKeeper {
         let (receipt, refusal) = producer.send_until(&published, numbers, end).await;
         let done = receipt.ids().len() + receipt.duplicates();
         if let Some(error) = refusal {
-            // What was accepted is published all the same, and whoever numbers it may send it again.
-            let error = told(error);
+            // The accepted messages stay published. A numbered producer may send them all again.
+            let error = bus_error(error);
             let message = format!(
                 "{} The first {done} of {} messages have been published.",
                 error.message(),
@@ -272,15 +276,15 @@ impl Handler<PublishMessages> for QueueKeeper {
                 .retryable(retry)
                 .with_source(AtMessage(done)));
         }
-        receipt.confirmed_at(confirm.unwrap_or(options.level)).await.map_err(told)?;
+        receipt.confirmed_at(confirm.unwrap_or(options.level)).await.map_err(bus_error)?;
         Ok(Published { ids: receipt.ids().to_vec(), duplicates: receipt.duplicates() })
     }
 }
 
-impl Handler<FetchMessages> for QueueKeeper {
+impl Handler<FetchMessages> for QueueService {
     async fn handle(&self, fetch: FetchMessages, cx: &Context<'_>) -> Result<Fetched> {
-        let FetchMessages { seat, max, wait } = fetch;
-        let consumer = self.call(cx, &seat)?;
+        let FetchMessages { consumer, max, wait } = fetch;
+        let consumer = self.call(cx, &consumer)?;
         let mut stopped = self.stopped.clone();
         let end = async {
             tokio::select! {
@@ -289,60 +293,60 @@ impl Handler<FetchMessages> for QueueKeeper {
             }
         };
         let fetched = consumer.fetch_until(max, end).await;
-        self.came_to(fetched)
+        self.call_result(fetched)
     }
 }
 
-impl Handler<SubscribeMessages> for QueueKeeper {
+impl Handler<SubscribeMessages> for QueueService {
     async fn handle(&self, subscribe: SubscribeMessages, _: &Context<'_>) -> Result<Subscription> {
         let SubscribeMessages { topic, group, prefetch } = subscribe;
-        let consumer = self.queue.consumer(topic.as_str(), group.as_str()).map_err(told)?;
+        let consumer = self.queue.consumer(topic.as_str(), group.as_str()).map_err(bus_error)?;
         Ok(consumer.bytes_max(FETCH_BYTES_MAX).subscribe(prefetch))
     }
 }
 
-impl Handler<AckMessages> for QueueKeeper {
+impl Handler<AckMessages> for QueueService {
     async fn handle(&self, ack: AckMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
-        let consumer = self.call(cx, &ack.seat)?;
+        let consumer = self.call(cx, &ack.consumer)?;
         let lost = self.settle(&ack.leases, |id, lease| consumer.ack_lease(id, lease))?;
-        self.came_to(consumer.confirmed().await)?;
+        self.call_result(consumer.confirmed().await)?;
         Ok(lost)
     }
 }
 
-impl Handler<NackMessages> for QueueKeeper {
+impl Handler<NackMessages> for QueueService {
     async fn handle(&self, nack: NackMessages, cx: &Context<'_>) -> Result<Vec<MessageId>> {
-        let NackMessages { seat, leases, back } = nack;
-        let consumer = self.call(cx, &seat)?;
-        let lost = if back.unseen {
+        let NackMessages { consumer, leases, options } = nack;
+        let consumer = self.call(cx, &consumer)?;
+        let lost = if options.unseen {
             consumer.return_unseen(&leases)
         } else {
-            self.settle(&leases, |id, lease| match back.refuse {
-                true => consumer.refuse_lease(id, lease, &back.detail),
-                false => consumer.nack_lease(id, lease, back.delay, &back.detail),
+            self.settle(&leases, |id, lease| match options.refuse {
+                true => consumer.refuse_lease(id, lease, &options.detail),
+                false => consumer.nack_lease(id, lease, options.delay, &options.detail),
             })?
         };
-        self.came_to(consumer.confirmed().await)?;
+        self.call_result(consumer.confirmed().await)?;
         Ok(lost)
     }
 }
 
-impl Handler<ExtendLeases> for QueueKeeper {
+impl Handler<ExtendLeases> for QueueService {
     async fn handle(&self, extend: ExtendLeases, cx: &Context<'_>) -> Result<Vec<MessageId>> {
-        let consumer = self.call(cx, &extend.seat)?;
+        let consumer = self.call(cx, &extend.consumer)?;
         self.settle(&extend.leases, |id, lease| consumer.extend_lease(id, lease))
     }
 }
 
-impl Handler<LeaveGroup> for QueueKeeper {
+impl Handler<LeaveGroup> for QueueService {
     async fn handle(&self, leave: LeaveGroup, cx: &Context<'_>) -> Result<()> {
-        self.consumers.leave(caller(cx)?.id(), &leave.seat);
+        self.consumers.leave(principal(cx)?.id(), &leave.consumer);
         Ok(())
     }
 }
 
-/// Reads on from where a reading began, and from what has been read already if there is something.
-pub(super) fn read_page(
+/// Reads a page, which began at these positions and continues with `first` if that was read already.
+pub(crate) fn read_page(
     reader: &mut Reader,
     began: &[u64],
     mut first: Option<Read>,
@@ -355,8 +359,8 @@ pub(super) fn read_page(
             Some(read) => Some(read),
             None => match reader.try_next() {
                 Ok(read) => read,
-                // What stands before damage is delivered; whoever goes on from there meets it. Who is
-                // cut off must be told: a reader that begins behind the gap knows nothing of it.
+                // The messages before damage are delivered, and the next page is the error. Other
+                // errors are returned at once: a reader that begins behind the gap does not meet them.
                 Err(QueueError::Read(_)) if !page.messages.is_empty() || page.missed > 0 => break,
                 Err(error) => return Err(error),
             },
@@ -367,7 +371,7 @@ pub(super) fn read_page(
                 page.messages.push(message);
             }
             Some(Read::Missed { messages, .. }) => page.missed += messages,
-            // What is left out is counted as it is passed: the page may end before it is.
+            // Conflated messages are counted below by the positions that the page passes.
             Some(Read::Conflated { .. }) => {}
             None => break,
         }
@@ -378,17 +382,17 @@ pub(super) fn read_page(
     Ok(page)
 }
 
-impl QueueKeeper {
-    /// A page, with where it begins, the reader that stands behind it, and whether the reading went on
-    /// from an earlier one.
-    async fn read_on(
+impl QueueService {
+    /// A page, with the positions where it begins, the reader behind it, and whether it continues an
+    /// earlier page.
+    async fn begin_page(
         &self,
         topic: &Name,
         from: ReadFrom,
         max: usize,
     ) -> Result<(Vec<u64>, Reader, ReadPage, bool)> {
         let resumed = match &from {
-            ReadFrom::Positions(at) => self.readings.resume(topic, at, max).await,
+            ReadFrom::Positions(at) => self.idle_readers.resume(topic, at, max).await,
             ReadFrom::Start(_) => Resumed::Nothing,
         };
         let (reader, is_resumed) = match (resumed, &from) {
@@ -409,28 +413,28 @@ impl QueueKeeper {
             let page = read_page(&mut reader, &began, None, max)?;
             Ok((began, reader, page, is_resumed))
         };
-        self.aside(read).await
+        self.run_blocking(read).await
     }
 }
 
-impl Handler<ReadMessages> for QueueKeeper {
+impl Handler<ReadMessages> for QueueService {
     async fn handle(&self, read: ReadMessages, _: &Context<'_>) -> Result<ReadPage> {
         let ReadMessages { topic, from, max, wait } = read;
-        let (began, mut reader, mut page, is_resumed) = self.read_on(&topic, from, max).await?;
+        let (began, mut reader, mut page, is_resumed) = self.begin_page(&topic, from, max).await?;
         if !wait.is_zero() && page.next == began {
             let mut stopped = self.stopped.clone();
             let first = tokio::select! {
-                read = reader.read() => read.map_err(told)?,
+                read = reader.read() => read.map_err(bus_error)?,
                 () = tokio::time::sleep(wait) => return Ok(page),
                 _ = stopped.wait_for(|stopped| *stopped) => return Ok(page),
             };
-            // What has just come lies in memory.
-            page = read_page(&mut reader, &began, Some(first), max).map_err(told)?;
+            // A message that has just been published is in memory, so reading it does not block.
+            page = read_page(&mut reader, &began, Some(first), max).map_err(bus_error)?;
         }
-        // What a reader is spared is decided anew for whoever asks later.
-        let options = self.queue.options(topic.as_str()).map_err(told)?;
+        // A reader of a conflated topic is not kept: which messages it skips depends on when it begins.
+        let options = self.queue.options(topic.as_str()).map_err(bus_error)?;
         if page.next != began && !matches!(options.overtaken, SlowReaderPolicy::Conflated { .. }) {
-            self.readings.rest(topic, reader, max, is_resumed);
+            self.idle_readers.keep(topic, reader, max, is_resumed);
         }
         Ok(page)
     }
