@@ -11,11 +11,11 @@ use crate::request::{
 };
 use crate::service::QueueService;
 use crate::transaction::CommitTransaction;
-use rialto_bus::behaviour::{Authorisation, Counters, IsolatePanics, Metrics, Tracing, Validation};
-use rialto_bus::{behaviours, bus};
-use rialto_desk::Durations;
+use rialto_bus::behaviour::{Authorisation, Counters};
+use rialto_bus::bus;
+use rialto_desk::{Durations, VenueBehaviours};
 use rialto_queue::Queue;
-use rialto_recorder::{RecordRequests, Recorder};
+use rialto_recorder::Recorder;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -24,12 +24,7 @@ bus! {
     ///
     /// The [`Context`](rialto_bus::Context) of each names a [`Principal`](crate::Principal).
     pub struct QueueBus {
-        requests through
-            [
-                Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
-                Option<RecordRequests>, Authorisation<QueuePolicy>, Validation,
-            ]
-        {
+        requests through VenueBehaviours<Authorisation<QueuePolicy>> {
             service: QueueService =>
                 later CreateTopic, later DeleteTopic, later ListTopics, later GetTopic,
                 later CreateGroup, later DeleteGroup, later PublishMessages,
@@ -52,15 +47,7 @@ impl QueueBus {
         recorder: Option<Arc<Recorder>>,
     ) -> QueueBus {
         QueueBus {
-            requests: behaviours![
-                Tracing::default(),
-                Metrics::new(Arc::default()),
-                Counters::default(),
-                IsolatePanics,
-                recorder.map(RecordRequests),
-                Authorisation(QueuePolicy),
-                Validation
-            ],
+            requests: VenueBehaviours::new(Authorisation(QueuePolicy)).recorded_by(recorder),
             service: QueueService::open(queue, limits, stopped),
         }
     }
@@ -68,13 +55,13 @@ impl QueueBus {
     /// How often each request was sent, by outcome.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.requests.1.1.0
+        self.requests.counters()
     }
 
     /// How long requests took from the bus to their answer, waiting for messages included.
     #[must_use]
     pub fn durations(&self) -> &Durations {
-        self.requests.1.0.sink()
+        self.requests.durations()
     }
 
     /// How clients name leases.

@@ -2,8 +2,8 @@
 
 /// Makes a type that knows its handlers: a static bus.
 ///
-/// Each group names the behaviours that its requests go through, outermost first, and its handlers
-/// with what they answer: `now` for a [`HandlerNow`](crate::HandlerNow), `later` for a
+/// Each group names the behaviours that its requests go through, outermost first, or the type of a
+/// [`Pipeline`](crate::Pipeline) that several buses share, and its handlers with what they answer: `now` for a [`HandlerNow`](crate::HandlerNow), `later` for a
 /// [`Handler`](crate::Handler). A group with a handler that answers `now` has only behaviours that
 /// wait for nothing. `events` names listeners, and which of them receive which event, in order.
 ///
@@ -54,7 +54,15 @@ macro_rules! bus {
         $group:ident through [$($behaviours:tt)*] {$($handlers:tt)*} $($rest:tt)*
     ) => {
         $crate::bus!(@sort $head
-            {$($groups)* $group through [$($behaviours)*] {$($handlers)*}}
+            {$($groups)* $group through ($crate::Behaviours!($($behaviours)*)) {$($handlers)*}}
+            $($rest)*
+        );
+    };
+    (@sort $head:tt {$($groups:tt)*}
+        $group:ident through $pipeline:ty {$($handlers:tt)*} $($rest:tt)*
+    ) => {
+        $crate::bus!(@sort $head
+            {$($groups)* $group through ($pipeline) {$($handlers)*}}
             $($rest)*
         );
     };
@@ -84,7 +92,7 @@ macro_rules! bus {
     (@make
         { $(#[$about:meta])* $vis:vis struct $Bus:ident }
         { $(
-            $group:ident through [$($behaviour:ty),* $(,)?] {
+            $group:ident through ($pipeline:ty) {
                 $($field:ident : $handler:ty => $($when:ident $request:ty),+ ;)*
             }
         )* }
@@ -95,7 +103,7 @@ macro_rules! bus {
         $vis struct $Bus {
             $(
                 #[doc = "What requests of this group go through."]
-                $vis $group: $crate::Behaviours!($($behaviour),*),
+                $vis $group: $pipeline,
                 $(
                     #[doc = "A handler."]
                     $vis $field: $handler,

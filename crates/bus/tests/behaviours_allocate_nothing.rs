@@ -8,8 +8,8 @@ use rialto_bus::behaviour::{
     Validate, Validation,
 };
 use rialto_bus::{
-    Behaviours, Bus, Command, Context, Dispatch, Error, ErrorKind, HandlerNow, Ready, Request,
-    Result, behaviours, bus,
+    Behaviours, Bus, Command, Context, Dispatch, Error, ErrorKind, Handler, HandlerNow, Pipeline,
+    Ready, Request, Result, behaviours, bus,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -137,6 +137,27 @@ macro_rules! later {
 later! { Later answers later }
 later! { Boxed answers boxed }
 
+/// The behaviours of [`Later`] as one named type.
+struct Named(LaterPipeline);
+
+type LaterPipeline = Behaviours![IsolatePanics, Counters, Metrics<Deaf>, Validation];
+
+impl<R: Request> Pipeline<R> for Named
+where
+    LaterPipeline: Pipeline<R>,
+{
+    fn run<H: Handler<R>>(
+        &self,
+        request: R,
+        cx: &Context<'_>,
+        handler: &H,
+    ) -> impl Future<Output = Result<R::Response>> + Send {
+        self.0.run(request, cx, handler)
+    }
+}
+
+bus! { struct NamedLater { all through Named { adder: Ready<Adder> => later Add; } } }
+
 fn at_once<T>(answering: impl Future<Output = T>) -> T {
     pin!(answering).now_or_never().unwrap()
 }
@@ -171,6 +192,19 @@ fn an_answer_later_allocates_nothing_either_unless_it_is_boxed() {
     let in_a_box = allocations_of(|| assert_eq!(at_once(boxed.send(Add(1), &cx)).unwrap(), 2));
     assert_eq!((unboxed, in_a_box), (0, 1));
     assert_eq!(boxed.all.1.0.of::<Add>().succeeded(), 1);
+}
+
+#[test]
+fn a_named_pipeline_costs_what_its_behaviours_cost() {
+    let (later, cx) = (Later::new(), Context::new());
+    let named = NamedLater { all: Named(Later::new().all), adder: Ready(Adder) };
+    let (bytes, bytes_named) =
+        (size_of_val(&later.send(Add(1), &cx)), size_of_val(&named.send(Add(1), &cx)));
+    assert_eq!(bytes_named, bytes);
+    let allocations = allocations_of(|| assert_eq!(at_once(named.send(Add(1), &cx)).unwrap(), 2));
+    assert_eq!(allocations, 0);
+    let Named((_, (counters, _))) = &named.all;
+    assert_eq!(counters.of::<Add>().succeeded(), 1);
 }
 
 #[test]

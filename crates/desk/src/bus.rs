@@ -8,16 +8,16 @@ use crate::query::{
 };
 use crate::{
     AcceptClock, AmendOrder, Answer, Ask, Authorisation, CancelOrder, CancelOrders, CreateAccount,
-    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, Durations,
-    HoldWithdrawal, Listing, Live, Maintenance, Names, PayOut, PlaceOrder, Refused,
-    ReleaseWithdrawal, Resume, SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion,
-    SettleWithdrawal, SubmitBatch, Subscribe, TakeBackup, TakeSnapshot, ToEngine,
+    CreateCurrency, CreateInstrument, CreateMember, Deposit, Desk, Disconnect, HoldWithdrawal,
+    Listing, Live, Maintenance, Names, PayOut, PlaceOrder, Refused, ReleaseWithdrawal, Resume,
+    SetDeadMan, SetInstrumentState, SetRules, SetRulesVersion, SettleWithdrawal, SubmitBatch,
+    Subscribe, TakeBackup, TakeSnapshot, ToEngine, VenueBehaviours,
 };
-use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing, Validation};
-use rialto_bus::{Context, Error, Handler, Result, behaviours, bus};
+use rialto_bus::behaviour::Counters;
+use rialto_bus::{Context, Error, Handler, Result, bus};
 use rialto_engine::{Engine, Level, Storage};
 use rialto_model::{Outcome, Symbol};
-use rialto_recorder::{RecordRequests, Recorder};
+use rialto_recorder::Recorder;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +27,7 @@ bus! {
     ///
     /// The [`Context`] of each names a [`Grant`](crate::Grant) as its principal.
     pub struct DeskBus {
-        requests through
-            [
-                Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
-                Option<RecordRequests>, Authorisation, Validation,
-            ]
-        {
+        requests through VenueBehaviours<Authorisation> {
             desk: Desk =>
                 boxed PlaceOrder, boxed CancelOrder, boxed AmendOrder, boxed CancelOrders,
                 boxed SetDeadMan, boxed Disconnect, boxed SubmitBatch,
@@ -87,17 +82,10 @@ impl DeskBus {
         let VenueParts { engine, live } = venue;
         let maintenance =
             Maintenance { engine: Arc::clone(&engine), backup_dir: config.backup_dir.clone() };
-        let durations = Arc::new(Durations::default());
+        let requests = VenueBehaviours::new(Authorisation);
+        let durations = Arc::clone(requests.durations());
         DeskBus {
-            requests: behaviours![
-                Tracing::default(),
-                Metrics::new(Arc::clone(&durations)),
-                Counters::default(),
-                IsolatePanics,
-                None,
-                Authorisation,
-                Validation
-            ],
+            requests,
             desk: Desk::open(&engine, config.connections),
             known: Known { engine, live, durations, patience: config.patience },
             maintenance,
@@ -107,14 +95,14 @@ impl DeskBus {
     /// The same, with a recorder of what requests do, forbidden ones included.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> DeskBus {
-        self.requests.1.1.1.1.0 = recorder.map(RecordRequests);
+        self.requests = self.requests.recorded_by(recorder);
         self
     }
 
-    /// How often what was asked, and what came of it: what was forbidden included.
+    /// How often each request was sent, by outcome, forbidden requests included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.requests.1.1.0
+        self.requests.counters()
     }
 
     /// The instrument with this symbol, if it is known already; [`FindInstrument`] waits for it.

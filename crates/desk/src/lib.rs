@@ -35,6 +35,7 @@
 //! ```
 
 mod authorisation;
+mod behaviours;
 mod bus;
 mod desk;
 mod durations;
@@ -52,6 +53,7 @@ mod subscribe;
 mod validation;
 
 pub use authorisation::{Authorisation, Needs};
+pub use behaviours::VenueBehaviours;
 pub use bus::{DeskBus, DeskConfig, VenueParts};
 pub use desk::{Desk, DeskError};
 pub use durations::{Durations, RequestDuration};

@@ -179,7 +179,7 @@ impl Gateway {
             payments,
             queues,
             intake: Intake::new(process),
-            keys: KeyBus::new(keys),
+            keys: KeyBus::new(keys, recorder.clone()),
             traffic: Traffic::new(),
             connections: Arc::new(Connections::new(public_limits(&config))),
             recorded: Recorded::by(recorder),

@@ -101,6 +101,17 @@ fn withdrawals_are_counted_by_where_they_stand_and_what_they_came_to() {
 }
 
 #[test]
+fn requests_about_keys_are_counted_and_timed() {
+    let house = House::empty(config());
+    house.operate("GET", "/v1/admin/keys", Value::Null).expect(200);
+    let page = house.operate("GET", "/metrics", Value::Null).expect(200);
+    let page = page.as_str().unwrap();
+    let listed = "rialto_bus_requests_total{request=\"list_keys\",outcome=\"ok\"}";
+    let timed = "rialto_bus_request_seconds_count{request=\"list_keys\"}";
+    assert_eq!((value(page, listed), value(page, timed)), (1.0, 1.0));
+}
+
+#[test]
 fn names_of_topics_are_for_operators() {
     let (house, alice, _) = House::furnished(config());
     house.operate("POST", "/v1/queues", json!({"name": "secret-plan"})).expect(201);

@@ -6,10 +6,10 @@ use crate::request::{
 };
 use crate::service::WithdrawalService;
 use crate::withdrawal::{Decision, Withdrawal, WithdrawalId};
-use rialto_bus::behaviour::{Counters, IsolatePanics, Metrics, Tracing};
-use rialto_bus::{Context, Handler, Result, behaviours, bus};
-use rialto_desk::{Authorisation, Durations};
-use rialto_recorder::{RecordRequests, Recorder};
+use rialto_bus::behaviour::Counters;
+use rialto_bus::{Context, Handler, Result, bus};
+use rialto_desk::{Authorisation, Durations, VenueBehaviours};
+use rialto_recorder::Recorder;
 use std::sync::Arc;
 
 bus! {
@@ -18,12 +18,7 @@ bus! {
     /// The [`Context`] of each names a [`Grant`](rialto_desk::Grant) as its principal. It must be used
     /// within a Tokio runtime that has timers.
     pub struct PaymentsBus {
-        requests through
-            [
-                Tracing, Metrics<Arc<Durations>>, Counters, IsolatePanics,
-                Option<RecordRequests>, Authorisation,
-            ]
-        {
+        requests through VenueBehaviours<Authorisation> {
             service: WithdrawalService =>
                 later RequestWithdrawal, later CancelWithdrawal,
                 later ApproveWithdrawal, later RejectWithdrawal,
@@ -36,36 +31,26 @@ impl PaymentsBus {
     /// A bus to this service.
     #[must_use]
     pub fn new(service: WithdrawalService) -> PaymentsBus {
-        PaymentsBus {
-            requests: behaviours![
-                Tracing::default(),
-                Metrics::new(Arc::default()),
-                Counters::default(),
-                IsolatePanics,
-                None,
-                Authorisation
-            ],
-            service,
-        }
+        PaymentsBus { requests: VenueBehaviours::new(Authorisation), service }
     }
 
     /// The same, with a recorder of what requests do, forbidden ones included.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> PaymentsBus {
-        self.requests.1.1.1.1.0 = recorder.map(RecordRequests);
+        self.requests = self.requests.recorded_by(recorder);
         self
     }
 
-    /// How often what was asked, and what came of it: what was forbidden included.
+    /// How often each request was sent, by outcome, forbidden requests included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.requests.1.1.0
+        self.requests.counters()
     }
 
     /// How long requests took from the bus to their answer.
     #[must_use]
     pub fn durations(&self) -> &Durations {
-        self.requests.1.0.sink()
+        self.requests.durations()
     }
 
     /// Where the withdrawals are dealt with.
@@ -130,7 +115,7 @@ async fn decide(
     Ok(withdrawal)
 }
 
-/// Which withdrawal a request is about, for whoever takes notes of it.
+/// Notes for the recorder which withdrawal a request is about.
 fn note_withdrawal(id: WithdrawalId, cx: &Context<'_>) {
     cx.note("account", &id.account.0);
     cx.note("reference", &id.reference.as_str());

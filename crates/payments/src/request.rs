@@ -2,6 +2,7 @@
 
 use crate::error::Unfit;
 use crate::withdrawal::{PaymentReceipt, Withdrawal, WithdrawalId};
+use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Error, ErrorKind, Query, Request, Result};
 use rialto_desk::{Grant, Needs, Scope};
 use rialto_model::{AccountId, RejectReason, Transfer};
@@ -112,7 +113,12 @@ fn invalid(message: &'static str) -> Error {
 
 impl Needs for RequestWithdrawal {
     fn check(&self, grant: &Grant) -> Result<()> {
-        grant.permit(Scope::Transfer, self.transfer.account)?;
+        Ok(grant.permit(Scope::Transfer, self.transfer.account)?)
+    }
+}
+
+impl Validate for RequestWithdrawal {
+    fn validate(&self) -> Result<()> {
         if self.transfer.amount.0 <= 0 {
             return Err(Unfit(RejectReason::AmountNotPositive).into());
         }
@@ -131,7 +137,12 @@ impl Needs for CancelWithdrawal {
 
 impl Needs for ApproveWithdrawal {
     fn check(&self, grant: &Grant) -> Result<()> {
-        grant.require(Scope::Admin)?;
+        Ok(grant.require(Scope::Admin)?)
+    }
+}
+
+impl Validate for ApproveWithdrawal {
+    fn validate(&self) -> Result<()> {
         if self.receipt.is_empty() {
             return Err(invalid("An approval needs the receipt of the payment."));
         }
@@ -141,7 +152,12 @@ impl Needs for ApproveWithdrawal {
 
 impl Needs for RejectWithdrawal {
     fn check(&self, grant: &Grant) -> Result<()> {
-        grant.require(Scope::Admin)?;
+        Ok(grant.require(Scope::Admin)?)
+    }
+}
+
+impl Validate for RejectWithdrawal {
+    fn validate(&self) -> Result<()> {
         let is_sound =
             self.reason.len() <= REASON_BYTES_MAX && !self.reason.contains(char::is_control);
         if !is_sound {
@@ -165,6 +181,24 @@ impl Needs for ListWithdrawals {
             Some(account) => grant.permit(Scope::Read, account)?,
             None => grant.require(Scope::Admin)?,
         }
+        Ok(())
+    }
+}
+
+impl Validate for CancelWithdrawal {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Validate for GetWithdrawal {
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Validate for ListWithdrawals {
+    fn validate(&self) -> Result<()> {
         if !(1..=PAGE_MAX).contains(&self.limit) {
             return Err(invalid("A page holds 1 to 1000 withdrawals."));
         }

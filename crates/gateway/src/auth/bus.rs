@@ -1,12 +1,11 @@
 //! Changing keys: requests on a bus of their own, because no protocol but this gateway's knows these
-//! keys, through the same behaviours as everything that is asked of the desk.
+//! keys, through the same behaviours as the requests of every other bus.
 
 use super::{KeyInfo, KeyRequest, KeyStore, KeyStoreError, Secret, now_us};
-use rialto_bus::behaviour::{Counters, IsolatePanics, Validate, Validation};
-use rialto_bus::{
-    Command, Context, Error, ErrorKind, Handler, Query, Request, Result, behaviours, bus,
-};
-use rialto_desk::{AtField, Authorisation, Grant, Needs, Scope};
+use rialto_bus::behaviour::{Counters, Validate};
+use rialto_bus::{Command, Context, Error, ErrorKind, Handler, Query, Request, Result, bus};
+use rialto_desk::{AtField, Authorisation, Durations, Grant, Needs, Scope, VenueBehaviours};
+use rialto_recorder::Recorder;
 use std::sync::Arc;
 
 /// The longest that an old secret may work on after a rotation: a week.
@@ -19,21 +18,27 @@ const QUEUES_MAX: usize = 100;
 bus! {
     /// What operators ask of the key store.
     pub(crate) struct KeyBus {
-        requests through [Counters, IsolatePanics, Authorisation, Validation] {
-            keeper: KeyKeeper => later CreateKey, later ListKeys, later RotateKey, later RevokeKey;
+        requests through VenueBehaviours<Authorisation> {
+            service: KeyService => later CreateKey, later ListKeys, later RotateKey, later RevokeKey;
         }
     }
 }
 
 impl KeyBus {
-    pub(crate) fn new(keys: Arc<KeyStore>) -> KeyBus {
-        let requests = behaviours![Counters::new(4), IsolatePanics, Authorisation, Validation];
-        KeyBus { requests, keeper: KeyKeeper(keys) }
+    /// A bus to this store. A recorder notes what was asked and how it ended, and no secrets.
+    pub(crate) fn new(keys: Arc<KeyStore>, recorder: Option<Arc<Recorder>>) -> KeyBus {
+        let requests = VenueBehaviours::new(Authorisation).recorded_by(recorder);
+        KeyBus { requests, service: KeyService(keys) }
     }
 
-    /// How often what was asked, and what came of it.
+    /// How often each request was sent, by outcome.
     pub(crate) fn counters(&self) -> &Counters {
-        &self.requests.0
+        self.requests.counters()
+    }
+
+    /// How long requests took from the bus to their answer.
+    pub(crate) fn durations(&self) -> &Durations {
+        self.requests.durations()
     }
 }
 
@@ -127,10 +132,10 @@ impl Validate for RevokeKey {
 }
 
 /// Answers requests about keys.
-pub(crate) struct KeyKeeper(Arc<KeyStore>);
+pub(crate) struct KeyService(Arc<KeyStore>);
 
-impl KeyKeeper {
-    /// Uses the store where waiting for its disk holds up nobody.
+impl KeyService {
+    /// Uses the store on a thread that may wait for the disk.
     async fn with_store<T: Send + 'static>(
         &self,
         change: impl FnOnce(&KeyStore) -> std::result::Result<T, KeyStoreError> + Send + 'static,
@@ -167,7 +172,7 @@ impl From<KeyStoreError> for Error {
     }
 }
 
-impl Handler<CreateKey> for KeyKeeper {
+impl Handler<CreateKey> for KeyService {
     async fn handle(&self, create: CreateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
         let made = self.with_store(move |keys| keys.create(create.0)).await?;
         let KeyInfo { id, member, scopes, .. } = &made.0;
@@ -177,13 +182,13 @@ impl Handler<CreateKey> for KeyKeeper {
     }
 }
 
-impl Handler<ListKeys> for KeyKeeper {
+impl Handler<ListKeys> for KeyService {
     async fn handle(&self, _: ListKeys, _: &Context<'_>) -> Result<Vec<KeyInfo>> {
         self.with_store(|keys| Ok(keys.list())).await
     }
 }
 
-impl Handler<RotateKey> for KeyKeeper {
+impl Handler<RotateKey> for KeyService {
     async fn handle(&self, rotate: RotateKey, _: &Context<'_>) -> Result<(KeyInfo, Secret)> {
         let RotateKey { id, overlap_s } = rotate;
         let overlap_us = u64::from(overlap_s) * 1_000_000;
@@ -193,7 +198,7 @@ impl Handler<RotateKey> for KeyKeeper {
     }
 }
 
-impl Handler<RevokeKey> for KeyKeeper {
+impl Handler<RevokeKey> for KeyService {
     async fn handle(&self, revoke: RevokeKey, _: &Context<'_>) -> Result<KeyInfo> {
         let revoked = self.with_store(move |keys| keys.revoke(&revoke.id)).await?;
         tracing::info!(key = revoked.id, "a key was revoked");

@@ -287,7 +287,9 @@ fn requests(page: &mut Page, gate: &Gate, report: &Report) {
     let mut times = page.metric("rialto_bus_request_seconds", Kind::Histogram, help);
     let of_payments = payments.into_iter().flat_map(|payments| payments.durations().each());
     let of_queues = gate.queues.iter().flat_map(|queues| queues.durations().each());
-    for took in report.requests.iter().cloned().chain(of_payments).chain(of_queues) {
+    let of_desk = report.requests.iter().cloned();
+    let took = of_desk.chain(gate.keys.durations().each()).chain(of_payments).chain(of_queues);
+    for took in took {
         let bounds = Durations::BOUNDS_US.iter().map(|us| *us as f64 / 1e6);
         let sum = took.sum_ns as f64 / NANOSECONDS;
         times.buckets_of(("request", took.request), bounds, &took.buckets, sum);
