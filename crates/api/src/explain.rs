@@ -158,6 +158,9 @@ fn expected(root: &Value, schema: &Value) -> String {
             Some("string") if pattern.starts_with("^-?[0-9]") => {
                 "a decimal number as text, such as \"1.50\"".to_owned()
             }
+            Some("string") if pattern.starts_with("^[A-Za-z0-9._-]") => {
+                "the name of a topic, or how it begins and a *".to_owned()
+            }
             Some("string") => match number("maxLength") {
                 Some(max) => format!("a text of at most {max} printable bytes"),
                 None => "a text".to_owned(),
@@ -211,7 +214,9 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchRow, OrderRequest, OrdersQuery, PublishRequest, TopicRequest};
+    use crate::{
+        BatchRow, KeyCreateRequest, OrderRequest, OrdersQuery, PublishRequest, TopicRequest,
+    };
 
     fn message<T: JsonSchema>(path: &str, error: &str) -> String {
         explain::<T>("field", path, error).message
@@ -243,6 +248,10 @@ mod tests {
         assert_eq!(
             message::<OrdersQuery<'_>>("status", "unknown variant `all`, expected `open`"),
             "The field status is \"all\"; it must be open or ended."
+        );
+        assert_eq!(
+            message::<KeyCreateRequest<'_>>("queues[0].topics", "topics are named by their name"),
+            "The field queues[0].topics must be the name of a topic, or how it begins and a *."
         );
     }
 

@@ -1,40 +1,10 @@
 //! API keys.
 
+use crate::grant::QueueGrant;
 use crate::text::Str;
-use rialto_model::{AccountId, MemberId, Scope, Timestamp, enumeration};
+use rialto_model::{AccountId, MemberId, Scope, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What a key may do with topics of queues.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct QueueGrantInfo {
-    /// The name of a topic, or how it begins and a `*`.
-    pub topics: String,
-    /// `produce`, `consume` and `admin`.
-    pub rights: Vec<QueueRight>,
-    /// Most topics that it may create.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub topics_max: Option<u32>,
-    /// Most groups that it may create.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups_max: Option<u32>,
-    /// Most bytes that its topics may keep.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes_max: Option<u64>,
-}
-
-enumeration! {
-    /// Something that can be done with a topic.
-    pub enum QueueRight {
-        /// Publish on it.
-        Produce = 0, "produce";
-        /// Read it, and fetch messages as a member of its groups.
-        Consume = 1, "consume";
-        /// Create and delete it and its groups.
-        Admin = 2, "admin";
-    }
-}
 
 /// A key to create.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +23,7 @@ pub struct KeyCreateRequest<'a> {
     pub scopes: Vec<Scope>,
     /// What it may do with topics.
     #[serde(default)]
-    pub queues: Vec<QueueGrantInfo>,
+    pub queues: Vec<QueueGrant>,
     /// When it stops working: nanoseconds since 1970, as text; left out is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -84,7 +54,7 @@ pub struct KeyAnswer {
     /// What it may do.
     pub scopes: Vec<Scope>,
     /// What it may do with topics.
-    pub queues: Vec<QueueGrantInfo>,
+    pub queues: Vec<QueueGrant>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it stops working; null is never.

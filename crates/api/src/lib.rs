@@ -19,6 +19,7 @@
 mod asyncapi;
 mod error;
 mod explain;
+mod grant;
 mod health;
 mod key;
 pub mod limits;
@@ -38,6 +39,7 @@ mod withdrawal;
 pub use asyncapi::asyncapi;
 pub use error::*;
 pub use explain::{Explained, explain, nearest};
+pub use grant::*;
 pub use health::*;
 pub use key::*;
 pub use market::*;

@@ -2,6 +2,8 @@
 
 /// Most messages of a topic in one request or answer, and most leases in one request.
 pub const MESSAGES_MAX: usize = 1_000;
+/// Longest name of a topic, in bytes.
+pub const TOPIC_NAME_BYTES_MAX: usize = 128;
 /// Most headers of a message of a topic.
 pub const HEADERS_MAX: usize = 64;
 /// Longest filter of a group, in bytes.

@@ -1,9 +1,9 @@
 //! Dead letters, and purging a topic.
 
-use crate::grant::QueueRight;
 use crate::policy::{NeedsRight, Requirement, may_produce};
 use crate::request::{check_count, check_positions};
 use crate::service::{QueueService, READ_BYTES_MAX, principal};
+use rialto_api::QueueRight;
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Handler, Query, Request, Result};
 use rialto_queue::{Message, Name, Redriven};

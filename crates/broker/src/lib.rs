@@ -5,9 +5,9 @@
 //! encodes the answer. This crate knows no protocol and no keys.
 //!
 //! ```
+//! use rialto_api::{QueueGrant, QueueRight, TopicPattern};
 //! use rialto_broker::{
-//!     CreateTopic, NewMessage, NewMessages, Principal, PublishMessages, QueueBus, QueueGrant,
-//!     QueueLimits, QueueRight, TopicPattern,
+//!     CreateTopic, NewMessage, NewMessages, Principal, PublishMessages, QueueBus, QueueLimits,
 //! };
 //! use rialto_bus::{Context, Dispatch};
 //! use rialto_queue::{Name, Queue, QueueOptions, TopicOptions};
@@ -44,7 +44,6 @@ mod bus;
 mod consumers;
 mod dead_letters;
 mod error;
-mod grant;
 mod idle_readers;
 mod lease;
 mod policy;
@@ -57,7 +56,6 @@ mod transaction;
 pub use bus::QueueBus;
 pub use dead_letters::{ListDeadLetters, PurgeTopic, RedriveDeadLetters};
 pub use error::{AtMessage, AtPath, bus_error};
-pub use grant::{InvalidPattern, QueueGrant, QueueRight, TopicPattern, VENUE_TOPICS, is_of_venue};
 pub use lease::LeaseTokens;
 pub use policy::{NeedsRight, QueuePolicy, Requirement, may_produce, may_use_any_topic};
 pub use principal::Principal;

@@ -1,7 +1,7 @@
 //! Who may ask what of the queue.
 
 use crate::Principal;
-use crate::grant::QueueRight;
+use rialto_api::QueueRight;
 use rialto_bus::behaviour::Policy;
 use rialto_bus::{Context, Error, ErrorKind, Request, Result};
 use rialto_desk::Forbidden;

@@ -1,6 +1,6 @@
 //! Who sends a request.
 
-use crate::QueueGrant;
+use rialto_api::QueueGrant;
 use std::sync::Arc;
 
 /// Who sends a request, and what they may do with which topics: the principal of every request on the

@@ -5,7 +5,7 @@
 //! grant share its quota.
 
 use crate::Principal;
-use crate::grant::{QueueGrant, QueueRight, TopicPattern};
+use rialto_api::{QueueGrant, QueueRight, TopicPattern};
 use rialto_bus::{Error, ErrorKind, Result};
 use rialto_queue::{DEAD_SUFFIX, Name, Queue, TopicOptions};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! The requests to the queue.
 
-use crate::grant::{QueueRight, VENUE_TOPICS, is_of_venue};
 use crate::policy::{NeedsRight, Requirement};
 use bytes::Bytes;
+use rialto_api::{QueueRight, VENUE_TOPICS, is_of_venue};
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Query, Request, Result};
 use rialto_desk::AtField;
@@ -12,6 +12,8 @@ use rialto_queue::{
     TopicOptions, TopicStats,
 };
 use std::time::Duration;
+
+const _: () = assert!(rialto_api::limits::TOPIC_NAME_BYTES_MAX == rialto_queue::NAME_BYTES_MAX);
 
 /// Most messages, or leases, of one request.
 pub const MESSAGES_MAX: usize = 1_000;

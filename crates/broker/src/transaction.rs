@@ -2,10 +2,10 @@
 //! or not at all.
 
 use crate::error::{AtPath, bus_error};
-use crate::grant::QueueRight;
 use crate::policy::{NeedsRight, Requirement};
 use crate::request::{ConsumerId, LeasedMessage, NewMessage, check_count};
 use crate::service::{QueueService, principal};
+use rialto_api::QueueRight;
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Error, Handler, Request, Result};
 use rialto_desk::AtField;

@@ -518,6 +518,9 @@ fn grants_that_make_no_sense_are_refused() {
         let body = json!({"member": 1, "queues": grants});
         house.operate("POST", "/v1/admin/keys", body).refuses(400, "invalid_field");
     }
+    let body = json!({"member": 1, "queues": [{"topics": "a b", "rights": ["consume"]}]});
+    let refused = house.operate("POST", "/v1/admin/keys", body).expect(400);
+    assert_eq!(refused["error"]["field"], "queues[0].topics");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::limits::{Bucket, Share};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
+use rialto_api::QueueGrant;
 use rialto_api::sign::{Secret, Signer, from_hex, sha256, to_hex};
-use rialto_broker::{Principal, QueueGrant};
+use rialto_broker::Principal;
 use rialto_desk::{Grant, Scope, Scopes};
 use rialto_model::{AccountId, MemberId};
 use serde::{Deserialize, Serialize};

@@ -262,7 +262,7 @@ fn encode(content: &Content) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rialto_broker::{QueueGrant, QueueRight, TopicPattern};
+    use rialto_api::{QueueGrant, QueueRight, TopicPattern};
     use rialto_desk::Scope;
     use rialto_model::{AccountId, MemberId};
     use std::os::unix::fs::PermissionsExt;

@@ -8,10 +8,7 @@ use crate::call::Call;
 use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_api::{
-    KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing, QueueGrantInfo,
-};
-use rialto_broker::{QueueGrant, TopicPattern};
+use rialto_api::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing};
 use rialto_bus::Dispatch;
 use rialto_desk::{Fresh, ListAccounts};
 use rialto_model::{AccountId, MemberId, Timestamp};
@@ -26,9 +23,7 @@ pub(super) async fn create(gate: &Gate, request: Request) -> Handled {
         member: body.member,
         accounts: accounts(gate, &call, body.member, body.accounts).await?,
         scopes: body.scopes.into_iter().collect(),
-        queues: (body.queues.into_iter().enumerate())
-            .map(|(nth, grant)| queue_grant(nth, grant))
-            .collect::<Result<_, _>>()?,
+        queues: body.queues,
         expires_us: body.expires_at.map(|time| time.0 / 1_000),
     };
     let (info, secret) = gate.keys.send(CreateKey(request), &call.cx()).await?;
@@ -87,23 +82,8 @@ pub(super) async fn revoke(gate: &Gate, request: Request) -> Handled {
     Ok(respond(StatusCode::OK, &key_answer(&info, None), 512))
 }
 
-fn queue_grant(nth: usize, grant: QueueGrantInfo) -> Result<QueueGrant, ApiError> {
-    let topics = TopicPattern::new(&grant.topics).map_err(|error| {
-        ApiError::invalid(format!("queues[{nth}].topics"), format!("The field: {error}."))
-    })?;
-    let QueueGrantInfo { rights, topics_max, groups_max, bytes_max, .. } = grant;
-    Ok(QueueGrant { topics, rights, topics_max, groups_max, bytes_max })
-}
-
 fn key_answer(key: &KeyInfo, secret: Option<&Secret>) -> KeyAnswer {
     let time = |us: u64| Timestamp(us.saturating_mul(1_000));
-    let grant = |grant: &QueueGrant| QueueGrantInfo {
-        topics: grant.topics.to_string(),
-        rights: grant.rights.clone(),
-        topics_max: grant.topics_max,
-        groups_max: grant.groups_max,
-        bytes_max: grant.bytes_max,
-    };
     KeyAnswer {
         id: key.id.clone(),
         secret: secret.map(|secret| secret.reveal().to_string()),
@@ -111,7 +91,7 @@ fn key_answer(key: &KeyInfo, secret: Option<&Secret>) -> KeyAnswer {
         member: key.member,
         accounts: key.accounts.clone(),
         scopes: key.scopes.iter().collect(),
-        queues: key.queues.iter().map(grant).collect(),
+        queues: key.queues.clone(),
         created_at: time(key.created_us),
         expires_at: key.expires_us.map(time),
         revoked_at: key.revoked_us.map(time),

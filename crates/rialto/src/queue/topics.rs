@@ -5,10 +5,9 @@ use super::duration;
 use super::local::told;
 use crate::Error;
 use crate::terminal::say;
-use rialto_broker::{VENUE_TOPICS, is_of_venue};
 use rialto_client::api::{
     DeadLetterChoice, GroupDelivery, GroupOrder, GroupRequest, GroupSharing, GroupStart,
-    OvertakenChoice, Str, TopicKind, TopicRequest,
+    OvertakenChoice, Str, TopicKind, TopicRequest, VENUE_TOPICS, is_of_venue,
 };
 use rialto_queue::{
     Cipher, Compression, DeadLetter, Delivery, DeliveryOrder, Filter, GroupOptions, Kind, Level,

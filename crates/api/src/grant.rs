@@ -1,7 +1,10 @@
-//! What a client may do with which topics.
+//! What a key may do with which topics of queues.
 
-use rialto_queue::NAME_BYTES_MAX;
+use crate::limits::TOPIC_NAME_BYTES_MAX;
+use rialto_model::enumeration;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The prefix of the names of the venue's own topics. Clients cannot create such a topic, and only a
@@ -15,7 +18,17 @@ pub fn is_of_venue(topic: &str) -> bool {
     topic.starts_with(VENUE_TOPICS) || VENUE_TOPICS.strip_suffix('.') == Some(topic)
 }
 
-pub use rialto_api::QueueRight;
+enumeration! {
+    /// Something that can be done with a topic.
+    pub enum QueueRight {
+        /// Publish on it.
+        Produce = 0, "produce";
+        /// Read it, and fetch messages as a member of its groups.
+        Consume = 1, "consume";
+        /// Create and delete it and its groups.
+        Admin = 2, "admin";
+    }
+}
 
 /// Matches one topic by its name or, with a `*` at the end, all topics with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,12 +36,37 @@ pub use rialto_api::QueueRight;
 pub struct TopicPattern(String);
 
 /// Why a text is no [`TopicPattern`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "topics are named by their name, or by how it begins and a *: at most {NAME_BYTES_MAX} of the \
-     characters a to z, A to Z, 0 to 9, `.`, `_` and `-`"
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidPattern;
+
+impl fmt::Display for InvalidPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "topics are named by their name, or by how it begins and a *: at most \
+             {TOPIC_NAME_BYTES_MAX} of the characters a to z, A to Z, 0 to 9, `.`, `_` and `-`"
+        )
+    }
+}
+
+impl std::error::Error for InvalidPattern {}
+
+impl JsonSchema for TopicPattern {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "TopicPattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string", "pattern": format!("^[A-Za-z0-9._-]{{0,{TOPIC_NAME_BYTES_MAX}}}\\*?$"),
+            "minLength": 1, "maxLength": TOPIC_NAME_BYTES_MAX + 1
+        })
+    }
+}
 
 impl TopicPattern {
     /// Checks a pattern.
@@ -38,7 +76,7 @@ impl TopicPattern {
     pub fn new(text: &str) -> Result<TopicPattern, InvalidPattern> {
         let name = text.strip_suffix('*').unwrap_or(text);
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        let is_fit = name.len() <= NAME_BYTES_MAX && name.bytes().all(fits);
+        let is_fit = name.len() <= TOPIC_NAME_BYTES_MAX && name.bytes().all(fits);
         if is_fit && !text.is_empty() {
             Ok(TopicPattern(text.to_owned()))
         } else {
@@ -79,24 +117,21 @@ impl From<TopicPattern> for String {
     }
 }
 
-/// What a client may do with some topics.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a key may do with topics of queues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueGrant {
-    /// The topics.
+    /// The name of a topic, or how it begins and a `*`.
     pub topics: TopicPattern,
-    /// What may be done with them.
+    /// `produce`, `consume` and `admin`.
     pub rights: Vec<QueueRight>,
-    /// How many topics of these names there may be when the client creates one; the
-    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
+    /// Most topics that may match when the key creates one; left out, a setting of the venue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topics_max: Option<u32>,
-    /// How many groups these topics may have together when the client creates one; the
-    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
+    /// Most groups of these topics when the key creates one; left out, a setting of the venue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_max: Option<u32>,
-    /// How many bytes these topics may hold together when the client publishes; the
-    /// setting of [`QueueLimits`](crate::QueueLimits) if left out.
+    /// Most bytes that these topics may keep when the key publishes; left out, a setting of the venue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_max: Option<u64>,
 }
