@@ -47,5 +47,5 @@ pub use rialto_api::sign::{HEADER_CONFLATED, HEADER_NEXT};
 pub use rialto_api::{InvalidPattern, QueueGrant, QueueRight, TopicPattern};
 pub use rialto_broker::QueueLimits;
 pub use rialto_desk::{Scope, Scopes, VenueParts};
-pub use server::{Gateway, GatewayError};
+pub use server::{Gateway, GatewayError, GatewayParts};
 pub use stream::StreamConfig;

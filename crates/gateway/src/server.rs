@@ -66,6 +66,21 @@ pub struct Gateway {
     finished: mpsc::Receiver<()>,
 }
 
+/// The optional parts of a gateway. By default there are none of them, and the gateway has a process
+/// of its own.
+#[derive(Default)]
+pub struct GatewayParts {
+    /// The process that the gateway belongs to. The gateway shows its health, each request is one of
+    /// its operations, and requests are refused (`stopped`, 503) once it is stopping.
+    pub process: Overview,
+    /// Records what requests do.
+    pub recorder: Option<Arc<Recorder>>,
+    /// Serves withdrawals.
+    pub payments: Option<Arc<PaymentsBus>>,
+    /// Serves queues. The caller closes the queue when the gateway has ended.
+    pub queue: Option<Queue>,
+}
+
 /// The threads of a gateway.
 struct Threads {
     /// Take connections, and enter orders.
@@ -106,7 +121,7 @@ impl Threads {
 }
 
 impl Gateway {
-    /// Listens and serves, as a process of its own.
+    /// Listens and serves with [`GatewayParts::default`].
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
@@ -115,26 +130,20 @@ impl Gateway {
         venue: VenueParts,
         keys: Arc<KeyStore>,
     ) -> Result<Gateway, GatewayError> {
-        Gateway::start_in(Overview::default(), None, config, venue, keys, None, None)
+        Gateway::start_with(config, venue, keys, GatewayParts::default())
     }
 
-    /// Listens and serves as a part of this process: its health is shown, each request is one of
-    /// its operations, and once it is stopping, requests are refused (`stopped`, 503). Withdrawals
-    /// are dealt with only where there is a bus for them, queues only where there is one, and what
-    /// requests do is recorded only if there is a recorder. Whoever gives a queue closes it when the
-    /// gateway has ended.
+    /// Listens and serves with these optional parts.
     ///
     /// # Errors
     /// The address may not or cannot be listened on.
-    pub fn start_in(
-        process: Overview,
-        recorder: Option<Arc<Recorder>>,
+    pub fn start_with(
         config: GatewayConfig,
         venue: VenueParts,
         keys: Arc<KeyStore>,
-        payments: Option<Arc<PaymentsBus>>,
-        queue: Option<Queue>,
+        parts: GatewayParts,
     ) -> Result<Gateway, GatewayError> {
+        let GatewayParts { process, recorder, payments, queue } = parts;
         let threads = Threads::start(&config)?;
         let (listener, local_addr) = listen(&threads.orders, config.listen, &config)?;
         let operations = match (&threads.operations, config.operations_listen) {

@@ -10,9 +10,9 @@ use rialto_disk::RealDisk;
 use rialto_engine::{Clock, Engine, EngineConfig, Sources};
 use rialto_flow::store::MemoryStore;
 use rialto_gateway::{
-    AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey, Secret, SignRequest, now_us,
+    AdminKey, Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey, Secret, SignRequest,
+    now_us,
 };
-use rialto_lifecycle::Overview;
 use rialto_payments::{PaymentOptions, Payments};
 use rialto_queue::{Queue, QueueOptions};
 use serde_json::{Value, json};
@@ -298,16 +298,13 @@ impl House {
         let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
         let payments = Payments::open(venue, store, PaymentOptions::default()).unwrap();
         let queue = Queue::open(QueueOptions::in_memory()).unwrap();
-        let gateway = Gateway::start_in(
-            Overview::default(),
-            None,
-            config,
-            VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) },
-            Arc::clone(&keys),
-            Some(payments.bus()),
-            Some(queue),
-        )
-        .unwrap();
+        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let parts = GatewayParts {
+            payments: Some(payments.bus()),
+            queue: Some(queue),
+            ..GatewayParts::default()
+        };
+        let gateway = Gateway::start_with(config, venue, Arc::clone(&keys), parts).unwrap();
         House {
             address: gateway.local_addr(),
             payments: Some(payments),

@@ -4,7 +4,7 @@ use super::closing::Deadline;
 use super::made::Made;
 use rialto_desk::{Live, VenueParts};
 use rialto_engine::Engine;
-use rialto_gateway::{Gateway, GatewayConfig, KeyStore, MasterKey};
+use rialto_gateway::{Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey};
 use rialto_lifecycle::{Component, Failure, Health, Overview};
 use rialto_payments::PaymentsBus;
 use rialto_queue::Queue;
@@ -45,13 +45,14 @@ impl Component for Part {
             None => KeyStore::open(&self.auth_dir, &MasterKey::Find)?.keys,
         };
         let keys = Arc::new(keys);
-        let (process, config) = (self.process.clone(), self.config.clone());
-        let payments = self.payments.get()?.upgrade();
         let queue = self.queue.as_ref().map(Made::get).transpose()?;
-        let queue = queue.map(|queue| Queue::clone(&queue));
-        let (recorder, keys_too) = (self.recorder.clone(), Arc::clone(&keys));
-        let gateway =
-            Gateway::start_in(process, recorder, config, venue, keys_too, payments, queue)?;
+        let parts = GatewayParts {
+            process: self.process.clone(),
+            recorder: self.recorder.clone(),
+            payments: self.payments.get()?.upgrade(),
+            queue: queue.map(|queue| Queue::clone(&queue)),
+        };
+        let gateway = Gateway::start_with(self.config.clone(), venue, Arc::clone(&keys), parts)?;
         let (local_addr, operations_addr) = (gateway.local_addr(), gateway.operations_addr());
         self.made.put(Door { local_addr, operations_addr, keys });
         self.running = Some(gateway);

@@ -6,10 +6,9 @@ use crate::error::{BenchError, broken, verify};
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_engine::Engine;
 use rialto_gateway::{
-    Gateway, GatewayConfig, KeyRequest, KeyStore, MasterKey, QueueGrant, QueueRight, Scope, Secret,
-    SignRequest, TopicPattern, now_us,
+    Gateway, GatewayConfig, GatewayParts, KeyRequest, KeyStore, MasterKey, QueueGrant, QueueRight,
+    Scope, Secret, SignRequest, TopicPattern, now_us,
 };
-use rialto_lifecycle::Overview;
 use rialto_model::{AccountId, MemberId, Side};
 use rialto_queue::Queue;
 use rialto_workload::{Operation, PRICE_SCALE, QUANTITY_SCALE, Workload};
@@ -66,17 +65,10 @@ impl Served {
             signature_window: GatewayConfig::SIGNATURE_WINDOW_MAX,
             ..GatewayConfig::default()
         };
-        let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let gateway = Gateway::start_in(
-            Overview::default(),
-            None,
-            config,
-            parts,
-            Arc::clone(&store),
-            None,
-            queue,
-        )
-        .map_err(broken(case, "start the gateway"))?;
+        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let parts = GatewayParts { queue, ..GatewayParts::default() };
+        let gateway = Gateway::start_with(config, venue, Arc::clone(&store), parts)
+            .map_err(broken(case, "start the gateway"))?;
         // A gateway takes no timestamps of its first second from keys that were there before it.
         let mut keys = Vec::new();
         for user in 1..=members {

@@ -6,8 +6,7 @@ use crate::suite::Context;
 use rialto_desk::{Live, LiveConfig, VenueParts};
 use rialto_disk::{Disk, RealDisk};
 use rialto_engine::{Engine, EngineConfig, Level};
-use rialto_gateway::{AdminKey, Gateway, GatewayConfig, KeyStore, MasterKey};
-use rialto_lifecycle::Overview;
+use rialto_gateway::{AdminKey, Gateway, GatewayConfig, GatewayParts, KeyStore, MasterKey};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,17 +40,10 @@ impl Served {
             key_burst: u32::MAX,
             ..GatewayConfig::default()
         };
-        let parts = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
-        let gateway = Gateway::start_in(
-            Overview::default(),
-            None,
-            config,
-            parts,
-            Arc::new(opened.keys),
-            None,
-            Some(stage.queue()),
-        )
-        .map_err(broken(case, "start the gateway"))?;
+        let venue = VenueParts { engine: Arc::clone(&engine), live: Arc::clone(&live) };
+        let parts = GatewayParts { queue: Some(stage.queue()), ..GatewayParts::default() };
+        let gateway = Gateway::start_with(config, venue, Arc::new(opened.keys), parts)
+            .map_err(broken(case, "start the gateway"))?;
         Ok(Served { gateway, live, engine, admin, stage })
     }
 
