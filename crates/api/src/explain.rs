@@ -1,25 +1,25 @@
-//! Says what is wrong with a request in the words of its schema, not in a parser's.
+//! Explains a malformed request in the words of its schema, not in a parser's.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// Longest part of what was sent that a message repeats.
+/// Longest part of a request that a message repeats, in bytes.
 const SHOWN_BYTES_MAX: usize = 60;
 
-/// What is wrong with a request.
+/// The fault of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// `missing_field`, `unknown_field` or `invalid_field`.
     pub code: &'static str,
     /// The path of the field, such as `rows[2].price`; empty for the whole.
     pub field: String,
-    /// What it must be instead, in a sentence.
+    /// What the field must be, in a sentence.
     pub message: String,
 }
 
-/// The schemas of requests that were wrong once: they are made when they are needed first.
+/// The schemas of requests, each made when it is needed first.
 static SCHEMAS: LazyLock<Mutex<HashMap<&'static str, Arc<Value>>>> = LazyLock::new(Mutex::default);
 
 fn schema_of<T: JsonSchema>() -> Arc<Value> {
@@ -31,8 +31,8 @@ fn schema_of<T: JsonSchema>() -> Arc<Value> {
     Arc::clone(schemas.entry(std::any::type_name::<T>()).or_insert_with(made))
 }
 
-/// Explains what a reader of `T` said about the field at `path`; `kind` is what the fields of `T`
-/// are called.
+/// Explains the error of a reader of `T` at the field `path`; `kind` is the noun for the fields of
+/// `T`.
 #[must_use]
 pub fn explain<T: JsonSchema>(kind: &str, path: &str, error: &str) -> Explained {
     let root = schema_of::<T>();
@@ -70,7 +70,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// What was sent, as far as a reader says it.
+/// The value that was sent, as far as the reader's error names it.
 fn got(error: &str) -> Option<String> {
     if let Some(rest) = error.strip_prefix("unknown variant `") {
         return Some(format!("{:?}", shown(rest.split('`').next()?)));
@@ -92,7 +92,7 @@ fn got(error: &str) -> Option<String> {
     })
 }
 
-/// The part of a schema that is about the value at a path.
+/// The part of a schema that describes the value at a path.
 fn at<'a>(root: &'a Value, path: &str) -> &'a Value {
     let mut schema = root;
     for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
@@ -128,7 +128,7 @@ fn properties<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a str> {
     all.flat_map(|all| all.keys().map(String::as_str)).collect()
 }
 
-/// What a value must be, as the object of a sentence.
+/// The values that a schema allows, as the object of a sentence.
 fn expected(root: &Value, schema: &Value) -> String {
     let mut choices: Vec<String> = Vec::new();
     for schema in variants(root, schema) {
@@ -188,7 +188,7 @@ fn expected(root: &Value, schema: &Value) -> String {
     joined(&choices, "or")
 }
 
-/// The only field of a choice that is named by it.
+/// The only field of a variant, which names it.
 fn sole(schema: &Value) -> Option<&String> {
     let fields = schema.get("properties")?.as_object()?;
     (fields.len() == 1).then(|| fields.keys().next())?
@@ -202,7 +202,7 @@ fn joined(names: &[&str], word: &str) -> String {
     }
 }
 
-/// The name that was probably meant, if one is near enough.
+/// The known name that is nearest, if one is near enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let name = shown(&name.to_lowercase());

@@ -1,4 +1,4 @@
-//! Whether the venue lives, is ready, and how its parts are.
+//! Whether the venue is alive and ready, and the state of its components.
 
 use crate::text::Whole;
 use rialto_model::{Seq, Timestamp};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Every part of the process.
+/// The state of the process and its components.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HealthAnswer {
-    /// Whether the process can still do its work.
+    /// Whether the process can continue without a restart.
     pub alive: bool,
     /// Whether it takes commands.
     pub ready: bool,
@@ -18,15 +18,15 @@ pub struct HealthAnswer {
     pub stopping: bool,
     /// `running`, `stalled`, `draining`, `stopped` or `failed`.
     pub engine: Cow<'static, str>,
-    /// What an answer waits for, unless its request says otherwise.
+    /// The durability that an answer waits for by default.
     pub durability: Cow<'static, str>,
-    /// What is left of the disk.
+    /// The disk space.
     pub storage: StorageInfo,
-    /// The parts of the process.
+    /// The components of the process.
     pub components: Vec<ComponentInfo>,
 }
 
-/// What is left of the disk, and what fills it.
+/// The disk space: free, total and used by each component.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StorageInfo {
     /// `enough`, `low` or `reserved`.
@@ -35,43 +35,43 @@ pub struct StorageInfo {
     pub free_bytes: Whole,
     /// Bytes in all.
     pub total_bytes: Option<Whole>,
-    /// Bytes of each part, and of what is not the venue's; null where that is not known.
+    /// Bytes used by each component and by other files; null where not known.
     pub used_bytes: BTreeMap<Cow<'static, str>, Option<Whole>>,
 }
 
-/// A part of the process.
+/// A component of the process.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ComponentInfo {
     /// Its name.
     pub name: String,
-    /// `up`, or what else it is.
+    /// The component's state, such as `up`.
     pub state: Cow<'static, str>,
-    /// Since when.
+    /// The time of the last change of state.
     pub since: Option<Timestamp>,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u64,
-    /// Why it is not up.
+    /// The reason that it is not up.
     pub reason: Option<String>,
 }
 
-/// Whether commands are taken and queries answered from the present.
+/// Whether commands are accepted and queries are up to date.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReadyAnswer {
     /// Whether it is ready.
     pub ready: bool,
     /// As in `GET /v1/health`.
     pub engine: Cow<'static, str>,
-    /// Why it is not ready.
+    /// The reason that the venue is not ready.
     pub reason: Option<String>,
-    /// The last command that the engine released.
+    /// The sequence of the last command that the engine released.
     pub released_seq: Seq,
-    /// The last command that queries know of.
+    /// The sequence that queries are complete up to.
     pub feed_seq: Seq,
 }
 
-/// Whether the process can still do its work, or only a new one helps.
+/// Whether the process can continue, or needs a restart.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AliveAnswer {
-    /// Whether it can.
+    /// Whether the process can continue.
     pub alive: bool,
 }

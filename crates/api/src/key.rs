@@ -13,18 +13,18 @@ pub struct KeyCreateRequest<'a> {
     /// A name for people, at most 100 bytes.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub label: Option<Str<'a>>,
-    /// Whose key.
+    /// The member that owns the key.
     pub member: MemberId,
-    /// The accounts that it may act for; left out, all that the member has now.
+    /// The accounts that the key may act for; left out, all accounts that the member has now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounts: Option<Vec<AccountId>>,
-    /// What it may do.
+    /// The scopes of the key.
     #[serde(default)]
     pub scopes: Vec<Scope>,
-    /// What it may do with topics.
+    /// The rights to topics.
     #[serde(default)]
     pub queues: Vec<QueueGrant>,
-    /// When it stops working: nanoseconds since 1970, as text; left out is never.
+    /// When the key expires: nanoseconds since 1970, as text; left out is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
@@ -33,11 +33,11 @@ pub struct KeyCreateRequest<'a> {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyRotateRequest {
-    /// How long the secret before works too, in seconds.
+    /// How long the previous secret stays valid, in seconds.
     pub overlap_s: u32,
 }
 
-/// A key; with its secret only where that was just made.
+/// A key. It has its secret only in the answer to its creation or rotation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct KeyAnswer {
     /// Its public id.
@@ -47,21 +47,21 @@ pub struct KeyAnswer {
     pub secret: Option<String>,
     /// A name for people.
     pub label: String,
-    /// Whose key.
+    /// The member that owns the key.
     pub member: MemberId,
-    /// The accounts that it may act for.
+    /// The accounts that the key may act for.
     pub accounts: Vec<AccountId>,
-    /// What it may do.
+    /// The scopes of the key.
     pub scopes: Vec<Scope>,
-    /// What it may do with topics.
+    /// The rights to topics.
     pub queues: Vec<QueueGrant>,
-    /// When it was made.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// When it stops working; null is never.
+    /// When the key expires; null is never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When the key was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Until when the secret before the last rotation works too.
+    /// Until when the previous secret stays valid.
     pub previous_until: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Limits that are part of the interface: more than this is refused.
+//! Limits of the interface. A request above one is refused.
 
 /// Most messages of a topic in one request or answer, and most leases in one request.
 pub const MESSAGES_MAX: usize = 1_000;
@@ -8,7 +8,7 @@ pub const TOPIC_NAME_BYTES_MAX: usize = 128;
 pub const HEADERS_MAX: usize = 64;
 /// Longest filter of a group, in bytes.
 pub const FILTER_BYTES_MAX: usize = 1_000;
-/// Longest detail of a message that is given back, in bytes.
+/// Longest detail of a nack, in bytes.
 pub const DETAIL_BYTES_MAX: usize = 1_000;
 /// Largest file of a topic.
 pub const SEGMENT_BYTES_MAX: u64 = 1 << 30;

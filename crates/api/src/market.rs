@@ -1,4 +1,4 @@
-//! Market data: what everybody may see.
+//! Market data, which is public.
 
 use crate::text::Whole;
 use rialto_model::CurrencyCode;
@@ -40,7 +40,7 @@ pub struct InstrumentInfo {
     pub quantity_max: Decimal,
     /// The least price times quantity of an order.
     pub notional_min: Decimal,
-    /// How far a price may be from the reference, in millionths; 0 is no limit.
+    /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     pub collar_ppm: u32,
     /// The reference before the first trade; 0 is none.
     pub reference_price: Decimal,
@@ -50,7 +50,7 @@ pub struct InstrumentInfo {
     pub maker_fee_ppm: i32,
     /// Fee of the order that came in, in millionths of the notional.
     pub taker_fee_ppm: i32,
-    /// What happens when orders of the same member would trade, where the order does not say.
+    /// Self-trade prevention of orders that name none.
     pub self_trade: SelfTrade,
     /// Most open orders of an account.
     pub open_orders_max: u32,
@@ -63,9 +63,9 @@ pub struct InstrumentInfo {
 /// All instruments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InstrumentsAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The instruments.
     pub instruments: Vec<InstrumentInfo>,
@@ -74,9 +74,9 @@ pub struct InstrumentsAnswer {
 /// One instrument.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InstrumentAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The instrument.
     pub instrument: InstrumentInfo,
@@ -87,44 +87,44 @@ pub struct InstrumentAnswer {
 pub struct LevelInfo(
     /// The price.
     pub Decimal,
-    /// What stands at it.
+    /// The quantity at this price.
     pub Decimal,
-    /// In how many orders.
+    /// The number of orders.
     pub u32,
 );
 
-/// An order of a public book: id, price, what is left of it.
+/// An order of a public book: id, price, remaining quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BookOrderInfo(
     /// The order.
     pub OrderId,
     /// Its price.
     pub Decimal,
-    /// What is left of it.
+    /// The remaining quantity.
     pub Decimal,
 );
 
 /// Both sides of a book, best first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BookSides<T> {
-    /// The last change of the book that is in it.
+    /// The sequence of the last change in the book.
     pub last_seq: Seq,
-    /// To buy.
+    /// Buy orders.
     pub bids: Vec<T>,
-    /// To sell.
+    /// Sell orders.
     pub asks: Vec<T>,
 }
 
 /// A book: by price (`level` 2) or by order (`level` 3).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BookAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The symbol of the instrument.
     pub instrument: Symbol,
-    /// What stands in it.
+    /// The two sides of the book.
     #[serde(flatten)]
     pub sides: BookOf,
 }
@@ -139,7 +139,7 @@ pub enum BookOf {
     Orders(BookSides<BookOrderInfo>),
 }
 
-/// A trade as the public sees it.
+/// A public trade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TradeInfo {
     /// Its id.
@@ -150,18 +150,18 @@ pub struct TradeInfo {
     pub quantity: Decimal,
     /// The side of the order that came in.
     pub taker_side: Side,
-    /// The command.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
 /// The last trades of an instrument, newest first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TradesAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The symbol of the instrument.
     pub instrument: Symbol,
@@ -193,9 +193,9 @@ pub struct TickerInfo {
 /// The last 24 hours of an instrument, and its best prices.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TickerAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The symbol of the instrument.
     pub instrument: Symbol,
@@ -212,23 +212,23 @@ pub struct TickerAnswer {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FreshQuery {
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }
 
-/// Which form of a book, and how much of it.
+/// The form and the depth of a book.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BookQuery {
-    /// At most this many levels or orders of each side.
+    /// The most levels or orders of each side.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub depth: Option<usize>,
     /// By price or by order.
     #[serde(default)]
     pub level: BookLevel,
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }
@@ -245,15 +245,15 @@ pub enum BookLevel {
     Orders,
 }
 
-/// How many of the last rows.
+/// How many trades to return.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TradesQuery {
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }

@@ -14,7 +14,7 @@ pub(crate) fn generator() -> SchemaGenerator {
     SchemaGenerator::from(settings)
 }
 
-/// What stands in a path's braces.
+/// A parameter in a path's braces.
 fn path_parameter(name: &str, path: &str) -> Value {
     let description = match name {
         "symbol" => "The symbol of an instrument, such as BTC-USD.",
@@ -42,7 +42,7 @@ fn query_parameters(schema: SchemaOf) -> Vec<Value> {
     let parameter = |(name, schema): (&String, &Value)| {
         let mut schema = schema.clone();
         let description = schema.as_object_mut().and_then(|all| all.remove("description"));
-        // In a query, nothing is null: a parameter is there or not.
+        // A query has no null: a parameter is present or absent.
         if let Some(Value::Array(kinds)) = schema.get("type").cloned() {
             schema["type"] = kinds[0].clone();
         }

@@ -14,36 +14,36 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderRequest<'a> {
-    /// Whose order it is; may be left out where the key has one account.
+    /// The account of the order; may be left out where the key has one account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
     /// The symbol of the instrument.
     #[serde(borrow)]
     pub instrument: Str<'a>,
-    /// Buy or sell.
+    /// The side: buy or sell.
     pub side: Side,
-    /// Limit, unless it says market.
+    /// Limit or market; limit if left out.
     #[serde(default = "limit")]
     pub kind: OrderKind,
-    /// `gtc` for a limit order and `ioc` for a market order, unless it says otherwise.
+    /// Time in force; if left out, `gtc` for a limit order and `ioc` for a market order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_in_force: Option<TimeInForce>,
     /// Whether it may take liquidity.
     #[serde(default)]
     pub post_only: PostOnly,
-    /// What happens when it would trade with the same member; the instrument's mode if left out.
+    /// Self-trade prevention; the instrument's mode if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_trade: Option<SelfTrade>,
-    /// Whether it ends when the connection of its owner's stream is lost.
+    /// Whether the order is cancelled when its owner's stream is lost.
     #[serde(default)]
     pub cancel_on_disconnect: bool,
-    /// In which capacity the member enters it.
+    /// The capacity in which the member enters the order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
-    /// How much, in base currency. Either this or `quote_amount`.
+    /// The quantity, in base currency. Either this or `quote_amount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<DecimalText<'a>>,
-    /// How much, in quote currency: market orders only.
+    /// The amount, in quote currency: market orders only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote_amount: Option<DecimalText<'a>>,
     /// The limit; of a market order, the worst price that it may trade at.
@@ -52,11 +52,12 @@ pub struct OrderRequest<'a> {
     /// When a `gtd` order ends: nanoseconds since 1970, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_at: Option<Timestamp>,
-    /// The member's own name for the order, 1 to 36 printable bytes. Sent again, it is not entered
+    /// The client order id, 1 to 36 printable bytes. An order that is sent again is not entered
     /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_order_id: Option<Str<'a>>,
-    /// `memory`, `buffered` or `synced`: what the answer waits for. Not in a row of a batch.
+    /// The durability that the answer waits for: `memory`, `buffered` or `synced`. Not in a row of
+    /// a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Str<'a>>,
 }
@@ -107,7 +108,7 @@ impl<'a> OrderRequest<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest<'a> {
-    /// Whose order it is.
+    /// The account of the order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
     /// The order: its id, or `client:` and its client order id.
@@ -119,32 +120,33 @@ pub struct CancelRequest<'a> {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AmendRequest<'a> {
-    /// Whose order it is.
+    /// The account of the order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// In a row of a batch only; otherwise it stands in the path.
+    /// The order, in a row of a batch only; otherwise the path names it.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub id: Option<Str<'a>>,
     /// The new limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<DecimalText<'a>>,
-    /// The new total quantity, what has traded included.
+    /// The new total quantity, including what has traded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<DecimalText<'a>>,
-    /// `memory`, `buffered` or `synced`: what the answer waits for. Not in a row of a batch.
+    /// The durability that the answer waits for: `memory`, `buffered` or `synced`. Not in a row of
+    /// a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Str<'a>>,
 }
 
-/// Orders, cancels and amendments in one request, each decided by itself. Rows are kept as text, so
-/// that one that is malformed does not take the others with it.
+/// Orders, cancels and amendments in one request, each decided by itself. A malformed row does not
+/// affect the others.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRequest<'a> {
-    /// Whose orders they are, where a row does not say.
+    /// The account of rows that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// `memory`, `buffered` or `synced`: what the answer waits for.
+    /// The durability that the answer waits for: `memory`, `buffered` or `synced`.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Str<'a>>,
     /// The rows, in order.
@@ -153,7 +155,7 @@ pub struct BatchRequest<'a> {
     pub rows: Vec<crate::text::Raw<'a>>,
 }
 
-/// A row of a batch as it came: one of these, read by itself.
+/// A row of a batch before decoding: exactly one of these fields.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RawRow<'a> {
@@ -188,86 +190,86 @@ pub enum BatchRow<'a> {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadManRequest {
-    /// Whose orders end.
+    /// The account whose orders are cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// After this many milliseconds without another such request; 0 switches it off.
+    /// The timer, in milliseconds; each request sets it again, and 0 switches it off.
     pub timeout_ms: u32,
 }
 
 /// When the dead-man timer of an account runs out.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DeadManAnswer {
-    /// Whose orders end then.
+    /// The account whose orders are cancelled.
     pub account: AccountId,
-    /// When; null if the timer is off.
+    /// The time when it runs out; null if the timer is off.
     pub due: Option<Timestamp>,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
-/// What one command did to one order.
+/// The result of a command on an order.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderAnswer {
     /// The order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_id: Option<OrderId>,
-    /// The member's own name for it, if it has one.
+    /// The client order id, if the order has one.
     pub client_order_id: Option<ClientOrderId>,
-    /// Whose it is.
+    /// The account of the order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
     /// The symbol of its instrument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Symbol>,
-    /// Buy or sell.
+    /// The side: buy or sell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// Where it is in its life.
+    /// The status of the order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<OrderStatus>,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
-    /// How much of it has traded.
+    /// The quantity that has traded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<Decimal>,
-    /// How much of it is left.
+    /// The remaining quantity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining: Option<Decimal>,
-    /// Whether the order had been entered before under the same client order id.
+    /// Whether the order was entered earlier under the same client order id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<bool>,
-    /// What has traded of it and why it ended, as far as this command decided it.
+    /// The fills and the end of the order, as far as this command decided them.
     #[serde(flatten)]
     pub result: OrderResult,
-    /// Of an order that had been entered before: as it is now.
+    /// The present state of an order that was entered earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<OrderInfo>,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
-/// What an order came to.
+/// The fills and the end of an order.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OrderResult {
-    /// The average price of what has traded, rounded to the price scale, half away from zero; null
-    /// where nothing has.
+    /// The average price of the fills, rounded to the price scale, half away from zero; null
+    /// without fills.
     pub average_price: Option<Decimal>,
-    /// Price times quantity of what has traded, in quote currency; null where it is not known.
+    /// The notional of the fills, in quote currency; null where it is not known.
     pub filled_notional: Option<Decimal>,
     /// The fee so far, in `fee_currency`; null where it is not known.
     pub fee: Option<Decimal>,
     /// The currency of the fee.
     pub fee_currency: Option<rialto_model::CurrencyCode>,
-    /// Why it ended, if it ended without being filled or was sized in quote currency.
+    /// The reason that it ended, if it was not filled or was sized in quote currency.
     pub done_reason: Option<DoneReason>,
 }
 
-/// What a mass cancel came to.
+/// The result of a mass cancel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MassCancelAnswer {
     /// Orders that were cancelled at once.
@@ -276,30 +278,30 @@ pub struct MassCancelAnswer {
     /// Whether more are being cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<bool>,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
-/// What became of the rows of a batch, in their order.
+/// The results of the rows of a batch, in their order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAnswer {
-    /// One for each row.
+    /// One result for each row.
     pub results: Vec<BatchResult>,
-    /// The place in the journal of the last row that is there; null if none is.
+    /// The sequence of the last row that reached the journal; null if none did.
     pub seq: Option<Seq>,
 }
 
-/// What became of a row of a batch: `order` or `error`.
+/// The result of a row of a batch: `order` or `error`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BatchResult {
-    /// The HTTP status that the row would have by itself.
+    /// The HTTP status of the same request sent by itself.
     pub status: u16,
-    /// What it did.
+    /// The result of the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderAnswer>,
-    /// Why it did nothing.
+    /// The error of the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<crate::ErrorDetail>,
 }
@@ -309,13 +311,13 @@ pub struct BatchResult {
 pub struct OrderInfo {
     /// Its id.
     pub order_id: OrderId,
-    /// The member's own name for it, if it has one.
+    /// The client order id, if the order has one.
     pub client_order_id: Option<ClientOrderId>,
-    /// Whose it is.
+    /// The account of the order.
     pub account: AccountId,
     /// The symbol of its instrument.
     pub instrument: Symbol,
-    /// Buy or sell.
+    /// The side: buy or sell.
     pub side: Side,
     /// Limit or market.
     pub kind: OrderKind,
@@ -323,46 +325,46 @@ pub struct OrderInfo {
     pub time_in_force: TimeInForce,
     /// Whether it may take liquidity.
     pub post_only: PostOnly,
-    /// Whether it ends when the connection of its owner's stream is lost.
+    /// Whether the order is cancelled when its owner's stream is lost.
     pub cancel_on_disconnect: bool,
-    /// In which capacity the member entered it, if it said so.
+    /// The capacity in which the member entered the order, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Capacity>,
-    /// Where it is in its life.
+    /// The status of the order.
     pub status: OrderStatus,
     /// Its limit; null for a market order without one.
     pub price: Option<Decimal>,
-    /// How much it is for, in base currency.
+    /// The quantity, in base currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Decimal>,
-    /// How much it is for, in quote currency.
+    /// The amount, in quote currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote_amount: Option<Decimal>,
-    /// How much of it has traded.
+    /// The quantity that has traded.
     pub filled: Decimal,
-    /// How much of it is left or, of an ended order, what it ended with.
+    /// The remaining quantity; of an ended order, the quantity that did not trade.
     pub remaining: Decimal,
-    /// What has traded of it and why it ended.
+    /// The fills and the end of the order.
     #[serde(flatten)]
     pub result: OrderResult,
-    /// What is reserved for it: quote currency for a buy, base currency for a sell.
+    /// The reserve of the order: quote currency for a buy, base currency for a sell.
     pub reserved: Decimal,
-    /// When it ends by itself.
+    /// When the order expires.
     pub expire_at: Option<Timestamp>,
     /// When it was accepted; null where that is not known.
     pub accepted_at: Option<Timestamp>,
-    /// The command that changed it last.
+    /// The sequence of the last change.
     pub updated_seq: Seq,
-    /// When that was.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// One order and the moment that the answer is of.
+/// One order.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderInfoAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The order.
     pub order: OrderInfo,
@@ -371,13 +373,13 @@ pub struct OrderInfoAnswer {
 /// A page of orders.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrdersAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The orders, by ascending id.
     pub orders: Vec<OrderInfo>,
-    /// What to give as `after` for the next page; null on the last.
+    /// The `after` of the next page; null on the last.
     pub next: Option<OrderId>,
 }
 
@@ -385,59 +387,59 @@ pub struct OrdersAnswer {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrdersQuery<'a> {
-    /// Whose; may be left out where the key has one account.
+    /// The account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Of this instrument only.
+    /// Only orders of this instrument.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
     /// Open orders, or ended ones.
     #[serde(default)]
     pub status: Listed,
-    /// Behind the one that the page before called `next`.
+    /// Start after this row: the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<OrderId>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }
 
-/// Which orders to cancel: all of an account that match.
+/// The orders of an account to cancel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MassCancelQuery<'a> {
-    /// Whose.
+    /// The account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Of this instrument only.
+    /// Only orders of this instrument.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
-    /// Of this side only.
+    /// Only orders of this side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
 }
 
-/// Whose, and how fresh the answer has to be.
+/// The account, and how fresh the answer has to be.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccountQuery {
-    /// Whose; may be left out where the key has one account.
+    /// The account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }
 
-/// Whose order.
+/// The account of the order to cancel.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelQuery {
-    /// Whose; may be left out where the key has one account.
+    /// The account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
 }
@@ -449,13 +451,13 @@ pub struct FillInfo {
     pub trade_id: TradeId,
     /// The account's order.
     pub order_id: OrderId,
-    /// Whose.
+    /// The account.
     pub account: AccountId,
     /// The symbol of the instrument.
     pub instrument: Symbol,
-    /// Buy or sell.
+    /// The side: buy or sell.
     pub side: Side,
-    /// Whether the order rested on the book or came in.
+    /// Whether the order was the maker or the taker.
     pub role: Role,
     /// The price.
     pub price: Decimal,
@@ -467,22 +469,22 @@ pub struct FillInfo {
     pub fee: Decimal,
     /// The currency of the fee.
     pub fee_currency: rialto_model::CurrencyCode,
-    /// The command.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
 /// A page of fills, newest first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FillsAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// The fills.
     pub fills: Vec<FillInfo>,
-    /// What to give as `after` for the next page; null on the last.
+    /// The `after` of the next page; null on the last.
     pub next: Option<String>,
 }
 
@@ -490,20 +492,20 @@ pub struct FillsAnswer {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FillsQuery<'a> {
-    /// Whose; may be left out where the key has one account.
+    /// The account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// Of this instrument only.
+    /// Only orders of this instrument.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Str<'a>>,
-    /// Behind the one that the page before called `next`.
+    /// Start after this row: the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Str<'a>>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// Answer when everything up to this command is known.
+    /// Wait until the answer is complete up to this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seq: Option<Seq>,
 }
@@ -518,10 +520,10 @@ pub enum OrderEvent {
         order_id: OrderId,
         /// The symbol of its instrument.
         instrument: Symbol,
-        /// The member's own name for it.
+        /// The client order id.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_order_id: Option<ClientOrderId>,
-        /// Buy or sell.
+        /// The side: buy or sell.
         side: Side,
         /// Limit or market.
         kind: OrderKind,
@@ -529,28 +531,28 @@ pub enum OrderEvent {
         time_in_force: TimeInForce,
         /// Whether it may take liquidity.
         post_only: PostOnly,
-        /// Whether it ends when the connection of its owner's stream is lost.
+        /// Whether the order is cancelled when its owner's stream is lost.
         cancel_on_disconnect: bool,
         /// In which capacity the member entered it, if it said so.
         #[serde(skip_serializing_if = "Option::is_none")]
         capacity: Option<Capacity>,
         /// Its limit; null for a market order without one.
         price: Option<Decimal>,
-        /// How much it is for, in base currency.
+        /// The quantity, in base currency.
         #[serde(skip_serializing_if = "Option::is_none")]
         quantity: Option<Decimal>,
-        /// How much it is for, in quote currency.
+        /// The amount, in quote currency.
         #[serde(skip_serializing_if = "Option::is_none")]
         quote_amount: Option<Decimal>,
-        /// What is reserved for it.
+        /// The reserve of the order.
         reserved: Decimal,
-        /// When it ends by itself.
+        /// When the order expires.
         #[serde(skip_serializing_if = "Option::is_none")]
         expire_at: Option<Timestamp>,
         /// Whether it was put on the book at once.
         resting: bool,
     },
-    /// It was put on the book with what was left.
+    /// The rest of the order went to the book.
     Rested {
         /// The order.
         order_id: OrderId,
@@ -558,7 +560,7 @@ pub enum OrderEvent {
         instrument: Symbol,
         /// Its price.
         price: Decimal,
-        /// What is left.
+        /// The remaining quantity.
         remaining: Decimal,
     },
     /// It traded.
@@ -569,7 +571,7 @@ pub enum OrderEvent {
         instrument: Symbol,
         /// The trade.
         trade_id: TradeId,
-        /// Whether it rested on the book or came in.
+        /// Whether the order was the maker or the taker.
         role: Role,
         /// The price.
         price: Decimal,
@@ -581,51 +583,51 @@ pub enum OrderEvent {
         fee: Decimal,
         /// The currency of the fee.
         fee_currency: rialto_model::CurrencyCode,
-        /// What is left.
+        /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It became smaller and kept its place.
+    /// It became smaller and kept its place in the queue.
     Reduced {
         /// The order.
         order_id: OrderId,
         /// The symbol of its instrument.
         instrument: Symbol,
-        /// Why.
+        /// The reason of the reduction.
         reason: ReduceReason,
-        /// By how much.
+        /// The quantity that was taken off.
         by: Decimal,
-        /// What is left.
+        /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It got another price or a larger quantity, and lost its place.
+    /// It got another price or a larger quantity and lost its place in the queue.
     Amended {
         /// The order.
         order_id: OrderId,
         /// The symbol of its instrument.
         instrument: Symbol,
-        /// Its price now.
+        /// The price after the change.
         price: Decimal,
-        /// Its total quantity now.
+        /// The total quantity after the change.
         quantity: Decimal,
-        /// What is left.
+        /// The remaining quantity.
         remaining: Decimal,
     },
-    /// It ended with something left, or was sized in quote currency and ended.
+    /// It ended without being filled, or was sized in quote currency and ended.
     Done {
         /// The order.
         order_id: OrderId,
         /// The symbol of its instrument.
         instrument: Symbol,
-        /// Why.
+        /// The reason that the order ended.
         reason: DoneReason,
-        /// What had not traded.
+        /// The quantity that did not trade.
         remaining: Decimal,
     },
     /// A command about it was refused.
     Rejected {
-        /// What kind of command.
+        /// The kind of the command.
         command: CommandKind,
-        /// Why.
+        /// The reason of the refusal.
         reason: RejectReason,
         /// The order, if the command named one by id.
         #[serde(skip_serializing_if = "Option::is_none")]

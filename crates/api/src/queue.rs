@@ -9,26 +9,26 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A topic to create. What is left out has its usual value.
+/// A topic to create. A field that is left out has its default.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TopicRequest<'a> {
     /// Its name.
     #[serde(borrow)]
     pub name: Str<'a>,
-    /// What becomes of messages.
+    /// How long messages stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<TopicKind>,
-    /// `memory`, `buffered` or `synced`: how safe a message is when it is confirmed.
+    /// The durability of a confirmed message: `memory`, `buffered` or `synced`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Str<'a>>,
-    /// Number of priorities.
+    /// The number of priorities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priorities: Option<u8>,
-    /// Most messages.
+    /// The most messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages_max: Option<u64>,
-    /// Most bytes.
+    /// The most bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_max: Option<u64>,
     /// Longest age of a message, in milliseconds.
@@ -37,13 +37,13 @@ pub struct TopicRequest<'a> {
     /// How long a producer waits for room in a full work queue, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_ms: Option<u64>,
-    /// What becomes of a reader that retention has overtaken.
+    /// What happens to a reader that retention has overtaken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overtaken: Option<OvertakenChoice>,
     /// Largest payload of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_bytes_max: Option<usize>,
-    /// Size of the files that the topic is kept in.
+    /// The size of the topic's files, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment_bytes: Option<u64>,
     /// `none`, `lz4`, `zstd` or `zstd:` and a level.
@@ -54,62 +54,62 @@ pub struct TopicRequest<'a> {
     pub encryption: Option<Str<'a>>,
 }
 
-/// What becomes of messages.
+/// How long messages stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TopicKind {
-    /// Messages stay until retention takes them, read or not.
+    /// Messages stay until retention drops them, read or not.
     Stream,
     /// Messages stay until every group of the topic has acknowledged them.
     WorkQueue,
 }
 
-/// What becomes of a reader that retention has overtaken.
+/// What happens to a reader that retention has overtaken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OvertakenChoice {
-    /// It goes on with the oldest message there is.
+    /// It continues with the oldest message.
     Oldest,
-    /// It goes on with the newest.
+    /// It continues with the newest message.
     Newest,
-    /// It is cut off: every later call is an error.
+    /// It is closed: every later call is an error.
     CutOff,
-    /// Of what it is too far behind in, it gets the last message of each key.
+    /// It gets the last message of each key among those that it is too far behind in.
     Conflated {
         /// How many messages of a lane a reader may be behind.
         behind: u64,
     },
 }
 
-/// A group to create. What is left out has its usual value.
+/// A group to create. A field that is left out has its default.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupRequest<'a> {
     /// Its name.
     #[serde(borrow)]
     pub name: Str<'a>,
-    /// Where it begins.
+    /// The first message of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<GroupStart>,
-    /// What it promises about order.
+    /// The order of deliveries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<GroupOrder>,
     /// Which consumers get messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<GroupSharing>,
-    /// What a delivery promises.
+    /// The delivery guarantee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<GroupDelivery>,
-    /// How long a consumer has for a message, in milliseconds.
+    /// How long a lease lasts, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_wait_ms: Option<u64>,
-    /// Most attempts.
+    /// The most attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts_max: Option<u16>,
     /// How long a message waits before it is delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_delay_ms: Option<u64>,
-    /// What becomes of a message after the last attempt.
+    /// What happens to a message after the last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_letter: Option<DeadLetterChoice>,
     /// Most messages that are delivered and not yet acknowledged.
@@ -120,7 +120,7 @@ pub struct GroupRequest<'a> {
     pub filter: Option<Str<'a>>,
 }
 
-/// Where a group begins.
+/// The first message of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupStart {
@@ -134,13 +134,13 @@ pub enum GroupStart {
     Seq(u64),
 }
 
-/// What a group promises about order.
+/// The order of a group's deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupOrder {
-    /// Messages are delivered in order and worked on at the same time.
+    /// Messages are delivered in order, several at a time.
     None,
-    /// Of the messages of one key, one at a time is worked on.
+    /// Messages of one key are delivered one at a time.
     PerKey,
 }
 
@@ -154,7 +154,7 @@ pub enum GroupSharing {
     SingleActive,
 }
 
-/// What the delivery of a message promises.
+/// The delivery guarantee of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupDelivery {
@@ -164,11 +164,11 @@ pub enum GroupDelivery {
     AtMostOnce,
 }
 
-/// What becomes of a message after the last attempt.
+/// What happens to a message after the last attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetterChoice {
-    /// It goes to the topic of the same name and `.dead`.
+    /// It goes to the topic with the same name and `.dead` appended.
     Own,
     /// It goes to this topic.
     Topic(String),
@@ -181,7 +181,7 @@ pub enum DeadLetterChoice {
 pub struct Base64<'a>(pub Cow<'a, [u8]>);
 
 impl Base64<'_> {
-    /// The text.
+    /// The base64 text.
     #[must_use]
     pub fn text(&self) -> String {
         use base64::{Engine, engine::general_purpose::STANDARD};
@@ -223,7 +223,8 @@ impl JsonSchema for Base64<'_> {
     }
 }
 
-/// MessageHeaders of a message to publish: at most [`HEADERS_MAX`]; reading stops at the first one too many.
+/// The headers of a message to publish, at most [`HEADERS_MAX`]. Decoding stops at the first one
+/// too many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct MessageHeaders(pub BTreeMap<String, String>);
@@ -283,10 +284,10 @@ pub struct MessageRequest {
     /// Messages of one key are kept in order.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub key: String,
-    /// Texts beside the payload.
+    /// The headers of the message.
     #[serde(default)]
     pub headers: MessageHeaders,
-    /// 0 is the most urgent.
+    /// The priority; 0 is the most urgent.
     #[serde(default)]
     pub priority: u8,
     /// It is delivered after this many milliseconds.
@@ -310,7 +311,7 @@ pub type PublishRequest = Rows<MessageRequest, MESSAGES_MAX>;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishQuery<'a> {
-    /// `memory`, `buffered` or `synced`: what the answer waits for.
+    /// The durability that the answer waits for: `memory`, `buffered` or `synced`.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub confirm: Option<Str<'a>>,
     /// The id of a producer that numbers its messages; not 0.
@@ -324,26 +325,26 @@ pub struct PublishQuery<'a> {
 /// Where messages were published.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedAnswer {
-    /// Of each message, its lane, a colon and its number.
+    /// The id of each message: its lane, a colon and its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ids: Option<Vec<String>>,
-    /// Of messages that were sent packed: the first and the last of each row of numbers.
+    /// The ranges of ids of messages that were sent packed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranges: Option<Vec<IdRange>>,
-    /// Messages that had been published before under the same numbers.
+    /// Messages that were published earlier under the same numbers.
     pub duplicates: usize,
 }
 
 /// Messages of one lane with numbers that follow each other.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct IdRange {
-    /// The first.
+    /// The first id.
     pub first: String,
-    /// The last.
+    /// The last id.
     pub last: String,
 }
 
-/// Text values and others, each under the same names: headers that are no text are base64.
+/// The values of headers by name. Values that are not text are base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderTexts<'a>(pub Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
@@ -378,15 +379,15 @@ impl JsonSchema for HeaderTexts<'_> {
     }
 }
 
-/// A message of a topic. What it does not have is left out.
+/// A message of a topic. Fields that it does not have are left out.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MessageInfo<'a> {
-    /// Its lane, a colon and its number.
+    /// The id: its lane, a colon and its number.
     pub id: String,
-    /// What an acknowledgement of this delivery names.
+    /// The lease of this delivery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
-    /// Which attempt it is; the first is 1.
+    /// The number of the attempt, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u16>,
     /// The payload, if it is text.
@@ -417,7 +418,7 @@ pub struct MessageInfo<'a> {
     /// The version of the payload's schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<u32>,
-    /// 0 is the most urgent.
+    /// The priority; 0 is the most urgent.
     pub priority: u8,
     /// When it was published.
     pub published_at: Timestamp,
@@ -430,13 +431,13 @@ pub struct MessageInfo<'a> {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadQuery<'a> {
-    /// `oldest`, `next`, or what an answer called `next`.
+    /// `oldest`, `next`, or the `next` of an answer.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub from: Option<Str<'a>>,
     /// The first message that was published at this time, in nanoseconds since 1970, or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_time: Option<Timestamp>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub max: Option<usize>,
@@ -452,9 +453,9 @@ pub struct MessagesAnswer<'a> {
     pub messages: Vec<MessageInfo<'a>>,
     /// Messages that retention dropped before they were read.
     pub missed: Whole,
-    /// Messages that were left out because a later one of their key is here.
+    /// Messages that were left out because a later one of their key is in the answer.
     pub conflated: Whole,
-    /// What to give as `from` to go on.
+    /// The `from` of the next request.
     pub next: String,
 }
 
@@ -465,44 +466,44 @@ pub struct DeadLettersAnswer<'a> {
     pub messages: Vec<MessageInfo<'a>>,
 }
 
-/// How many dead letters.
+/// How many dead letters to return.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLettersQuery {
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub max: Option<usize>,
 }
 
-/// Which dead letters to send back.
+/// The dead letters to redrive.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedriveQuery<'a> {
-    /// `oldest`, or what an answer called `next`.
+    /// `oldest`, or the `next` of an answer.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub from: Option<Str<'a>>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub max: Option<usize>,
 }
 
-/// What became of dead letters.
+/// The result of a redrive.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RedriveAnswer {
-    /// Sent back to where they came from.
+    /// Dead letters that were published again on their topics.
     pub sent: Whole,
-    /// Left where they are.
+    /// Dead letters that stay.
     pub kept: Whole,
-    /// What to give as `from` to go on.
+    /// The `from` of the next request.
     pub next: String,
 }
 
-/// What was dropped.
+/// The result of a purge.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PurgeAnswer {
-    /// Messages.
+    /// The number of messages that were dropped.
     pub dropped: Whole,
 }
 
@@ -513,7 +514,7 @@ pub struct FetchRequest<'a> {
     /// The consumer's name.
     #[serde(borrow)]
     pub consumer: Str<'a>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub max: Option<usize>,
@@ -555,7 +556,7 @@ pub struct SettleRequest<'a> {
     pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
 }
 
-/// Messages to give back.
+/// Messages to nack.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NackRequest<'a> {
@@ -565,16 +566,16 @@ pub struct NackRequest<'a> {
     /// The messages.
     #[serde(borrow)]
     pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
-    /// How long they wait before they are delivered again, in milliseconds.
+    /// The delay before the messages are delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// Whether no other attempt would help: they become dead letters.
+    /// Whether the messages become dead letters now, without further attempts.
     #[serde(default)]
     pub refuse: bool,
-    /// Whether they were not worked on at all: the attempt does not count.
+    /// Whether the attempt does not count, because the messages were not worked on.
     #[serde(default)]
     pub unseen: bool,
-    /// Why, for the reader of the dead letter.
+    /// The reason, kept with the dead letter.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Str<'a>>,
 }
@@ -595,24 +596,24 @@ pub struct PackedNackQuery<'a> {
     /// The consumer's name.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub consumer: Option<Str<'a>>,
-    /// How long they wait before they are delivered again, in milliseconds.
+    /// The delay before the messages are delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// Whether no other attempt would help: they become dead letters.
+    /// Whether the messages become dead letters now, without further attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuse: Option<bool>,
-    /// Whether they were not worked on at all: the attempt does not count.
+    /// Whether the attempt does not count, because the messages were not worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<bool>,
-    /// Why, for the reader of the dead letter.
+    /// The reason, kept with the dead letter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Str<'a>>,
 }
 
-/// What became of leases.
+/// The result of an acknowledgement, nack or extension.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SettledAnswer {
-    /// Messages whose leases were no longer the consumer's.
+    /// Messages whose leases the consumer no longer held.
     pub lost: Vec<String>,
 }
 
@@ -623,26 +624,26 @@ pub struct TopicsAnswer {
     pub topics: Vec<String>,
 }
 
-/// What a topic is and how it is doing.
+/// The options and the state of a topic.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TopicInfo {
     /// Its name.
     pub name: String,
-    /// Whether it is a copy that is only read.
+    /// Whether the topic is read-only.
     pub read_only: bool,
-    /// What becomes of messages.
+    /// How long messages stay.
     pub kind: TopicKind,
-    /// How safe a message is when it is confirmed.
+    /// The durability of a confirmed message.
     pub level: Cow<'static, str>,
-    /// Number of priorities.
+    /// The number of priorities.
     pub priorities: u8,
-    /// Most messages.
+    /// The most messages.
     pub messages_max: Option<Whole>,
-    /// Most bytes.
+    /// The most bytes.
     pub bytes_max: Option<Whole>,
     /// Longest age of a message, in milliseconds.
     pub max_age_ms: Option<Whole>,
-    /// What becomes of a reader that retention has overtaken.
+    /// What happens to a reader that retention has overtaken.
     pub overtaken: String,
     /// How its files are compressed.
     pub compression: String,
@@ -650,21 +651,21 @@ pub struct TopicInfo {
     pub encryption: Cow<'static, str>,
     /// Messages that it holds.
     pub messages: Whole,
-    /// Bytes that count against its bound.
+    /// Bytes that count against `bytes_max`.
     pub bytes: Whole,
     /// Messages that are not due yet.
     pub delayed: Whole,
     /// Messages that were published since the start.
     pub published_messages: Whole,
-    /// Their bytes.
+    /// The bytes of these messages.
     pub published_bytes: Whole,
-    /// Bytes of what was written, before compression.
+    /// Bytes written, before compression.
     pub plain_bytes: Whole,
-    /// Bytes of what was written, as they are kept.
+    /// Bytes written, after compression.
     pub stored_bytes: Whole,
     /// Messages that were refused because it was full.
     pub refused: Whole,
-    /// Messages that had been published before.
+    /// Messages that were published earlier under the same numbers.
     pub duplicates: Whole,
     /// Bytes that are not written yet.
     pub pending_bytes: Whole,
@@ -672,9 +673,9 @@ pub struct TopicInfo {
     pub oldest_age_ms: Option<Whole>,
     /// Messages and bytes a second.
     pub rates: TopicRates,
-    /// Why it takes no more messages.
+    /// The reason that the topic takes no more messages.
     pub failed: Option<String>,
-    /// Of each lane, the numbers of its oldest message and of the next one.
+    /// For each lane, the numbers of its oldest message and of the next one.
     pub lanes: Vec<(Whole, Whole)>,
     /// Its groups.
     pub groups: Vec<GroupInfo>,
@@ -685,13 +686,13 @@ pub struct TopicInfo {
 pub struct TopicRates {
     /// The window.
     pub window_ms: Whole,
-    /// Published.
+    /// Messages published a second.
     pub published_per_s: f64,
-    /// Published.
+    /// Bytes published a second.
     pub published_bytes_per_s: f64,
-    /// Delivered to all groups.
+    /// Messages delivered a second, to all groups.
     pub delivered_per_s: f64,
-    /// Delivered to all groups.
+    /// Bytes delivered a second, to all groups.
     pub delivered_bytes_per_s: f64,
 }
 
@@ -700,18 +701,18 @@ pub struct TopicRates {
 pub struct GroupRates {
     /// The window.
     pub window_ms: Whole,
-    /// Delivered.
+    /// Messages delivered a second.
     pub delivered_per_s: f64,
-    /// Delivered.
+    /// Bytes delivered a second.
     pub delivered_bytes_per_s: f64,
 }
 
-/// How a group is doing.
+/// The state of a group.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GroupInfo {
     /// Its name.
     pub name: String,
-    /// Consumers.
+    /// The number of consumers.
     pub consumers: Whole,
     /// Messages that it has not acknowledged yet.
     pub lag: Whole,
@@ -721,24 +722,24 @@ pub struct GroupInfo {
     pub dead_letters_pending: Whole,
     /// Deliveries.
     pub delivered: Whole,
-    /// Their bytes.
+    /// The bytes of these deliveries.
     pub delivered_bytes: Whole,
     /// Deliveries after the first.
     pub redelivered: Whole,
-    /// Acknowledged.
+    /// Acknowledgements.
     pub acked: Whole,
-    /// Given back.
+    /// Nacks.
     pub nacked: Whole,
-    /// Not acknowledged in time.
+    /// Leases that expired.
     pub unanswered: Whole,
-    /// Left out by its filter.
+    /// Messages that its filter left out.
     pub filtered: Whole,
-    /// Expired before they were delivered.
+    /// Messages that expired before they were delivered.
     pub expired: Whole,
-    /// Failed for good.
+    /// Messages that became dead letters or were dropped after the last attempt.
     pub dead: Whole,
     /// Messages and bytes a second.
     pub rates: GroupRates,
-    /// Of each lane, the number below which everything is acknowledged.
+    /// For each lane, the number below which everything is acknowledged.
     pub done_below: Vec<Whole>,
 }

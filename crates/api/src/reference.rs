@@ -67,7 +67,7 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A text of a schema, on one line.
+/// A text of a schema, in one line.
 fn text(schema: &Value, key: &str) -> String {
     schema.get(key).and_then(Value::as_str).unwrap_or_default().replace('\n', " ")
 }

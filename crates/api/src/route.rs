@@ -1,4 +1,4 @@
-//! Every endpoint: its method, path, and what it takes and answers.
+//! Every endpoint: its method, path, parameters, body and answers.
 
 use crate::health::{AliveAnswer, HealthAnswer, ReadyAnswer};
 use crate::key::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer};
@@ -31,15 +31,15 @@ use crate::withdrawal::{
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// No parameters, or an answer that says nothing.
+/// No parameters, or an empty answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Who may ask.
+/// Who may use the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Everybody.
+    /// Everyone, without a key.
     Public,
     /// A key with this scope.
     Scope(rialto_model::Scope),
@@ -50,7 +50,7 @@ pub enum Permission {
 /// Gives the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What an endpoint takes and answers.
+/// The parameters, body and answers of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
     /// The HTTP method.
@@ -61,7 +61,7 @@ pub struct Endpoint {
     pub summary: &'static str,
     /// The chapter that it belongs to.
     pub chapter: &'static str,
-    /// Who may ask.
+    /// Who may use the endpoint.
     pub access: Permission,
     /// The parameters behind the path.
     pub query: SchemaOf,
@@ -94,12 +94,12 @@ macro_rules! routes {
         #[repr(u8)]
         pub enum Route {
             $($(#[doc = $summary] $name,)*)*
-            /// No endpoint: a path or a method that there is not.
+            /// No endpoint: the path or method is unknown.
             None,
         }
 
         impl Route {
-            /// All endpoints, and last of all none.
+            /// All endpoints, with [`Route::None`] last.
             pub const ALL: &'static [Route] = &[$($(Route::$name,)*)* Route::None];
 
             /// Method and path.
@@ -129,7 +129,7 @@ macro_rules! routes {
                 }
             }
 
-            /// What it takes and answers; nothing for none.
+            /// The description of the endpoint; `None` for [`Route::None`].
             #[must_use]
             pub fn endpoint(self) -> Option<Endpoint> {
                 match self {
@@ -316,7 +316,7 @@ routes! {
     }
 }
 
-/// Parameters that nobody reads.
+/// Parameters that are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnyQuery {}
 

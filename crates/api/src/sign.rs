@@ -1,7 +1,7 @@
 //! Signatures of requests, and the headers that carry them.
 //!
-//! The gateway checks what a client signs, and both use the one description here. `docs/signing.md` has
-//! it in words, with a worked example.
+//! The gateway and the client share this code. `docs/signing.md` has it in words, with a worked
+//! example.
 
 use aws_lc_rs::{digest, hmac};
 use data_encoding::HEXLOWER;
@@ -14,24 +14,25 @@ use zeroize::Zeroize;
 pub const HEADER_KEY: &str = "x-rialto-key";
 /// The header with the time of signing, in microseconds since 1970-01-01 00:00 UTC.
 pub const HEADER_TIMESTAMP: &str = "x-rialto-timestamp";
-/// The header with what tells apart two like requests of one microsecond; may be left out.
+/// The header with the nonce, which distinguishes equal requests of one microsecond; may be left
+/// out.
 pub const HEADER_NONCE: &str = "x-rialto-nonce";
 /// The header with the SHA-256 of the body, in lower-case hexadecimal; left out without a body.
 pub const HEADER_BODY_SHA256: &str = "x-rialto-body-sha256";
-/// The header with the durability that an answer is to have; left out for the venue's.
+/// The header with the durability of the answer; left out for the venue's default.
 pub const HEADER_DURABILITY: &str = "x-rialto-durability";
 /// The header with the signature.
 pub const HEADER_SIGNATURE: &str = "x-rialto-signature";
-/// The header of an answer with packed messages that says where to go on reading.
+/// The header of an answer with packed messages that holds the next position to read from.
 pub const HEADER_NEXT: &str = "x-rialto-next";
-/// The header of an answer with packed messages that says how many were left out because a later
-/// one of their key is there.
+/// The header of an answer with packed messages that counts the messages left out for a later one
+/// of their key.
 pub const HEADER_CONFLATED: &str = "x-rialto-conflated";
 
-/// How a signature of scheme 2 begins in its header. One of scheme 1 is hexadecimal digits alone.
+/// The prefix of a signature of scheme 2. A signature of scheme 1 has hexadecimal digits only.
 const SCHEME_2: &str = "v2:";
-/// The first line of what scheme 2 signs. What scheme 1 signs begins with a digit, so that no text
-/// is one of both.
+/// The first line of the text that scheme 2 signs. The text of scheme 1 begins with a digit, so
+/// that no text belongs to both.
 const SCHEME_2_LINE: &str = "rialto-2";
 /// The SHA-256 of no bytes, in hexadecimal.
 pub const EMPTY_SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -54,7 +55,7 @@ pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// The SHA-256 of a body, in the bytes that its header spells.
+/// The SHA-256 of a body, as bytes.
 #[must_use]
 pub fn sha256(body: &[u8]) -> [u8; 32] {
     let mut bytes = [0; 32];
@@ -69,7 +70,7 @@ pub fn now_us() -> u64 {
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The signature of scheme 2 in what a header or a field says, in hexadecimal.
+/// The hexadecimal signature of scheme 2 in the text of a header or field.
 #[must_use]
 pub fn scheme_2(signature: &str) -> Option<&str> {
     signature.strip_prefix(SCHEME_2)
@@ -131,7 +132,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// What is signed of a request whatever the scheme. No part may hold a line feed, because line feeds
+/// The parts of a request that every scheme signs. No part may hold a line feed, because line feeds
 /// separate them.
 #[derive(Clone, Copy, Debug)]
 pub struct SignedParts<'a> {
@@ -143,16 +144,16 @@ pub struct SignedParts<'a> {
     pub method: &'a str,
     /// The path with the query.
     pub path: &'a str,
-    /// What the scheme signs beside these.
+    /// The parts that only this scheme signs.
     pub rest: SignedRest<'a>,
 }
 
-/// What else is signed.
+/// The parts that a scheme signs in addition.
 #[derive(Clone, Copy, Debug)]
 pub enum SignedRest<'a> {
     /// Scheme 1: the body itself. The durability that a header asks for is not signed.
     Body(&'a [u8]),
-    /// Scheme 2: what stands in the head.
+    /// Scheme 2: the durability header and the hash of the body.
     Head {
         /// The durability that a header asks for, or nothing.
         durability: &'a str,
@@ -179,7 +180,7 @@ impl Signer {
         Signer(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// Whether this is the signature of that, told in constant time.
+    /// Whether the signature is valid. The comparison takes constant time.
     #[must_use]
     pub fn verifies(&self, signed: SignedParts<'_>, signature: &[u8; 32]) -> bool {
         let tag = self.over(signed);
@@ -222,14 +223,14 @@ impl Signer {
 pub struct SignRequest<'a> {
     /// When it is signed, in microseconds since 1970.
     pub timestamp_us: u64,
-    /// Tells apart two like requests of one microsecond: at most 64 printable ASCII characters, or
-    /// nothing.
+    /// The nonce, which distinguishes equal requests of one microsecond: at most 64 printable ASCII
+    /// characters, or empty.
     pub nonce: &'a str,
     /// Such as `POST`.
     pub method: &'a str,
     /// The path with the query, as it is sent.
     pub path: &'a str,
-    /// What the header `x-rialto-durability` says, or nothing.
+    /// The header `x-rialto-durability`, or empty.
     pub durability: &'a str,
     /// The body, or nothing.
     pub body: &'a [u8],

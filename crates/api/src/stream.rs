@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 enumeration! {
-    /// What a client asks of the stream.
+    /// The operations of a client on the stream.
     pub enum StreamOp {
-        /// Proves whose key it is.
+        /// Proves that the client holds a key.
         Auth = 0, "auth";
         /// Begins a subscription.
         Subscribe = 1, "subscribe";
@@ -27,7 +27,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a subscription is about.
+    /// The channels that can be subscribed to.
     pub enum StreamChannel {
         /// The book of an instrument.
         Book = 0, "book";
@@ -35,9 +35,9 @@ enumeration! {
         Trades = 1, "trades";
         /// Its last 24 hours.
         Ticker = 2, "ticker";
-        /// What happens to an account's orders.
+        /// Events of an account's orders.
         Orders = 3, "orders";
-        /// An account's parts in trades.
+        /// An account's fills.
         Fills = 4, "fills";
         /// An account's balances.
         Balances = 5, "balances";
@@ -48,7 +48,7 @@ enumeration! {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamRequest<'a> {
-    /// What is asked.
+    /// The operation.
     pub op: StreamOp,
     /// `auth`: the id of the key.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct StreamRequest<'a> {
     /// `auth`: as in a signed request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Str<'a>>,
-    /// `subscribe`, `unsubscribe`: what it is about.
+    /// `subscribe`, `unsubscribe`: the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<StreamChannel>,
     /// `book`, `trades`, `ticker`: the symbol of the instrument.
@@ -71,14 +71,15 @@ pub struct StreamRequest<'a> {
     /// `orders`, `fills`, `balances`: which account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
-    /// `book`: only this many of the best levels, whole each time.
+    /// `book`: send only this many of the best levels, all of them each time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub depth: Option<usize>,
-    /// `orders`, `fills`: everything after this command is sent before what is new.
+    /// `orders`, `fills`: resume after this sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_seq: Option<Seq>,
-    /// `auth`, `orders`: whether the orders that say so end when this connection is lost.
+    /// `auth`, `orders`: whether orders with `cancel_on_disconnect` are cancelled when this
+    /// connection is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_on_disconnect: Option<bool>,
 }
@@ -92,9 +93,9 @@ pub enum StreamMessage<'a> {
     Book {
         /// The symbol of the instrument.
         instrument: Symbol,
-        /// It holds everything up to this command.
+        /// The sequence that it is complete up to.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
         /// The levels.
         #[serde(flatten)]
@@ -104,17 +105,17 @@ pub enum StreamMessage<'a> {
     BookDelta {
         /// The symbol of the instrument.
         instrument: Symbol,
-        /// The first command that is in it.
+        /// The sequence of the first command in it.
         first_seq: Seq,
-        /// The last command that is in it.
+        /// The sequence of the last command in it.
         last_seq: Seq,
-        /// The last change before it.
+        /// The sequence of the previous change of the book.
         prev_seq: Seq,
         /// The time of the last command.
         time: Timestamp,
-        /// To buy.
+        /// Buy orders.
         bids: Vec<LevelInfo>,
-        /// To sell.
+        /// Sell orders.
         asks: Vec<LevelInfo>,
     },
     /// A trade.
@@ -128,9 +129,9 @@ pub enum StreamMessage<'a> {
     Ticker {
         /// The symbol of the instrument.
         instrument: Symbol,
-        /// It holds everything up to this command.
+        /// The sequence that it is complete up to.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
         /// The window.
         #[serde(flatten)]
@@ -138,117 +139,117 @@ pub enum StreamMessage<'a> {
     },
     /// A balance that changed.
     Balance {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// The command.
+        /// The sequence of the command.
         seq: Seq,
-        /// The balance now.
+        /// The balance after the change.
         balance: BalanceInfo,
     },
     /// All balances of an account.
     Balances {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// They hold everything up to this command.
+        /// The sequence that the message is complete up to.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
         /// The balances.
         balances: Vec<BalanceInfo>,
     },
     /// All open orders of an account.
     OpenOrders {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// They hold everything up to this command.
+        /// The sequence that the message is complete up to.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
         /// The orders.
         orders: Vec<OrderInfo>,
     },
     /// Everything that one command did to an account's orders.
     Orders {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// The command.
+        /// The sequence of the command.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
-        /// What happened, in order.
+        /// The events, in order.
         events: Vec<OrderEvent>,
     },
-    /// An account's parts in the trades of one command.
+    /// An account's fills of one command.
     Fills {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// The command.
+        /// The sequence of the command.
         seq: Seq,
-        /// Its time.
+        /// The time of that command.
         time: Timestamp,
         /// The fills, in order.
         fills: Vec<FillInfo>,
     },
-    /// A subscription has begun; it sends everything after `seq`.
+    /// A subscription has begun. It sends everything after `seq`.
     Subscribed {
-        /// What it is about.
+        /// The subscription.
         #[serde(flatten)]
         subscription: SubscriptionInfo,
-        /// The last command before it.
+        /// The sequence that it begins after.
         seq: Seq,
     },
     /// A subscription has ended.
     Unsubscribed {
-        /// What it was about.
+        /// The subscription.
         #[serde(flatten)]
         subscription: SubscriptionInfo,
     },
-    /// The connection may see what is private to its key.
+    /// The connection is authenticated: it may subscribe to private channels.
     Authenticated {
         /// The accounts of the key.
         accounts: Cow<'a, [AccountId]>,
     },
     /// Answers a ping.
     Pong {
-        /// Everything up to this command has been sent.
+        /// The sequence up to which everything has been sent.
         seq: Seq,
     },
     /// Everything up to `seq` has been sent.
     Heartbeat {
-        /// The command.
+        /// The sequence of the command.
         seq: Seq,
     },
     /// A message of the client was refused and had no effect.
     Error {
-        /// What it asked, if that could be read.
+        /// The operation, if it could be read.
         #[serde(skip_serializing_if = "Option::is_none")]
         op: Option<StreamOp>,
-        /// Why.
+        /// The error.
         error: ErrorDetail,
     },
 }
 
-/// What a subscription is about.
+/// The channel of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubscriptionInfo {
-    /// What it is about.
+    /// The channel.
     pub channel: StreamChannel,
-    /// Of which instrument.
+    /// The instrument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instrument: Option<Symbol>,
-    /// Of which account.
+    /// The account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
 }
 
 enumeration! {
-    /// What a consumer says of messages on the stream of a group.
+    /// The operations of a consumer on the stream of a group.
     pub enum SettleOp {
-        /// They are done.
+        /// Acknowledges messages.
         Ack = 0, "ack";
-        /// They are given back.
+        /// Gives messages back, to be delivered again.
         Nack = 1, "nack";
-        /// It needs more time for them.
+        /// Extends the leases of messages.
         Extend = 2, "extend";
     }
 }
@@ -257,21 +258,21 @@ enumeration! {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettleMessage<'a> {
-    /// What it says.
+    /// The operation.
     pub op: SettleOp,
-    /// Of which messages.
+    /// The messages.
     #[serde(borrow)]
     pub messages: Rows<LeaseRequest<'a>, MESSAGES_MAX>,
-    /// `nack`: how long they wait before they are delivered again, in milliseconds.
+    /// `nack`: the delay before the messages are delivered again, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// `nack`: whether no other attempt would help.
+    /// `nack`: whether the messages become dead letters now.
     #[serde(default)]
     pub refuse: bool,
-    /// `nack`: whether they were not worked on at all.
+    /// `nack`: whether the attempt does not count.
     #[serde(default)]
     pub unseen: bool,
-    /// `nack`: why.
+    /// `nack`: the reason, kept with the dead letter.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Str<'a>>,
 }
@@ -287,16 +288,16 @@ pub enum GroupStreamMessage<'a> {
         /// Messages that retention dropped before they were delivered.
         missed: Whole,
     },
-    /// What the consumer said took effect, as safely as the topic keeps messages.
+    /// An operation of the consumer took effect, with the durability of the topic.
     Settled {
-        /// What it said.
+        /// The operation.
         op: SettleOp,
         /// Messages whose leases were no longer the consumer's.
         lost: Vec<String>,
     },
-    /// What the consumer said was refused and had no effect.
+    /// An operation of the consumer was refused and had no effect.
     Error {
-        /// Why.
+        /// The error.
         error: ErrorDetail,
     },
 }

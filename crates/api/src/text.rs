@@ -1,4 +1,4 @@
-//! Texts and numbers as they stand in JSON.
+//! Texts and numbers in JSON.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -13,7 +13,7 @@ use std::ops::Deref;
 pub struct Str<'a>(Cow<'a, str>);
 
 impl Str<'_> {
-    /// The same text with memory of its own.
+    /// The same text as an owned string.
     #[must_use]
     pub fn into_owned(self) -> String {
         self.0.into_owned()
@@ -145,8 +145,7 @@ impl<'de> Deserialize<'de> for Signed {
     }
 }
 
-/// Rows of a body, at most `MAX`: reading stops at the first one too many, so that memory is
-/// bounded by the rows that are allowed.
+/// Rows of a body, at most `MAX`. Decoding stops at the first one too many, which bounds memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Rows<T, const MAX: usize>(pub Vec<T>);
@@ -196,7 +195,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for Rows<T, MA
     }
 }
 
-/// Any JSON, kept as it was sent and read later.
+/// Any JSON, kept as text and decoded later.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Raw<'a>(#[serde(borrow)] pub &'a serde_json::value::RawValue);

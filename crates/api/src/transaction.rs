@@ -12,21 +12,22 @@ use std::marker::PhantomData;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransactionRequest<'a> {
-    /// Who numbers its transactions.
+    /// The producer that numbers its transactions.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub producer: Option<Str<'a>>,
-    /// The number of this one, as text. Sent again, it is not committed again.
+    /// The number of the transaction, as text. A transaction that is sent again is not committed
+    /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<Whole>,
-    /// What to publish.
+    /// The messages to publish, by topic.
     #[serde(default, borrow, deserialize_with = "publish_rows")]
     pub publish: Rows<TransactionPublish<'a>, MESSAGES_MAX>,
-    /// What to acknowledge.
+    /// The messages to acknowledge, by consumer.
     #[serde(default, borrow, deserialize_with = "ack_rows")]
     pub ack: Rows<TransactionAck<'a>, MESSAGES_MAX>,
 }
 
-/// What a transaction publishes on one topic.
+/// The messages that a transaction publishes on one topic.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransactionPublish<'a> {
@@ -37,7 +38,7 @@ pub struct TransactionPublish<'a> {
     pub messages: PublishRequest,
 }
 
-/// What a transaction acknowledges of one consumer of a group.
+/// The messages that a transaction acknowledges for one consumer of a group.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransactionAck<'a> {
@@ -58,12 +59,12 @@ pub struct TransactionAck<'a> {
 /// A transaction is committed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionAnswer {
-    /// Whether it had been committed before, under the same number.
+    /// Whether it was committed earlier under the same number.
     pub duplicate: bool,
 }
 
-/// Reads rows that hold messages. Reading stops behind the row with which there are more than
-/// [`MESSAGES_MAX`] messages in all, so that memory is bounded by twice as many.
+/// Decodes rows that hold messages. Decoding stops after the row that takes the total above
+/// [`MESSAGES_MAX`] messages, which bounds memory by twice as many.
 fn bounded_rows<'de, D, T>(
     deserializer: D,
     messages: fn(&T) -> usize,

@@ -1,4 +1,4 @@
-//! What operators do: members, accounts, currencies, instruments, transfers; and balances.
+//! Administration: members, accounts, currencies, instruments and transfers; and balances.
 
 use crate::text::{DecimalText, Signed, Str};
 use rialto_model::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberRequest<'a> {
-    /// Its number; 0 or left out is the next one.
+    /// The number; 0 or left out is the next one.
     #[serde(default)]
     pub member: MemberId,
     /// Its name, 1 to 36 printable bytes.
@@ -24,10 +24,10 @@ pub struct MemberRequest<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccountRequest<'a> {
-    /// Its number; 0 or left out is the next one.
+    /// The number; 0 or left out is the next one.
     #[serde(default)]
     pub account: AccountId,
-    /// Whose.
+    /// The member that owns it.
     pub member: MemberId,
     /// Its name, 1 to 36 printable bytes.
     #[serde(borrow)]
@@ -49,19 +49,19 @@ pub struct CurrencyRequest<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransferRequest<'a> {
-    /// Which account.
+    /// The account.
     pub account: AccountId,
     /// The code of the currency.
     #[serde(borrow)]
     pub currency: Str<'a>,
-    /// How much.
+    /// The amount.
     pub amount: DecimalText<'a>,
-    /// A name for it, 1 to 36 printable bytes. Sent again, nothing is moved again.
+    /// The reference, 1 to 36 printable bytes. A transfer that is sent again takes effect once.
     pub reference: Str<'a>,
     /// When a deposit was made: nanoseconds since 1970, as text. A withdrawal has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// `memory`, `buffered` or `synced`: what the answer waits for.
+    /// The durability that the answer waits for: `memory`, `buffered` or `synced`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Str<'a>>,
 }
@@ -75,7 +75,7 @@ pub struct StateRequest<'a> {
     pub instrument: Str<'a>,
 }
 
-/// New rules of an instrument; what is left out stays as it is.
+/// New rules of an instrument. A field that is left out stays as it is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulesRequest<'a> {
@@ -91,7 +91,7 @@ pub struct RulesRequest<'a> {
     /// The least price times quantity of an order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notional_min: Option<DecimalText<'a>>,
-    /// How far a price may be from the reference, in millionths; 0 is no limit.
+    /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collar_ppm: Option<u32>,
     /// The reference before the first trade; 0 is none.
@@ -106,7 +106,7 @@ pub struct RulesRequest<'a> {
     /// Fee of the order that came in, in millionths of the notional.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taker_fee_ppm: Option<i32>,
-    /// What happens when orders of the same member would trade, where the order does not say.
+    /// Self-trade prevention of orders that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_trade: Option<SelfTrade>,
     /// Most open orders of an account.
@@ -148,7 +148,7 @@ pub struct InstrumentRequest<'a> {
     /// The least price times quantity of an order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notional_min: Option<DecimalText<'a>>,
-    /// How far a price may be from the reference, in millionths; 0 is no limit.
+    /// The largest distance of a price from the reference price, in millionths; 0 is no limit.
     #[serde(default)]
     pub collar_ppm: u32,
     /// The reference before the first trade; 0 is none.
@@ -163,7 +163,7 @@ pub struct InstrumentRequest<'a> {
     /// Fee of the order that came in, in millionths of the notional.
     #[serde(default)]
     pub taker_fee_ppm: i32,
-    /// What happens when orders of the same member would trade, where the order does not say.
+    /// Self-trade prevention of orders that name none.
     #[serde(default)]
     pub self_trade: SelfTrade,
     /// Most open orders of an account.
@@ -189,24 +189,24 @@ fn usual_risk() -> bool {
     true
 }
 
-/// The number that something new was given.
+/// The number of a new member, account, currency or instrument.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedAnswer {
-    /// Of a member.
+    /// The member's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u32>,
-    /// Of an account.
+    /// The account's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<u32>,
-    /// Of a currency.
+    /// The currency's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<u32>,
-    /// Of an instrument.
+    /// The instrument's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instrument: Option<u32>,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
@@ -215,7 +215,7 @@ pub struct CreatedAnswer {
 pub struct InstrumentChangedAnswer {
     /// The symbol of the instrument.
     pub instrument: Symbol,
-    /// Its state now, where that was changed.
+    /// The new state, if it was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<InstrumentState>,
     /// Orders that were cancelled at once.
@@ -224,56 +224,56 @@ pub struct InstrumentChangedAnswer {
     /// Whether more are being cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<bool>,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
 /// A transfer took effect.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TransferAnswer {
-    /// Which account.
+    /// The account.
     pub account: AccountId,
     /// The code of the currency.
     pub currency: CurrencyCode,
-    /// How much.
+    /// The amount.
     pub amount: Decimal,
-    /// The name that it was given.
+    /// The reference of the transfer.
     pub reference: Reference,
-    /// Whether it had taken effect before, under the same reference.
+    /// Whether it took effect earlier under the same reference.
     pub repeated: bool,
-    /// The command's place in the journal.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// When it was decided.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
-/// What an account has of a currency.
+/// The balance of an account in a currency.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BalanceInfo {
     /// The code of the currency.
     pub currency: CurrencyCode,
-    /// What can be used.
+    /// The available amount.
     pub available: Decimal,
-    /// What is reserved for open orders and held for withdrawals.
+    /// The amount that is reserved for open orders and withdrawals.
     pub reserved: Decimal,
-    /// The part of `reserved` that is held for withdrawals.
+    /// The part of `reserved` that covers withdrawals.
     pub withdrawing: Decimal,
-    /// The command that changed it last.
+    /// The sequence of the last change.
     pub updated_seq: Seq,
 }
 
 /// The balances of an account.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BalancesAnswer {
-    /// The answer holds everything up to this command.
+    /// The sequence that the answer is complete up to.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// One for each currency that the account has had.
+    /// One balance for each currency that the account has had.
     pub balances: Vec<BalanceInfo>,
 }
 
@@ -290,14 +290,14 @@ pub struct RulesVersionRequest {
 pub struct RulesVersionAnswer {
     /// The version.
     pub version: u32,
-    /// From this command on.
+    /// The sequence of the command. The version applies after it.
     pub seq: Seq,
 }
 
 /// A snapshot was made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotAnswer {
-    /// It holds everything up to this command.
+    /// The sequence that it is complete up to.
     pub seq: Seq,
 }
 
@@ -306,7 +306,7 @@ pub struct SnapshotAnswer {
 pub struct ClockAnswer {
     /// How far the clock stepped, in nanoseconds; negative for back.
     pub step_ns: Signed,
-    /// The time from which the venue goes on.
+    /// The time that the venue continues from.
     pub time: Timestamp,
 }
 
@@ -314,7 +314,7 @@ pub struct ClockAnswer {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackupRequest<'a> {
-    /// The name of its directory, below the one that the configuration names.
+    /// The name of its directory, below the configured backup directory.
     #[serde(borrow)]
     pub name: Str<'a>,
 }
@@ -322,10 +322,10 @@ pub struct BackupRequest<'a> {
 /// A backup was made.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BackupAnswer {
-    /// Where it is.
+    /// The directory of the backup.
     pub directory: String,
-    /// It holds everything up to this command.
+    /// The sequence that it is complete up to.
     pub seq: Seq,
-    /// What is not part of it.
+    /// The files that are not part of the backup.
     pub left_out: Vec<std::borrow::Cow<'static, str>>,
 }

@@ -1,23 +1,23 @@
-//! Withdrawals: asked for by their owners, decided by the operator.
+//! Withdrawals: requested by their owners, decided by the operator.
 
 use crate::text::{DecimalText, Str};
 use rialto_model::{AccountId, CurrencyCode, Decimal, Reference, Seq, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A withdrawal to ask for.
+/// A withdrawal to request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawalRequest<'a> {
-    /// From which account; may be left out where the key has one.
+    /// The account; may be left out where the key has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
     /// The code of the currency.
     #[serde(borrow)]
     pub currency: Str<'a>,
-    /// How much.
+    /// The amount.
     pub amount: DecimalText<'a>,
-    /// The member's own name for it, 1 to 36 printable bytes. Sent again, nothing is withdrawn again.
+    /// The reference, 1 to 36 printable bytes. A withdrawal that is sent again takes effect once.
     pub reference: Str<'a>,
 }
 
@@ -25,7 +25,7 @@ pub struct WithdrawalRequest<'a> {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRequest<'a> {
-    /// What the bank or the chain calls the payment.
+    /// The identifier of the payment at the bank or on the chain.
     #[serde(borrow)]
     pub receipt: Str<'a>,
 }
@@ -34,7 +34,7 @@ pub struct ApproveRequest<'a> {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectRequest<'a> {
-    /// Why, for its owner.
+    /// The reason, shown to the owner.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Str<'a>>,
 }
@@ -44,30 +44,30 @@ pub struct RejectRequest<'a> {
 pub struct WithdrawalInfo {
     /// Its id: the account, a dash and the reference.
     pub id: String,
-    /// From which account.
+    /// The account.
     pub account: AccountId,
     /// The code of the currency.
     pub currency: CurrencyCode,
-    /// How much.
+    /// The amount.
     pub amount: Decimal,
-    /// The member's own name for it.
+    /// The member's reference.
     pub reference: Reference,
     /// `requested`, `pending`, `settling`, `returning`, `settled`, `rejected`, `cancelled`,
     /// `expired`, `refused` or `failed`.
     pub state: std::borrow::Cow<'static, str>,
-    /// When it was asked for.
+    /// When it was requested.
     pub requested_at: Timestamp,
     /// When its state changed last.
     pub changed_at: Timestamp,
-    /// When it is given back if nobody decides.
+    /// When it is released unless the operator decides.
     pub expires_at: Option<Timestamp>,
-    /// What the bank or the chain calls the payment.
+    /// The identifier of the payment at the bank or on the chain.
     pub receipt: Option<String>,
     /// The code of the engine's refusal.
     pub code: Option<std::borrow::Cow<'static, str>>,
-    /// Why it was refused, rejected or failed.
+    /// The reason that it was refused, rejected or failed.
     pub reason: Option<String>,
-    /// The last command about it in the journal.
+    /// The sequence of its last command.
     pub seq: Option<Seq>,
 }
 
@@ -76,7 +76,7 @@ pub struct WithdrawalInfo {
 pub struct WithdrawalAnswer {
     /// The withdrawal.
     pub withdrawal: WithdrawalInfo,
-    /// Whether it had been asked for before, under the same reference.
+    /// Whether it was requested earlier under the same reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated: Option<bool>,
 }
@@ -86,18 +86,18 @@ pub struct WithdrawalAnswer {
 pub struct WithdrawalsAnswer {
     /// The withdrawals.
     pub withdrawals: Vec<WithdrawalInfo>,
-    /// What to give as `after` for the next page; null on the last.
+    /// The `after` of the next page; null on the last.
     pub next: Option<String>,
 }
 
-/// Which of what has a life to list.
+/// Whether to list open or ended orders or withdrawals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Listed {
-    /// What is still open.
+    /// Open ones.
     #[default]
     Open,
-    /// What has ended.
+    /// Ended ones.
     Ended,
 }
 
@@ -105,16 +105,16 @@ pub enum Listed {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WithdrawalsQuery<'a> {
-    /// Of which account.
+    /// The account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountId>,
     /// Open withdrawals, or ended ones.
     #[serde(default)]
     pub status: Listed,
-    /// Behind the one that the page before called `next`.
+    /// Start after this row: the `next` of the previous page.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub after: Option<Str<'a>>,
-    /// At most this many.
+    /// The most rows of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 const OUTDATED: &str = "is not what the types say: RIALTO_WRITE=1 cargo test -p rialto-api";
 
-/// Compares a committed description with the one that is made now; with RIALTO_WRITE set, writes it.
+/// Compares a committed description with the generated one; with RIALTO_WRITE set, writes it.
 fn is_committed(name: &str, made: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("RIALTO_WRITE").is_some() {

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p rialto-model --example codec_rate`
 //!
-//! Each figure is the best of several rounds over a few thousand different values, because
-//! whatever else the machine does only adds to it.
+//! Each figure is the best of several rounds over a few thousand different values, because other
+//! work of the machine only adds to it.
 
 #![allow(clippy::print_stdout)]
 
@@ -45,7 +45,7 @@ fn accepted(number: u64, client_order_id: ClientOrderId) -> Event {
     })
 }
 
-/// The last is what it would be for a currency of 18 decimal places.
+/// The last one is for a currency of 18 decimal places.
 fn trade(number: u64, unit: i128) -> Event {
     Event::Trade(Trade {
         trade: TradeId(number),
@@ -96,7 +96,7 @@ fn show(name: &str, bytes: usize, encode_ns: f64, decode_ns: f64) {
 
 fn commands(name: &str, make: impl Fn(u64) -> Command) {
     let commands: Vec<Command> = (1..=VALUES).map(make).collect();
-    // As in a group of the journal: one after the other in a buffer that was there before.
+    // As in a group of the journal: one after the other in a buffer that is reused.
     let mut buffer = vec![0_u8; (VALUES as usize + 1) * COMMAND_BYTES_MAX];
     let mut ends = vec![0; commands.len()];
     let encode_ns = best_ns(|| {

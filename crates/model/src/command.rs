@@ -8,29 +8,29 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A change of an open order. What is `None` stays as it is.
+/// A change of an open order. A field that is `None` stays as it is.
 ///
 /// A smaller quantity at the same price keeps the order's place in the queue; anything else loses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amend {
-    /// Whose order.
+    /// The account that owns the order.
     pub account: AccountId,
-    /// Which order.
+    /// The order.
     pub order: OrderRef,
     /// The new limit.
     pub price: Option<Price>,
-    /// The new total quantity, what has traded included.
+    /// The new total quantity, including what has traded.
     pub quantity: Option<Quantity>,
 }
 
 /// Which of an account's orders to cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MassCancel {
-    /// Whose orders.
+    /// The account that owns the orders.
     pub account: AccountId,
-    /// Only those of this instrument.
+    /// Cancel only orders of this instrument.
     pub instrument: Option<InstrumentId>,
-    /// Only those of this side.
+    /// Cancel only orders of this side.
     pub side: Option<Side>,
 }
 
@@ -39,23 +39,23 @@ pub struct MassCancel {
 pub struct Transfer {
     /// The member's account.
     pub account: AccountId,
-    /// What is moved.
+    /// The currency of the amount.
     pub currency: CurrencyId,
-    /// How much; positive.
+    /// The amount, positive.
     pub amount: Amount,
-    /// The outside world's name for it. The same transfer with the same reference takes effect once.
+    /// The operator's name for the transfer. A transfer with the same reference takes effect once.
     pub reference: Reference,
 }
 
-/// Value that comes in.
+/// A transfer into the venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deposit {
-    /// What, and into which account.
+    /// The account, currency, amount and reference.
     #[serde(flatten)]
     pub transfer: Transfer,
-    /// When it was made, as the operator says; zero stands for the time of the command. It should
-    /// be the same whenever the same deposit is sent again: its reference is remembered for 30 days
-    /// from then, and an older one is refused.
+    /// The time when the deposit was made; zero stands for the time of the command. A deposit that
+    /// is sent again must carry the same time. Its reference is remembered for 30 days from this
+    /// time, and an older deposit is refused.
     #[serde(default)]
     pub time: Timestamp,
 }
@@ -71,38 +71,38 @@ impl From<Transfer> for Deposit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
-    /// Time has passed: does what is due, or goes on with work that an earlier command began.
-    /// Only the sequencer issues it.
+    /// Runs timers that are due, or continues work that an earlier command began. Only the
+    /// sequencer issues it.
     Tick,
     /// Enters an order.
     Place(NewOrder),
     /// Cancels an order.
     Cancel {
-        /// Whose order.
+        /// The account that owns the order.
         account: AccountId,
-        /// Which order.
+        /// The order.
         order: OrderRef,
     },
     /// Changes an order.
     Amend(Amend),
     /// Cancels many orders.
     MassCancel(MassCancel),
-    /// The account's connection was lost: cancels its orders that asked for that.
+    /// The account's connection was lost: cancels its orders that have cancel on disconnect.
     Disconnect {
-        /// Whose connection.
+        /// The account whose connection was lost.
         account: AccountId,
     },
     /// Sets the account's dead-man timer: unless it is set again in time, all its orders are cancelled.
     SetDeadMan {
-        /// Whose timer.
+        /// The account whose timer is set.
         account: AccountId,
         /// Nanoseconds from this command; zero switches it off. In JSON it is a string.
         #[serde(serialize_with = "to_text", deserialize_with = "from_text")]
         timeout_ns: u64,
     },
-    /// Value comes in.
+    /// Credits an account.
     Deposit(Deposit),
-    /// Value goes out at once.
+    /// Debits an account at once.
     Withdraw(Transfer),
     /// Admits a member.
     CreateMember {
@@ -131,36 +131,36 @@ pub enum Command {
     CreateInstrument(InstrumentSpec),
     /// Changes the rules of an instrument.
     SetRules {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
         /// The new rules, all of them.
         rules: TradingRules,
     },
     /// Opens, halts or closes an instrument.
     SetInstrumentState {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
         /// The new state.
         state: InstrumentState,
     },
-    /// From the next command on, another version of the rules decides.
+    /// Changes the rules version, from the next command on.
     SetRulesVersion {
         /// The version.
         version: u32,
     },
-    /// Binds value that is to go out, until [`Command::SettleWithdrawal`] pays it out or
+    /// Reserves an amount for a withdrawal, until [`Command::SettleWithdrawal`] pays it out or
     /// [`Command::ReleaseWithdrawal`] gives it back.
     HoldWithdrawal(Transfer),
     /// Pays out a withdrawal that is held.
     SettleWithdrawal {
-        /// Whose withdrawal.
+        /// The account that owns the withdrawal.
         account: AccountId,
         /// The reference that it is held under.
         reference: Reference,
     },
     /// Gives back a withdrawal that is held.
     ReleaseWithdrawal {
-        /// Whose withdrawal.
+        /// The account that owns the withdrawal.
         account: AccountId,
         /// The reference that it is held under.
         reference: Reference,
@@ -174,7 +174,7 @@ impl Command {
         Command::Deposit(transfer.into())
     }
 
-    /// What kind of command it is.
+    /// The kind of the command.
     #[must_use]
     #[inline]
     pub fn kind(&self) -> CommandKind {

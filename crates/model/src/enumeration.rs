@@ -23,8 +23,8 @@ pub trait Enumeration: Copy + Sized + 'static {
     }
 }
 
-/// Declares an enumeration whose values have a number and a name each:
-/// `Buy = 0, "buy";`. Numbers begin with 0 and leave none out.
+/// Declares an enumeration whose values have a number and a name each: `Buy = 0, "buy";`. Numbers
+/// begin with 0 and have no gaps.
 #[macro_export]
 macro_rules! enumeration {
     (

@@ -1,4 +1,4 @@
-//! Events: everything that happens. Every command yields at least one.
+//! Events: the facts that commands lead to. Every command has at least one.
 
 use crate::enumeration;
 use crate::{
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Accepted {
     /// The venue's id for it.
     pub order: OrderId,
-    /// The order as entered, but for what the venue decided: `price` holds the limit in force
-    /// (a slid post-only price, a market order's protection), `self_trade` the mode in force,
+    /// The order as entered, except for what the venue decided: `price` is the limit in force (a
+    /// slid post-only price, a market order's protection), `self_trade` the mode in force,
     /// `expire_at` the expiry of day orders too.
     pub terms: NewOrder,
     /// Moved from available to reserved: quote currency for a buy, base currency for a sell.
@@ -23,29 +23,30 @@ pub struct Accepted {
     pub rests: bool,
 }
 
-/// What is left of an order after trading, or an amended order, went to the end of its price's queue.
+/// The rest of an order after trading, or an amended order, joined the end of the queue at its
+/// price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rested {
-    /// Which order.
+    /// The order.
     pub order: OrderId,
-    /// Of which account.
+    /// The account that owns the order.
     pub account: AccountId,
-    /// On which book.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// On which side.
+    /// The side of the book.
     pub side: Side,
-    /// At which price.
+    /// The limit price.
     pub price: Price,
-    /// How much.
+    /// The remaining quantity.
     pub remaining: Quantity,
 }
 
-/// Two orders traded, at the price of the one that was there first.
+/// Two orders traded, at the price of the resting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trade {
     /// The venue's id for it.
     pub trade: TradeId,
-    /// What was traded.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The side of the incoming order.
     pub taker_side: Side,
@@ -61,10 +62,10 @@ pub struct Trade {
     pub maker_account: AccountId,
     /// Account of the incoming order.
     pub taker_account: AccountId,
-    /// What is left of the resting order; zero means that it is filled and gone.
+    /// The remaining quantity of the resting order; zero means that it is filled.
     pub maker_remaining: Quantity,
-    /// What is left of the incoming order; zero means that it is filled, unless it was sized in
-    /// quote currency: then it is always zero and the order ends with [`Done`].
+    /// The remaining quantity of the incoming order; zero means that it is filled, unless it was
+    /// sized in quote currency: then it is always zero and the order ends with [`Done`].
     pub taker_remaining: Quantity,
     /// Price times quantity, in quote currency; zero where the instrument's risk is off.
     pub notional: Amount,
@@ -72,7 +73,7 @@ pub struct Trade {
     pub maker_fee: Amount,
     /// Fee of the incoming order, in quote currency.
     pub taker_fee: Amount,
-    /// By how much the buyer's reserve shrank: notional, fee and what is no longer needed.
+    /// The decrease of the buyer's reserve: notional, fee and what is no longer needed.
     pub buyer_unreserved: Amount,
 }
 
@@ -81,13 +82,13 @@ enumeration! {
     pub enum DoneReason {
         /// Its owner cancelled it.
         Cancelled = 0, "cancelled";
-        /// It was immediate-or-cancel or a market order, and this was left.
+        /// It was immediate-or-cancel or a market order, and part of it did not trade.
         Remainder = 1, "remainder";
         /// It would have traded with the same member.
         SelfTrade = 2, "self_trade";
-        /// Its owner cancelled many.
+        /// A mass cancel of its owner.
         MassCancelled = 3, "mass_cancelled";
-        /// Its time was over.
+        /// It reached its expiry time.
         Expired = 4, "expired";
         /// Its owner's connection was lost.
         Disconnected = 5, "disconnected";
@@ -95,27 +96,27 @@ enumeration! {
         DeadMan = 6, "dead_man";
         /// The instrument was closed.
         InstrumentClosed = 7, "instrument_closed";
-        /// It was sized in quote currency and that is spent, but for less than a lot.
+        /// It was sized in quote currency, and what remains buys less than a lot.
         QuoteSpent = 8, "quote_spent";
     }
 }
 
-/// An order ended with something left, or was sized in quote currency and ended.
+/// An order ended without being filled, or was sized in quote currency and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// Which order.
+    /// The order.
     pub order: OrderId,
-    /// Of which account.
+    /// The account that owns the order.
     pub account: AccountId,
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// Buy or sell.
+    /// The side of the order.
     pub side: Side,
-    /// Why.
+    /// The reason that the order ended.
     pub reason: DoneReason,
-    /// Its limit.
+    /// The order's limit.
     pub price: Price,
-    /// What had not traded; zero for an order sized in quote currency.
+    /// The quantity that had not traded; zero for an order sized in quote currency.
     pub remaining: Quantity,
     /// Moved from reserved back to available.
     pub released: Amount,
@@ -134,56 +135,56 @@ enumeration! {
 /// An order became smaller and kept its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduced {
-    /// Which order.
+    /// The order.
     pub order: OrderId,
-    /// Of which account.
+    /// The account that owns the order.
     pub account: AccountId,
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// Buy or sell.
+    /// The side of the order.
     pub side: Side,
-    /// Why.
+    /// The reason of the reduction.
     pub reason: ReduceReason,
-    /// Its limit.
+    /// The order's limit.
     pub price: Price,
-    /// By how much.
+    /// The quantity that was taken off.
     pub by: Quantity,
-    /// What is left; never zero.
+    /// The remaining quantity, never zero.
     pub remaining: Quantity,
     /// Moved from reserved back to available.
     pub released: Amount,
 }
 
-/// An order got another price or a larger quantity, left its place in the queue and was entered
-/// anew under the same id. Trades may follow, then [`Rested`] or [`Done`] unless it is filled.
+/// An order got another price or a larger quantity, lost its place in the queue and was entered
+/// again under the same id. Trades may follow, then [`Rested`] or [`Done`] unless it is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amended {
-    /// Which order.
+    /// The order.
     pub order: OrderId,
-    /// Of which account.
+    /// The account that owns the order.
     pub account: AccountId,
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// Buy or sell.
+    /// The side of the order.
     pub side: Side,
-    /// The limit before.
+    /// The limit before the change.
     pub old_price: Price,
-    /// What was left before.
+    /// The remaining quantity before the change.
     pub old_remaining: Quantity,
-    /// The limit now.
+    /// The limit after the change.
     pub price: Price,
-    /// The total quantity now, what has traded included.
+    /// The total quantity after the change, including what has traded.
     pub quantity: Quantity,
-    /// What is left now, before any trade that follows.
+    /// The remaining quantity after the change, before any trade that follows.
     pub remaining: Quantity,
-    /// Reserved before.
+    /// The reserve before the change.
     pub old_reserved: Amount,
-    /// Reserved now.
+    /// The reserve after the change.
     pub reserved: Amount,
 }
 
 enumeration! {
-    /// What kind of command was refused.
+    /// The kinds of commands, numbered as in the journal.
     pub enum CommandKind {
         /// [`crate::Command::Tick`]
         Tick = 0, "tick";
@@ -226,28 +227,29 @@ enumeration! {
     }
 }
 
-/// A command was refused; nothing changed but, for an order with a client order id, the memory of it.
+/// A command was refused. Nothing changed, except that the client order id of a refused order is
+/// remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// What kind of command.
+    /// The kind of the command.
     pub command: CommandKind,
-    /// Why.
+    /// The reason of the refusal.
     pub reason: RejectReason,
-    /// The account it named, or zero.
+    /// The account that the command named, or zero.
     pub account: AccountId,
-    /// The instrument it named, or zero.
+    /// The instrument that the command named, or zero.
     pub instrument: InstrumentId,
-    /// The order it named, or zero.
+    /// The order that the command named, or zero.
     pub order: OrderId,
-    /// The client order id it named, or empty.
+    /// The client order id that the command named, or empty.
     pub client_order_id: ClientOrderId,
 }
 
-/// Something happened.
+/// A fact that a command led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// Time passed and nothing else was to be done.
+    /// A tick without other events.
     Ticked,
     /// An order was accepted.
     Accepted(Accepted),
@@ -263,69 +265,68 @@ pub enum Event {
     Amended(Amended),
     /// A command was refused.
     Rejected(Rejected),
-    /// An order, or a movement of value or a step of it, came a second time and was answered as
-    /// the first time.
+    /// An order, a transfer or a step of a withdrawal was sent again and got its first answer.
     Repeated {
-        /// Whose.
+        /// The account.
         account: AccountId,
         /// The client order id or the reference.
         name: ClientOrderId,
-        /// The order that was entered the first time; zero if it was refused or is a transfer.
+        /// The order of the first command; zero if it was refused or was a transfer.
         order: OrderId,
-        /// Why it was refused the first time, if it was.
+        /// The reason of the first refusal, if it was refused.
         reject: Option<RejectReason>,
     },
-    /// A mass cancel, disconnect, dead-man timer or closing began or went on. What it cancelled in
-    /// this command stands before it.
+    /// A mass cancel, disconnect, dead-man timer or closing began or continued. The events of the
+    /// orders that it cancelled come before it.
     CancelProgress {
-        /// Whose orders; zero when an instrument was closed.
+        /// The account whose orders are cancelled; zero when an instrument was closed.
         account: AccountId,
-        /// Of which instrument only; zero for all.
+        /// The instrument whose orders are cancelled; zero for all.
         instrument: InstrumentId,
         /// Orders cancelled by this command.
         cancelled: u32,
-        /// Whether follow-up commands go on with it.
+        /// Whether further commands continue it.
         pending: bool,
     },
     /// The dead-man timer was set.
     DeadManSet {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// When it runs out; [`Timestamp::MAX`] is never.
+        /// The time when the timer runs out; [`Timestamp::MAX`] is never.
         due: Timestamp,
     },
-    /// Value came in.
+    /// An account was credited.
     Deposited {
-        /// To which account.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// How much.
+        /// The amount.
         amount: Amount,
-        /// The outside world's name for it.
+        /// The operator's name for the transfer.
         reference: Reference,
     },
-    /// Value went out.
+    /// An account was debited.
     Withdrawn {
-        /// From which account.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// How much.
+        /// The amount.
         amount: Amount,
-        /// The outside world's name for it.
+        /// The operator's name for the transfer.
         reference: Reference,
     },
     /// A member was admitted.
     MemberCreated {
-        /// Its id.
+        /// The member's id.
         member: MemberId,
         /// Its name.
         name: Name,
     },
     /// An account was opened.
     AccountCreated {
-        /// Its id.
+        /// The account's id.
         account: AccountId,
         /// Its owner.
         member: MemberId,
@@ -336,21 +337,21 @@ pub enum Event {
     CurrencyCreated(Currency),
     /// An instrument was listed. It is open.
     InstrumentCreated {
-        /// Its id.
+        /// The instrument's id.
         instrument: InstrumentId,
         /// Its specification.
         spec: InstrumentSpec,
     },
     /// The rules of an instrument changed.
     RulesSet {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
         /// All its rules.
         rules: TradingRules,
     },
     /// An instrument was opened, halted or closed.
     InstrumentStateSet {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
         /// Its state.
         state: InstrumentState,
@@ -360,43 +361,43 @@ pub enum Event {
         /// The version.
         version: u32,
     },
-    /// Value that is to go out was moved from available to reserved.
+    /// The amount of a withdrawal moved from available to reserved.
     WithdrawalHeld {
-        /// Of which account.
+        /// The account that owns the order.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// How much.
+        /// The amount.
         amount: Amount,
-        /// The outside world's name for it.
+        /// The operator's name for the transfer.
         reference: Reference,
     },
-    /// Value that was held went out.
+    /// A held withdrawal was paid out.
     WithdrawalSettled {
-        /// From which account.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// How much.
+        /// The amount.
         amount: Amount,
-        /// The outside world's name for it.
+        /// The operator's name for the transfer.
         reference: Reference,
     },
-    /// Value that was held was moved back from reserved to available.
+    /// The amount of a held withdrawal moved back from reserved to available.
     WithdrawalReleased {
-        /// To which account.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// How much.
+        /// The amount.
         amount: Amount,
-        /// The outside world's name for it.
+        /// The operator's name for the transfer.
         reference: Reference,
     },
 }
 
 enumeration! {
-    /// What kind of event it is.
+    /// The kinds of events.
     pub enum EventKind {
         /// [`Event::Ticked`]
         Ticked = 0, "ticked";
@@ -448,7 +449,7 @@ enumeration! {
 }
 
 impl Event {
-    /// What kind of event it is.
+    /// The kind of the event.
     #[must_use]
     #[inline]
     pub fn kind(&self) -> EventKind {

@@ -1,4 +1,4 @@
-//! Identifiers. Each is a type of its own, so that one cannot stand where another is meant.
+//! Identifiers. Each is a type of its own, so that ids of different kinds cannot be confused.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

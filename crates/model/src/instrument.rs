@@ -36,7 +36,7 @@ enumeration! {
         Open = 0, "open";
         /// Only cancels are allowed.
         Halted = 1, "halted";
-        /// Nothing is allowed; orders that stood were cancelled.
+        /// Nothing is allowed; open orders were cancelled.
         Closed = 2, "closed";
     }
 }
@@ -71,13 +71,13 @@ pub struct TradingRules {
     /// When the day of day orders ends, in seconds after midnight UTC.
     pub day_end_s: u32,
     /// Whether balances are reserved, checked and posted. Without it the instrument only matches,
-    /// and settling is somebody else's work. It can change only while no order is open.
+    /// and another system settles. It can change only while no order is open.
     pub risk: bool,
 }
 
 impl TradingRules {
-    /// Rules that forbid nothing and cost nothing: a tick and a lot of one unit, no least and no
-    /// largest order, no collar, no fees. Balances are reserved, checked and posted.
+    /// Rules without restrictions: a tick and a lot of one unit, no smallest and no largest order,
+    /// no collar, no fees. Balances are reserved, checked and posted.
     #[must_use]
     pub fn unrestrained() -> TradingRules {
         TradingRules {
@@ -113,7 +113,7 @@ pub struct InstrumentSpec {
     pub price_scale: Scale,
     /// Decimal places of quantities, fixed for the instrument's life.
     pub quantity_scale: Scale,
-    /// What may change.
+    /// The rules, which may change.
     pub rules: TradingRules,
 }
 
@@ -149,7 +149,7 @@ pub enum InstrumentError {
     DayEnd,
 }
 
-/// A listed instrument: its specification and what follows from it.
+/// A listed instrument: its specification and the values derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instrument {
     /// Its number.
@@ -245,10 +245,10 @@ impl Instrument {
     }
 
     /// The fee on a notional at a rate in millionths: `notional * ppm / 1,000,000`, rounded towards
-    /// zero, so that who pays keeps the residue. Negative is a rebate.
+    /// zero, so that the payer keeps the residue. Negative is a rebate.
     ///
-    /// Rounding down makes the fees of the parts never exceed the fee of the whole; a reserve for
-    /// the whole therefore always covers the parts.
+    /// Because it rounds down, the fees of the parts never exceed the fee of the whole, and a
+    /// reserve for the whole covers the parts.
     #[must_use]
     #[inline]
     pub fn fee(notional: Amount, ppm: i32) -> Amount {
@@ -278,8 +278,8 @@ impl Instrument {
         }
     }
 
-    /// What a buy order reserves: its notional and the taker fee that it can come to at most, with
-    /// the [residue](Self::accrued_fee) of its fee so far.
+    /// The reserve of a buy order: its notional and the largest taker fee, with the
+    /// [residue](Self::accrued_fee) of its fee so far.
     #[must_use]
     #[inline]
     pub fn buy_reserve(

@@ -1,8 +1,8 @@
-//! The vocabulary of the venue: ids, fixed-point numbers, instruments, orders, commands, events,
+//! The types of the venue: ids, fixed-point numbers, instruments, orders, commands, events,
 //! rejects; their binary and JSON forms.
 //!
-//! Nothing here does anything: this crate says what can be said. A [`Command`] goes in, [`Event`]s
-//! and one [`Outcome`] come out.
+//! This crate holds data types only. A [`Command`] goes into the engine; [`Event`]s and one
+//! [`Outcome`] come out.
 //!
 //! ```
 //! use rialto_model::{Price, Scale};
@@ -20,7 +20,7 @@
 
 #[doc(hidden)]
 pub use serde;
-// So that the macros of this crate name it alike inside and outside of it.
+// The macros of this crate use the same path inside and outside of it.
 extern crate self as rialto_model;
 
 mod codec;

@@ -84,7 +84,7 @@ pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
         return Err(DecimalError::TooPrecise { got: fraction.len(), max: scale.places() });
     }
     let padding = usize::from(scale.places()) - fraction.len();
-    // Almost every number has so few digits that they fit 64 bits, where nothing can overflow.
+    // Almost every number has few enough digits that it fits 64 bits, where nothing overflows.
     if whole.len() + usize::from(scale.places()) <= 18 {
         let append = |value: i64, digit: u8| value * 10 + i64::from(digit - b'0');
         let written = fraction.bytes().fold(whole.bytes().fold(0, append), append);
@@ -104,9 +104,9 @@ pub fn parse_decimal(text: &str, scale: Scale) -> Result<i128, DecimalError> {
     Ok(value)
 }
 
-/// An integer at a scale, which is decimal text with exactly `scale` places wherever it is shown.
+/// An integer at a scale. It is printed as decimal text with exactly `scale` places.
 ///
-/// Read from text, its scale is the number of places that the text has.
+/// Read from text, it has the scale of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decimal {
     /// The integer.
@@ -158,7 +158,7 @@ impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut buffer = [0; DECIMAL_BYTES_MAX];
         let text = self.write(&mut buffer);
-        // Unlike padding of texts this never cuts digits off, whatever precision is asked for.
+        // Padding never cuts digits off, whatever the precision.
         f.pad_integral(self.value >= 0, "", text.trim_start_matches('-'))
     }
 }
@@ -195,7 +195,7 @@ macro_rules! number {
         pub struct $name(pub $int);
 
         impl $name {
-            /// Nothing.
+            /// Zero.
             pub const ZERO: Self = Self(0);
             /// The largest value.
             pub const MAX: Self = Self(<$int>::MAX);

@@ -1,4 +1,4 @@
-//! What an order is made of.
+//! The attributes of an order.
 
 use crate::enumeration;
 use crate::{AccountId, Amount, ClientOrderId, InstrumentId, OrderId, Price, Quantity, Timestamp};
@@ -32,8 +32,8 @@ enumeration! {
     pub enum OrderKind {
         /// Trades at its price or better.
         Limit = 0, "limit";
-        /// Trades at once with what stands on the other side, as far as its protection price,
-        /// and never rests.
+        /// Trades at once with the other side of the book, up to its protection price, and never
+        /// rests.
         Market = 1, "market";
     }
 }
@@ -43,7 +43,7 @@ enumeration! {
     pub enum TimeInForce {
         /// Good till cancelled.
         Gtc = 0, "gtc";
-        /// Immediate or cancel: what does not trade at once is cancelled.
+        /// Immediate or cancel: the part that does not trade at once is cancelled.
         Ioc = 1, "ioc";
         /// Fill or kill: trades in full at once or not at all.
         Fok = 2, "fok";
@@ -76,15 +76,15 @@ enumeration! {
     pub enum SelfTrade {
         /// They trade.
         Allow = 0, "allow";
-        /// What is left of the incoming order is cancelled.
+        /// The rest of the incoming order is cancelled.
         #[default]
         CancelNewest = 1, "cancel_newest";
         /// The resting order is cancelled and matching goes on.
         CancelOldest = 2, "cancel_oldest";
         /// Both are cancelled.
         CancelBoth = 3, "cancel_both";
-        /// Both are reduced by the smaller remaining quantity without a trade;
-        /// whichever has nothing left is cancelled.
+        /// Both are reduced by the smaller remaining quantity without a trade; an order with
+        /// nothing left is cancelled.
         Decrement = 4, "decrement";
     }
 }
@@ -175,9 +175,9 @@ impl Handling {
 pub struct NewOrder {
     /// The account that trades.
     pub account: AccountId,
-    /// What is traded.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// Buy or sell.
+    /// The side of the order.
     pub side: Side,
     /// Limit or market.
     pub kind: OrderKind,
@@ -201,8 +201,7 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// An order that trades at its price or better and stands until it is cancelled, with nothing
-    /// else asked of it.
+    /// A good-till-cancelled limit order with default attributes.
     #[must_use]
     #[inline]
     pub fn limit(
@@ -229,7 +228,7 @@ impl NewOrder {
     }
 }
 
-/// Names an order of an account.
+/// The reference to an order of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderRef {
@@ -240,7 +239,7 @@ pub enum OrderRef {
 }
 
 enumeration! {
-    /// Where an order is in its life.
+    /// The status of an order.
     pub enum OrderStatus {
         /// On the book, nothing traded.
         Open = 0, "open";

@@ -1,47 +1,47 @@
-//! What a command came to: the short answer for whoever sent it.
+//! The outcome of a command: the short answer to its sender.
 
 use crate::{OrderId, OrderStatus, Price, Quantity, RejectReason};
 use serde::Serialize;
 
-/// The answer to a command. The events of the same sequence tell the whole story.
+/// The answer to a command. The events of the same sequence have the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It took effect and there is nothing to add.
+    /// The command took effect.
     Done,
-    /// It was refused and nothing changed.
+    /// The command was refused and nothing changed.
     Rejected {
-        /// Why.
+        /// The reason of the refusal.
         reason: RejectReason,
     },
     /// An order was entered, amended or cancelled, or is answered again.
     Order {
-        /// Which order.
+        /// The order.
         order: OrderId,
-        /// Where it is in its life after the command.
+        /// The status of the order after the command.
         status: OrderStatus,
-        /// Its limit in force.
+        /// The order's limit in force.
         price: Price,
-        /// What it has traded so far.
+        /// The quantity that has traded.
         filled: Quantity,
-        /// What is left of it; of an ended order, what it ended with.
+        /// The remaining quantity; of an ended order, the quantity that did not trade.
         remaining: Quantity,
         /// Whether this repeats the first answer to the same client order id, as it was given then.
         repeated: bool,
     },
     /// Many orders are being cancelled.
     Cancelling {
-        /// Cancelled so far.
+        /// The number of orders cancelled so far.
         cancelled: u32,
         /// Whether follow-up commands go on with it.
         pending: bool,
     },
-    /// Something got this number.
+    /// A member, account, currency or instrument was created.
     Created {
-        /// The number of the member, account, currency or instrument.
+        /// Its number.
         number: u32,
     },
-    /// A transfer with this reference had taken effect before; nothing changed now.
+    /// A transfer with this reference took effect earlier; nothing changed now.
     Repeated,
 }
 

@@ -61,7 +61,7 @@ reasons! {
     NotionalTooLarge = 15, "notional_too_large", "Price times quantity is too large to be expressed.";
     InsufficientBalance = 16, "insufficient_balance", "The available balance does not cover the order or withdrawal.";
     OpenOrdersLimit = 17, "open_orders_limit", "The account has too many open orders in this instrument.";
-    VenueFull = 18, "venue_full", "The venue holds as much of this as it can.";
+    VenueFull = 18, "venue_full", "The venue's limit for objects of this kind is reached.";
     WouldCross = 19, "would_cross", "The order is post-only and would trade.";
     NoLiquidity = 20, "no_liquidity", "There is nothing to trade with at an allowed price.";
     Unfillable = 21, "unfillable", "The fill-or-kill order cannot be filled in full.";
@@ -71,7 +71,7 @@ reasons! {
     ClientIdConflict = 25, "client_id_conflict", "The client order id was used for a different order.";
     ReferenceMissing = 26, "reference_missing", "A deposit or withdrawal needs a reference.";
     ReferenceConflict = 27, "reference_conflict", "The reference was used for a different transfer.";
-    AlreadyExists = 28, "already_exists", "There is one with this id, code or symbol already.";
+    AlreadyExists = 28, "already_exists", "The id, code or symbol is in use.";
     IdOutOfRange = 29, "id_out_of_range", "The id is outside the range that may be chosen.";
     InvalidRules = 30, "invalid_rules", "The instrument's specification or rules are not consistent.";
     HasOpenOrders = 31, "has_open_orders", "This cannot change while orders are open.";
@@ -87,7 +87,7 @@ reasons! {
     WithdrawalReleased = 41, "withdrawal_released", "The withdrawal has been given back.";
     WithdrawalsLimit = 42, "withdrawals_limit", "The account has too many withdrawals waiting.";
     RulesVersionOlder = 43, "rules_version_older", "The venue decides by a later version of the rules, and does not go back.";
-    OrderExpired = 44, "order_expired", "The order's time is over.";
+    OrderExpired = 44, "order_expired", "The order has expired.";
     ReferenceTooOld = 45, "reference_too_old", "The deposit was made so long ago that its reference may have been forgotten.";
     AttributeUnknown = 46, "attribute_unknown", "The order has an attribute that the rules version in force does not know.";
 }

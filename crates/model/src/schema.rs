@@ -1,4 +1,4 @@
-//! JSON schemas of the types that requests, answers and messages are made of.
+//! JSON schemas of the types in requests, answers and messages.
 
 use crate::{
     AccountId, CurrencyId, Decimal, EngineId, InstrumentId, MemberId, OrderId, RejectReason, Scale,

@@ -1,9 +1,9 @@
-//! What a caller may be allowed to do.
+//! The rights of a caller.
 
 use crate::enumeration;
 
 enumeration! {
-    /// Something that a caller may be allowed to do.
+    /// A right of a caller.
     pub enum Scope {
         /// See the accounts' orders, fills and balances.
         Read = 0, "read";

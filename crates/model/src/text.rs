@@ -37,7 +37,7 @@ where
     deserializer.deserialize_str(Visitor(std::marker::PhantomData))
 }
 
-/// Why a text cannot be a [`Text`] of a given length.
+/// The reason that a text is not a [`Text`] of a given length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// Longer than the field holds.
@@ -55,14 +55,14 @@ pub enum TextError {
     NotPrintable {
         /// The offending byte.
         byte: u8,
-        /// Where it stands.
+        /// The byte's offset.
         at: usize,
     },
 }
 
 /// At most `N` bytes of printable ASCII without spaces, held in place. Empty means "none".
 ///
-/// Bytes past the length are zero, so that equality and hashing may look at all of it.
+/// Bytes past the length are zero, so that equality and hashing may use the whole array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -71,7 +71,7 @@ pub struct Text<const N: usize> {
 
 /// The member's own name for an order: 1 to 36 bytes; empty means that the order has none.
 pub type ClientOrderId = Text<36>;
-/// The outside world's name for a deposit or withdrawal: 1 to 36 bytes.
+/// The name that a deposit or withdrawal is given from outside: 1 to 36 bytes.
 pub type Reference = Text<36>;
 /// The symbol of an instrument, such as `BTC-USD`: 1 to 24 bytes.
 pub type Symbol = Text<24>;

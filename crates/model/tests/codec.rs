@@ -1,4 +1,4 @@
-//! Every command and event survives its binary form, and nothing else gets through.
+//! Every command and event survives its binary form, and other bytes are refused.
 
 use proptest::prelude::*;
 use rialto_model::testing::{plausible, wild};
@@ -10,7 +10,7 @@ use rialto_model::{
 };
 
 fn command_bytes(time: Timestamp, command: &Command) -> Vec<u8> {
-    // What stood in the buffer before must not show.
+    // Earlier contents of the buffer must not show.
     let mut buffer = [0xaa; COMMAND_BYTES_MAX];
     let bytes = encode_command(time, command, &mut buffer);
     buffer[..bytes].to_vec()
@@ -106,7 +106,7 @@ proptest! {
         prop_assert_eq!((fault.offset, fault.what), (end, DecodeFault::Trailing));
     }
 
-    /// Any value has one form only: whatever decodes is what would have been written.
+    /// A value has one form only: bytes that decode are the bytes that would have been written.
     #[test]
     fn a_changed_command_is_refused_or_is_another_command_in_its_only_form(
         command in wild::command(),
@@ -230,7 +230,7 @@ fn a_fault_names_the_byte_and_what_is_wrong_with_it() {
     assert_eq!(fault_with(48, 3), "byte 52 of the record: a reserved byte is not zero");
 }
 
-/// Changes the bytes of a command and gives what is wrong with them then.
+/// Changes the bytes of a command and returns the fault that decoding reports.
 fn fault_of(command: &Command, change: impl Fn(&mut Vec<u8>)) -> (usize, DecodeFault) {
     let mut bytes = command_bytes(Timestamp(1), command);
     change(&mut bytes);

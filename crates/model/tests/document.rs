@@ -16,7 +16,7 @@ fn name(kind: impl serde::Serialize) -> String {
     name.as_str().expect("the name is a text").to_owned()
 }
 
-/// What stands under a heading, up to the next one.
+/// The text under a heading, up to the next one.
 fn section(heading: &str) -> &'static str {
     let heading = format!("\n### {heading}\n");
     let (_, rest) = DOCUMENT.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));

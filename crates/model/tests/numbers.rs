@@ -1,4 +1,4 @@
-//! Decimal text is exact both ways at every scale, and no text makes it fall over.
+//! Decimal text is exact both ways at every scale, and no text makes it panic.
 
 use proptest::prelude::*;
 use rialto_model::testing::wild;
@@ -30,7 +30,7 @@ proptest! {
         prop_assert_eq!(text.replace('.', "").parse::<i128>(), Ok(value));
     }
 
-    /// Whatever is accepted means the same number as its digits, shifted by the scale.
+    /// An accepted text means the number of its digits, shifted by the scale.
     #[test]
     fn a_text_like_a_number_is_read_exactly_or_refused(
         text in "-?[0-9]{0,25}(\\.[0-9]{0,22})?",

@@ -8,8 +8,8 @@ use crate::{
     Transfer,
 };
 
-/// Reads a command and the time that it was stamped with from exactly the bytes that
-/// [`encode_command`](crate::encode_command) made of them.
+/// Reads a command and its timestamp from the bytes that [`encode_command`](crate::encode_command)
+/// wrote. Bytes left over are an error.
 pub fn decode_command(bytes: &[u8]) -> Result<(Timestamp, Command), DecodeError> {
     let mut reader = Reader::new(bytes);
     let number = reader.u8()?;
@@ -188,7 +188,7 @@ fn place(reader: &mut Reader<'_>, flags: u16) -> Result<NewOrder, DecodeError> {
     })
 }
 
-/// The size of an order; `at` is where its high half stands, if there is one.
+/// The size of an order; `at` is the offset of its high half, if there is one.
 #[inline]
 pub(super) fn order_size(size: i128, flags: u16, at: usize) -> Result<OrderSize, DecodeError> {
     if flags & flag::QUOTE != 0 {
@@ -200,7 +200,7 @@ pub(super) fn order_size(size: i128, flags: u16, at: usize) -> Result<OrderSize,
     }
 }
 
-/// A field that is zero unless it is given.
+/// An optional field, zero when absent.
 fn given(reader: &mut Reader<'_>, given: u16) -> Result<Option<i64>, DecodeError> {
     let at = reader.at();
     let value = reader.u64()? as i64;
@@ -222,7 +222,7 @@ fn order_ref(reader: &mut Reader<'_>, flags: u16) -> Result<OrderRef, DecodeErro
     }
 }
 
-/// A transfer, and when it was made; zero if that is not given.
+/// A transfer and the time when it was made, zero when absent.
 fn transfer(reader: &mut Reader<'_>, flags: u16) -> Result<(Transfer, Timestamp), DecodeError> {
     let account = reader.account()?;
     let currency = reader.currency()?;

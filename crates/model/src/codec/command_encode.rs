@@ -28,7 +28,7 @@ pub fn encode_command(time: Timestamp, command: &Command, out: &mut [u8]) -> usi
     end
 }
 
-/// Writes what follows the header and returns the flags.
+/// Writes the body and returns the flags.
 #[inline]
 fn body(command: &Command, out: &mut Writer<'_>) -> u16 {
     match command {
@@ -148,7 +148,7 @@ fn place(order: &NewOrder, out: &mut Writer<'_>) -> u16 {
     flags
 }
 
-/// The flags of an order's attributes, those of its size excepted.
+/// The flags of an order's attributes, except those of its size.
 #[inline]
 pub(super) fn order_flags(order: &NewOrder) -> u16 {
     given(!order.client_order_id.is_empty(), flag::CLIENT_ID)
@@ -156,7 +156,7 @@ pub(super) fn order_flags(order: &NewOrder) -> u16 {
         | given(order.handling.bits() & 1 != 0, flag::CANCEL_ON_DISCONNECT)
 }
 
-/// The expiry and the client order id, where given.
+/// The expiry and the client order id, if present.
 #[inline]
 pub(super) fn order_tails(order: &NewOrder, flags: u16, out: &mut Writer<'_>) {
     if flags & flag::EXPIRES != 0 {

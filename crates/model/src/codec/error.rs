@@ -1,6 +1,6 @@
-//! Why bytes are not a command or an event.
+//! A fault in the bytes of a command or an event.
 
-/// What is wrong with the bytes.
+/// A fault in the bytes of a command or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeFault {
     /// The bytes end too early.
@@ -21,16 +21,16 @@ pub enum DecodeFault {
     /// A reserved byte or the padding of a text is not zero.
     #[error("a reserved byte is not zero")]
     Reserved,
-    /// An event does not say its own length.
+    /// The length in an event's header is not the event's length.
     #[error("the length of the event is given as {0}")]
     Length(u16),
-    /// A field holds a value that does not exist.
+    /// A field holds a value outside its range.
     #[error("{0} is out of range")]
     OutOfRange(&'static str),
     /// A text is too long or not printable.
     #[error("a text {0}")]
     Text(crate::TextError),
-    /// The same value has a form that must be used instead.
+    /// The value is not in its canonical form.
     #[error("{0} is not in its only form")]
     NotCanonical(&'static str),
 }
@@ -39,8 +39,8 @@ pub enum DecodeFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset} of the record: {what}")]
 pub struct DecodeError {
-    /// Where, counted from the beginning of the record.
+    /// The offset of the fault from the beginning of the record.
     pub offset: usize,
-    /// What is wrong there.
+    /// The fault.
     pub what: DecodeFault,
 }

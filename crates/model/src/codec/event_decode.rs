@@ -39,7 +39,7 @@ pub struct EventIter<'a> {
 }
 
 impl EventIter<'_> {
-    /// Events that are left, as the record says.
+    /// The number of events not read yet, according to the record.
     #[must_use]
     pub fn left(&self) -> u32 {
         self.left
@@ -75,7 +75,7 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Requires that the second of the two small fields, or both, are unused.
+    /// Fails unless the second of the two small fields, or both, are zero.
     fn rest_unused(mut self) -> Result<u16, DecodeError> {
         while !self.small.is_at_end() {
             self.small.zeros::<1>()?;

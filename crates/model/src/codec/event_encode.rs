@@ -44,7 +44,7 @@ pub struct EventEncoder<'a> {
 }
 
 impl<'a> EventEncoder<'a> {
-    /// Starts the record of the command of this time, at the beginning of `out`.
+    /// Starts the record of a command with this timestamp at the beginning of `out`.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl<'a> EventEncoder<'a> {
         Ok(())
     }
 
-    /// Events so far.
+    /// The number of events so far.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
@@ -92,7 +92,7 @@ pub fn encode_event(event: &Event, out: &mut [u8]) -> usize {
     encode(event, out.first_chunk_mut().expect("the caller leaves room for the longest event"))
 }
 
-/// What the header of an event holds beside its kind and length.
+/// The fields of an event's header other than kind and length.
 struct Head {
     flags: u16,
     small: [u8; 2],
@@ -119,7 +119,7 @@ fn encode(event: &Event, out: &mut [u8; EVENT_BYTES_MAX]) -> usize {
     end
 }
 
-/// Writes what follows the header and returns the rest of the header.
+/// Writes the body and returns the fields of the header.
 #[inline]
 fn body(event: &Event, out: &mut Writer<'_>) -> Head {
     match event {

@@ -1,8 +1,8 @@
 //! The binary form of commands and events: fixed little-endian records, as
 //! `docs/formats/journal.md` describes them.
 //!
-//! Every value has exactly one form, and decoding refuses all others: what decodes, encodes to the
-//! same bytes. Fields stand in 8-byte words and are aligned to their size.
+//! Every value has exactly one form, and decoding refuses all others, so that bytes that decode
+//! encode to the same bytes. Fields stand in 8-byte words and are aligned to their size.
 
 mod command_decode;
 mod command_encode;
@@ -26,10 +26,10 @@ const COMMAND_HEADER_BYTES: usize = 16;
 const EVENT_HEADER_BYTES: usize = 8;
 /// Version of every command and event so far.
 const VERSION: u8 = 1;
-/// Stands where a command has its kind, so that a reader that was given the wrong log notices.
+/// Stands in the place of a command's kind, so that a reader given the wrong log fails.
 const EVENTS_MARK: u8 = 255;
 
-/// What a record of events is called where bytes have a media type.
+/// The media type of a record of events.
 pub const EVENTS_CONTENT_TYPE: &str = "application/vnd.rialto.events";
 
 /// Flags of commands and events. A bit means the same wherever it is allowed.

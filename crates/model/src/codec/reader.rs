@@ -14,7 +14,7 @@ pub(super) struct Reader<'a> {
     at: usize,
 }
 
-/// An instrument's rules but for the high half of their amount.
+/// An instrument's rules without the high half of their amount.
 pub(super) struct Rules {
     rules: TradingRules,
     notional_min: u64,
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, at: 0 }
     }
 
-    /// Where the next field stands.
+    /// The offset of the next field.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         self.at = at;
     }
 
-    /// A reader of the bytes from `start` on that ends before `end`, if there are as many.
+    /// A reader of the bytes from `start` to `end`, if the record has them.
     pub(super) fn part(&self, start: usize, end: usize) -> Option<Reader<'a>> {
         let bytes = self.bytes.get(..end)?;
         (start <= end).then_some(Reader { bytes, at: start })
@@ -55,13 +55,13 @@ impl<'a> Reader<'a> {
         Err(DecodeError { offset, what })
     }
 
-    /// Requires that all bytes were read.
+    /// Fails unless all bytes were read.
     #[inline]
     pub(super) fn end(&self) -> Result<(), DecodeError> {
         if self.is_at_end() { Ok(()) } else { Self::fault(self.at, DecodeFault::Trailing) }
     }
 
-    /// Requires that the next `bytes` bytes are there, so that reading them needs no more checks.
+    /// Fails unless `bytes` bytes are left, so that reading them needs no more checks.
     #[inline]
     pub(super) fn require(&self, bytes: usize) -> Result<(), DecodeError> {
         if self.bytes.len() - self.at >= bytes {
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         if self.take::<N>()? == [0; N] { Ok(()) } else { Self::fault(at, DecodeFault::Reserved) }
     }
 
-    /// One of a closed list.
+    /// A value of an enumeration.
     #[inline]
     pub(super) fn one_of<T>(
         &mut self,
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// None, or one of a closed list, its number plus one.
+    /// An optional value of an enumeration: zero for none, otherwise its number plus one.
     #[inline]
     pub(super) fn optional<T>(
         &mut self,
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         self.one_of(field, Scale::new)
     }
 
-    /// Amounts whose low halves stood in the fixed part; reads the high halves if they follow.
+    /// Completes amounts from their low halves and, if they follow, their high halves.
     #[inline]
     pub(super) fn amounts<const N: usize>(
         &mut self,
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A text that is given only if `flags` says so, and then is not empty.
+    /// A text that is present only if `flags` says so, and then is not empty.
     #[inline]
     pub(super) fn client_order_id(&mut self, flags: u16) -> Result<Text<36>, DecodeError> {
         if flags & flag::CLIENT_ID == 0 {
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         self.given_time(flags & flag::EXPIRES, "an expiry of zero")
     }
 
-    /// A time that is given only if `given` is not zero, and then is not zero itself.
+    /// A time that is present only if `given` is not zero, and then is not zero itself.
     #[inline]
     pub(super) fn given_time(
         &mut self,
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         Ok(Rules { rules, notional_min })
     }
 
-    /// The amount that belongs to `rules`.
+    /// Completes the rules with the high half of their amount.
     pub(super) fn complete_rules(
         &mut self,
         flags: u16,

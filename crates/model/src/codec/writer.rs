@@ -19,7 +19,7 @@ pub(super) fn halves(first: u32, second: u32) -> u64 {
     u64::from(first) | (u64::from(second) << 32)
 }
 
-/// The number of an optional choice: zero for none, one more than its number otherwise.
+/// An optional value of an enumeration: zero for none, otherwise its number plus one.
 #[inline]
 pub(super) fn optional(number: Option<u8>) -> u8 {
     number.map_or(0, |number| number + 1)
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         Writer { out, at }
     }
 
-    /// Bytes written, those before the start included.
+    /// The offset behind the last byte written.
     #[inline]
     pub(super) fn end(&self) -> usize {
         self.at
@@ -73,8 +73,8 @@ impl<'a> Writer<'a> {
 
     /// Writes a text: its length, its bytes, zeros up to the next word.
     ///
-    /// All bytes that the text could have are stored, whatever its length, because a copy of
-    /// constant size is a few instructions; the next field or record overwrites what is too much.
+    /// Always stores the full capacity of the text, because a copy of constant size takes a few
+    /// instructions; the next field overwrites the excess.
     #[inline]
     pub(super) fn text<const N: usize>(&mut self, text: &Text<N>) {
         let block = const { (N + 8) / 8 * 8 };

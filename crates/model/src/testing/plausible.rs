@@ -1,5 +1,5 @@
-//! Commands that a venue may well take: attributes that go together, numbers in range, few
-//! accounts, instruments and prices, so that orders meet and names repeat.
+//! Commands that a venue may accept: attributes that go together, numbers in range, few accounts,
+//! instruments and prices, so that orders meet and names repeat.
 
 use super::wild::handling;
 use crate::{
@@ -12,7 +12,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What the commands are about. All ids count from 1.
+/// The ranges of the commands. All ids count from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Member accounts.
@@ -32,7 +32,7 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// A handful of each.
+    /// A few of each.
     fn default() -> Self {
         Bounds {
             accounts: 6,
@@ -202,7 +202,7 @@ fn transfer(bounds: Bounds) -> impl Strategy<Value = Transfer> {
     )
 }
 
-/// A command of a trading day: orders, cancels, amendments, and now and then something else.
+/// A command of a trading day: mostly orders, cancels and amendments.
 pub fn command(bounds: Bounds) -> impl Strategy<Value = Command> {
     let amend = (account(bounds), order_ref(bounds), of(price(bounds)), of(quantity(bounds)))
         .prop_map(|(account, order, price, quantity)| Amend { account, order, price, quantity });

@@ -1,4 +1,4 @@
-//! Every value that the types can hold, with the edges of their ranges more often than chance.
+//! Every value that the types can hold, with the edges of their ranges more often.
 
 use crate::{
     Accepted, AccountId, Amend, Amended, Amount, Command, CommandKind, Currency, CurrencyId,
@@ -30,7 +30,7 @@ pub fn uint32() -> impl Strategy<Value = u32> + Clone {
     prop_oneof![any::<u32>(), 0..=10_u32, Just(u32::MAX)]
 }
 
-/// Any amount; most of them fit 64 bits, some just so, some just not.
+/// Any amount; most of them fit 64 bits, and some lie at the edge.
 pub fn amount() -> impl Strategy<Value = Amount> + Clone {
     let low = i128::from(i64::MIN);
     let high = i128::from(i64::MAX);
