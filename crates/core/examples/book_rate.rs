@@ -11,7 +11,7 @@
 //! Sparse: good-till-cancel limit orders at uniformly random prices, which leave about a fifth of
 //! their number resting, hardly two of them at the same price.
 
-// Printing is what this program is for, and so are clocks, which the core itself must not see.
+// This program prints and reads clocks; the core itself must not.
 #![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_types)]
 
 use rialto_core::book::{Fill, LimitOrder, LimitOrderBook};
@@ -105,7 +105,7 @@ fn stream(bytes: &[u8]) -> Option<Stream> {
     })
 }
 
-/// Does one operation; returns whether the book knew what to do with it.
+/// Applies one operation; returns whether the book accepted it.
 #[inline]
 fn apply(book: &mut LimitOrderBook, record: &Record, on_fill: &mut impl FnMut(Fill)) -> bool {
     if record.cancel {
@@ -116,7 +116,7 @@ fn apply(book: &mut LimitOrderBook, record: &Record, on_fill: &mut impl FnMut(Fi
     }
 }
 
-/// A fresh book, prefilled, and what happened so far.
+/// A fresh, prefilled book and its totals so far.
 fn prefilled(stream: &Stream) -> (LimitOrderBook, Totals) {
     let mut book = LimitOrderBook::with_capacity(stream.prefill + stream.prefill / 4 + 1_024);
     let mut totals = Totals::ZERO;

@@ -10,11 +10,11 @@
 //! For a file (an OBW1 stream): fresh cores, prefilled outside the timing; trades, quantity and
 //! resting orders are checked against the header. Amends: 70 % price amendments, 15 % new orders,
 //! 15 % cancels over 10,000 open orders. Resting: orders that never trade, as recovery replays
-//! them, at random prices: so many on each side, or hardly two orders at the same one. Crossing:
-//! both sides draw from one range of 20 * 10^12 prices, so that most orders trade and a fifth rests,
-//! hardly two of them at the same price.
+//! them, at random prices: a given number of prices on each side, or hardly two orders at the same
+//! one. Crossing: both sides draw from one range of 20 * 10^12 prices, so that most orders trade
+//! and a fifth rests, hardly two of them at the same price.
 
-// Printing is what this program is for, and so are clocks, which the core itself must not see.
+// This program prints and reads clocks; the core itself must not.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use rialto_core::{Core, CoreConfig, EventCount};
@@ -102,7 +102,7 @@ impl Rig {
         let mut refused = 0;
         let start = Instant::now();
         for (at, command) in commands.iter().enumerate() {
-            // As the engine does, which takes commands in chunks.
+            // Prefetches as the engine does, which takes commands in chunks.
             if let Some(far) = commands.get(at + Core::PREFETCH_FAR) {
                 self.core.prefetch_far(far);
             }

@@ -4,12 +4,12 @@ use crate::limits::{Limits, MEMBER_ID_MAX};
 use crate::orders::NIL;
 use rialto_model::{AccountId, MemberId, Name, RejectReason};
 
-/// Ids that are handed out from 1 and may also be chosen; maps them to dense slots.
+/// Ids that are assigned from 1 or chosen by the caller; maps them to dense slots.
 struct Ids {
     /// By id: the slot plus one, or zero.
     slots: Vec<u32>,
     count: u32,
-    /// No id below is free.
+    /// All ids below it are taken.
     free_from: u32,
     max: u32,
 }
@@ -27,7 +27,7 @@ impl Ids {
         }
     }
 
-    /// The id that would be given where `wanted` is asked for; zero asks for the least free one.
+    /// The id to assign for a request of `wanted`; zero requests the least free one.
     fn choose(&self, wanted: u32, count_max: u32) -> Result<u32, RejectReason> {
         if wanted > self.max {
             return Err(RejectReason::IdOutOfRange);
@@ -62,7 +62,7 @@ pub struct Member {
     pub name: Name,
 }
 
-/// What the core keeps of an account on its fast paths.
+/// The fields of an account that the fast paths use.
 #[derive(Clone, Copy)]
 pub(crate) struct Account {
     pub(crate) id: AccountId,
@@ -71,8 +71,8 @@ pub(crate) struct Account {
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) open_orders: u32,
-    /// What goes on about its orders; zero is nothing. Under rules version 1 it is the number of
-    /// mass cancels, later the place of the account's sweep plus one.
+    /// The mass cancels in progress; zero is none. Under rules version 1 it is their number, later
+    /// the index of the account's sweep plus one.
     pub(crate) under_way: u32,
 }
 

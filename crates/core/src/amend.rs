@@ -13,10 +13,10 @@ use rialto_model::{
     RejectReason, Rested, Timestamp,
 };
 
-/// An amendment that has passed its checks, but for those of re-entering.
+/// An amendment that has passed its checks, except those of re-entering.
 struct Change {
     price: Price,
-    /// The new total, what has traded included.
+    /// The new total, including what has traded.
     quantity: Quantity,
     filled: Quantity,
 }
@@ -46,8 +46,8 @@ impl Core {
         self.reenter(slot, &detail, remaining, &change, sink)
     }
 
-    /// Takes an order out of the book and enters it anew under its id, with the fee rates in
-    /// force. What it owes of its fee so far stays with it.
+    /// Takes an order out of the book and enters it anew under its id, with the fee rates in force.
+    /// The residue of its fee stays with it.
     fn reenter<S: EventSink>(
         &mut self,
         slot: Slot,
@@ -146,7 +146,7 @@ impl Core {
         Ok(taker.outcome(open_status(change.filled)))
     }
 
-    /// Lets a slot take another's place in the account's list and in the work that goes on.
+    /// Replaces a slot by another in the account's list and in the background work.
     fn relist(&mut self, from: u32, to: u32, account: u32) {
         let account = self.accounts.get_mut(account);
         self.open.replace(account, from, to);

@@ -1,4 +1,4 @@
-//! The one way in: a command is dispatched, and its refusal or its events are handed out.
+//! The entry point: dispatches a command and hands out its refusal or its events.
 
 use crate::limits::DEAD_MAN_MAX_NS;
 use crate::transfers::Ended;
@@ -176,7 +176,7 @@ pub(crate) fn refuse<S: EventSink>(
     Outcome::Rejected { reason }
 }
 
-/// The refusal of a command, with what the command named.
+/// The refusal of a command, with the ids that the command named.
 fn naming(command: &Command, reason: RejectReason) -> Rejected {
     let mut rejected = Rejected {
         command: CommandKind::Tick,

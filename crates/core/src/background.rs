@@ -1,19 +1,20 @@
-//! What goes on in slices under rules version 2: mass cancels, the closing of instruments, expiry.
+//! Background work under rules version 2: mass cancels, the closing of instruments, expiry.
 //!
-//! [`rules`](crate::rules) says what each does and why it is exact. Here is only where it stands.
+//! [`rules`](crate::rules) defines the work; this module holds its progress.
 
 use crate::orders::{Detail, NIL};
 use rialto_model::{DoneReason, OrderId, Side, enumeration};
 use std::collections::{BTreeMap, VecDeque};
 
 enumeration! {
-    /// What takes turns. A new kind is added here and to [`Core::work_on`](crate::Core::work_on).
+    /// The kinds of background work, which take turns. A new kind is added here and to
+    /// [`Core::work_on`](crate::Core::work_on).
     pub(crate) enum Kind {
         /// The mass cancels of an account.
         Cancels = 0, "cancels";
         /// The closing of an instrument.
         Closings = 1, "closings";
-        /// The end of orders whose time is over.
+        /// The expiry of orders.
         Expiries = 2, "expiries";
     }
 }
@@ -24,23 +25,24 @@ impl Kind {
     }
 }
 
-/// Which orders one mass cancel is about.
+/// The orders that a mass cancel selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All of a side; of one instrument or of all.
     Side(Option<u16>, Side),
     /// All, because the dead-man timer ran out.
     DeadMan,
-    /// Those that asked for it, because the connection was lost.
+    /// Orders with cancel on disconnect, because the connection was lost.
     Disconnect,
 }
 
-/// A mass cancel that goes on: what is left of it.
+/// A mass cancel in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claim {
-    /// Orders that came later are left alone.
+    /// Newer orders are not cancelled.
     pub(crate) upto: OrderId,
-    /// How many more times the sweep must come to the end of the list; zero is no mass cancel.
+    /// The number of times that the sweep must still reach the end of the list; zero is no mass
+    /// cancel.
     pub(crate) laps: u8,
 }
 
@@ -51,16 +53,17 @@ impl Claim {
     }
 }
 
-/// The mass cancels of one account that go on: one walk along the account's orders for all of them.
+/// The mass cancels of one account in progress: one walk along the account's orders for all of
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sweep {
-    /// The account's slot; [`NIL`] in a place that is free.
+    /// The account's slot; [`NIL`] in a free entry.
     pub(crate) account: u32,
-    /// The place in the account's list of the order that is visited next, or [`NIL`].
+    /// The slot of the order that is visited next, or [`NIL`].
     pub(crate) cursor: u32,
     /// Whether an order has been visited since the walk was last at the beginning of the list.
     pub(crate) under_way: bool,
-    /// The newest order that any of the claims is about.
+    /// The newest order that any of the claims selects.
     pub(crate) upto: OrderId,
     pub(crate) sides: [Claim; 2],
     pub(crate) dead_man: Claim,
@@ -70,16 +73,16 @@ pub(crate) struct Sweep {
 /// The claims of an account on one instrument, by side.
 pub(crate) type MarketClaims = [Claim; 2];
 
-/// All that goes on, each kind in the order of its turns.
+/// All background work, each kind in the order of its turns.
 pub(crate) struct Background {
-    /// Whose turn it is.
+    /// The kind whose turn it is.
     pub(crate) turn: Kind,
-    /// Places in `sweeps`.
+    /// Indexes into `sweeps`.
     cancels: VecDeque<u32>,
     sweeps: Vec<Sweep>,
     free: Vec<u32>,
-    /// By account slot and instrument: claims on one instrument only. They exist while the
-    /// account's sweep does.
+    /// By account slot and instrument: claims on one instrument. They exist as long as the
+    /// account's sweep.
     markets: BTreeMap<(u32, u16), MarketClaims>,
     closings: VecDeque<u16>,
 }
@@ -97,7 +100,7 @@ impl Sweep {
         }
     }
 
-    /// Whether it has nothing left to do and only waits for its turn to be forgotten.
+    /// Whether it is finished and is removed in its next turn.
     pub(crate) fn is_done(&self) -> bool {
         self.upto == OrderId(0)
     }
@@ -125,13 +128,13 @@ impl Background {
         }
     }
 
-    /// Whether nothing goes on; expiry is not known here.
+    /// Whether there is no background work; expiry is not counted here.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.cancels.is_empty() && self.closings.is_empty()
     }
 
-    /// The kind whose turn it is of those that have something to do; the turn passes on.
+    /// The next kind that has something to do, in turn. Advances the turn.
     pub(crate) fn next_kind(&mut self, expires: bool) -> Option<Kind> {
         for _ in Kind::ALL {
             let kind = self.turn;
@@ -158,7 +161,8 @@ impl Background {
         &mut self.sweeps[at as usize]
     }
 
-    /// Begins a sweep of an account at the head of its list; it waits behind those of others.
+    /// Begins a sweep of an account at the head of its list. It waits behind those of other
+    /// accounts.
     pub(crate) fn begin_sweep(&mut self, account: u32, head: u32) -> u32 {
         let sweep = Sweep::new(account, head);
         let at = match self.free.pop() {
@@ -175,7 +179,7 @@ impl Background {
         at
     }
 
-    /// Ends the sweep in a place, which is not waiting for its turn.
+    /// Removes the sweep at an index, which is not waiting for its turn.
     pub(crate) fn end_sweep(&mut self, at: u32) {
         let account = std::mem::replace(&mut self.sweeps[at as usize].account, NIL);
         loop {
@@ -191,7 +195,7 @@ impl Background {
         self.cancels.pop_front()
     }
 
-    /// Lets a sweep wait behind the others.
+    /// Queues a sweep behind the others.
     pub(crate) fn wait_turn(&mut self, at: u32) {
         self.cancels.push_back(at);
     }
@@ -206,7 +210,7 @@ impl Background {
         self.cancels.iter().map(|&at| self.sweep(at))
     }
 
-    /// Claims that an account has on single instruments.
+    /// The account's claims on single instruments.
     pub(crate) fn claims_of(
         &self,
         account: u32,
@@ -214,15 +218,16 @@ impl Background {
         self.markets.range((account, 0)..=(account, u16::MAX))
     }
 
-    /// Has the sweep in a place cancel the orders of a scope up to `upto`. `head` is the first order
-    /// of the account's list.
+    /// Makes the sweep at an index cancel the orders of a scope up to `upto`. `head` is the first
+    /// order of the account's list.
     pub(crate) fn claim(&mut self, at: u32, scope: Scope, upto: OrderId, head: u32) {
         let sweep = &mut self.sweeps[at as usize];
         if !sweep.under_way {
             // The list may have become empty since, and then have grown again.
             sweep.cursor = head;
         }
-        // What has been visited on this lap has not been asked about this claim: the next lap does.
+        // Orders visited earlier on this lap were not checked against this claim; the next lap
+        // checks them.
         let claim = Claim { upto, laps: if sweep.under_way { 2 } else { 1 } };
         self.set_claim(at, scope, claim);
     }
@@ -243,7 +248,7 @@ impl Background {
         }
     }
 
-    /// Why the sweep in a place ends an order that it visits, if it does.
+    /// The reason for which the sweep at an index ends an order, if it does.
     pub(crate) fn reason(&self, at: u32, id: OrderId, order: &Detail) -> Option<DoneReason> {
         let sweep = self.sweep(at);
         let side = order.attributes.side as usize;
@@ -259,14 +264,14 @@ impl Background {
         leaves.then_some(DoneReason::Disconnected)
     }
 
-    /// Restores how far the sweep in a place has come.
+    /// Restores the progress of the sweep at an index.
     pub(crate) fn restore_cursor(&mut self, at: u32, cursor: u32, under_way: bool) {
         let sweep = &mut self.sweeps[at as usize];
         (sweep.cursor, sweep.under_way) = (cursor, under_way);
     }
 
-    /// The sweep in a place has come to the end of the list: it goes on at `head` for the claims
-    /// that came on the way. False: there are none.
+    /// Starts the next lap of the sweep at an index, at `head`, for claims that arrived meanwhile.
+    /// False if there are none.
     pub(crate) fn end_lap(&mut self, at: u32, head: u32) -> bool {
         let Background { sweeps, markets, .. } = self;
         let sweep = &mut sweeps[at as usize];

@@ -63,8 +63,7 @@ impl Core {
         })
     }
 
-    /// Ends a resting order with what is left of it. One whose time is over has expired, whatever
-    /// ends it.
+    /// Ends a resting order. One past its expiry time ends as expired, for any cause.
     #[inline]
     pub(crate) fn end_order<S: EventSink>(&mut self, slot: Slot, reason: DoneReason, sink: &mut S) {
         let order = self.orders.get(slot);
@@ -93,8 +92,8 @@ impl Core {
         }));
     }
 
-    /// Drops what is kept about an order that has left the book for good with `remaining`; for no
-    /// `reason` if it was filled.
+    /// Removes the data of an order that has left the book with `remaining`. There is no `reason`
+    /// if it was filled.
     #[inline]
     pub(crate) fn retire(&mut self, slot: u32, reason: Option<DoneReason>, remaining: Quantity) {
         let detail = self.open.get(slot);
@@ -133,7 +132,7 @@ impl Core {
         self.client_ids.end(client - 1, end);
     }
 
-    /// Takes an order out of its account's list, the work that goes on, and the counts.
+    /// Takes an order out of its account's list, the background work and the counts.
     #[inline]
     pub(crate) fn delist(&mut self, slot: u32, account: u32, market: u16) {
         let owner = self.accounts.get_mut(account);
@@ -145,7 +144,7 @@ impl Core {
         self.open_counts.decrease(account, market);
     }
 
-    /// The order in slot `from` has left its account's list; `to` stands in its place now.
+    /// The slot `from` in an account's list was replaced by `to`.
     #[cold]
     pub(crate) fn moved(&mut self, under_way: u32, from: u32, to: u32) {
         if !self.rules_since(2) {
@@ -240,7 +239,7 @@ impl Core {
     /// Visits up to `budget` orders of a mass cancel that is not in the queue; returns how many it
     /// cancelled and whether more are to be visited.
     ///
-    /// It stops where `has_room` says that the end of an order with this reserve has no room.
+    /// It stops when `has_room` returns false for the reserve of the next order.
     pub(crate) fn cancel_some<S: EventSink>(
         &mut self,
         work: &mut CancelMany,
@@ -274,7 +273,7 @@ impl Core {
         (cancelled, pending)
     }
 
-    /// Whether an order is left to be visited.
+    /// Whether orders are left to visit.
     fn is_ahead(&self, work: &CancelMany) -> bool {
         work.cursor != NIL && self.order_at(work.cursor).id <= work.upto
     }

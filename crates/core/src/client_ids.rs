@@ -1,5 +1,5 @@
-//! The memory of client order ids: who entered what under which name, the first answer to it, and
-//! how it ended.
+//! The memory of client order ids: the order entered under each, its first answer, and how it
+//! ended.
 //!
 //! The last orders of an account that were entered with a client order id are its window. An order that
 //! is still open when it leaves the window stays known until it ends.
@@ -13,7 +13,7 @@ use rialto_model::{
 };
 
 const NONE: u32 = u32::MAX;
-/// Entries are allotted in blocks, so that growing never copies what is there.
+/// Entries are allocated in blocks, so that growing never copies.
 const BLOCK_BITS: u32 = 8;
 
 /// An order that was entered with a client order id.
@@ -26,7 +26,7 @@ pub(crate) struct Remembered {
     next: u32,
     tag: u32,
     in_window: bool,
-    /// Whether the order is on the book or on its way there.
+    /// Whether the order is open or still matching.
     pub(crate) open: bool,
     /// How the order ended, if that is remembered.
     pub(crate) end: Option<End>,
@@ -145,8 +145,8 @@ impl ClientIds {
         at
     }
 
-    /// Lets the accounts that have most lose their oldest entries where all windows together hold
-    /// too many. One call makes up for more than one entry.
+    /// Removes the oldest entries of the accounts that have most while all windows together hold
+    /// too many. One call removes more than one entry.
     pub(crate) fn shrink(&mut self) {
         for _ in 0..2 {
             match self.holders.most() {
@@ -174,12 +174,12 @@ impl ClientIds {
         }
     }
 
-    /// The answer to the order is settled: the events of its own command are over.
+    /// Records the final answer to the order, after the events of its own command.
     pub(crate) fn settle(&mut self, at: u32, answer: Outcome) {
         self.get_mut(at).answer = answer;
     }
 
-    /// The order of an entry has ended; `end` is how, if that is to be remembered.
+    /// Records that the order of an entry has ended, with `end` if that is remembered.
     pub(crate) fn end(&mut self, at: u32, end: Option<End>) {
         let entry = self.get_mut(at);
         entry.open = false;

@@ -1,6 +1,5 @@
-//! The end of orders whose time is over. From `expire_at` on an order is dead: nothing trades with
-//! it. It leaves the book when a taker meets it, when something else would end it, or when its turn
-//! comes in the background.
+//! The expiry of orders. From `expire_at` on an order is dead: nothing trades with it. It leaves
+//! the book when a taker meets it, when something else would end it, or in background work.
 
 use crate::book::Slot;
 use crate::fok::within;
@@ -16,13 +15,13 @@ impl Core {
         self.expiries.due_first() <= self.time && self.rules_since(2)
     }
 
-    /// Whether an order is on the book though its time is over. Under rules version 1 none is.
+    /// Whether an order is on the book past its expiry time. Under rules version 1 none is.
     #[inline]
     pub(crate) fn is_dead(&self, slot: Slot) -> bool {
         self.open.get(slot.at()).expire_at <= self.time
     }
 
-    /// Refuses what is asked of an order whose time is over.
+    /// Refuses a command on an order past its expiry time.
     #[inline]
     pub(crate) fn check_alive(&self, slot: Slot) -> Result<(), RejectReason> {
         if self.is_dead(slot) { Err(RejectReason::OrderExpired) } else { Ok(()) }
@@ -61,7 +60,7 @@ impl Core {
         Ok(best.filter(|&best| within(side, limit, best)))
     }
 
-    /// Ends the orders whose time is over, the earliest first.
+    /// Ends the orders past their expiry time, the earliest first.
     pub(crate) fn expire<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
         let full = *budget;
         while let Some((due, at)) = self.expiries.first()

@@ -1,5 +1,5 @@
-//! An order's fee rates, and the residue of its fee: what its trades owe that is less than the
-//! smallest unit and has not been charged yet.
+//! An order's fee rates, and the residue of its fee: the part below the smallest unit that has not
+//! been charged yet.
 
 use rialto_model::{Amount, Instrument};
 
@@ -13,7 +13,7 @@ pub(crate) struct Fees(u64);
 impl Fees {
     /// No rates and nothing owed.
     pub(crate) const NONE: Fees = Fees(0);
-    /// The largest rate in size that there is room for, far above what an instrument may ask.
+    /// The largest absolute rate that fits, far above what an instrument may set.
     pub(crate) const PPM_MAX: i32 = (1 << (RATE_BITS - 1)) - 1;
 
     /// The rates of an order, in millionths, and its residue in millionths of the smallest unit,
@@ -39,7 +39,7 @@ impl Fees {
         ((self.0 << RATE_BITS) as i64 >> (RATE_BITS + RESIDUE_BITS)) as i32
     }
 
-    /// What is owed and not charged, in millionths of the smallest unit.
+    /// The residue, in millionths of the smallest unit.
     #[inline]
     pub(crate) fn residue(self) -> u32 {
         (self.0 & ((1 << RESIDUE_BITS) - 1)) as u32
@@ -51,7 +51,7 @@ impl Fees {
     }
 
     /// Charges an incoming order for a trade: `by_order` since rules version 2; before, each trade
-    /// was charged alone, and what it owed below the smallest unit was dropped.
+    /// was charged alone and its residue was dropped.
     #[inline]
     pub(crate) fn charge_taker(&mut self, by_order: bool, notional: Amount) -> Amount {
         if !by_order {

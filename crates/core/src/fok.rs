@@ -1,4 +1,4 @@
-//! Whether a fill-or-kill order can be filled in full, found out before anything trades.
+//! Whether a fill-or-kill order can be filled in full, decided before anything trades.
 
 use crate::Core;
 use crate::fees::Fees;
@@ -7,18 +7,17 @@ use crate::limits::FOK_DEPTH_MAX;
 use crate::taker::Remaining;
 use rialto_model::{Amount, MemberId, Price, Quantity, RejectReason, SelfTrade, Side};
 
-/// How far the order has come on its way past the makers.
+/// The progress of the order past the makers.
 struct Walk {
     want: Remaining,
     fees: Fees,
-    /// Whether the base currency held would not have allowed as much, in whole lots, as the amount
-    /// does.
+    /// Whether the account holds less base currency than the amount would sell, in whole lots.
     short: bool,
 }
 
 impl Core {
     /// Walks the makers that the order would meet. A sell sized in quote currency is refused for
-    /// what the account holds only if there is liquidity for all of it.
+    /// its balance only if there is liquidity for all of it.
     pub(crate) fn check_fill_or_kill(
         &self,
         market: &Market,
@@ -28,7 +27,7 @@ impl Core {
         mode: SelfTrade,
         member: MemberId,
     ) -> Result<(), RejectReason> {
-        // The totals of levels count the dead.
+        // The totals of levels include dead orders.
         let expiring = self.is_expiring();
         if let (Remaining::Base(quantity), SelfTrade::Allow, false) = (want, mode, expiring) {
             return by_levels(market, side, limit, quantity);
@@ -95,7 +94,7 @@ pub(crate) fn within(side: Side, limit: Price, price: Price) -> bool {
 }
 
 impl Market {
-    /// What an order sized in quote currency can take at a price, in whole lots.
+    /// The quantity that an order sized in quote currency can take at a price, in whole lots.
     #[inline]
     pub(crate) fn affordable(
         &self,
@@ -120,7 +119,7 @@ impl Market {
         self.floor_lot(quantity.min(i128::from(base_left.0)))
     }
 
-    /// Takes from a walk what a maker would give; says whether nothing more is wanted then.
+    /// Takes a maker's quantity; returns whether the order is then filled.
     fn take_notionally(
         &self,
         side: Side,
@@ -153,8 +152,8 @@ impl Market {
         }
     }
 
-    /// What a trade costs an order sized in quote currency: the notional, and the fee of a buy,
-    /// which is charged to `fees`.
+    /// The cost of a trade for an order sized in quote currency: the notional, and the fee of a
+    /// buy, which is charged to `fees`.
     #[inline]
     pub(crate) fn cost(
         &self,

@@ -1,4 +1,4 @@
-//! Who holds most of something that is bounded over all accounts.
+//! The account that holds most of a resource that is bounded over all accounts.
 
 /// How much each account holds, by its slot, and a binary heap of the accounts by that. Among
 /// accounts that hold the same, the one opened first stands before the others, so that the order
@@ -6,7 +6,7 @@
 pub(crate) struct Holders {
     counts: Vec<u32>,
     heap: Vec<u32>,
-    /// Where each account stands in the heap.
+    /// The position of each account in the heap.
     positions: Vec<u32>,
     total: u64,
 }
@@ -16,7 +16,7 @@ impl Holders {
         Holders { counts: Vec::new(), heap: Vec::new(), positions: Vec::new(), total: 0 }
     }
 
-    /// Adds the next account, which holds nothing: it stands behind all others.
+    /// Adds the next account, which holds nothing, behind all others.
     pub(crate) fn add_account(&mut self) {
         let slot = self.counts.len() as u32;
         self.counts.push(0);
@@ -37,7 +37,7 @@ impl Holders {
         self.heap.first().copied().filter(|&account| self.count(account) > 0)
     }
 
-    /// The account holds one more.
+    /// Counts one more for the account.
     pub(crate) fn add(&mut self, account: u32) {
         self.counts[account as usize] += 1;
         self.total += 1;
@@ -53,7 +53,7 @@ impl Holders {
         self.put(at, account);
     }
 
-    /// The account holds one less.
+    /// Counts one less for the account.
     pub(crate) fn take(&mut self, account: u32) {
         self.counts[account as usize] -= 1;
         self.total -= 1;

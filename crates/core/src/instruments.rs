@@ -72,7 +72,7 @@ impl Market {
         Ok(())
     }
 
-    /// The price that the collar is around, where there is a collar.
+    /// The reference price of the collar, if there is a collar.
     #[inline]
     fn collar_reference(&self) -> Option<Price> {
         let rules = self.rules();
@@ -114,9 +114,9 @@ impl Market {
         Ok(())
     }
 
-    /// The sum at a price can be expressed whatever comes. Orders up to a fair share of what a
-    /// level can hold need no look at the level; a larger one must fit in half of it. `leaving` is
-    /// what an amended order takes away from the same level.
+    /// Fails unless the sum of quantities at a price stays in range. Orders up to a fair share of a
+    /// level's capacity need no look at the level; a larger one must fit in half of it. `leaving`
+    /// is the quantity that an amended order removes from the same level.
     #[inline]
     pub(crate) fn check_level(
         &self,
@@ -149,7 +149,7 @@ impl Market {
         Price(i64::try_from(limit).unwrap_or(i64::MAX))
     }
 
-    /// What a whole number of lots a quantity holds.
+    /// The largest multiple of the lot in a quantity.
     #[inline]
     pub(crate) fn floor_lot(&self, quantity: i128) -> Quantity {
         let lot = i128::from(self.rules().lot.0);
@@ -163,7 +163,7 @@ impl Market {
         Fees::new(self.rules().maker_fee_ppm, self.rules().taker_fee_ppm, 0)
     }
 
-    /// What an order reserves for `quantity` at `limit`: quote currency and the taker fee for a
+    /// The reserve of an order for `quantity` at `limit`: quote currency and the taker fee for a
     /// buy, base currency for a sell, nothing where risk is off.
     #[inline]
     pub(crate) fn reserve(
@@ -227,8 +227,8 @@ impl Core {
         usize::from(id.0).checked_sub(1).and_then(|at| self.currencies.get(at))
     }
 
-    /// Builds the instrument's arithmetic. Where balances are not kept, a currency that is not
-    /// listed is taken to be just as fine as the instrument needs it.
+    /// Builds the instrument's arithmetic. Where risk is off, a currency that is not listed is
+    /// taken to have the scale that the instrument needs.
     pub(crate) fn build_instrument(
         &self,
         id: InstrumentId,
@@ -268,7 +268,7 @@ impl Core {
         Ok((event, Outcome::Created { number }))
     }
 
-    /// The place of an instrument in the list of instruments.
+    /// The index of an instrument in the list of instruments.
     #[inline]
     pub(crate) fn market(&self, id: InstrumentId) -> Result<u16, RejectReason> {
         let at = id.0.wrapping_sub(1);

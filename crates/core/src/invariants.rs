@@ -1,5 +1,5 @@
-//! Everything that must hold between two commands, checked from scratch. It walks all there is,
-//! so it is for tests and for `verify`.
+//! The invariants between two commands, checked from scratch. The check walks the whole state, so
+//! it is for tests and for `verify`.
 
 use crate::Core;
 use crate::book::BookViolation;
@@ -7,71 +7,71 @@ use crate::orders::{NIL, STAND_IN};
 use crate::taker::Remaining;
 use rialto_model::{AccountId, Amount, CurrencyId, InstrumentId, OrderId, Side};
 
-/// A state that no core should be in.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// The postings of a currency do not balance.
     #[error("the balances of currency {currency} sum to {sum}, not to zero")]
     Sum {
-        /// Which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// What they sum to.
+        /// The sum.
         sum: Amount,
     },
     /// A member's balance is below zero.
     #[error("account {account} has a negative balance in currency {currency}")]
     Negative {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
     },
-    /// What is reserved is not what the account's orders and withdrawals reserve.
+    /// The reserved balance is not the sum of the account's orders and withdrawals.
     #[error(
         "account {account} has {held} of currency {currency} reserved, \
          and its orders and withdrawals reserve {ordered}"
     )]
     Reserve {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// In which currency.
+        /// The currency.
         currency: CurrencyId,
-        /// What the ledger says.
+        /// The reserved balance in the ledger.
         held: Amount,
-        /// What the orders and withdrawals say.
+        /// The sum over the orders and withdrawals.
         ordered: Amount,
     },
-    /// An order does not reserve what its terms need.
+    /// The reserve of an order does not match its terms.
     #[error("order {order} reserves {reserved} where its terms need {needed}")]
     OrderReserve {
-        /// Which order.
+        /// The order.
         order: OrderId,
-        /// What it reserves.
+        /// The order's reserve.
         reserved: Amount,
-        /// What its terms need.
+        /// The reserve that its terms need.
         needed: Amount,
     },
     /// A book holds orders that should have traded.
     #[error("the book of instrument {instrument} is crossed")]
     Crossed {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
     },
     /// A book's parts disagree.
     #[error("the book of instrument {instrument} is damaged")]
     Book {
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
-        /// How.
+        /// The fault.
         #[source]
         flaw: BookViolation,
     },
     /// An account's list of orders disagrees with the books.
     #[error("the orders of account {account} are listed wrongly: {what}")]
     List {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// How.
+        /// The fault.
         what: &'static str,
     },
     /// Timers disagree with orders or accounts.
@@ -120,7 +120,7 @@ impl Core {
             let instrument = market.instrument.id;
             let sound = market.book.check(&self.orders);
             sound.map_err(|flaw| Violation::Book { instrument, flaw })?;
-            // A taker is matching as long as it is suspended, but it is not on the book.
+            // A suspended taker is open, but it is not on the book.
             if market.book.is_crossed() {
                 return Err(Violation::Crossed { instrument });
             }

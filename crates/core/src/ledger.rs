@@ -6,12 +6,12 @@
 use crate::limits::HELD_MAX;
 use rialto_model::{Amount, CurrencyId};
 
-/// What an account holds of a currency.
+/// The balance of an account in a currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Free to use or withdraw.
     pub available: Amount,
-    /// Bound by open orders and by withdrawals that are held.
+    /// Reserved for open orders and held withdrawals.
     pub reserved: Amount,
 }
 
@@ -19,12 +19,12 @@ pub struct Balance {
 /// their number, padded to a power of two.
 pub(crate) struct Ledger {
     balances: Vec<Balance>,
-    /// Currencies that there is room for, as a power of two.
+    /// The capacity for currencies, as a power of two.
     stride_bits: u32,
     accounts: usize,
-    /// What the fee account holds, by currency.
+    /// The balance of the fee account, by currency.
     fees: Vec<Amount>,
-    /// What the outside world is owed, by currency: the negative of everything that is held.
+    /// The balance of the outside world, by currency: the negative of all other balances.
     transit: Vec<Amount>,
 }
 
@@ -95,13 +95,13 @@ impl Ledger {
         debug_assert!(balance.available.0 >= 0 && balance.reserved.0 >= 0);
     }
 
-    /// Whether `amount` may come in without lifting what is held above what can be expressed.
+    /// Whether `amount` may be deposited without the total exceeding the largest amount.
     pub(crate) fn can_deposit(&self, currency: CurrencyId, amount: Amount) -> bool {
         let held = -self.transit(currency).0;
         held.checked_add(amount.0).is_some_and(|held| held <= HELD_MAX)
     }
 
-    /// Value that was reserved goes out.
+    /// Pays out a reserved amount.
     pub(crate) fn pay_out(&mut self, account: u32, currency: CurrencyId, amount: Amount) {
         self.transit[usize::from(currency.0) - 1].0 += amount.0;
         let balance = self.balance_mut(account, currency);
@@ -109,7 +109,7 @@ impl Ledger {
         debug_assert!(balance.reserved.0 >= 0);
     }
 
-    /// Value comes in from outside; negative goes out.
+    /// Credits an account from outside; a negative amount debits it.
     pub(crate) fn deposit(&mut self, account: u32, currency: CurrencyId, amount: Amount) {
         self.transit[usize::from(currency.0) - 1].0 -= amount.0;
         self.balance_mut(account, currency).available.0 += amount.0;
@@ -150,7 +150,7 @@ pub(crate) struct TradePosting {
     pub(crate) notional: Amount,
     pub(crate) buyer_fee: Amount,
     pub(crate) seller_fee: Amount,
-    /// By how much the buyer's reserve shrinks.
+    /// The decrease of the buyer's reserve.
     pub(crate) buyer_unreserved: Amount,
 }
 

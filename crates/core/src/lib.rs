@@ -19,9 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to go next: [`Core::apply`] is the one way in; [`rules`] says how the venue decides where
-//! the types do not say it; [`book`] is the order book alone; `docs/formats/snapshot.md` is the
-//! form of snapshots.
+//! Where to go next: [`Core::apply`] is the entry point; [`rules`] describes how the venue decides;
+//! [`book`] is the order book alone; `docs/formats/snapshot.md` is the form of snapshots.
 #![deny(unsafe_code)]
 
 mod accounts;
@@ -118,11 +117,11 @@ pub struct Core {
     deposits: Deposits,
     ended_withdrawals: EndedWithdrawals,
     withdrawals: Withdrawals,
-    /// An incoming order that has more to match than one command may.
+    /// A taker that was suspended because one command may not match more.
     urgent: Option<Taker>,
-    /// What goes on in slices under rules version 1.
+    /// Background work under rules version 1.
     works: BackgroundQueue,
-    /// What goes on in slices since rules version 2.
+    /// Background work since rules version 2.
     background: Background,
 }
 
@@ -168,8 +167,8 @@ impl Core {
         }
     }
 
-    /// Makes room for `orders` open orders, so that none below that number allocates. It changes
-    /// nothing but where memory lies.
+    /// Makes room for `orders` open orders, so that none below that number allocates. It changes no
+    /// result.
     pub fn reserve(&mut self, orders: usize) {
         self.orders.reserve(orders);
         self.open.cover(self.orders.slots());
@@ -187,7 +186,7 @@ impl Core {
         if self.rules_since(2) { dead_men } else { self.expiries.due_first().min(dead_men) }
     }
 
-    /// From when on a tick finds something to do that need not come before other commands.
+    /// When a tick has background work, which need not come before other commands.
     /// [`Timestamp::ZERO`]: now. [`Timestamp::MAX`]: never.
     #[must_use]
     #[inline]
@@ -198,7 +197,7 @@ impl Core {
         if self.rules_since(2) { self.expiries.due_first() } else { Timestamp::MAX }
     }
 
-    /// Whether work goes on, so that ticks should be put between commands.
+    /// Whether there is background work, so that ticks should be issued between commands.
     #[must_use]
     #[inline]
     pub fn has_background_work(&self) -> bool {
@@ -226,7 +225,7 @@ impl Core {
         self.rules_version
     }
 
-    /// Which engine this is.
+    /// The id of this engine.
     #[must_use]
     pub fn engine(&self) -> EngineId {
         self.engine
@@ -238,8 +237,8 @@ impl Core {
         &self.limits
     }
 
-    /// Whether the rules in force are of this version or a later one. What a version changed is
-    /// asked for with this, and nowhere else: see [`rules`].
+    /// Whether the rules in force are of this version or a later one. Every change between versions
+    /// is decided by this function: see [`rules`].
     #[inline]
     pub(crate) fn rules_since(&self, version: u32) -> bool {
         self.rules_version >= version

@@ -2,16 +2,17 @@
 
 use rialto_model::{EVENT_BYTES_MAX, EngineId, MemberId};
 
-/// How many makers one command touches, and how many orders a mass cancel visits in one command.
+/// The most makers that one command touches, and the most orders that a mass cancel visits in one
+/// command.
 pub const ORDERS_PER_COMMAND: u32 = 256;
 /// The most events that one command has: two for each order that it touches, and one at either end.
-/// What goes on in slices has one for each order, and one for each turn, which counts as an order.
+/// Background work has one for each order, and one for each turn, which counts as an order.
 pub const EVENTS_PER_COMMAND: usize = 2 * ORDERS_PER_COMMAND as usize + 2;
-/// What the events of one command take at most in their binary form, the header of their record left
-/// out. Twice as much as [`EVENTS_PER_COMMAND`] can take: rules version 1 has other bounds.
+/// The most bytes of the events of one command, without the header of their record. It is twice
+/// what [`EVENTS_PER_COMMAND`] events take, because rules version 1 has other bounds.
 pub const EVENTS_BYTES_MAX: usize = 4 * ORDERS_PER_COMMAND as usize * EVENT_BYTES_MAX;
 const _: () = assert!(EVENTS_PER_COMMAND * EVENT_BYTES_MAX <= EVENTS_BYTES_MAX);
-/// How many orders, or levels where they may be added by their totals, a fill-or-kill check looks at.
+/// The most orders, or levels where totals suffice, that a fill-or-kill check looks at.
 pub const FOK_DEPTH_MAX: u32 = 4_096;
 /// The largest sum that may be held in one currency: 2^120 smallest units.
 pub const HELD_MAX: i128 = 1 << 120;
@@ -19,11 +20,11 @@ pub const HELD_MAX: i128 = 1 << 120;
 pub const MEMBER_ID_MAX: MemberId = MemberId((1 << 20) - 1);
 /// The longest dead-man timer: one day.
 pub const DEAD_MAN_MAX_NS: u64 = rialto_model::Timestamp::DAY;
-/// The most that may rest at one price where a single large order would pass it: 2^62. Such an
-/// order is refused as [`QuantityTooLarge`](rialto_model::RejectReason::QuantityTooLarge).
+/// The largest quantity at one price if a single large order would exceed it: 2^62. Such an order
+/// is refused as [`QuantityTooLarge`](rialto_model::RejectReason::QuantityTooLarge).
 pub const LEVEL_QUANTITY_MAX: i64 = 1 << 62;
 
-/// How much of everything a core holds. What would pass a bound is refused as
+/// The capacities of a core. A command that would exceed one is refused as
 /// [`VenueFull`](rialto_model::RejectReason::VenueFull), unless said otherwise.
 ///
 /// Limits are part of the state: a restored core keeps those of its snapshot.
@@ -39,12 +40,12 @@ pub struct Limits {
     pub instruments_max: u32,
     /// Open orders, over all instruments; at most 2^30.
     pub orders_max: u32,
-    /// Withdrawals that have ended and are remembered by their references, over all accounts; the
-    /// account that has most loses its oldest. Before rules version 2: deposits and withdrawals,
-    /// and the oldest of all is forgotten.
+    /// Ended withdrawals that are remembered by their references, over all accounts; the account
+    /// that has most loses its oldest. Before rules version 2: deposits and withdrawals, and the
+    /// oldest of all is forgotten.
     pub transfers_max: u32,
-    /// Withdrawals of one account that have ended and are remembered by their references; the
-    /// oldest is forgotten. Since rules version 2.
+    /// Ended withdrawals of one account that are remembered by their references; the oldest is
+    /// forgotten. Since rules version 2.
     pub account_transfers_max: u32,
     /// Deposits of the last 30 days that are remembered by their references. Since rules version 2.
     pub deposits_max: u32,
@@ -53,8 +54,8 @@ pub struct Limits {
     pub client_ids_max: u32,
     /// The same over all accounts; the account that has most loses its oldest. Since rules version 2.
     pub client_ids_total_max: u32,
-    /// Mass cancels that may be going on at once under rules version 1. Since version 2 each account
-    /// has room for all of its own.
+    /// Mass cancels in progress at once under rules version 1. Since version 2 each account has
+    /// room for all of its own.
     pub pending_cancels_max: u32,
     /// Withdrawals that are held, over all accounts.
     pub withdrawals_max: u32,
@@ -97,10 +98,10 @@ impl Default for Limits {
     }
 }
 
-/// What a core is built from.
+/// The configuration of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreConfig {
-    /// Which engine this is: the high bits of its order and trade ids.
+    /// The id of this engine: the high bits of its order and trade ids.
     pub engine: EngineId,
     /// The version of the rules that decides until a command sets another.
     pub rules_version: u32,

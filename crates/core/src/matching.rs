@@ -1,4 +1,4 @@
-//! The taker's way through the book: trade after trade at the makers' prices, then to rest or end.
+//! Matching: the taker trades at the makers' prices, then rests or ends.
 
 use crate::book::{LimitOrder, Slot};
 use crate::ledger::TradePosting;
@@ -37,7 +37,7 @@ impl Taker {
         }
     }
 
-    /// The status of a taker that goes to the book or on matching.
+    /// The status of a taker that rests or continues to match.
     #[inline]
     fn open_status(&self) -> OrderStatus {
         if self.filled.0 > 0 { OrderStatus::PartiallyFilled } else { OrderStatus::Open }
@@ -45,8 +45,8 @@ impl Taker {
 }
 
 impl Core {
-    /// Matches an accepted or amended order as far as one command may, and lets what is left rest,
-    /// end or wait for the next command.
+    /// Matches an accepted or amended order as far as one command may. The remainder rests, ends or
+    /// waits for the next command.
     #[inline(never)]
     pub(crate) fn send_to_match<S: EventSink>(
         &mut self,
@@ -87,7 +87,7 @@ impl Core {
         taker.outcome(if spent { OrderStatus::Filled } else { OrderStatus::Cancelled })
     }
 
-    /// Ends a taker with something left.
+    /// Ends a taker that is not filled.
     pub(crate) fn end_taker<S: EventSink>(
         &mut self,
         taker: &Taker,
@@ -114,7 +114,7 @@ impl Core {
         self.forget_taker(taker, Some(reason), remaining);
     }
 
-    /// Drops what is kept about a taker that does not go to the book, but for how it ended.
+    /// Removes the data of a taker that does not rest, except how it ended.
     fn forget_taker(&mut self, taker: &Taker, reason: Option<DoneReason>, remaining: Quantity) {
         if taker.amended {
             self.delist(STAND_IN, taker.account, taker.market);
@@ -125,7 +125,7 @@ impl Core {
         }
     }
 
-    /// Puts what is left of a taker on the book.
+    /// Puts the remainder of a taker on the book.
     #[inline]
     pub(crate) fn rest(&mut self, taker: &Taker) {
         let order = LimitOrder {

@@ -1,4 +1,4 @@
-//! How many orders each account has open in each instrument.
+//! The number of open orders of each account in each instrument.
 
 use crate::table::{Hasher, Table};
 

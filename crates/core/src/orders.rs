@@ -1,5 +1,5 @@
-//! What the core knows of a resting order beyond its place in the book: terms, reserve, and the
-//! list of its account's orders. All of it lies in arrays beside the book's slab, by slot.
+//! The data of a resting order outside the book: terms, reserve, and the list of its account's
+//! orders. It is kept in arrays beside the book's slab, by slot.
 
 use crate::accounts::Account;
 use crate::book::prefetch;
@@ -10,8 +10,8 @@ use rialto_model::{
 
 /// No order in a list.
 pub(crate) const NIL: u32 = u32::MAX;
-/// Slot 0 of the slab is never handed out. In the lists of accounts it stands in for an order that
-/// was amended, left the book and is still matching.
+/// Slot 0 of the slab is never handed out. In the lists of accounts it represents an order that was
+/// amended, left the book and is still matching.
 pub(crate) const STAND_IN: u32 = 0;
 
 /// Attributes of an order that never change.
@@ -40,7 +40,7 @@ pub(crate) struct Detail {
     pub(crate) account: u32,
     /// The entry of its client order id plus one, or zero.
     pub(crate) client: u32,
-    /// The instrument's place in the list of instruments.
+    /// The index of the instrument in the list of instruments.
     pub(crate) market: u16,
     pub(crate) attributes: Attributes,
 }
@@ -85,7 +85,7 @@ impl OpenOrders {
         OpenOrders { details: vec![VACANT], links: vec![UNLINKED] }
     }
 
-    /// Brings near what an order in a slot will be written to, without waiting for it.
+    /// Prefetches the memory of an order in a slot.
     #[inline]
     pub(crate) fn prefetch(&self, slot: usize) {
         if let Some(detail) = self.details.get(slot) {
@@ -93,7 +93,7 @@ impl OpenOrders {
         }
     }
 
-    /// Brings near what the end of an order will read and write beyond [`OpenOrders::touch`].
+    /// Prefetches what the end of an order reads and writes beyond [`OpenOrders::touch`].
     #[inline]
     pub(crate) fn prefetch_link(&self, slot: usize) {
         if let Some(link) = self.links.get(slot) {
@@ -101,8 +101,7 @@ impl OpenOrders {
         }
     }
 
-    /// Brings near the neighbours of an order in its account's list. The order's own place there
-    /// is read.
+    /// Prefetches the neighbours of an order in its account's list. Reads the order's own links.
     #[inline]
     pub(crate) fn prefetch_neighbours(&self, slot: usize) {
         if let Some(link) = self.links.get(slot) {
@@ -170,7 +169,7 @@ impl OpenOrders {
         next
     }
 
-    /// Lets the order in `to` take the place of `from` in the account's list.
+    /// Replaces `from` by `to` in the account's list.
     pub(crate) fn replace(&mut self, account: &mut Account, from: u32, to: u32) {
         let link = self.links[from as usize];
         self.links[to as usize] = link;

@@ -12,7 +12,7 @@ use rialto_model::{
     OrderStatus, Outcome, PostOnly, Price, Quantity, RejectReason, Side, TimeInForce, Timestamp,
 };
 
-/// How many orders ahead the index is prepared for an order.
+/// The distance, in orders, at which index entries are prefetched.
 const PREPARED_AHEAD: u64 = 8;
 
 /// An order that has passed all checks.
@@ -31,8 +31,8 @@ struct Plan {
 impl Core {
     #[inline]
     pub(crate) fn place<S: EventSink>(&mut self, terms: &NewOrder, sink: &mut S) -> Outcome {
-        // What the order will be written to is asked for before the checks, and the place of a
-        // later order in the index already now.
+        // The memory of the order is prefetched before the checks, and with it the index entry of a
+        // later order.
         let later = OrderId::from_parts(self.engine, self.order_count + PREPARED_AHEAD);
         self.open.prefetch(self.orders.prepare(later));
         let account = match self.accounts.slot(terms.account) {
@@ -46,8 +46,8 @@ impl Core {
             };
         }
         match self.plan(account, terms) {
-            // The outcome is made where the caller wants it: copying it at once would wait until
-            // all that the order wrote before has reached the cache.
+            // The outcome is built in the caller's memory: copying it would wait until earlier
+            // writes have reached the cache.
             Ok(plan) => self.accept(account, terms, &plan, 0, sink),
             Err(reason) => refuse_order(terms, reason, sink),
         }
@@ -206,7 +206,7 @@ impl Core {
         }
     }
 
-    /// What an order wants of the book, and what it reserves for that.
+    /// The size and the reserve of an order.
     #[inline]
     fn want(
         &self,
@@ -235,7 +235,7 @@ impl Core {
         }
     }
 
-    /// Accepts an order: numbers it, reserves, and lets it rest or match.
+    /// Accepts an order: numbers it, reserves, and rests or matches it.
     #[inline]
     fn accept<S: EventSink>(
         &mut self,
@@ -374,7 +374,7 @@ fn check_amount(market: &Market, amount: Amount) -> Result<(), RejectReason> {
     Ok(())
 }
 
-/// Stands in the memory of client order ids while the first answer is being found.
+/// The placeholder in the memory of client order ids until the first answer is known.
 fn first_answer(order: OrderId) -> Outcome {
     Outcome::Order {
         order,

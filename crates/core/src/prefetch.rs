@@ -1,5 +1,5 @@
-//! Prefetching: a caller that knows the next commands says so, and the memory that they need is loaded
-//! before their turn.
+//! Prefetching: a caller that knows the next commands announces them, and the memory that they need
+//! is loaded ahead.
 //!
 //! A large book does not fit into the processor's caches, and most of an order's time is spent waiting
 //! for memory, one access after the other. Prefetching changes no state and no result.
@@ -8,8 +8,8 @@ use crate::Core;
 use rialto_model::{Command, OrderRef};
 
 impl Core {
-    /// Prefetches what leads to the memory that `command` needs. Best called [`Core::PREFETCH_FAR`]
-    /// commands ahead.
+    /// Prefetches the indexes to the memory that `command` needs. Best called
+    /// [`Core::PREFETCH_FAR`] commands ahead.
     #[inline]
     pub fn prefetch_far(&self, command: &Command) {
         match command {

@@ -8,7 +8,7 @@ use crate::transfers::Remembered;
 use rialto_model::{AccountId, Reference, Seq, Timestamp, Transfer};
 use std::collections::BTreeMap;
 
-/// How long after its time a deposit is known by its reference, and accepted at all.
+/// How long after its time a deposit is accepted and its reference is remembered.
 pub const DEPOSIT_KNOWN_NS: u64 = 30 * Timestamp::DAY;
 /// How many references that have become too old one deposit forgets: more than it adds.
 const FORGOTTEN_AT_ONCE: usize = 2;
@@ -55,7 +55,7 @@ impl Deposits {
         self.by_age.len() < self.max || oldest.is_some_and(|(age, _)| is_too_old(age.0, now))
     }
 
-    /// Remembers a deposit that is not known, and forgets some that have become too old.
+    /// Remembers a new deposit, and forgets some that have become too old.
     pub(crate) fn remember(&mut self, deposit: KnownDeposit, now: Timestamp) {
         for _ in 0..FORGOTTEN_AT_ONCE {
             match self.by_age.first_entry() {
@@ -72,7 +72,7 @@ impl Deposits {
     fn insert(&mut self, deposit: KnownDeposit) {
         let KnownDeposit { transfer, time, seq } = deposit;
         let before = self.known.insert((transfer.account, transfer.reference), (time, seq));
-        // One of the same name that had become too old and was not forgotten yet.
+        // An entry of the same reference that was too old but not forgotten yet.
         before.map(|age| self.by_age.remove(&age));
         self.by_age.insert((time, seq), transfer);
     }
@@ -148,8 +148,8 @@ impl EndedWithdrawals {
         Some(&self.entries[at as usize].ended)
     }
 
-    /// Remembers a withdrawal that is not known. Where the account has too many, it loses its
-    /// oldest; where all have too many, the account that has most does.
+    /// Remembers a new withdrawal. Where the account has too many, it loses its oldest; where all
+    /// have too many, the account that has most does.
     pub(crate) fn remember(&mut self, account: u32, seq: Seq, ended: Remembered) {
         self.insert(account, seq, ended);
         if self.holders.count(account) > self.account_max {

@@ -1,10 +1,11 @@
-//! How the venue decides, where the types of `rialto-model` do not say it.
+//! How the venue decides, beyond the documentation of the types in `rialto-model`.
 //!
 //! # Versions
-//! What follows is said of the newest version. [`SetRulesVersion`] goes on to a later version and never
-//! back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing. A core
-//! under an older version decides as the build that introduced it did, except that it can go on to a
-//! later version. Recorded journals of every version prove it (`crates/core/tests/rules_versions`).
+//! This page describes the newest version. [`SetRulesVersion`] goes on to a later version and never
+//! back ([`RulesVersionOlder`]); the version in force may be set again, which changes nothing. A
+//! core under an older version decides as the build that introduced it did, except that it can go
+//! on to a later version. Recorded journals of every version prove it
+//! (`crates/core/tests/rules_versions`).
 //!
 //! | What | Version 1 | Version 2 |
 //! |---|---|---|
@@ -123,8 +124,8 @@
 //! one, so that a command has at most [`EVENTS_PER_COMMAND`] events whatever the limits are.
 //!
 //! # Background work
-//! The kinds take turns: mass cancels, closings, expiry. Accounts take turns within the first,
-//! instruments within the second. A turn lasts for what is left of the 256.
+//! The kinds take turns: mass cancels, closings, expiry. Accounts take turns within mass cancels,
+//! instruments within closings. A turn lasts for the rest of the 256.
 //!
 //! | Kind | There are at most | What it does in its turn | Why it is exact though other commands come between |
 //! |---|---|---|---|
@@ -141,11 +142,11 @@
 //! be visited. A sweep that a command has finished is forgotten in its turn.
 //!
 //! # Expiry
-//! An order is dead from its `expire_at` on. What looks for a price or a quantity passes over the dead:
-//! the protection price, post-only, fill-or-kill. It looks at 4,096 orders at most, and is refused as
-//! `TooDeep` where that does not do. A taker that reaches dead orders ends them as it goes, each as one
-//! of the 256; so does a post-only order that trades with nobody. A dead order has expired whatever
-//! ends it. Until it has left the book, it counts among the open orders and keeps its reserve.
+//! An order is dead from its `expire_at` on. The protection price, post-only and fill-or-kill
+//! checks skip dead orders. They look at 4,096 orders at most; an order that would need more is
+//! refused as `TooDeep`. A taker that reaches dead orders ends them as it goes, each as one of the
+//! 256; so does a post-only order that trades with nobody. A dead order ends as expired, for any
+//! cause. Until it has left the book, it counts among the open orders and keeps its reserve.
 //!
 //! # Closing an instrument
 //! Closing an instrument answers with `Cancelling` and a `CancelProgress` event, also where no

@@ -1,4 +1,4 @@
-//! Self-trade prevention: what happens where an order would trade with one of the same member.
+//! Self-trade prevention.
 
 use crate::book::Slot;
 use crate::taker::{Remaining, Taker};
@@ -8,7 +8,7 @@ use rialto_model::{
 };
 
 impl Taker {
-    /// Whether the taker ends on meeting an own order, which is left as it is.
+    /// Whether the taker ends when it meets an order of its member, which is left as it is.
     fn yields(&self) -> bool {
         match self.attributes.self_trade {
             SelfTrade::Allow | SelfTrade::CancelNewest => true,
@@ -19,8 +19,8 @@ impl Taker {
 }
 
 impl Core {
-    /// Applies the taker's mode, which is not `Allow`, to the own maker in `slot`. Says whether the
-    /// taker ends.
+    /// Applies the taker's mode, which is not `Allow`, to the own maker in `slot`. Returns whether
+    /// the taker ends.
     pub(crate) fn prevent_self_trade<S: EventSink>(
         &mut self,
         taker: &mut Taker,
@@ -43,8 +43,8 @@ impl Core {
         }
     }
 
-    /// Reduces both orders by the smaller remaining quantity. An order that would be left with
-    /// nothing ends with all that it had.
+    /// Reduces both orders by the smaller remaining quantity. An order that would have nothing left
+    /// ends with its full remaining quantity.
     fn decrement<S: EventSink>(
         &mut self,
         taker: &mut Taker,

@@ -1,4 +1,4 @@
-//! Where events go.
+//! Receivers of events.
 
 use rialto_model::Event;
 
@@ -15,7 +15,7 @@ impl EventSink for Vec<Event> {
     }
 }
 
-/// Counts events and keeps nothing else of them.
+/// Counts events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCount {
     /// All events.

@@ -1,4 +1,4 @@
-//! Mass cancels under rules version 2, and the turns of all that goes on in slices.
+//! Mass cancels under rules version 2, and the turns of background work.
 
 use crate::background::{Kind, Scope};
 use crate::limits::ORDERS_PER_COMMAND;
@@ -21,7 +21,7 @@ impl Core {
         let mut budget = ORDERS_PER_COMMAND;
         let (cancelled, pending) = self.sweep_some(at, &mut budget, sink);
         if began && !pending {
-            // What is done within one command never waits for a turn.
+            // A sweep that one command finishes never waits for a turn.
             self.background.take_back_turn();
             self.end_sweep(at);
         }
@@ -29,7 +29,8 @@ impl Core {
         Outcome::Cancelling { cancelled, pending }
     }
 
-    /// Has the account's sweep, which begins if there is none, cancel the orders of these scopes.
+    /// Makes the account's sweep cancel the orders of these scopes. Begins a sweep if there is
+    /// none.
     fn claim(&mut self, account: u32, scopes: &[Option<Scope>]) -> u32 {
         self.claim_upto(account, scopes, self.newest_order())
     }
@@ -109,8 +110,8 @@ impl Core {
         self.tell_progress(account, None, 0, pending, sink);
     }
 
-    /// Goes on with background work. The kinds take turns, and so do accounts and instruments
-    /// within a kind. Every step uses up some of the budget, so that the events are bounded too.
+    /// Continues background work. The kinds take turns, and so do accounts and instruments within a
+    /// kind. Every step uses up some of the budget, so that the events are bounded too.
     pub(crate) fn work_in_turns<S: EventSink>(&mut self, budget: &mut u32, sink: &mut S) -> bool {
         let mut worked = false;
         while *budget > 0
@@ -129,7 +130,7 @@ impl Core {
         let at = self.background.take_turn().expect("a sweep waits for its turn");
         *budget -= 1;
         if self.background.sweep(at).is_done() {
-            // A later mass cancel of the account has seen it through.
+            // A later mass cancel of the account has finished it.
             self.end_sweep(at);
             return false;
         }
@@ -153,8 +154,8 @@ impl Core {
         true
     }
 
-    /// Takes over what goes on under rules version 1. A mass cancel begins at the head of the list
-    /// again: what it has visited and left there, it leaves alone again.
+    /// Takes over the background work of rules version 1. A mass cancel begins at the head of the
+    /// list again; orders that it visited and left stay.
     pub(crate) fn adopt_works(&mut self) {
         let works: Vec<BackgroundTask> = std::iter::from_fn(|| self.works.pop()).collect();
         for cancel in works.iter().filter_map(BackgroundTask::cancel) {

@@ -112,8 +112,7 @@ impl Table {
     }
 }
 
-/// Spreads keys over a [`Table`]. It is keyed, so that a member who chooses texts cannot aim them
-/// at one place of the table.
+/// Hashes keys for a [`Table`]. It is keyed, so that a member cannot choose texts that collide.
 #[derive(Clone, Copy)]
 pub(crate) struct Hasher {
     key: u64,
@@ -142,7 +141,7 @@ impl Hasher {
     }
 }
 
-/// Both halves of the 128-bit product, laid over each other.
+/// Both halves of the 128-bit product, combined by exclusive or.
 #[inline]
 fn fold(left: u64, right: u64) -> u64 {
     let product = u128::from(left) * u128::from(right);

@@ -5,7 +5,7 @@ use crate::fees::Fees;
 use crate::orders::{Attributes, Detail};
 use rialto_model::{Amount, MemberId, OrderId, Price, Quantity, Timestamp};
 
-/// What an incoming order still wants.
+/// The remaining size of an incoming order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remaining {
     /// A quantity of base currency.
@@ -14,8 +14,8 @@ pub(crate) enum Remaining {
     Quote { left: Amount, base_left: Quantity },
 }
 
-/// An accepted or amended order that is not on the book. It is part of the state where it has more
-/// to match than one command may.
+/// An accepted or amended order that is not on the book. It is part of the state while it is
+/// suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taker {
     pub(crate) order: OrderId,
@@ -24,9 +24,9 @@ pub(crate) struct Taker {
     pub(crate) member: MemberId,
     pub(crate) market: u16,
     pub(crate) attributes: Attributes,
-    /// Whether what is left may go to the book.
+    /// Whether the remainder may rest.
     pub(crate) rests: bool,
-    /// Whether it was on the book and was amended; [`crate::orders::STAND_IN`] is then its place
+    /// Whether it was on the book and was amended; [`crate::orders::STAND_IN`] then represents it
     /// in its account's list.
     pub(crate) amended: bool,
     /// The limit in force.
@@ -41,7 +41,7 @@ pub(crate) struct Taker {
 }
 
 impl Taker {
-    /// What is left in base currency; nothing for an order sized in quote currency.
+    /// The remaining quantity in base currency; zero for an order sized in quote currency.
     #[inline]
     pub(crate) fn remaining(&self) -> Quantity {
         match self.want {
@@ -73,7 +73,7 @@ impl Taker {
 }
 
 impl Core {
-    /// Where a taker, or the order at a place of an account's list, is in the order of entry.
+    /// The position of a taker, or of an order in an account's list, in the order of entry.
     pub(crate) fn listed_id(&self, slot: u32) -> OrderId {
         if slot == crate::orders::STAND_IN {
             let taker = self.urgent.as_ref();

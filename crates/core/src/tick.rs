@@ -1,4 +1,4 @@
-//! What a tick does: goes on with a suspended order, or does what is due and then background work.
+//! A tick continues a suspended taker, or fires timers that are due and then does background work.
 
 use crate::limits::ORDERS_PER_COMMAND;
 use crate::{Core, EventSink};

@@ -1,5 +1,5 @@
-//! Ticks under rules version 1: work goes on first come, first served, and each mass cancel tells its
-//! progress.
+//! Ticks under rules version 1: work is done first come, first served, and each mass cancel reports
+//! its progress.
 
 use crate::limits::{EVENTS_BYTES_MAX, ORDERS_PER_COMMAND};
 use crate::work::{BackgroundTask, CancelMany};
@@ -9,11 +9,11 @@ use rialto_model::{
     Price, Quantity, Side, encode_event,
 };
 
-/// Knows how much room is left for the events of a command.
+/// Tracks the room that is left for the events of a command.
 ///
-/// Where thousands of mass cancels go on, one tick could have more events than a record of the event
-/// log holds. The build that introduced version 1 ended at that, so that no journal holds what came
-/// of it: here the tick ends just before.
+/// With thousands of mass cancels in progress, one tick could have more events than a record of the
+/// event log holds. The build that introduced version 1 failed there, so that no journal holds such
+/// a tick; here the tick ends just before.
 pub(crate) struct Measured<'a> {
     sink: &'a mut dyn EventSink,
     left: usize,
@@ -68,8 +68,9 @@ impl Core {
         Outcome::Done
     }
 
-    /// Begins to cancel the orders of accounts whose dead-man timers ran out, the earliest first.
-    /// A timer fires only while there is budget for an order and room for what may be left over.
+    /// Begins to cancel the orders of accounts whose dead-man timers ran out, the earliest first. A
+    /// timer fires only while there is budget for an order and room in the queue for the rest of
+    /// its work.
     fn fire_dead_men_of_version_1(&mut self, budget: &mut u32, sink: &mut Measured<'_>) -> bool {
         let mut fired = 0;
         while let Some((due, account)) = self.dead_men.first()
@@ -94,7 +95,7 @@ impl Core {
         fired > 0
     }
 
-    /// Goes on with background work, first come, first served.
+    /// Continues background work, first come, first served.
     fn work_on(&mut self, budget: &mut u32, sink: &mut Measured<'_>) -> bool {
         let mut worked = false;
         while *budget > 0

@@ -1,4 +1,4 @@
-//! What is due when: a heap that knows where each of its items stands.
+//! Timers: a heap that tracks the position of each item.
 
 use rialto_model::Timestamp;
 
@@ -17,7 +17,7 @@ struct Entry {
 /// that an item can be taken out before it is due. Items are small numbers such as slots.
 pub(crate) struct Timers {
     heap: Vec<Entry>,
-    /// Where each item stands in the heap, or [`ABSENT`].
+    /// The position of each item in the heap, or [`ABSENT`].
     positions: Vec<u32>,
 }
 

@@ -10,16 +10,16 @@ use rialto_model::{
 };
 
 enumeration! {
-    /// What came of a transfer. The numbers are those of snapshots.
+    /// The outcome of a transfer. The numbers are those of snapshots.
     #[derive(PartialOrd)]
     pub(crate) enum Ended {
-        /// It went out at once.
+        /// It was withdrawn at once.
         Withdrawn = 0, "withdrawn";
-        /// It came in.
+        /// It was deposited.
         Deposited = 1, "deposited";
         /// It was held and then paid out.
         Settled = 2, "settled";
-        /// It was held and then given back.
+        /// It was held and then released.
         Released = 3, "released";
     }
 }
@@ -34,7 +34,7 @@ pub(crate) struct Remembered {
 /// The last transfers of all accounts, oldest first, in a ring.
 pub(crate) struct Transfers {
     ring: Vec<Remembered>,
-    /// Where the oldest stands once the ring is full.
+    /// The index of the oldest entry once the ring is full.
     oldest: usize,
     max: usize,
     table: Table,
@@ -84,7 +84,7 @@ impl Transfers {
 }
 
 impl Core {
-    /// Moves value in.
+    /// Makes a deposit.
     pub(crate) fn deposit(&mut self, deposit: &Deposit) -> Result<(Event, Outcome), RejectReason> {
         let Deposit { transfer, time } = *deposit;
         let slot = self.check_transfer(&transfer)?;
@@ -113,7 +113,7 @@ impl Core {
         Ok((Event::Deposited { account, currency, amount, reference }, Outcome::Done))
     }
 
-    /// Moves value out at once.
+    /// Makes a withdrawal at once.
     pub(crate) fn withdraw(
         &mut self,
         transfer: &Transfer,
@@ -131,7 +131,8 @@ impl Core {
         Ok((Event::Withdrawn { account, currency, amount, reference }, Outcome::Done))
     }
 
-    /// Whether this transfer ended so before. Its reference must not be in use for another.
+    /// Whether this transfer ended with this outcome earlier. Its reference must not be in use for
+    /// another.
     fn took_effect(&self, transfer: &Transfer, ended: Ended) -> Result<bool, RejectReason> {
         let Transfer { account, reference, .. } = transfer;
         let held = self.withdrawals.find(*account, reference).is_some();
@@ -153,7 +154,7 @@ impl Core {
             Some(Remembered { transfer, ended: Ended::Deposited })
         };
         let withdrawal = || self.ended_withdrawals.find(account, reference).copied();
-        // What was remembered under version 1 of the rules stays so under later ones.
+        // Transfers remembered under version 1 of the rules stay remembered under later ones.
         let before = self.transfers.find(account, reference).copied();
         before.or_else(withdrawal).or_else(deposit)
     }
@@ -166,7 +167,7 @@ impl Core {
         }
     }
 
-    /// What every movement of value must name; gives the account's slot.
+    /// Checks the fields that every transfer must have; returns the account's slot.
     pub(crate) fn check_transfer(&self, transfer: &Transfer) -> Result<u32, RejectReason> {
         let slot = self.accounts.slot(transfer.account)?;
         if !self.is_listed(transfer.currency) {
@@ -186,7 +187,7 @@ impl Core {
     }
 }
 
-/// What is said to a movement of value, or a step of it, that took effect before.
+/// The answer to a transfer, or a step of a withdrawal, that took effect earlier.
 pub(crate) fn repeated(account: AccountId, name: Reference) -> (Event, Outcome) {
     (Event::Repeated { account, name, order: OrderId(0), reject: None }, Outcome::Repeated)
 }

@@ -20,7 +20,7 @@ pub struct AccountState {
     pub member: MemberId,
     /// Its name.
     pub name: Name,
-    /// Orders it has open.
+    /// The number of its open orders.
     pub open_orders: u32,
     /// When its dead-man timer runs out; [`Timestamp::MAX`] is never.
     pub dead_man_due: Timestamp,
@@ -47,13 +47,13 @@ pub struct EndedOrder {
     pub terms: NewOrder,
     /// Why it ended; none if it was filled.
     pub reason: Option<DoneReason>,
-    /// What it traded.
+    /// The quantity that has traded.
     pub filled: Quantity,
-    /// What it ended with; zero for an order sized in quote currency.
+    /// The quantity that did not trade; zero for an order sized in quote currency.
     pub remaining: Quantity,
-    /// The command that ended it.
+    /// The sequence of the command that ended it.
     pub seq: Seq,
-    /// When.
+    /// The time of that command.
     pub time: Timestamp,
 }
 
@@ -62,21 +62,21 @@ pub struct EndedOrder {
 pub struct OrderState {
     /// Its id.
     pub id: OrderId,
-    /// Of which account.
+    /// The account.
     pub account: AccountId,
-    /// Of which member.
+    /// The member.
     pub member: MemberId,
-    /// In which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// On which side.
+    /// The side.
     pub side: Side,
     /// Its limit in force.
     pub price: Price,
-    /// What has traded and what remains.
+    /// The total quantity.
     pub quantity: Quantity,
-    /// What remains.
+    /// The remaining quantity.
     pub remaining: Quantity,
-    /// What is reserved for it.
+    /// The reserve of the order.
     pub reserved: Amount,
     /// How long it stands.
     pub time_in_force: TimeInForce,
@@ -92,7 +92,7 @@ pub struct OrderState {
     pub maker_fee_ppm: i32,
     /// The fee rate that its reserve is for, in millionths.
     pub taker_fee_ppm: i32,
-    /// What its trades owe that is less than the smallest unit, in millionths of it.
+    /// The residue of its fee, in millionths of the smallest unit.
     pub fee_residue: u32,
     /// The member's own name for it, or empty.
     pub client_order_id: ClientOrderId,
@@ -127,8 +127,8 @@ impl Core {
         }
     }
 
-    /// What an account, a member's or one of the venue's own, holds of a currency. `None` if there
-    /// is no such account or currency.
+    /// The balance of an account, a member's or one of the venue's own, in a currency. `None` if
+    /// there is no such account or currency.
     #[must_use]
     pub fn balance(&self, account: AccountId, currency: CurrencyId) -> Option<Balance> {
         if usize::from(currency.0).wrapping_sub(1) >= self.currencies.len() {

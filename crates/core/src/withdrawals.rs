@@ -1,4 +1,4 @@
-//! Withdrawals that are held: bound, but neither paid out nor given back.
+//! Held withdrawals: reserved, but neither paid out nor released.
 
 use crate::Core;
 use crate::table::{Hasher, Table};
@@ -8,11 +8,11 @@ use rialto_model::{AccountId, Event, Outcome, Reference, RejectReason, Seq, Time
 /// A withdrawal that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldWithdrawal {
-    /// Whose, of what, how much, and under which reference.
+    /// The account, currency, amount and reference.
     pub transfer: Transfer,
-    /// The command that held it.
+    /// The sequence of the command that held it.
     pub seq: Seq,
-    /// When.
+    /// The time of that command.
     pub held_at: Timestamp,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Withdrawals {
     held: Vec<HeldWithdrawal>,
     table: Table,
     hasher: Hasher,
-    /// How many each account has, by its slot.
+    /// The number of held withdrawals of each account, by its slot.
     counts: Vec<u32>,
 }
 
@@ -117,7 +117,7 @@ impl Core {
         Ok((Event::WithdrawalHeld { account, currency, amount, reference }, Outcome::Done))
     }
 
-    /// Pays out or gives back what is held.
+    /// Settles or releases a held withdrawal.
     pub(crate) fn end_withdrawal(
         &mut self,
         account: AccountId,

@@ -1,5 +1,5 @@
-//! Work that is too much for one command and goes on in ticks, under rules version 1. Since version
-//! 2 it stands in [`background`](crate::background).
+//! Background work under rules version 1. Since version 2 it is in
+//! [`background`](crate::background).
 
 use crate::background::Scope;
 use crate::limits::Limits;
@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 pub(crate) struct CancelMany {
     /// The account's slot.
     pub(crate) account: u32,
-    /// Only this instrument.
+    /// Cancels orders of this instrument only.
     pub(crate) market: Option<u16>,
     pub(crate) side: Option<Side>,
-    /// Only orders that asked for it.
+    /// Cancels orders with cancel on disconnect only.
     pub(crate) on_disconnect_only: bool,
     pub(crate) reason: DoneReason,
-    /// Orders that came later are left alone.
+    /// Newer orders are not cancelled.
     pub(crate) upto: OrderId,
-    /// The place in the account's list of the order that is visited next.
+    /// The slot of the order that is visited next.
     pub(crate) cursor: u32,
 }
 
@@ -45,7 +45,7 @@ impl CancelMany {
     }
 }
 
-/// Something that goes on in ticks.
+/// A piece of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackgroundTask {
     Cancel(CancelMany),
@@ -62,7 +62,7 @@ impl BackgroundTask {
     }
 }
 
-/// What goes on, first come, first served.
+/// The background work, first come, first served.
 pub(crate) struct BackgroundQueue {
     queue: VecDeque<BackgroundTask>,
     /// How many of them are mass cancels.
@@ -79,7 +79,7 @@ impl BackgroundQueue {
         self.queue.is_empty()
     }
 
-    /// Whether as many mass cancels go on as may.
+    /// Whether the limit of mass cancels is reached.
     pub(crate) fn is_full(&self, limits: &Limits) -> bool {
         self.cancels >= limits.pending_cancels_max
     }
@@ -95,13 +95,13 @@ impl BackgroundQueue {
         Some(work)
     }
 
-    /// Puts back at the front what was taken from there and is not finished.
+    /// Puts unfinished work back at the front.
     pub(crate) fn put_back(&mut self, work: BackgroundTask) {
         self.cancels += u32::from(matches!(work, BackgroundTask::Cancel(_)));
         self.queue.push_front(work);
     }
 
-    /// The order in slot `from` has left its account's list; `to` stands in its place now.
+    /// The slot `from` in an account's list was replaced by `to`.
     #[cold]
     pub(crate) fn moved(&mut self, from: u32, to: u32) {
         for work in &mut self.queue {

@@ -191,7 +191,7 @@ proptest! {
     }
 }
 
-/// What can be done to a book by whoever matches on top of it; `book` is one of two.
+/// The operations of a matching engine on a book; `book` is one of two.
 #[derive(Clone, Copy, Debug)]
 enum Raw {
     Insert { book: usize, side: Side, price: Price, quantity: i64 },

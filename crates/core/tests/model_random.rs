@@ -16,10 +16,10 @@ fn many(cases: u64) -> u64 {
     asked.unwrap_or(cases)
 }
 
-/// Every so many sequences one is of a venue that began with the first version of the rules.
+/// One in this many sequences starts with the first version of the rules.
 const FIRST_RULES_EVERY: u64 = 3;
 
-/// Runs that many sequences and tells what they came across.
+/// Runs `cases` sequences and returns their coverage.
 fn run(profile: Profile, first: u64, cases: u64) -> Coverage {
     let mut all = Coverage::default();
     for seed in first..first + cases {

@@ -10,27 +10,27 @@ pub enum BookViolation {
     /// A ladder is out of shape.
     #[error("the {side:?} ladder is damaged: {what}")]
     Ladder {
-        /// Which side.
+        /// The side.
         side: Side,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// A level does not agree with the ladder or with its orders.
     #[error("the {side:?} level at {price} is damaged: {what}")]
     Level {
-        /// Which side.
+        /// The side.
         side: Side,
-        /// At which price.
+        /// The price.
         price: Price,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
-    /// A side counts other orders than its levels hold.
+    /// The count of a side is not the number of its orders.
     #[error("the {side:?} side counts {counted} orders and holds {held}")]
     Count {
-        /// Which side.
+        /// The side.
         side: Side,
-        /// The count kept along.
+        /// The count.
         counted: usize,
         /// The orders found.
         held: usize,

@@ -1,4 +1,4 @@
-//! A small cache in front of the ladder: where the level of a recently used price stands.
+//! A small cache in front of the ladder: the levels of recently used prices.
 //!
 //! Markets trade within a few hundred prices of the touch, so nearly every order finds its level
 //! here, in one load. An entry may be out of date; its user checks the level itself.
@@ -6,12 +6,12 @@
 use super::level::NO_LEVEL;
 use rialto_model::{Price, Side};
 
-/// Enough for the occupied levels of a busy book to seldom meet in one entry.
+/// Large enough that occupied levels of a busy book seldom share an entry.
 const ENTRIES_BITS: u32 = 10;
 
 #[derive(Clone, Copy)]
 struct Entry {
-    /// More bits of the hash, so that a stranger's level is not fetched just to be turned down.
+    /// More bits of the hash, so that the level of another price is not loaded in vain.
     tag: u32,
     level: u32,
 }

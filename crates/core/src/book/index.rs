@@ -1,4 +1,4 @@
-//! From order id to slot: an open-addressing table of its own.
+//! From order id to slot: an open-addressing table.
 //!
 //! The hash is one multiplication by the golden ratio, which spreads sequential ids evenly over the
 //! table: nearly every entry stands alone, and looking one up or closing its gap seldom loops.
@@ -15,20 +15,20 @@ const EMPTY: Entry = Entry { tag: 0, slot: 0 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    /// The upper half of the hash. Its own upper bits say where the entry would like to stand, and
-    /// all of it tells nearly all ids apart; the node in the slab does so for the rest.
+    /// The upper half of the hash. Its upper bits are the entry's home, and the whole tag
+    /// distinguishes nearly all ids; the node in the slab decides the rest.
     tag: u32,
     slot: u32,
 }
 
-/// Where an entry stands in the table, until the next insertion or removal.
+/// The position of an entry in the table, valid until the next insertion or removal.
 #[derive(Clone, Copy)]
 pub(super) struct EntryIndex(usize);
 
 pub(super) struct Index {
     /// A power of two, at least twice as many as there are entries.
     entries: Vec<Entry>,
-    /// How far a tag is shifted down to its place: 32 less the bits of the table's size.
+    /// The shift from a tag to its home: 32 less the bits of the table's size.
     shift: u32,
     len: usize,
 }
@@ -53,13 +53,13 @@ impl Index {
         (id.0.wrapping_mul(GOLDEN) >> 32) as u32
     }
 
-    /// Where an entry of this tag stands unless others were there first.
+    /// The home of an entry with this tag: its position unless others hold it.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         (tag >> self.shift) as usize
     }
 
-    /// Brings near the memory where an entry of `id` stands or would stand, without waiting for it.
+    /// Prefetches the memory of the entry of `id`.
     #[inline]
     pub(super) fn prefetch(&self, id: OrderId) {
         if let Some(entry) = self.entries.get(self.home(Self::tag(id))) {
@@ -67,7 +67,8 @@ impl Index {
         }
     }
 
-    /// Makes room for `orders` entries, so that no insertion below that number rebuilds the table.
+    /// Reserves room for `orders` entries, so that no insertion below that number rebuilds the
+    /// table.
     pub(super) fn reserve(&mut self, orders: usize) {
         let wanted = (orders * 2).next_power_of_two();
         if wanted > self.entries.len() {
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Slots stand for themselves here: the id of each slot is kept beside the table.
+    /// The id of each slot is kept beside the table.
     struct Rig {
         index: Index,
         ids: Vec<u64>,

@@ -6,14 +6,14 @@ use rialto_model::{Price, Quantity, Side};
 /// No level: the first of the slab, which is never handed out.
 pub(super) const NO_LEVEL: u32 = 0;
 
-/// What a level shows from outside.
+/// A price level as seen from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelView {
     /// The price.
     pub price: Price,
-    /// The sum of what the orders at this price have open.
+    /// The sum of the remaining quantities at this price.
     pub quantity: Quantity,
-    /// How many orders rest at this price.
+    /// The number of orders at this price.
     pub orders: u32,
 }
 

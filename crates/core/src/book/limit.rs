@@ -9,13 +9,13 @@ use rialto_model::{MemberId, OrderId, Price, Quantity};
 pub struct Fill {
     /// The order that rested.
     pub maker: OrderId,
-    /// Whose it is.
+    /// The owner of the resting order.
     pub maker_owner: MemberId,
     /// The order that came in.
     pub taker: OrderId,
     /// The price of the resting order.
     pub price: Price,
-    /// How much was traded.
+    /// The quantity.
     pub quantity: Quantity,
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use rialto_model::Side;
 
-    /// What rests, and the maker, price and quantity of each fill.
+    /// The resting quantity, and the maker, price and quantity of each fill.
     type Outcome = (Result<i64, BookRefusal>, Vec<(u64, i64, i64)>);
 
     fn place(book: &mut LimitOrderBook, id: u64, side: Side, price: i64, quantity: i64) -> Outcome {

@@ -9,10 +9,10 @@ use std::num::NonZeroU32;
 /// of the first or last order of a queue, so that linking needs no branch.
 pub(super) const NONE: u32 = 0;
 
-/// Where a resting order stands in [`Orders`].
+/// The index of a resting order in [`Orders`].
 ///
-/// A slot is used again after its order is gone. Whoever keeps one keeps the order's id with it and
-/// asks [`Orders::holds`]: ids are never used again, so that the id is the slot's generation.
+/// A slot is reused after its order has left. A caller that stores one stores the order's id with
+/// it and checks [`Orders::holds`]: ids are never reused, so that the id is the slot's generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(NonZeroU32);
 
@@ -52,14 +52,14 @@ pub enum BookRefusal {
     NoQuantity,
 }
 
-/// What the slab knows of a resting order.
+/// A resting order as the slab holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Its id.
     pub id: OrderId,
-    /// Whose it is.
+    /// The owner.
     pub owner: MemberId,
-    /// What is still open; positive.
+    /// The remaining quantity, positive.
     pub remaining: Quantity,
 }
 
@@ -88,7 +88,7 @@ const FREE: Node = Node {
 
 /// All resting orders of a core: a slab, and an index by order id.
 pub struct Orders {
-    /// Grows as it must, unless [`Orders::reserve`] made room; the first node belongs to [`NONE`].
+    /// Grows as needed, unless [`Orders::reserve`] made room; the first node belongs to [`NONE`].
     pub(super) nodes: Vec<Node>,
     index: Index,
     /// The slots given back, linked by `next`, last in first out: the warmest is used first.
@@ -119,9 +119,8 @@ impl Orders {
         self.index.reserve(orders);
     }
 
-    /// Brings near the memory that an insertion will write to: the slot that will be used next, and
-    /// the entry in the index of `id`, the better the longer before `id` is inserted. Returns the
-    /// index of the slot.
+    /// Prefetches the memory that the insertion of `id` writes: the next slot, and the entry in the
+    /// index. The earlier it is called, the better. Returns the index of the slot.
     #[inline]
     pub fn prepare(&self, id: OrderId) -> usize {
         let slot = if self.free != NONE { self.free } else { self.fresh } as usize;
@@ -132,7 +131,7 @@ impl Orders {
         slot
     }
 
-    /// Brings near the place of `id` in the index, without waiting for it.
+    /// Prefetches the entry of `id` in the index.
     #[inline]
     pub fn prefetch(&self, id: OrderId) {
         self.index.prefetch(id);

@@ -1,10 +1,10 @@
-//! Asking the processor for memory ahead of its use. The one place of the crate with `unsafe`.
+//! Prefetching. The only module of the crate with `unsafe`.
 //!
 //! An order id is known long before its entry in the index is written, since ids are sequential.
 //! Reading the entry early does not help, because a read that is late keeps all that follows from
 //! completing; a prefetch does not.
 
-/// Asks for the cache line of a value.
+/// Prefetches the cache line of a value.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub(crate) fn prefetch<T>(value: &T) {

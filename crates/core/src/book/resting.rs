@@ -9,27 +9,27 @@ use super::prefetch::prefetch;
 use super::walk::{LevelWalk, OrderWalk};
 use rialto_model::{MemberId, OrderId, Price, Quantity, Side};
 
-/// How many levels behind the best one stands a level that is asked for, ...
+/// The distance from the best level, in levels, of the level that is prefetched, ...
 const FAR: usize = 9;
-/// ... one whose first order is, ...
+/// ... of the level whose first order is, ...
 const SOON: usize = 6;
-/// ... and one whose first order's place in the index is.
+/// ... and of the level whose first order's index entry is.
 const NEXT: usize = 3;
 
-/// What a fill took from the order at the head of a side.
+/// A fill of the order at the head of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filled {
-    /// Where the order rests, or rested until now.
+    /// The slot of the order, which is free if the order was filled.
     pub slot: Slot,
     /// The order.
     pub id: OrderId,
-    /// Whose it is.
+    /// The owner.
     pub owner: MemberId,
     /// The price of its level.
     pub price: Price,
-    /// What was taken.
+    /// The quantity of the fill.
     pub quantity: Quantity,
-    /// What is left of it; nothing means that it has left the book.
+    /// The remaining quantity; zero means that the order has left the book.
     pub remaining: Quantity,
 }
 
@@ -42,16 +42,16 @@ pub struct LimitOrder {
     pub side: Side,
     /// The worst price.
     pub price: Price,
-    /// How much; positive.
+    /// The quantity, positive.
     pub quantity: Quantity,
-    /// Whose it is.
+    /// The owner.
     pub owner: MemberId,
 }
 
 /// The book of one instrument.
 ///
-/// It holds levels and queues; the orders themselves lie in the [`Orders`] that its methods are
-/// given, which must be the same every time. A [`Slot`] passed in must hold an order of this book.
+/// It holds levels and queues. The orders are in the [`Orders`] that its methods are given, which
+/// must be the same every time. A [`Slot`] passed in must hold an order of this book.
 pub struct Book {
     ladders: [Ladder; 2],
     pub(super) levels: Levels,
@@ -105,8 +105,8 @@ impl Book {
         &mut self.counts[usize::from(side as u8 & 1)]
     }
 
-    /// Puts an order at the end of the queue at its price. It does not match: the caller has taken
-    /// from the other side whatever the price reaches, or means to leave the book crossed.
+    /// Puts an order at the end of the queue at its price. It does not match: the caller has
+    /// matched the order first, or leaves the book crossed on purpose.
     ///
     /// # Errors
     /// A [`BookRefusal`] that leaves everything as it was.
@@ -149,7 +149,7 @@ impl Book {
         if is_it { number } else { NO_LEVEL }
     }
 
-    /// Brings near what an order at this price will be put into, without waiting for it.
+    /// Prefetches the level that an order at this price joins.
     #[inline]
     pub fn prepare(&self, side: Side, price: Price) {
         if self.hinted(side, price) == NO_LEVEL {
@@ -157,9 +157,9 @@ impl Book {
         }
     }
 
-    /// Brings near the first orders of the levels behind the best one of a side, step by step over
-    /// several calls: to be called each time that the best level has been traded away. Returns
-    /// the slots of an order that comes soon, and of one that comes very soon.
+    /// Prefetches the first orders of the levels behind the best one of a side, step by step: to be
+    /// called each time that the best level is empty. Returns the slots of an order that trades
+    /// soon, and of one that trades very soon.
     #[inline]
     pub fn prepare_makers(&self, orders: &Orders, side: Side) -> [Option<Slot>; 2] {
         let ladder = self.ladder(side);
@@ -185,7 +185,7 @@ impl Book {
         number
     }
 
-    /// Takes an order out of the book; returns what it had open.
+    /// Takes an order out of the book; returns its remaining quantity.
     #[inline]
     pub fn remove(&mut self, orders: &mut Orders, slot: Slot) -> Quantity {
         let place = orders.place_of(slot.at());
@@ -200,7 +200,7 @@ impl Book {
         place: EntryIndex,
     ) -> Quantity {
         let node = orders.nodes[at as usize];
-        // Where there is no neighbour, the write goes to the node of `NONE`, which nobody reads.
+        // Where there is no neighbour, the write goes to the node of `NONE`, which is never read.
         orders.nodes[node.prev as usize].next = node.next;
         orders.nodes[node.next as usize].prev = node.prev;
         let level = &mut self.levels.slab[node.level as usize];
@@ -218,8 +218,8 @@ impl Book {
         node.remaining
     }
 
-    /// Takes `by` from what an order has open, without touching its priority; returns what is left.
-    /// Where nothing would be left, the order leaves the book. `by` must not be negative.
+    /// Reduces an order by `by`, without changing its priority; returns the remaining quantity. At
+    /// zero, the order leaves the book. `by` must not be negative.
     #[inline]
     pub fn reduce(&mut self, orders: &mut Orders, slot: Slot, by: Quantity) -> Quantity {
         debug_assert!(by.0 >= 0, "an order is never reduced by less than nothing");

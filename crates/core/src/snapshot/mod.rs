@@ -1,7 +1,7 @@
 //! Snapshots: the whole state as bytes, and back.
 //!
-//! The content is logical and canonical: it says nothing of how the state lies in memory, and one
-//! state has one form. `docs/formats/snapshot.md` describes it byte by byte.
+//! The content is logical and canonical: it does not depend on the layout in memory, and one state
+//! has one form. `docs/formats/snapshot.md` describes it byte by byte.
 
 mod read;
 mod reader;
@@ -34,7 +34,7 @@ impl fmt::Debug for StateHash {
     }
 }
 
-/// Why bytes cannot be restored.
+/// The reason that a snapshot cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// They do not begin like a snapshot.
@@ -51,7 +51,7 @@ pub enum SnapshotError {
         /// The newest version that can be read.
         known: u32,
     },
-    /// Rules decided it that this build does not implement.
+    /// Its rules version is not implemented by this build.
     #[error(
         "the snapshot was decided by rules version {got}, and this build implements \
          {first} to {last}: use a build that implements it"
@@ -64,36 +64,36 @@ pub enum SnapshotError {
         /// The newest version that is implemented.
         last: u32,
     },
-    /// The length is not what the header says.
+    /// The length differs from the header.
     #[error("the snapshot has {got} bytes of content where its header says {expected}")]
     Length {
-        /// What the header says.
+        /// The length in the header.
         expected: u64,
-        /// What is there.
+        /// The length of the content.
         got: u64,
     },
     /// The content is damaged.
     #[error("the snapshot is damaged: its content hashes to {got}, not to {expected}")]
     Checksum {
-        /// What the header says.
+        /// The hash in the header.
         expected: StateHash,
-        /// What the content hashes to.
+        /// The hash of the content.
         got: StateHash,
     },
     /// The content is whole, but not what any core would write.
     #[error("the snapshot's content is wrong at offset {offset}: {what}")]
     Malformed {
-        /// Where, from the start of the content.
+        /// The offset from the start of the content.
         offset: usize,
-        /// What is wrong there.
+        /// The fault.
         what: &'static str,
     },
 }
 
 impl Core {
-    /// The format of a state under the rules in force. A state keeps its form, and so its hash, for
-    /// as long as the rules stay: builds that know later rules agree with older ones on a state
-    /// that both can have.
+    /// The format of a state under the rules in force. A state keeps its form, and so its hash, as
+    /// long as the rules version stays: builds that know later rules agree with older ones on a
+    /// state that both can have.
     fn format(&self) -> u32 {
         if self.rules_since(2) { 3 } else { 2 }
     }
@@ -134,8 +134,7 @@ fn hash(content: &[u8]) -> StateHash {
     StateHash(*blake3::hash(content).as_bytes())
 }
 
-/// The format version, and the content behind the header after all that the header says of it is
-/// found true.
+/// Checks the header; returns the format version and the content.
 fn checked_content(bytes: &[u8]) -> Result<(u32, &[u8]), SnapshotError> {
     let Some((header, content)) = bytes.split_at_checked(HEADER_BYTES) else {
         return Err(SnapshotError::NotASnapshot);

@@ -270,7 +270,7 @@ fn orders(core: &mut Core, from: &mut Reader<'_>) -> Result<Vec<Listed>> {
     Ok(listed)
 }
 
-/// One more order of a side, behind one with the limit `before`.
+/// The next order of a side, behind one with the limit `before`.
 fn order(
     core: &mut Core,
     from: &mut Reader<'_>,
@@ -445,7 +445,7 @@ fn claim(from: &mut Reader<'_>) -> Result<Claim> {
     Ok(Claim { upto, laps })
 }
 
-/// The place of an order in its account's list, or none.
+/// The slot of an order in its account's list, or none.
 fn listed(core: &Core, from: &mut Reader<'_>) -> Result<u32> {
     match OrderId(from.u64()?) {
         OrderId(0) => Ok(NIL),

@@ -1,11 +1,11 @@
-//! The values that a state is made of, from bytes.
+//! Decodes the values of a state.
 
 use super::SnapshotError;
 use rialto_model::{Amount, Enumeration, Handling, Price, Quantity, Scale, Text, Timestamp};
 
 type Result<T> = std::result::Result<T, SnapshotError>;
 
-/// Bytes that are taken apart from the front.
+/// Decodes bytes from the front.
 pub(super) struct Reader<'a> {
     pub(super) format: u32,
     pub(super) bytes: &'a [u8],
@@ -92,7 +92,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    /// Says that what was just read does not fit the rest of the state.
+    /// Fails if the value just read contradicts the rest of the state.
     pub(super) fn needs<T>(&self, found: Option<T>, what: &'static str) -> Result<T> {
         found.ok_or_else(|| self.wrong(what))
     }

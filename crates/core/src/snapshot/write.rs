@@ -13,7 +13,7 @@ use rialto_model::{
     Timestamp, TradingRules, Transfer,
 };
 
-/// Bytes in the making: integers little-endian, texts behind their length.
+/// Encodes values: integers little-endian, texts behind their length.
 struct Writer {
     format: u32,
     bytes: Vec<u8>,
@@ -177,8 +177,8 @@ impl Core {
         }
     }
 
-    /// What every account entered under client order ids: first what is kept for its open order
-    /// only, by order id, then the window in order of entry.
+    /// The remembered orders of every account: first those kept only for an open order, by order
+    /// id, then the window in order of entry.
     fn write_client_ids(&self, out: &mut Writer) {
         for account in 0..self.accounts.len() {
             let kept: Vec<u32> = self
@@ -397,7 +397,7 @@ fn write_remembered(remembered: &Remembered, out: &mut Writer) {
     }
 }
 
-/// The account is that of the memory that the terms stand in.
+/// The account is not written: it is that of the list that holds the terms.
 fn write_terms(terms: &NewOrder, out: &mut Writer) {
     out.text(&terms.client_order_id);
     out.u32(terms.instrument.0);

@@ -1,4 +1,4 @@
-//! Orders whose time is over and that are still on the book: nothing trades with them.
+//! Orders past their expiry time that are still on the book: nothing trades with them.
 
 use crate::venue::*;
 use rialto_model::{

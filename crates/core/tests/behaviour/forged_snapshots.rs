@@ -1,4 +1,4 @@
-//! Snapshots whose content was altered by somebody who put the checksum right.
+//! Snapshots with altered content and a correct checksum.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -9,7 +9,7 @@ const SOUND: &[u8] = include_bytes!("../fixtures/snapshot-v2.bin");
 const FORMATS: [&[u8]; 2] = [SOUND, include_bytes!("../fixtures/snapshot-v3.bin")];
 const HEADER_BYTES: usize = 64;
 
-/// What is done to a byte of the content.
+/// A change of a byte of the content.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     Set(u8),

@@ -238,7 +238,8 @@ fn without_risk_nothing_is_reserved_or_posted() {
     assert_eq!(venue.balance(BOB, QUOTE), (FUNDS, 0));
 }
 
-/// Under these rules, with `first` resting since before them, what becomes of a sliding order.
+/// The outcome of a sliding order under these rules, with `first` resting since before they were
+/// set.
 fn slid(rules: TradingRules, first: NewOrder, order: NewOrder) -> (Outcome, Option<i64>) {
     let mut venue = Venue::new();
     venue.enter(first);

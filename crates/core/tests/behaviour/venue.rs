@@ -1,4 +1,4 @@
-//! A small venue to try things in: two currencies, one instrument, four accounts.
+//! A small venue for tests: two currencies, one instrument, four accounts.
 
 use rialto_core::{Core, CoreConfig};
 use rialto_model::{

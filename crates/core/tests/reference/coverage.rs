@@ -139,12 +139,12 @@ impl Coverage {
         }
     }
 
-    /// Everything, one thing a line.
+    /// All counts, one on each line.
     pub fn report(&self) -> String {
         self.0.iter().map(|(what, times)| format!("{times:>8} {what}\n")).collect()
     }
 
-    /// Notes what a command brought about.
+    /// Counts the effects of a command.
     pub fn note(&mut self, command: &Command, events: &[Event], outcome: &Outcome) {
         let mut ends = 0;
         let mut amended = false;

@@ -1,4 +1,4 @@
-//! What somebody knows who sees only the events: balances and books folded from nothing else.
+//! Balances and books folded from the events alone.
 
 use rialto_model::{
     AccountId, Currency, CurrencyId, Event, Instrument, InstrumentId, InstrumentSpec, OrderId,

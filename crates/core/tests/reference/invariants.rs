@@ -7,7 +7,7 @@ use rialto_model::{
 };
 use std::collections::BTreeMap;
 
-/// An open order as anybody who may look at everything sees it.
+/// An open order, from the core or the fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     pub id: OrderId,
@@ -15,7 +15,7 @@ pub struct Standing {
     pub instrument: InstrumentId,
     pub side: Side,
     pub price: Price,
-    /// What has traded and what remains.
+    /// The total quantity.
     pub quantity: Quantity,
     pub remaining: Quantity,
     pub reserved: i128,
@@ -82,8 +82,7 @@ impl Holdings {
 
 /// Every invariant that can be seen from balances and books.
 ///
-/// The reference says what holdings do not tell: instruments, the order that is matching, and
-/// withdrawals.
+/// The reference supplies what holdings lack: instruments, the suspended taker, and withdrawals.
 pub fn check(holdings: &Holdings, told: &Reference) -> Result<(), String> {
     let Reference { instruments, taking, held, .. } = told;
     let mut sums: BTreeMap<CurrencyId, i128> = BTreeMap::new();

@@ -1,12 +1,12 @@
-//! Mass cancels since rules version 2: one walk along each account's orders, for all that it has asked
-//! to be cancelled; and the turns of all that goes on in slices.
+//! Mass cancels since rules version 2: one walk along each account's orders for all its requests;
+//! and the turns of background work.
 
 use super::{ORDERS_PER_COMMAND, Order, Reference, Work};
 use rialto_model::{
     AccountId, DoneReason, Event, InstrumentId, MassCancel, OrderId, Outcome, Side,
 };
 
-/// Which orders are meant.
+/// The orders that a request selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meant {
     /// Those of one side, of one instrument or of all.

@@ -21,8 +21,8 @@ pub(super) fn text<const N: usize>(text: &str) -> Text<N> {
 }
 
 impl World {
-    /// One instrument, and as many accounts as `deposits`, each with a member of its own and so
-    /// much of both currencies. Risk is off if nobody has anything.
+    /// One instrument, and an account for each of `deposits`, with a member of its own and that
+    /// amount of both currencies. Risk is off if nobody has anything.
     pub fn plain(deposits: &[i128]) -> World {
         let mut setup = Vec::new();
         for code in ["BASE", "QUOTE"] {
@@ -138,7 +138,7 @@ pub fn plain_order() -> NewOrder {
     NewOrder::limit(AccountId(1), InstrumentId(1), Side::Buy, Quantity(1), Price(100))
 }
 
-/// Rules that forbid nothing and cost nothing.
+/// Rules without restrictions and fees.
 fn plain_rules(risk: bool) -> TradingRules {
     TradingRules {
         market_protection_ppm: 500_000,

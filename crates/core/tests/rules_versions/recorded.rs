@@ -13,7 +13,7 @@ use rialto_model::{
 /// Commands with their times.
 pub(crate) type Journal = Vec<(Timestamp, Command)>;
 
-/// The state is hashed after every so many commands, and after the last.
+/// The number of commands between two hashes of the state. The last command is followed by one too.
 const HASH_EVERY: usize = 16;
 
 /// A snapshot of the core that a run begins with.

@@ -22,10 +22,10 @@ const MERGED_MAX: usize = WIDTH * 3 / 4;
 const HEIGHT_MAX: usize = 12;
 const NO_NODE: u32 = u32::MAX;
 
-/// The way from the root to a leaf: at each height (the leaf's is 0), a node and an entry in it.
+/// The path from the root to a leaf: at each height (the leaf's is 0), a node and an entry in it.
 type Path = [(u32, usize); HEIGHT_MAX];
 
-/// Where a price stands in a ladder, or would, until the next insertion or removal.
+/// The position of a price in a ladder, valid until the next insertion or removal.
 #[derive(Clone, Copy)]
 pub(super) struct LadderPosition {
     leaf: u32,
@@ -46,7 +46,7 @@ pub(super) struct Ladder {
     /// The leaf with the best prices.
     last: u32,
     len: usize,
-    /// The last level of the last leaf, kept at hand: it is asked for far more often than it changes.
+    /// The last level of the last leaf, cached because it is read far more often than it changes.
     best: u32,
 }
 
@@ -64,7 +64,7 @@ impl Ladder {
         }
     }
 
-    /// Touches memory for as many nodes as `levels` levels can come to need.
+    /// Reserves and touches the memory that `levels` levels can need.
     pub(super) fn reserve(&mut self, levels: usize) {
         let nodes = levels / (LOW / 2) * 9 / 8 + HEIGHT_MAX;
         if self.nodes.len() < nodes {
@@ -89,7 +89,7 @@ impl Ladder {
         self.best = if self.len == 0 { NO_LEVEL } else { leaf.values[leaf.len().max(1) - 1] };
     }
 
-    /// Where `key` stands, or would.
+    /// The position of `key`.
     #[inline]
     pub(super) fn seek(&self, key: i64) -> LadderPosition {
         let leaf = self.leaf(key);
@@ -113,8 +113,7 @@ impl Ladder {
         at
     }
 
-    /// Brings near the leaf that `key` stands in, or would, without waiting for it. The nodes above
-    /// it are read: they are few, and so seldom far.
+    /// Prefetches the leaf of `key`. The nodes above it are read: they are few, and so seldom far.
     #[inline]
     pub(super) fn prefetch(&self, key: i64) {
         if !self.is_in_last(key) {
@@ -138,7 +137,8 @@ impl Ladder {
         last.keys().first().is_some_and(|first| *first <= key)
     }
 
-    /// As [`Ladder::leaf`], but notes the way; the entry in the leaf is the one at or above `key`.
+    /// As [`Ladder::leaf`], but records the path; the entry in the leaf is the one at or above
+    /// `key`.
     fn path(&self, key: i64) -> Path {
         let mut path = [(NO_NODE, 0); HEIGHT_MAX];
         let mut at = self.root;
@@ -152,7 +152,7 @@ impl Ladder {
         path
     }
 
-    /// Adds a level at a spot that has just been sought and has none.
+    /// Adds a level at a position that [`Ladder::seek`] returned and that has none.
     #[inline]
     pub(super) fn insert(&mut self, spot: LadderPosition, key: i64, level: u32) {
         self.len += 1;
@@ -165,7 +165,7 @@ impl Ladder {
         self.update_best();
     }
 
-    /// Inserts below a full leaf: splits it, and on the way up whatever is full as well.
+    /// Inserts below a full leaf: splits it, and every full node on the way up.
     #[inline(never)]
     fn insert_full(&mut self, key: i64, level: u32) {
         let path = self.path(key);
@@ -219,7 +219,7 @@ impl Ladder {
         self.update_best();
     }
 
-    /// Merges or drops the leaf around `key`, and on the way up whatever has run low as well.
+    /// Merges or drops the leaf of `key`, and every node on the way up that has run low.
     #[inline(never)]
     fn shrink(&mut self, key: i64) {
         let path = self.path(key);
@@ -263,8 +263,8 @@ impl Ladder {
         true
     }
 
-    /// Removes a child from its parent and gives its node back. The range of keys that it stood for
-    /// falls to its left neighbour, or to the right one if it was the first.
+    /// Removes a child from its parent and gives its node back. Its left neighbour takes over its
+    /// range of keys, or the right one if it was the first.
     fn drop_child(&mut self, parent: u32, entry: usize) {
         let node = &mut self.nodes[parent as usize];
         let (least, child) = (node.keys()[0], node.values[entry]);

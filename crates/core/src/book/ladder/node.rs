@@ -30,7 +30,7 @@ impl Node {
         &self.keys[..self.len()]
     }
 
-    /// Asks for every cache line of the node.
+    /// Prefetches every cache line of the node.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch(&self.len);
@@ -45,7 +45,7 @@ impl Node {
         self.keys().partition_point(|other| *other < key)
     }
 
-    /// The child below which `key` stands, or would.
+    /// The child whose range includes `key`.
     #[inline]
     pub(super) fn child(&self, key: i64) -> usize {
         self.keys().partition_point(|other| *other <= key).max(1) - 1
@@ -76,7 +76,7 @@ impl Node {
         }
     }
 
-    /// Moves the upper half of a full node into another, whatever that one held.
+    /// Moves the upper half of a full node into another, overwriting it.
     pub(super) fn split_into(&mut self, right: &mut Node) {
         let half = WIDTH / 2;
         *right = Node { len: half as u32, ..Node::EMPTY };
@@ -85,7 +85,7 @@ impl Node {
         self.len = half as u32;
     }
 
-    /// Adds all that the node on the right holds; both must fit.
+    /// Adds all entries of the node on the right; both must fit.
     pub(super) fn append(&mut self, right: &Node) {
         let (kept, moved) = (self.len(), right.len());
         self.keys[kept..kept + moved].copy_from_slice(right.keys());

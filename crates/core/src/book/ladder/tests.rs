@@ -24,7 +24,7 @@ fn random(state: &mut u64) -> u64 {
 fn agrees_with_a_map(keys: u64, steps: usize, seed: u64) {
     let (mut ladder, mut model, mut state) = (Ladder::new(), BTreeMap::new(), seed);
     for step in 0..steps {
-        // The tide turns now and then, so that the tree grows tall and falls again.
+        // Phases of growth and shrinking alternate, so that the tree grows tall and falls again.
         let tide = if (step / (keys as usize * 2)) & 1 == 0 { 3 } else { 1 };
         let key = random(&mut state) % keys;
         let key = key as i64 * 1_000_003 - 7;
@@ -113,8 +113,8 @@ fn a_reserved_ladder_does_not_grow_however_its_levels_come_and_go() {
     let mut ladder = Ladder::new();
     ladder.reserve(levels);
     let nodes = ladder.nodes.len();
-    // Region after region is filled up and then thinned out to one level in forty. Did thin leaves
-    // not merge, each region would leave all of its leaves behind.
+    // Region after region is filled up and then thinned out to one level in forty. If thin leaves
+    // did not merge, each region would leave all of its leaves behind.
     let mut key = 0;
     for _ in 0..30 {
         let first = key;
