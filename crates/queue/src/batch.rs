@@ -1,4 +1,4 @@
-//! Messages that lie together in memory.
+//! Batches: messages that share a buffer.
 
 use crate::message::{Form, Message, MessageId};
 use crate::spares::Spares;
@@ -10,20 +10,20 @@ use std::sync::Arc;
 const WORTH_KEEPING: usize = 4;
 
 enum Body {
-    /// The very buffer that was filled by producers and, if the topic has a disk, written; or one that
-    /// was read into.
+    /// The buffer that producers filled and, if the topic has a disk, that was written; or a buffer
+    /// that was read into.
     Filled(Group, Arc<Spares>),
-    /// Little, in a buffer of its size.
+    /// A copy of a group that is small.
     Copied(Vec<u8>, Arc<Spares>),
     /// One message alone.
     Single(Box<[u8]>),
-    /// A file that is not written any more.
+    /// A mapped file that is complete.
     Mapped(MappedRecords),
 }
 
 impl Body {
-    /// Much is copied into a buffer that was used before, because memory that the kernel has to clear
-    /// first costs more than the copy.
+    /// Large groups are copied into a reused buffer, because memory that the kernel clears first
+    /// costs more than the copy.
     fn copy(view: &GroupView<'_>, spares: &Arc<Spares>) -> Self {
         let framed = view.framed();
         if framed.len() * WORTH_KEEPING < GROUP_BYTES_MAX {
@@ -40,9 +40,9 @@ impl Body {
     }
 }
 
-/// Consecutive records of one lane, which any number of readers share.
+/// Consecutive records of one lane, shared by readers.
 pub(crate) struct Batch {
-    /// Nothing only while it is being dropped.
+    /// `None` only while it is being dropped.
     body: Option<Body>,
     first_seq: u64,
     last_seq: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Takes over a group that is full, or copies the little there is and gives the buffer back.
+    /// Takes over the buffer of a full group, or copies a small group and returns the buffer.
     pub(crate) fn of_group(group: Group, spares: &Arc<Spares>) -> Arc<Self> {
         let (first_seq, last_seq) = (group.first_seq(), group.last_seq());
         let body = if group.body_bytes() * WORTH_KEEPING < group.capacity_bytes() {
@@ -63,14 +63,14 @@ impl Batch {
         Arc::new(Self { body: Some(body), first_seq, last_seq, form: Form::Message })
     }
 
-    /// Shares what is mapped, and copies what was else read from a log.
+    /// Shares a mapped group, and copies a group that was read otherwise.
     pub(crate) fn of_view(view: &GroupView<'_>, form: Form, spares: &Arc<Spares>) -> Arc<Self> {
         let body = view.mapped().map_or_else(|| Body::copy(view, spares), Body::Mapped);
         let body = Some(body);
         Arc::new(Self { body, first_seq: view.first_seq(), last_seq: view.last_seq(), form })
     }
 
-    /// One message, as it is stored, that lies nowhere.
+    /// One message in its stored form, outside of any log.
     pub(crate) fn of_bytes(bytes: Box<[u8]>, seq: u64) -> Arc<Self> {
         let body = Some(Body::Single(bytes));
         Arc::new(Self { body, first_seq: seq, last_seq: seq, form: Form::Message })
@@ -121,7 +121,7 @@ impl Drop for Batch {
     }
 }
 
-/// A place in a batch, from which messages are taken one after the other.
+/// A cursor over the messages of a batch.
 pub(crate) struct BatchCursor {
     batch: Arc<Batch>,
     offset: usize,
@@ -129,7 +129,7 @@ pub(crate) struct BatchCursor {
 }
 
 impl BatchCursor {
-    /// At `seq`, which lies in the batch.
+    /// A cursor at `seq`, which is in the batch.
     pub(crate) fn new(batch: Arc<Batch>, seq: u64) -> Self {
         let mut cursor = Self { offset: 0, next_seq: batch.first_seq, batch };
         let mut records = cursor.records();
@@ -151,7 +151,7 @@ impl BatchCursor {
         self.next_seq
     }
 
-    /// The next message that is one; records that are none are passed over.
+    /// The next message. Records that are not messages are skipped.
     #[inline]
     pub(crate) fn next(&mut self, lane: u8) -> Option<Message> {
         loop {
@@ -159,7 +159,7 @@ impl BatchCursor {
             let (seq, record) = records.next()?;
             let end = self.offset_of(&records);
             let body = self.batch.body();
-            // The record is a part of the body, so that where it begins follows from the addresses.
+            // The record is a part of the body, so that its offset follows from the addresses.
             let start = record.as_ptr() as usize - body.as_ptr() as usize;
             let message = Message::new(
                 self.batch.clone(),

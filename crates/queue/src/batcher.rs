@@ -1,19 +1,18 @@
-//! Gathering messages before they are published together.
+//! Collects messages and publishes them in batches.
 
 use crate::error::QueueError;
 use crate::producer::{BatchReceipt, Producer};
 use crate::publish::Publish;
 use std::time::{Duration, Instant};
 
-/// When a batch is published.
+/// The conditions on which a batch is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchOptions {
-    /// When it has this many messages.
+    /// The number of messages.
     pub messages_max: usize,
-    /// When its payloads and keys have this many bytes.
+    /// The number of bytes of payloads and keys.
     pub bytes_max: usize,
-    /// When its first message has waited this long; looked at whenever a message is added, and by
-    /// [`Batcher::poll`].
+    /// The age of its first message, checked when a message is added and by [`Batcher::poll`].
     pub linger: Duration,
 }
 
@@ -23,7 +22,7 @@ impl Default for BatchOptions {
     }
 }
 
-/// Where a message lies in the buffer of a batch.
+/// The key and payload of a message in the buffer of a batch.
 #[derive(Clone, Copy, Debug)]
 struct MessageSpan {
     key_end: usize,
@@ -31,11 +30,11 @@ struct MessageSpan {
     priority: u8,
 }
 
-/// Publishes messages of keys and payloads in batches, for callers that have them one at a time. What it
-/// has gathered and not published is lost when it is dropped: call [`Batcher::flush`].
+/// Publishes messages of keys and payloads in batches, for callers that have them one at a time.
+/// Messages that are not published yet are lost when it is dropped: call [`Batcher::flush`].
 ///
-/// In one process this saves little, because what is published while the disk is busy is written
-/// together anyway; it saves taking the topic's lock for every message.
+/// It saves taking the topic's lock for every message. It does not save writes, because messages
+/// that are published while the disk is busy are written together anyway.
 pub struct Batcher {
     producer: Producer,
     options: BatchOptions,
@@ -46,7 +45,7 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// Gathers for a producer.
+    /// A batcher for a producer.
     #[must_use]
     pub fn new(producer: Producer, options: BatchOptions) -> Self {
         let (buffer, places) = (Vec::new(), Vec::new());
@@ -73,13 +72,14 @@ impl Batcher {
         }
     }
 
-    /// How many messages wait to be published.
+    /// The number of messages that are not published yet.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.places.len()
     }
 
-    /// Publishes what there is, and returns when all that was added is as safe as the topic promises.
+    /// Publishes the waiting messages, and returns when all added messages are as durable as the
+    /// topic's level.
     pub fn flush(&mut self) -> Result<(), QueueError> {
         self.publish()?;
         match self.last.take() {

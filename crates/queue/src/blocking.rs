@@ -8,21 +8,21 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// How long a thread looks out before it sleeps. To put a thread to sleep and wake it takes tens of
-/// microseconds, and longer where a host has other use for a processor that sleeps.
+/// How long a thread spins before it sleeps. Sleeping and waking take tens of microseconds, and
+/// longer on a shared host.
 const LOOK_OUT: Duration = Duration::from_micros(30);
 
-/// How many waits in a row go without a look out, at most, because those before were in vain.
+/// The most waits in a row without spinning after spins were in vain.
 const SKIPPED_MAX: u32 = 256;
 
 const AWAKE: u8 = 0;
 const ASLEEP: u8 = 1;
 const WOKEN: u8 = 2;
 
-/// How many threads are looking out.
+/// The number of threads that spin.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread that waits, as its wakers know it.
+/// A waiting thread, as its wakers see it.
 struct ParkedThread {
     thread: Thread,
     state: AtomicU8,
@@ -65,18 +65,17 @@ impl ParkedThread {
     }
 }
 
-/// What a thread has learnt about looking out.
+/// A thread's record of whether spinning pays.
 #[derive(Clone, Copy, Default)]
 struct SpinBudget {
-    /// How many waits go without before it is tried again.
+    /// The number of waits without spinning before the next try.
     skip: u32,
-    /// How many go without after the next one in vain.
+    /// The value of `skip` after the next spin in vain.
     skip_next: u32,
 }
 
 impl SpinBudget {
-    /// Looks out for a short time, if that has been of use lately and processors are to spare: at
-    /// most half of them may be spent on it.
+    /// Spins for a short time, if that was useful lately and less than half of the processors spin.
     fn look_out(&mut self, sleeper: &ParkedThread) -> bool {
         static PROCESSORS: OnceLock<usize> = OnceLock::new();
         let processors = *PROCESSORS

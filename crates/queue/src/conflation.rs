@@ -1,50 +1,50 @@
-//! What readers that fell behind are spared: of the messages of one key, all but the last.
+//! Conflation: a reader that fell behind gets only the last message of each key.
 
 use crate::error::QueueError;
 use crate::message::Message;
 use crate::topic::{LaneCursor, Step, Topic};
 use std::collections::HashMap;
 
-/// The most keys that are distinguished when a reader is conflated. Messages of further keys are handed
-/// out one and all.
+/// The most keys that are distinguished when a reader is conflated. Messages of further keys are
+/// all delivered.
 pub const CONFLATED_KEYS_MAX: usize = 16_384;
 
-/// How many messages, and bytes of them, are looked at in one go: however long the stretch is, a task
-/// that waits for it gives way to others in between.
+/// The most messages and bytes that are scanned in one step, so that a task that scans a long
+/// stretch yields to others.
 const LOOK_MESSAGES: usize = 4_096;
 const LOOK_BYTES: usize = 1 << 20;
 
 /// A stretch of a lane of which a reader is handed the last message of each key, and those without a
 /// key.
 pub(crate) struct Stretch {
-    /// The number behind its last message.
+    /// The number after its last message.
     end: u64,
-    /// How far it has been looked at; nothing once that is over.
+    /// The scan's position; `None` once it is complete.
     cursor: Option<LaneCursor>,
     /// The last message of each key.
     lasts: HashMap<Box<[u8]>, u64>,
     left_out: u64,
 }
 
-/// How far a look at a stretch has come.
+/// The progress of scanning a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looked {
     AtAll,
-    /// There is more to look at.
+    /// The scan is incomplete.
     AtSome,
-    /// Some of its messages are gone; the reader is told that first.
+    /// Retention dropped some of its messages; the reader reports that first.
     TooLate,
 }
 
 impl Stretch {
-    /// All messages of a lane from `from` on. They have yet to be looked at.
+    /// All messages of a lane from `from` on, not scanned yet.
     pub(crate) fn new(topic: &Topic, nth: usize, from: u64) -> Self {
         let end = topic.lanes[nth].visible() + 1;
         let cursor = Some(LaneCursor::new(nth, from));
         Self { end, cursor, lasts: HashMap::new(), left_out: 0 }
     }
 
-    /// Looks at more of its messages.
+    /// Scans more of its messages.
     pub(crate) fn look(&mut self, topic: &Topic) -> Result<Looked, QueueError> {
         let (mut messages, mut bytes) = (0, 0);
         while let Some(cursor) = self.cursor.as_mut().filter(|it| it.next() < self.end) {
@@ -65,7 +65,7 @@ impl Stretch {
         Ok(Looked::AtAll)
     }
 
-    /// Whether all of its messages have been looked at.
+    /// Whether all of its messages have been scanned.
     pub(crate) fn is_known(&self) -> bool {
         self.cursor.is_none()
     }
@@ -87,7 +87,7 @@ impl Stretch {
         self.end
     }
 
-    /// How many of its messages are not delivered.
+    /// The number of its messages that are not delivered.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 /// How many bytes one fetch delivers, unless the caller says otherwise.
 const FETCH_BYTES_MAX: usize = 8 << 20;
 
-/// A member of a consumer group. When it is dropped, what it had is delivered to others at once, and
-/// counts as tried; [`Consumer::return_unseen`] gives back what it has not looked at.
+/// A member of a consumer group. When it is dropped, its messages are delivered to others at once,
+/// and the attempt counts; [`Consumer::return_unseen`] gives messages back without counting the
+/// attempt.
 pub struct Consumer {
     group: Arc<Group>,
     core: Arc<SharedQueue>,
@@ -51,7 +52,7 @@ impl Consumer {
         self
     }
 
-    /// What there is now, at most this many messages.
+    /// The messages available now, at most `messages_max`.
     pub fn try_fetch(&self, messages_max: usize) -> Result<Fetched, QueueError> {
         let fetched = self.take(messages_max)?;
         if !fetched.messages.is_empty() && self.is_at_most_once() {
@@ -60,20 +61,21 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// Has the messages pushed as they arrive, up to a number outstanding at a time.
+    /// Returns the messages as they arrive, with a bound on outstanding ones.
     #[must_use]
     pub fn subscribe(self, prefetch: usize) -> Subscription {
         Subscription::new(self, prefetch)
     }
 
-    /// Whether what the consumer says now can be kept. Nothing is delivered while it cannot, and nobody
-    /// is told that it was.
+    /// Fails while the control log cannot record acknowledgements. Nothing is delivered or
+    /// confirmed meanwhile.
     #[inline]
     fn check_kept(&self) -> Result<(), QueueError> {
         if self.group.topic.level() == Level::Memory { Ok(()) } else { self.core.check_kept() }
     }
 
-    /// What there is now. If it is delivered at most once, that is not confirmed yet.
+    /// The messages available now. With at-most-once delivery, their acknowledgement is not
+    /// confirmed yet.
     pub(crate) fn take(&self, messages_max: usize) -> Result<Fetched, QueueError> {
         self.check_kept()?;
         let fetched = self.group.take(self.id, messages_max, self.bytes_max)?;
@@ -84,18 +86,19 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// What would be delivered next, at most this many messages and about as many bytes as a fetch
-    /// delivers, without taking them. They end short of damage, which is an error if it comes first.
+    /// The messages that would be delivered next, without leasing them: at most `messages_max`, and
+    /// about as many bytes as a fetch delivers. They end before damage, which is an error if it
+    /// comes first.
     pub fn peek(&self, messages_max: usize) -> Result<Vec<Message>, QueueError> {
         self.group.peek(messages_max, self.bytes_max)
     }
 
-    /// As [`Consumer::peek`], one after the other, and none before this place.
+    /// As [`Consumer::peek`], one after the other, from this position on.
     pub(crate) fn look(&self, from: &[u64]) -> Result<GroupScan<'_>, QueueError> {
         self.group.look(from)
     }
 
-    /// Is given this message, unless it is leased or the group has acknowledged it.
+    /// Leases this message, unless it is leased or acknowledged.
     pub(crate) fn claim(&self, message: Message) -> Result<Option<Delivered>, QueueError> {
         self.check_kept()?;
         let claimed = self.group.claim(self.id, message)?;
@@ -107,7 +110,7 @@ impl Consumer {
         self.group.options().delivery == Delivery::AtMostOnce
     }
 
-    /// At most this many messages; if there are none, waits for some, at most this long.
+    /// At most `messages_max` messages. If there are none, waits for some until the time is over.
     pub fn fetch(&self, messages_max: usize, wait: Duration) -> Result<Fetched, QueueError> {
         let fetched = self.try_fetch(messages_max)?;
         if !fetched.messages.is_empty() || fetched.missed > 0 || wait.is_zero() {
@@ -145,7 +148,7 @@ impl Consumer {
         Ok(fetched)
     }
 
-    /// What [`Consumer::fetch_until`] delivers, not confirmed yet.
+    /// The messages that [`Consumer::fetch_until`] delivers, not confirmed yet.
     async fn arrived(
         &self,
         messages_max: usize,
@@ -161,7 +164,7 @@ impl Consumer {
             if let ready @ Poll::Ready(_) = take() {
                 return ready;
             }
-            // Looked at again: what has come meanwhile is not missed.
+            // Checked again, so that messages that arrived meanwhile are not missed.
             waiting.register(context.waker(), |_, lane| lane.visible() + 1);
             if let ready @ Poll::Ready(_) = take() {
                 return ready;
@@ -171,15 +174,16 @@ impl Consumer {
         .await
     }
 
-    /// The message was worked on, and will not be delivered again. This is written before long;
-    /// [`Consumer::confirm`] waits for it.
+    /// Acknowledges the message: it is not delivered to the group again. The acknowledgement is
+    /// written soon; [`Consumer::confirm`] waits for that.
     #[inline]
     pub fn ack(&self, message: &Delivered) -> Result<(), QueueError> {
         self.ack_lease(message.id(), message.lease)
     }
 
-    /// As [`Consumer::ack`] for several, at once. Says which were not acknowledged: those that were no
-    /// longer this consumer's, or all if that cannot be kept, which [`Consumer::confirm`] says.
+    /// As [`Consumer::ack`] for several messages. Returns those that were not acknowledged:
+    /// messages that this consumer no longer holds, or all if the control log cannot be written,
+    /// which [`Consumer::confirm`] reports.
     pub fn ack_all<'m>(&self, messages: impl IntoIterator<Item = &'m Delivered>) -> Vec<MessageId> {
         let leases = messages.into_iter().map(|message| (message.id(), message.lease));
         if self.check_kept().is_err() {
@@ -190,7 +194,7 @@ impl Consumer {
         lost
     }
 
-    /// As [`Consumer::ack_all`], by what was kept of the messages.
+    /// As [`Consumer::ack_all`], by ids and leases.
     pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
         if self.check_kept().is_err() {
             return leases.iter().map(|(id, _)| *id).collect();
@@ -200,8 +204,8 @@ impl Consumer {
         lost
     }
 
-    /// As [`Consumer::ack`] for everything that this consumer has of the message's lane, up to the
-    /// message. Returns how many messages that were: none if that cannot be kept.
+    /// Acknowledges all messages up to this one that the consumer holds in its lane. Returns their
+    /// number, which is 0 if the control log cannot be written.
     pub fn ack_through(&self, message: &Delivered) -> u64 {
         if self.check_kept().is_err() {
             return 0;
@@ -211,7 +215,7 @@ impl Consumer {
         done
     }
 
-    /// As [`Consumer::ack`], by what was kept of the message.
+    /// As [`Consumer::ack`], by id and lease.
     #[inline]
     pub fn ack_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
         self.check_kept()?;
@@ -220,8 +224,8 @@ impl Consumer {
         result
     }
 
-    /// The message was not worked on, and is to be delivered again: after this time, or after what
-    /// the group says. `detail` goes with it to the dead letters if this was the last try.
+    /// Gives the message back, to be delivered again after `delay`, or after the group's delay.
+    /// `detail` is kept with the dead letter if this was the last attempt.
     pub fn nack(
         &self,
         message: &Delivered,
@@ -231,7 +235,7 @@ impl Consumer {
         self.nack_lease(message.id(), message.lease, delay, detail)
     }
 
-    /// As [`Consumer::nack`], by what was kept of the message.
+    /// As [`Consumer::nack`], by id and lease.
     pub fn nack_lease(
         &self,
         id: MessageId,
@@ -242,20 +246,20 @@ impl Consumer {
         self.give_back(id, lease, Nack::Retry { delay, detail: detail.to_owned() })
     }
 
-    /// These messages were not looked at: they are delivered again as if they had not been handed
-    /// out now. Says which were no longer this consumer's.
+    /// Gives messages back without counting the attempt. Returns those that this consumer no longer
+    /// held.
     pub fn return_unseen(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
         let lost = self.group.return_unseen(leases, self.id);
         self.core.mark(&self.group);
         lost
     }
 
-    /// The message cannot be worked on by anybody: it goes to the dead letters now.
+    /// Dead-letters the message now, without further attempts.
     pub fn refuse(&self, message: &Delivered, detail: &str) -> Result<(), QueueError> {
         self.refuse_lease(message.id(), message.lease, detail)
     }
 
-    /// As [`Consumer::refuse`], by what was kept of the message.
+    /// As [`Consumer::refuse`], by id and lease.
     pub fn refuse_lease(&self, id: MessageId, lease: u64, detail: &str) -> Result<(), QueueError> {
         self.give_back(id, lease, Nack::Refuse { detail: detail.to_owned() })
     }
@@ -268,17 +272,17 @@ impl Consumer {
         result
     }
 
-    /// The message takes longer: its deadline is moved to the group's `ack_wait` from now.
+    /// Extends the lease to the group's `ack_wait` from now.
     pub fn extend(&self, message: &Delivered) -> Result<(), QueueError> {
         self.group.extend(message.id(), message.lease, self.id)
     }
 
-    /// As [`Consumer::extend`], by what was kept of the message.
+    /// As [`Consumer::extend`], by id and lease.
     pub fn extend_lease(&self, id: MessageId, lease: u64) -> Result<(), QueueError> {
         self.group.extend(id, lease, self.id)
     }
 
-    /// Returns when everything that was said so far is as safe as the topic's messages are.
+    /// Returns when all acknowledgements so far are as durable as the topic's level.
     pub fn confirm(&self) -> Result<(), QueueError> {
         self.core.runtime.block_on(self.confirmed(), None).unwrap_or(Err(QueueError::Closed))
     }
@@ -297,7 +301,7 @@ impl Consumer {
         }
     }
 
-    /// It is a member no more.
+    /// Leaves the group.
     pub(crate) fn leave(&self) {
         self.group.leave(self.id);
         self.core.mark(&self.group);

@@ -16,22 +16,22 @@ use rialto_log::Level;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How the names of topics of dead letters end; [`dead_topic_of`] says the whole of one.
+/// The suffix of the names of dead-letter topics; see [`dead_topic_of`].
 pub const DEAD_SUFFIX: &str = ".dead";
 
 /// The headers that a dead letter has besides its own.
 pub mod dead_header {
     /// Why it was given up: `rejected`, `refused` or `unanswered`. A message that expired was not.
     pub const REASON: &str = "dead-reason";
-    /// What the consumer said, if it said anything.
+    /// The detail that the consumer gave, if any.
     pub const DETAIL: &str = "dead-detail";
     /// The topic that it came from.
     pub const TOPIC: &str = "dead-topic";
     /// The group that gave it up.
     pub const GROUP: &str = "dead-group";
-    /// Where it stood in its topic, as [`MessageId`](crate::MessageId) is written.
+    /// Its id in that topic, as [`MessageId`](crate::MessageId) is written.
     pub const ID: &str = "dead-id";
-    /// How often it was delivered.
+    /// The number of deliveries.
     pub const ATTEMPTS: &str = "dead-attempts";
     /// All of them.
     pub const ALL: [&str; 6] = [REASON, DETAIL, TOPIC, GROUP, ID, ATTEMPTS];
@@ -74,12 +74,12 @@ pub(crate) fn move_failed(core: &SharedQueue, group: &Arc<Group>) {
     group.note_stuck(stuck.as_deref());
 }
 
-/// Moves failed messages, and returns what holds the others back.
+/// Moves failed messages, and returns the reason that others stay.
 fn try_to_move(core: &SharedQueue, group: &Arc<Group>) -> Option<String> {
     if group.finish_gone() {
         core.mark(group);
     }
-    // What holds all of them back is checked once.
+    // Checks that concern all of them are made once.
     let target = match target_of(core, group) {
         Ok(target) => target,
         Err(error) => return Some(error.to_string()),
@@ -125,7 +125,7 @@ fn target_of(core: &SharedQueue, group: &Group) -> Result<Option<Arc<Topic>>, Qu
         DeadLetter::Own => default_topic(core, &group.topic)?,
     };
     topic.check_own()?;
-    // A topic that cannot be written would keep the dead letter in the control log.
+    // If the topic cannot be written, the dead letter would stay in the control log.
     topic.check_open()?;
     if topic.level() != Level::Memory {
         core.runtime.check_room()?;
@@ -201,8 +201,8 @@ fn move_one(
     }
 }
 
-/// What the topic is called that the dead letters of another go to, unless a group says otherwise:
-/// its name and [`DEAD_SUFFIX`]. Long names that begin alike differ by a digest (FNV-1a).
+/// The name of the default dead-letter topic of a topic: its name and [`DEAD_SUFFIX`]. Long names
+/// with a common prefix are distinguished by a digest (FNV-1a).
 #[must_use]
 pub fn dead_topic_of(topic: &Name) -> Name {
     const DIGITS: usize = 16;
@@ -249,7 +249,7 @@ fn dead_letter(
 ) -> Vec<u8> {
     let (id, attempts) = (failure.id.to_string(), failure.attempts.to_string());
     // Only a record of an external log can be longer than a message may be. It stays in that log,
-    // and the letter says where.
+    // and the dead letter holds its id.
     let fits = message.payload().len() + HEADERS_BYTES_MAX <= MESSAGE_BYTES_MAX;
     let is_kept = matches!(topic.form(), Form::Message) || fits;
     let base = Publish::new(if is_kept { message.payload() } else { &[] })

@@ -1,4 +1,4 @@
-//! Which logs hold descriptors: the most recently written ones, up to a limit.
+//! The logs that keep files open: the most recently written ones, up to a limit.
 
 use crate::topic::{End, Topic};
 use std::collections::VecDeque;
@@ -16,14 +16,14 @@ pub const DESCRIPTORS_MIN: usize = 64;
 pub(crate) struct DescriptorPool {
     logs_max: usize,
     readers_max: usize,
-    /// From the one that was looked at least recently.
+    /// Ordered by the last check, oldest first.
     logs: Mutex<VecDeque<(Weak<Topic>, usize)>>,
     readers: Arc<AtomicUsize>,
 }
 
 impl DescriptorPool {
-    /// Half of the descriptors are for logs that are written, a quarter for readers that rest in a file,
-    /// and the rest for what is opened only for a moment.
+    /// Half of the descriptors are for logs that are written, a quarter for readers that keep a
+    /// file open, and the rest for files that are opened briefly.
     pub(crate) fn up_to(descriptors_max: usize) -> Self {
         let descriptors = descriptors_max.max(DESCRIPTORS_MIN);
         Self {
@@ -39,7 +39,7 @@ impl DescriptorPool {
         let mut tries = {
             let mut logs = self.logs();
             logs.push_back((Arc::downgrade(topic), nth));
-            // Each may have been written since it was looked at last, and be passed over once.
+            // A log that was written since its last check is skipped once.
             2 * logs.len()
         };
         while tries > 0
@@ -64,7 +64,7 @@ impl DescriptorPool {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room for a reader that keeps its file open; nothing if there are too many.
+    /// A permit for a reader to keep its file open; `None` if there are too many.
     pub(crate) fn seat(&self) -> Option<DescriptorPermit> {
         let taken = self.readers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |readers| {
             (readers < self.readers_max).then_some(readers + 1)

@@ -1,4 +1,4 @@
-//! What can go wrong, grouped by what the caller has to do about it.
+//! Errors, grouped by what the caller can do about them.
 
 use crate::name::{InvalidName, Name};
 use crate::publish::InvalidMessage;
@@ -7,14 +7,14 @@ use rialto_disk::DiskError;
 use rialto_log::{OpenError, ReadError, WriteError};
 use std::path::PathBuf;
 
-/// Why a call on a queue came to nothing.
+/// The reason that a call on a queue failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
-    /// The text is no name.
+    /// The text is not a valid name.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// No topic can be made of these options.
+    /// The options of a topic contradict themselves.
     #[error("the options of the topic contradict themselves: {0}")]
     Options(#[from] InvalidOptions),
     /// The message itself is wrong; publishing it again cannot help.
@@ -26,7 +26,7 @@ pub enum QueueError {
     /// There is no such topic.
     #[error("there is no topic {0:?}")]
     UnknownTopic(String),
-    /// There is a topic of that name, and it is another one.
+    /// A topic with this name and other options exists.
     #[error("there is a topic {0:?} already, with other options")]
     TopicExists(Name),
     /// The topic is an external log.
@@ -38,13 +38,13 @@ pub enum QueueError {
     /// The topic is an external log, and it is not mounted in this process.
     #[error("the topic {0:?} is a log of somebody else's, which is not mounted here")]
     NotMounted(Name),
-    /// Dead letters were to be sent back from a topic that holds others.
+    /// The topic to redrive is not a dead-letter topic.
     #[error("the topic {0:?} does not hold dead letters")]
     NoDeadLetters(Name),
     /// The topic was deleted.
     #[error("the topic {0:?} was deleted")]
     TopicDeleted(Name),
-    /// There is a group of that name, and it is another one.
+    /// A group with this name and other options exists.
     #[error("the topic {topic:?} has a group {group:?} already, with other options")]
     GroupExists {
         /// The topic.
@@ -60,12 +60,12 @@ pub enum QueueError {
         /// The group.
         group: String,
     },
-    /// There are as many as there may be.
+    /// A limit is reached.
     #[error("there are {limit} {what} already, as many as there may be")]
     TooMany {
-        /// Of what.
+        /// The kind of object that is limited.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// The work queue has no room; nothing was published.
@@ -73,24 +73,24 @@ pub enum QueueError {
     Full {
         /// The topic.
         topic: Name,
-        /// How many messages it holds.
+        /// The number of messages in it.
         messages: u64,
-        /// How many bytes they take.
+        /// The bytes of these messages.
         bytes: u64,
     },
-    /// The disk has little room left, and its owner wants nothing new taken in
+    /// The disk has little room left, and its owner refuses new data
     /// ([`Queue::set_refusing`](crate::Queue::set_refusing)); nothing was published or created.
     #[error("the disk has little room left; nothing new is taken in until it has more")]
     StorageLow,
-    /// Too much waits to be written; nothing was published.
+    /// Too many bytes wait to be written; nothing was published.
     #[error("{bytes} bytes wait to be written to the topic {topic:?}; try again")]
     Busy {
         /// The topic.
         topic: Name,
-        /// How many bytes wait.
+        /// The number of bytes that wait.
         bytes: usize,
     },
-    /// The producer sends with numbers, and this one lies below what it has sent.
+    /// The number is not above the last number of the producer.
     #[error(
         "producer {producer} has already sent number {last}, so that {got} is a duplicate or out of \
          order"
@@ -103,7 +103,7 @@ pub enum QueueError {
         /// The number of this message.
         got: u64,
     },
-    /// A producer cannot have this id or give this number.
+    /// The producer's id or the number is out of range.
     #[error(
         "producer {producer} cannot send number {number}: ids and numbers of producers are less than \
          2^64 - 1"
@@ -114,13 +114,13 @@ pub enum QueueError {
         /// The number of the message.
         number: u64,
     },
-    /// No group can have these options.
+    /// The options of a group are invalid.
     #[error("no group can have these options: {0}")]
     GroupOptions(#[source] InvalidOptions),
-    /// The message is no longer the caller's: its deadline passed, or it was taken back.
+    /// The consumer no longer holds the message: its lease ended.
     #[error("the message {0} is no longer leased to this consumer")]
     LeaseLost(crate::MessageId),
-    /// The transaction is more than one record can hold.
+    /// The transaction is larger than one record.
     #[error(
         "the transaction has {parts} parts of {bytes} bytes in all; it may have {} of {} bytes",
         crate::TRANSACTION_PARTS_MAX,
@@ -129,32 +129,32 @@ pub enum QueueError {
     TransactionTooLarge {
         /// Its bytes.
         bytes: usize,
-        /// Its messages and acknowledgements.
+        /// The number of its messages and acknowledgements.
         parts: usize,
     },
-    /// Transactions cannot be numbered under this name.
+    /// The name of a transaction's producer is empty or too long.
     #[error(
         "the producer of the transaction has a name of {bytes} bytes; it may have 1 to {}",
         crate::TRANSACTION_PRODUCER_BYTES_MAX
     )]
     TransactionProducer {
-        /// How long its name is.
+        /// The length of the name.
         bytes: usize,
     },
-    /// Retention has overtaken the reader, and the topic cuts such readers off.
+    /// Retention has overtaken the reader, and the topic closes such readers.
     #[error("the reader of topic {topic:?} was cut off: it missed {messages} messages")]
     CutOff {
         /// The topic.
         topic: Name,
-        /// How many it missed.
+        /// The number of messages that it missed.
         messages: u64,
     },
-    /// The topic's level cannot promise what was asked for.
+    /// The topic's level is below the level asked for.
     #[error("a topic at level {level} cannot confirm at level {asked}")]
     Level {
         /// The topic's level.
         level: rialto_log::Level,
-        /// What was asked for.
+        /// The level asked for.
         asked: rialto_log::Level,
     },
     /// The topic can no longer be written: the disk failed. Open the queue again.
@@ -162,11 +162,11 @@ pub enum QueueError {
     Failed {
         /// The topic.
         topic: Name,
-        /// What the disk said.
+        /// The disk's error.
         reason: String,
     },
-    /// The control log cannot be written: the disk failed. Whether what was asked for happened is not
-    /// known. The queue tries every second to begin the log anew; try again.
+    /// The control log cannot be written: the disk failed. The outcome of the call is unknown. The
+    /// queue tries every second to restart the log; try again.
     #[error("the control log cannot be written now: {0}")]
     ControlFailed(String),
     /// A thread could not be started.
@@ -187,14 +187,14 @@ pub enum QueueError {
     /// The disk failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// The control log says something that makes no sense.
+    /// The control log holds an invalid record.
     #[error("record {seq} of the control log in {dir:?} is damaged or of a later version: {why}")]
     Control {
-        /// Where it lies.
+        /// The directory of the control log.
         dir: PathBuf,
-        /// Which record.
+        /// The number of the record.
         seq: u64,
-        /// What is wrong.
+        /// The fault.
         why: String,
     },
 }

@@ -18,7 +18,7 @@ pub(crate) struct Header {
     /// 0 when the producer has no id.
     pub(crate) producer: U64,
     pub(crate) producer_sequence: U64,
-    /// The transaction that put it here, and its place in it; 0 when none did.
+    /// The transaction that published it, and its index in it; 0 for none.
     pub(crate) transaction: U64,
     pub(crate) schema_version: U32,
     pub(crate) headers_bytes: U32,
@@ -51,11 +51,11 @@ impl Header {
 // format: docs/formats/topic.md
 pub(crate) const HEADER_BYTES: usize = 64;
 
-/// What stands in front of each header's name and value: their lengths.
+/// The bytes in front of each header's name and value: their lengths.
 pub(crate) const HEADER_PREFIX_BYTES: usize = 4;
 
-/// The most bytes that a message may take, everything counted: so many that a record of the control
-/// log can carry it with all that says where it goes.
+/// The most bytes of a message, headers included: a record of the control log can hold it together
+/// with its destination.
 pub const MESSAGE_BYTES_MAX: usize = RECORD_BYTES_MAX - 4160;
 
 /// The most bytes of a key.
@@ -82,7 +82,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// Takes a record apart; nothing if it is no message.
+/// Splits a record; `None` if it is not a message.
 #[inline]
 pub(crate) fn split(record: &[u8]) -> Option<Parts<'_>> {
     let (header, rest) = Header::ref_from_prefix(record).ok()?;
@@ -92,7 +92,7 @@ pub(crate) fn split(record: &[u8]) -> Option<Parts<'_>> {
     Some(Parts { header, content_type, key, headers, payload })
 }
 
-/// Gives a record that is moved the time at which it arrives, and what moved it.
+/// Sets the arrival time and the transaction of a record that is moved.
 pub(crate) fn restamp(record: &mut [u8], published_at: Timestamp, transaction: u64) {
     if let Ok((header, _)) = Header::mut_from_prefix(record) {
         header.published_at = published_at.0.into();

@@ -1,4 +1,4 @@
-//! A message on its way out.
+//! A message as consumers and readers see it.
 
 use crate::batch::Batch;
 use crate::format::{self, Header, Headers, Parts};
@@ -7,7 +7,7 @@ use rialto_clock::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a message stands in its topic: in which lane, and where in it.
+/// The position of a message in its topic: the lane and the number within it.
 ///
 /// A topic has one lane for each priority. Within a lane, messages are numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +24,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// A text that is no [`MessageId`].
+/// A text that is not a [`MessageId`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no message id; it is written as LANE:NUMBER, such as 0:17")]
 pub struct InvalidMessageId(pub String);
@@ -39,40 +39,40 @@ impl std::str::FromStr for MessageId {
     }
 }
 
-/// What the records of a log are to a topic.
+/// How a topic interprets the records of a log.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
-    /// Messages that a topic took in.
+    /// Messages in the format of topics.
     Message,
-    /// A form of an external log: the payload as it is.
+    /// Records of an external log: each is a payload.
     Raw(RawForm),
 }
 
-/// What is known of records that are no messages.
+/// The properties of records of an external log.
 #[derive(Clone, Copy)]
 pub(crate) struct RawForm {
     pub(crate) content_type: &'static str,
     pub(crate) time_of: fn(&[u8]) -> Timestamp,
 }
 
-/// What stands in front of a message of which nothing is said.
+/// The header of a message without attributes.
 static SAYS_NOTHING: Header = Header::EMPTY;
 
 /// A message as it was published.
 ///
-/// It shares the memory in which the topic holds it: taking one copies nothing, and the memory is
-/// kept for as long as the message is.
+/// It shares the memory of its topic: no bytes are copied, and the memory is kept as long as the
+/// message.
 #[derive(Clone)]
 pub struct Message {
     batch: Arc<Batch>,
-    /// Where the record lies in the batch.
+    /// The offset of the record in the batch.
     start: u32,
     end: u32,
     id: MessageId,
 }
 
 impl Message {
-    /// Nothing if the record is no message.
+    /// `None` if the record is not a message.
     #[inline]
     pub(crate) fn new(batch: Arc<Batch>, start: u32, end: u32, id: MessageId) -> Option<Self> {
         let message = Self { batch, start, end, id };
@@ -87,9 +87,9 @@ impl Message {
         &self.batch.body()[self.start as usize..self.end as usize]
     }
 
-    /// Where the record lies with the length before and the padding behind it.
+    /// The bytes of the record, with the length before and the padding after it.
     ///
-    /// An external record is made the message that it would be here.
+    /// An external record is converted to a message.
     pub(crate) fn stretch(&self, before: usize, framed: impl Fn(usize) -> usize) -> Stretch {
         if let Form::Raw(_) = self.batch.form() {
             let publish = Publish::new(self.payload()).content_type(self.content_type());
@@ -122,43 +122,43 @@ impl Message {
         }
     }
 
-    /// How many bytes it takes in its topic, everything counted.
+    /// The bytes that it takes in its topic, headers included.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.record().len()
     }
 
-    /// Where it stands in its topic.
+    /// Its id.
     #[must_use]
     pub fn id(&self) -> MessageId {
         self.id
     }
 
-    /// What it says.
+    /// The payload.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         self.parts().payload
     }
 
-    /// What it is about; empty if nothing was said.
+    /// The key; empty for none.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         self.parts().key
     }
 
-    /// What the payload is; empty if nothing was said.
+    /// The media type of the payload; empty for none.
     #[must_use]
     pub fn content_type(&self) -> &str {
         std::str::from_utf8(self.parts().content_type).unwrap_or_default()
     }
 
-    /// The version of the payload's schema; 0 if nothing was said.
+    /// The version of the payload's schema; 0 for none.
     #[must_use]
     pub fn schema_version(&self) -> u32 {
         self.parts().header.schema_version.get()
     }
 
-    /// Higher goes first.
+    /// The priority; a higher one is delivered first.
     #[must_use]
     pub fn priority(&self) -> u8 {
         self.parts().header.priority
@@ -185,7 +185,7 @@ impl Message {
         }
     }
 
-    /// When it is no longer of use.
+    /// When it expires.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         time(self.parts().header.expires_at.get())
@@ -197,7 +197,7 @@ impl Message {
         time(self.parts().header.deliver_at.get())
     }
 
-    /// The id of the producer and the number that it gave the message, if it did.
+    /// The id of the producer and the number of the message, if it was numbered.
     #[must_use]
     pub fn producer(&self) -> Option<(u64, u64)> {
         let header = self.parts().header;
@@ -212,7 +212,7 @@ impl Message {
     }
 }
 
-/// Some of the memory in which a topic holds messages: whole records, as they are stored.
+/// A part of a topic's memory: whole records in their stored form.
 #[derive(Clone)]
 pub(crate) struct Stretch {
     batch: Arc<Batch>,
@@ -225,7 +225,7 @@ impl Stretch {
         &self.batch.body()[self.start as usize..self.end as usize]
     }
 
-    /// Takes in another, if that begins where this one ends.
+    /// Appends a stretch that begins where this one ends.
     pub(crate) fn grow(&mut self, behind: Stretch) -> bool {
         let continues = Arc::ptr_eq(&self.batch, &behind.batch) && self.end == behind.start;
         if continues {

@@ -12,28 +12,29 @@ use rialto_clock::Timestamp;
 use rialto_log::{Level, Sealing, Segments};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A log that another part of this process writes.
+/// An external log, which another part of this process writes.
 ///
 /// Each of its records is a message, without key and headers, whose payload is the record as it is.
 #[derive(Clone)]
 pub struct MountedLog {
     /// The log.
     pub segments: Segments,
-    /// The log that it is made of, if it can be made again from another: the epochs of that one
-    /// decide which records are still those that groups have seen. Nothing if it stands for itself.
+    /// The log that it is derived from, if it can be rebuilt: the epochs of that log decide which
+    /// records are still those that groups have seen. `None` if it is not derived.
     pub made_of: Option<Segments>,
     /// The epochs of the logs that [`made_of`](MountedLog::made_of), or else this log, is a copy of: each
     /// with its salt, and the last record up to which the copy has the same history.
     pub copied_from: Vec<((u64, [u8; 16]), u64)>,
-    /// How safe what groups say is; at least [`Level::Buffered`], since the log is on a disk.
+    /// The durability of acknowledgements; at least [`Level::Buffered`], because the log is on a
+    /// disk.
     pub level: Level,
-    /// How it is compressed and encrypted; the dead letters of its groups are, likewise.
+    /// How it is compressed and encrypted, and the dead letters of its groups likewise.
     pub sealing: Sealing,
-    /// The last record that may be read now; [`Mount::advance`] tells of more.
+    /// The last record that may be read now; [`Mount::advance`] raises it.
     pub visible: u64,
-    /// What the records are.
+    /// The media type of the records.
     pub content_type: &'static str,
-    /// When a record came to be. From record to record it never goes back.
+    /// The time of a record. It never decreases from record to record.
     pub time_of: fn(&[u8]) -> Timestamp,
 }
 
@@ -64,36 +65,36 @@ impl MountedLog {
 /// An epoch of a log, and its salt.
 pub(crate) type Epoch = (u64, [u8; 16]);
 
-/// How many epochs are remembered. A log that was put back to an earlier one is read from its
-/// beginning.
+/// The number of epochs that are remembered. A log that was restored to an earlier one is read from
+/// its beginning.
 const EPOCHS_MAX: usize = 64;
 
-/// A topic that reads an external log: the end that the writer has in hand.
+/// The writer's handle of a topic that reads an external log.
 pub struct Mount {
     topic: Arc<Topic>,
     rewound: Vec<Rewound>,
 }
 
 impl Mount {
-    /// Everything up to this record may be read from now on. Costs a store, and a wake-up if somebody
-    /// waits. Marks that go back are passed over.
+    /// Allows reading up to this record. Costs a store, and a wake-up if a reader waits. A lower
+    /// mark is ignored.
     #[inline]
     pub fn advance(&self, seq: u64) {
         self.topic.lanes[0].advance(seq);
     }
 
-    /// The groups that had come further than what is left of the log, and go back.
+    /// The groups that were ahead of the end of the log and were rewound.
     #[must_use]
     pub fn rewound(&self) -> &[Rewound] {
         &self.rewound
     }
 }
 
-/// How a topic is tied to an external log.
+/// The connection of a topic to an external log.
 pub(crate) struct Mounting {
     /// The last epochs of the log, or of what it is made of, when it was mounted last.
     pub(crate) epochs: Vec<Epoch>,
-    /// Nothing while it is not mounted in this process.
+    /// `None` while it is not mounted in this process.
     present: Option<MountedTopic>,
 }
 
@@ -104,7 +105,7 @@ struct MountedTopic {
     held: Mutex<LogUsage>,
 }
 
-/// What the log held when that was last looked up. It is asked for often and changes seldom.
+/// The extent of the log when it was last read. It is read often and changes seldom.
 #[derive(Clone, Copy, Default)]
 struct LogUsage {
     first_seq: u64,
@@ -114,7 +115,7 @@ struct LogUsage {
 }
 
 impl Mounting {
-    /// A topic of which the control log tells.
+    /// A topic from the control log, not mounted yet.
     pub(crate) fn absent(epochs: Vec<Epoch>) -> Self {
         Self { epochs, present: None }
     }
@@ -127,14 +128,14 @@ impl Mounting {
         self.present.as_ref().map_or(Form::Message, |present| Form::Raw(present.form))
     }
 
-    /// What the writer has deleted is gone.
+    /// Follows the deletions of the writer.
     pub(crate) fn follow_retention(&self, lane: &Lane) {
         if let Some(present) = &self.present {
             lane.drop_below(present.segments.first_seq());
         }
     }
 
-    /// How many records have come since it was mounted, when the last that may be read is `visible`.
+    /// The number of records since it was mounted, up to `visible`.
     pub(crate) fn arrived(&self, visible: u64) -> u64 {
         self.present.as_ref().map_or(0, |present| visible.saturating_sub(present.visible_at_first))
     }
@@ -142,7 +143,7 @@ impl Mounting {
 
 impl Topic {
     /// The bytes of the files of an external log, and when its oldest record came to be. A disk
-    /// that fails is told of where records are read.
+    /// error is reported where records are read.
     pub(crate) fn held_elsewhere(&self) -> (u64, Option<Timestamp>) {
         let Some(present) = self.mounting.as_ref().and_then(|it| it.present.as_ref()) else {
             return (0, None);
@@ -176,7 +177,7 @@ impl Topic {
 }
 
 impl SharedQueue {
-    /// Reads an external log as a topic of this name. Groups that it had go on where they were.
+    /// Reads an external log as a topic of this name. Its groups continue from their progress.
     pub(crate) fn mount(&self, name: Name, log: MountedLog) -> Result<Mount, QueueError> {
         let _one_at_a_time = self.changing_catalogue();
         let before = match self.topic(name.as_str()) {
@@ -217,7 +218,7 @@ impl SharedQueue {
             let group = restore_group(self, &topic, group.id, record, Some(end), &mut report);
             topic.add_group(&Arc::new(group));
         }
-        // One record says both, so that no crash leaves the new epochs with what was done before.
+        // One record holds both, so that no crash leaves the new epochs with the old progress.
         self.tell(&Record::Mounted { id, name, epochs, end })?;
         self.put_topic(topic.clone());
         Ok(Mount { topic, rewound: report.rewound })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The longest name, in bytes.
 pub const NAME_BYTES_MAX: usize = 128;
 
-/// Why a text cannot be a name.
+/// A text that is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} cannot be a name: 1 to {NAME_BYTES_MAX} of the characters a to z, A to Z, 0 to 9, `.`, `_` \

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a producer waits for what it sent before to be written, at most.
+/// The most time that a producer waits for its earlier messages to be written.
 const PENDING_WAIT: Duration = Duration::from_secs(30);
 
 /// Publishes on one topic. Any number of threads may share it.
@@ -22,19 +22,19 @@ pub struct Producer {
     _core: Arc<SharedQueue>,
 }
 
-/// A message that was accepted and has its place. It is as safe as its topic makes it once
-/// [`Receipt::wait`] or [`Receipt::confirmed`] returns.
+/// An accepted message. It is as durable as its topic's level once [`Receipt::wait`] or
+/// [`Receipt::confirmed`] returns.
 #[derive(Clone)]
 #[must_use = "an accepted message is not confirmed before its receipt says so"]
 pub struct Receipt {
     topic: Arc<Topic>,
-    /// Nothing if it had been accepted before.
+    /// `None` if it was accepted earlier.
     id: Option<MessageId>,
-    /// The message is safe when this one is.
+    /// The message is durable when this one is.
     mark: Option<MessageId>,
 }
 
-/// The numbers from this one on. Behind the greatest comes nothing but itself, which is refused.
+/// The numbers from this one on. The greatest repeats, and is refused.
 fn numbers_from(first: u64) -> impl Iterator<Item = u64> {
     (0..).map(move |nth| first.saturating_add(nth))
 }
@@ -50,16 +50,16 @@ impl Producer {
         &self.topic.name
     }
 
-    /// Publishes a message and returns when it is as safe as the topic promises. Waits for room if
-    /// the topic says so.
+    /// Publishes a message and returns when it is as durable as the topic's level. Waits for room
+    /// if the topic's options say so.
     pub fn publish(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
         let receipt = self.send(message)?;
         receipt.wait()?;
         Ok(receipt)
     }
 
-    /// Publishes a message and returns when it has its place; the receipt tells when it is safe.
-    /// Waits for room if the topic says so.
+    /// Publishes a message and returns when it is accepted; the receipt waits for its durability.
+    /// Waits for room if the topic's options say so.
     pub fn send(&self, message: &Publish<'_>) -> Result<Receipt, QueueError> {
         self.send_numbered(message, (0, 0))
     }
@@ -79,7 +79,7 @@ impl Producer {
     }
 
     /// Publishes messages in order and without others between them in their lanes, unless there is
-    /// too much to write at once. Returns when all have their places, with a receipt for the whole.
+    /// too much to write at once. Returns a receipt for the batch when all are accepted.
     ///
     /// If it fails, the messages before the one that was refused have been published.
     pub fn send_batch(&self, messages: &[Publish<'_>]) -> Result<BatchReceipt, QueueError> {
@@ -150,8 +150,8 @@ impl Producer {
         }
     }
 
-    /// As [`Producer::send_numbered_batch`], on a task. How long it waits for room is for the
-    /// caller to say, who has a timer.
+    /// As [`Producer::send_numbered_batch`], on a task. The caller bounds the wait for room with a
+    /// timer of its own.
     pub async fn send_async(
         &self,
         messages: &[Publish<'_>],
@@ -163,8 +163,8 @@ impl Producer {
         }
     }
 
-    /// As [`Producer::send_async`], and waits for room until `end` at most. Tells of what was
-    /// accepted even if the rest was refused, and why it was.
+    /// As [`Producer::send_async`], and waits for room until `end` at most. Returns a receipt for
+    /// the accepted messages, and the error if the rest was refused.
     pub async fn send_until(
         &self,
         messages: &[Publish<'_>],
@@ -219,18 +219,18 @@ impl Receipt {
         Self { topic: topic.clone(), id, mark }
     }
 
-    /// Where the message stands; nothing if it had been published before under the same number.
+    /// The message's id; `None` if it was published earlier under the same number.
     #[must_use]
     pub fn id(&self) -> Option<MessageId> {
         self.id
     }
 
-    /// Returns when the message is as safe as its topic promises.
+    /// Returns when the message is as durable as its topic's level.
     pub async fn confirmed(&self) -> Result<(), QueueError> {
         self.confirmed_at(self.topic.level()).await
     }
 
-    /// Returns when the message is safe at this level, which may be more than the topic promises.
+    /// Returns when the message is durable at this level, which may be above the topic's.
     pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
         confirm(&self.topic, self.mark.as_slice(), level).await
     }
@@ -256,7 +256,7 @@ pub struct BatchReceipt {
     topic: Arc<Topic>,
     ids: Vec<MessageId>,
     duplicates: usize,
-    /// Of each lane in which there were any, the message with which the duplicates are safe.
+    /// For each lane with duplicates, the message with which they are durable.
     marks: Vec<MessageId>,
 }
 
@@ -269,13 +269,13 @@ impl BatchReceipt {
         }
     }
 
-    /// Where the messages stand, without those that had been published before.
+    /// The ids of the messages, without those that were published earlier.
     #[must_use]
     pub fn ids(&self) -> &[MessageId] {
         &self.ids
     }
 
-    /// This and a later one as one: of each lane, the last message counts.
+    /// Joins this receipt and a later one: in each lane, the last message counts.
     pub(crate) fn and(mut self, later: Self) -> Self {
         for id in &later.ids {
             let id = *id;
@@ -290,18 +290,18 @@ impl BatchReceipt {
         self
     }
 
-    /// How many had been published before under the same numbers.
+    /// The number of messages that were published earlier under the same numbers.
     #[must_use]
     pub fn duplicates(&self) -> usize {
         self.duplicates
     }
 
-    /// Returns when all messages are as safe as their topic promises.
+    /// Returns when all messages are as durable as the topic's level.
     pub async fn confirmed(&self) -> Result<(), QueueError> {
         self.confirmed_at(self.topic.level()).await
     }
 
-    /// Returns when all messages are safe at this level.
+    /// Returns when all messages are durable at this level.
     pub async fn confirmed_at(&self, level: Level) -> Result<(), QueueError> {
         confirm(&self.topic, &self.marks, level).await?;
         confirm(&self.topic, &self.ids, level).await

@@ -1,4 +1,4 @@
-//! A message on its way in.
+//! A message to be published.
 
 use crate::format::{
     CONTENT_TYPE_BYTES_MAX, HEADER_BYTES, HEADER_PREFIX_BYTES, HEADERS_BYTES_MAX, HEADERS_MAX,
@@ -8,15 +8,15 @@ use rialto_clock::Timestamp;
 use std::time::Duration;
 use zerocopy::IntoBytes;
 
-/// Why a message was not accepted, whatever the state of the topic.
+/// A fault of a message, independent of the topic's state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidMessage {
-    /// It takes more than a record may.
+    /// It is larger than a record may be.
     #[error("the message takes {bytes} bytes in all; a message of this topic may take {max}")]
     TooLarge {
-        /// What it takes, everything counted.
+        /// Its size, headers included.
         bytes: usize,
-        /// What it may take.
+        /// The largest size.
         max: usize,
     },
     /// The key is too long.
@@ -31,9 +31,9 @@ pub enum InvalidMessage {
          {HEADERS_BYTES_MAX} bytes in all, of which one name or value may have 65535"
     )]
     Headers {
-        /// How many.
+        /// The number of headers.
         headers: usize,
-        /// How long they are together.
+        /// The bytes of all headers.
         bytes: usize,
     },
     /// The topic has fewer priorities.
@@ -41,12 +41,12 @@ pub enum InvalidMessage {
     Priority {
         /// The priority that was asked for.
         priority: u8,
-        /// The highest there is.
+        /// The highest priority of the topic.
         max: u8,
     },
 }
 
-/// A message to be published. What it refers to is copied once, into the buffer that is written.
+/// A message to be published. Its parts are copied once, into the buffer that is written.
 ///
 /// ```
 /// use rialto_queue::Publish;
@@ -81,21 +81,21 @@ pub(crate) enum Due {
 }
 
 impl<'a> Publish<'a> {
-    /// A message of these bytes.
+    /// A message with this payload.
     #[must_use]
     pub fn new(payload: &'a [u8]) -> Self {
         Self { payload, ..Self::default() }
     }
 
-    /// What it is about. Messages of one key keep their order in every group that asks for it.
-    /// At most [`KEY_BYTES_MAX`] bytes; an empty key is none.
+    /// Sets the key. Messages of one key keep their order in every group that asks for it. At most
+    /// [`KEY_BYTES_MAX`] bytes; an empty key is none.
     #[must_use]
     pub fn key(mut self, key: &'a [u8]) -> Self {
         self.key = key;
         self
     }
 
-    /// What the payload is, as a media type. At most [`CONTENT_TYPE_BYTES_MAX`] bytes.
+    /// Sets the media type of the payload. At most [`CONTENT_TYPE_BYTES_MAX`] bytes.
     #[must_use]
     pub fn content_type(mut self, content_type: &'a str) -> Self {
         self.content_type = content_type;
@@ -109,35 +109,36 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// The version of the payload's schema, for receivers; 0 says nothing.
+    /// Sets the version of the payload's schema; 0 is none.
     #[must_use]
     pub fn schema_version(mut self, version: u32) -> Self {
         self.schema_version = version;
         self
     }
 
-    /// Higher goes first, from 0 on. The topic says how many priorities there are.
+    /// Sets the priority, from 0. A higher one is delivered first. The topic's options set the
+    /// number of priorities.
     #[must_use]
     pub fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Not to be delivered before this much time has passed.
+    /// Delays the delivery by this time.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.due = Due::After(delay);
         self
     }
 
-    /// Not to be delivered before this time.
+    /// Delays the delivery until this time.
     #[must_use]
     pub fn deliver_at(mut self, time: Timestamp) -> Self {
         self.due = Due::At(time);
         self
     }
 
-    /// Not to be delivered once this much time has passed since it was published.
+    /// The message expires after this time since its publication.
     #[must_use]
     pub fn expires_after(mut self, time_to_live: Duration) -> Self {
         self.expires_after = Some(time_to_live);
@@ -151,7 +152,7 @@ impl<'a> Publish<'a> {
             .sum()
     }
 
-    /// The bytes that it takes in a topic, everything counted.
+    /// The bytes that it takes in a topic, headers included.
     #[must_use]
     pub fn bytes(&self) -> usize {
         HEADER_BYTES
@@ -196,7 +197,7 @@ impl<'a> Publish<'a> {
         payload.copy_from_slice(self.payload);
     }
 
-    /// Writes what stands before the payload into exactly the bytes that it takes.
+    /// Writes the part before the payload into a slice of exactly its length.
     #[inline]
     pub(crate) fn encode_front(&self, stamp: Stamp, room: &mut [u8]) {
         let header = Header {
@@ -227,7 +228,7 @@ impl<'a> Publish<'a> {
     }
 }
 
-/// What the topic adds to a message.
+/// The fields that the topic adds to a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stamp {
     pub(crate) published_at: Timestamp,
@@ -236,7 +237,7 @@ pub(crate) struct Stamp {
     pub(crate) producer_sequence: u64,
 }
 
-/// What is left of a buffer that is being filled.
+/// The free rest of a buffer.
 struct Room<'a>(&'a mut [u8]);
 
 impl Room<'_> {

@@ -22,35 +22,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often a queue looks at what time brings: deadlines, delays, retention.
+/// The interval at which a queue checks deadlines, delays and retention.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The threads that write, beside the one that looks at the time. More than one, so that a topic
-/// whose disk is slow does not hold up another, and so that files are made ahead meanwhile.
+/// The number of writing threads, besides the timer thread. There is more than one, so that a slow
+/// disk of one topic does not block another, and files are prepared meanwhile.
 const WRITERS: usize = 3;
 
-/// Where a queue takes what it needs from.
+/// The configuration of a queue.
 #[derive(Clone)]
 pub struct QueueOptions {
-    /// The directory; nothing for a queue that is gone with its process.
+    /// The directory; `None` for a queue in memory.
     pub dir: Option<PathBuf>,
     /// The size of the control log's files, a multiple of 4096, at least 1,056,768.
     pub control_segment_bytes: u64,
-    /// How many files of topics, that are not written any more, are kept mapped besides those that
-    /// are being read or whose messages are held. None are mapped if it is 0.
+    /// The number of complete files that stay mapped besides those in use. At 0, no files are
+    /// mapped.
     pub mapped_segments_max: usize,
-    /// How many bytes of files that retention has dropped are kept, of all topics together, so that the
-    /// next files of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be written full
-    /// of zeros first. They go when the disk is full. None are kept if it is 0.
+    /// The bytes of dropped files that are kept for recycling, over all topics, so that new files
+    /// of a topic at [`Level::Synced`](rialto_log::Level::Synced) need not be filled with zeros
+    /// first. They are removed when the disk is full. At 0, none are kept.
     pub spare_bytes_max: u64,
-    /// How many bytes the dead letters of a topic may take, for topics that have no bound of bytes
-    /// themselves; those of others may take as many as the messages. Nothing for no bound.
+    /// The most bytes of a topic's dead letters, for topics without a bound of bytes; for others it
+    /// is the topic's bound. `None` is no bound.
     pub dead_letters_bytes_max: Option<u64>,
     /// About how many descriptors are kept open, of all topics together; at least
-    /// [`DESCRIPTORS_MIN`](crate::DESCRIPTORS_MIN). Half of them are for logs that are written: when
-    /// more topics are, some close their files in turn, which costs each about a millisecond when it
-    /// is written again. A quarter is for readers and groups that are behind; others open their
-    /// file for every stretch that they read.
+    /// [`DESCRIPTORS_MIN`](crate::DESCRIPTORS_MIN). Half of them are for logs that are written:
+    /// when there are more, some close their files, and writing one again costs about a
+    /// millisecond. A quarter is for readers and groups that are behind; others open their file for
+    /// every stretch that they read.
     pub descriptors_max: usize,
     /// The disk.
     pub disk: Arc<dyn Disk>,
@@ -60,14 +60,13 @@ pub struct QueueOptions {
     pub keys: KeyRing,
     /// Sixteen random bytes for every log that is opened.
     pub salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
-    /// Memory for messages that is made ready by the opening, in bytes, and kept until the queue is
-    /// closed. A publisher that fills memory for the first time waits for the system to hand it out,
-    /// page by page, which costs more than publishing; here the opening does, at up to seconds a
-    /// gigabyte. Worth its memory where topics at [`Level::Memory`](rialto_log::Level::Memory) hold
-    /// much, or must take bursts at full speed. Used in whole MiB. Otherwise, and beyond it, memory
-    /// is taken as needed, and 32 MiB are kept for another use.
+    /// Bytes of memory for messages that are allocated and touched when the queue is opened, in
+    /// whole MiB, and kept until it is closed. The first write to a page costs more than
+    /// publishing; with this, opening pays for it, at up to seconds for each gigabyte. It pays if
+    /// topics at [`Level::Memory`](rialto_log::Level::Memory) hold much or take bursts at full
+    /// speed. Beyond it, memory is allocated as needed, and 32 MiB are kept for reuse.
     pub buffers_bytes: usize,
-    /// The promise that is broken on purpose.
+    /// The guarantee that is broken on purpose, for tests.
     #[cfg(feature = "sabotage")]
     pub sabotage: Option<crate::Sabotage>,
 }
@@ -79,8 +78,7 @@ impl QueueOptions {
         Self { dir: Some(dir.into()), ..Self::in_memory() }
     }
 
-    /// A queue that is gone with its process. All its topics are at
-    /// [`Level::Memory`](rialto_log::Level::Memory).
+    /// A queue in memory. All its topics are at [`Level::Memory`](rialto_log::Level::Memory).
     #[must_use]
     pub fn in_memory() -> Self {
         Self {
@@ -101,7 +99,7 @@ impl QueueOptions {
     }
 }
 
-/// A queue: topics, and what happens to them. Clones share it; the last one that goes closes it.
+/// A queue: a set of topics and their groups. Clones share it; dropping the last one closes it.
 #[derive(Clone)]
 pub struct Queue {
     inner: Arc<Inner>,
@@ -118,7 +116,7 @@ impl Queue {
     pub fn open(options: QueueOptions) -> Result<Self, QueueError> {
         let queue = Self::open_without_threads(options)?;
         let mut threads = Vec::new();
-        // The first burst shall find some, too.
+        // Buffers are prepared for the first burst too.
         queue.inner.core.runtime.ask_for_buffers();
         for nth in 0..WRITERS {
             let core = queue.inner.core.clone();
@@ -139,8 +137,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Opens a queue without threads: nothing is written and no time passes but in
-    /// [`Queue::step`] and in calls that wait for something. For simulations and tests.
+    /// Opens a queue without threads, for simulations and tests: work is done only in
+    /// [`Queue::step`] and in calls that wait.
     pub fn open_stepped(options: QueueOptions) -> Result<Self, QueueError> {
         let queue = Self::open_without_threads(options)?;
         queue.inner.core.runtime.drive(&queue.inner.core);
@@ -163,29 +161,28 @@ impl Queue {
         self.inner.core.step();
     }
 
-    /// What was found when it was opened.
+    /// The report of the opening.
     #[must_use]
     pub fn report(&self) -> &QueueOpenReport {
         &self.inner.report
     }
 
-    /// Has everything refused, with [`QueueError::StorageLow`], that needs more room on the disk:
-    /// messages of topics that are not of memory, new topics, new groups. What was taken in goes on
-    /// being delivered, acknowledged, given up, purged and deleted. For an owner who watches the disk
-    /// and keeps what is left of it for others.
+    /// Refuses everything that needs more room on the disk with [`QueueError::StorageLow`]:
+    /// messages of topics on disk, new topics and new groups. Messages are still delivered,
+    /// acknowledged, dead-lettered, purged and deleted. For an owner that watches the disk.
     pub fn set_refusing(&self, refuse: bool) {
         self.inner.core.runtime.set_refusing(refuse);
     }
 
-    /// Why nothing can be created, fetched, acknowledged or committed now, if the disk failed the control
-    /// log. Topics of memory go on. The queue tries every second to begin the log anew, and keeps
-    /// what it was told until it can.
+    /// The reason that nothing can be created, fetched, acknowledged or committed now, if the disk
+    /// failed under the control log. Topics in memory continue. The queue tries every second to
+    /// restart the log.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         self.inner.core.control.as_ref().and_then(Control::failure)
     }
 
-    /// Whether [`Queue::set_refusing`] has everything new refused.
+    /// Whether [`Queue::set_refusing`] is in force.
     #[must_use]
     pub fn is_refusing(&self) -> bool {
         self.inner.core.runtime.is_refusing()
@@ -197,10 +194,9 @@ impl Queue {
         self.inner.core.create_topic(Name::new(name)?, options).map(drop)
     }
 
-    /// Reads an external log as a topic, in this process and for as long as the queue
-    /// is open. Its groups are the queue's, and are kept when it is not mounted. Only the writer
-    /// can change what it holds: publishing on it and deleting it are refused with
-    /// [`QueueError::ReadOnly`].
+    /// Reads an external log as a topic, in this process and for as long as the queue is open. Its
+    /// groups belong to the queue, and are kept when it is not mounted. Only the writer can change
+    /// what it holds: publishing on it and deleting it are refused with [`QueueError::ReadOnly`].
     pub fn mount(&self, name: &str, log: MountedLog) -> Result<Mount, QueueError> {
         self.inner.core.mount(Name::new(name)?, log)
     }
@@ -216,12 +212,12 @@ impl Queue {
         self.inner.core.topics().iter().map(|topic| topic.name.clone()).collect()
     }
 
-    /// What a topic was created with.
+    /// The options of a topic.
     pub fn options(&self, topic: &str) -> Result<TopicOptions, QueueError> {
         Ok(self.inner.core.topic(topic)?.options.clone())
     }
 
-    /// Something that publishes on a topic.
+    /// A producer for a topic.
     pub fn producer(&self, topic: &str) -> Result<Producer, QueueError> {
         let topic = self.inner.core.topic(topic)?;
         topic.check_own()?;
@@ -254,14 +250,14 @@ impl Queue {
         Consumer::new(group, core.clone())
     }
 
-    /// Something that reads a topic and is no member of a group.
+    /// A reader of a topic, which is not a member of a group.
     pub fn reader(&self, topic: &str, start: Start) -> Result<Reader, QueueError> {
         let core = &self.inner.core;
         Reader::new(core.topic(topic)?, core.clone(), start)
     }
 
-    /// As [`Queue::reader`], from where another reader was ([`Reader::positions`]); a lane that is
-    /// not named is read from its beginning.
+    /// As [`Queue::reader`], from the positions of another reader ([`Reader::positions`]); a lane
+    /// without a position is read from its beginning.
     pub fn reader_at(&self, topic: &str, positions: &[u64]) -> Result<Reader, QueueError> {
         let core = &self.inner.core;
         Ok(Reader::at(core.topic(topic)?, core.clone(), positions))
@@ -273,14 +269,14 @@ impl Queue {
         Transaction::new(self.inner.core.clone())
     }
 
-    /// The bytes that the messages of some topics take together, delayed ones included; to
-    /// a stretch of 256 KiB for each priority.
+    /// The bytes of the messages of some topics, including delayed ones; accurate to 256 KiB for
+    /// each priority.
     pub fn held_bytes(&self, is_meant: impl Fn(&Name) -> bool) -> u64 {
         let topics = self.inner.core.topics();
         topics.iter().filter(|topic| is_meant(&topic.name)).map(|topic| topic.held_bytes()).sum()
     }
 
-    /// How many groups some topics have together.
+    /// The number of groups of some topics.
     pub fn groups(&self, is_meant: impl Fn(&Name) -> bool) -> usize {
         let topics = self.inner.core.topics();
         let meant = topics.iter().filter(|topic| is_meant(&topic.name));
@@ -293,7 +289,7 @@ impl Queue {
         topic.is_ok_and(|topic| topic.groups().iter().any(|it| it.name.as_str() == group))
     }
 
-    /// How a topic is doing.
+    /// The state of a topic.
     pub fn stats(&self, topic: &str) -> Result<TopicStats, QueueError> {
         let core = &self.inner.core;
         let topic = core.topic(topic)?;
@@ -304,8 +300,8 @@ impl Queue {
         Ok(stats)
     }
 
-    /// Drops all messages of a topic, acknowledged or not, except delayed ones. Returns
-    /// how many there were.
+    /// Drops all messages of a topic, acknowledged or not, except delayed ones. Returns their
+    /// number.
     pub fn purge(&self, topic: &str) -> Result<u64, QueueError> {
         let core = &self.inner.core;
         let topic = core.topic(topic)?;
@@ -334,7 +330,7 @@ impl Inner {
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            // A thread that panicked has said so; what is left can still be closed.
+            // A thread that panicked has reported it; the rest can still be closed.
             let _ = thread.join();
         }
         self.core.close()
@@ -350,50 +346,51 @@ impl Drop for Inner {
     }
 }
 
-/// How a topic is doing.
+/// The state of a topic.
 #[derive(Clone, Debug)]
 pub struct TopicStats {
     /// Its name.
     pub name: Name,
-    /// Whether it is an external log, and mounted now.
+    /// Whether it is mounted, if it is an external log.
     pub mounted: Option<bool>,
-    /// How many messages it holds.
+    /// The number of messages in it.
     pub messages: u64,
-    /// How many bytes they take, to a stretch of 256 KiB; of an external log, how many its files take.
+    /// Their bytes, accurate to 256 KiB; for an external log, the bytes of its files.
     pub bytes: u64,
-    /// How many messages are delayed.
+    /// The number of delayed messages.
     pub delayed: u64,
     /// The oldest and the newest message of each lane, lowest priority first.
     pub lanes: Vec<(u64, u64)>,
-    /// How long ago the oldest message was published; nothing if there are none.
+    /// The age of the oldest message; `None` without messages.
     pub oldest_age: Option<Duration>,
     /// Messages published since it was opened.
     pub published_messages: u64,
     /// The bytes of these; 0 for an external log.
     pub published_bytes: u64,
-    /// How fast they come.
+    /// The rate of publications.
     pub published_rate: Rate,
-    /// What was written to the disk since it was opened, in bytes before compression: messages
-    /// and what groups of them take besides.
+    /// The bytes written to the disk since it was opened, before compression: messages and the
+    /// headers of groups.
     pub plain_bytes: u64,
-    /// The same, after compression: what the disk was given.
+    /// The same after compression.
     pub stored_bytes: u64,
-    /// Messages that were refused, for want of room or else.
+    /// Messages that were refused.
     pub refused: u64,
-    /// Messages that numbered producers had published before.
+    /// Messages that numbered producers had published earlier.
     pub duplicates: u64,
     /// The bytes that wait to be written.
     pub pending_bytes: u64,
-    /// The memory that recent messages take.
+    /// The memory of recent messages.
     pub recent_bytes: u64,
     /// Its groups.
     pub groups: Vec<GroupStats>,
-    /// Why nothing can be published on it any more, or acknowledged now ([`Queue::failure`]).
+    /// The reason that nothing can be published on it any more, or acknowledged now
+    /// ([`Queue::failure`]).
     pub failed: Option<String>,
 }
 
 impl TopicStats {
-    /// How fast messages are delivered to all groups together.
+    /// The rate of deliveries to all groups together.
     #[must_use]
     pub fn delivered_rate(&self) -> Rate {
         let add = |sum: Rate, group: &GroupStats| Rate {

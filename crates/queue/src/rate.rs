@@ -1,17 +1,16 @@
-//! How much goes in and out in a second.
+//! Rates of messages and bytes.
 
 use rialto_clock::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What rates are about: what happened within this time, or since the topic or the group is there if
-/// that is less.
+/// The window of rates. It is shorter if the topic or group is younger.
 pub const RATE_WINDOW: Duration = Duration::from_secs(10);
 
-/// How many messages, and bytes of them, a second.
+/// Messages and bytes a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
-    /// The time that it is about: [`RATE_WINDOW`], give or take a second, or less.
+    /// The window: [`RATE_WINDOW`] to within a second, or less.
     pub over: Duration,
     /// Messages a second.
     pub messages_per_second: f64,
@@ -19,7 +18,7 @@ pub struct Rate {
     pub bytes_per_second: f64,
 }
 
-/// How many messages and bytes there had been at a time.
+/// The counters at a time.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at: Timestamp,
@@ -27,27 +26,27 @@ struct Sample {
     bytes: u64,
 }
 
-/// Remembers recent values of counters. It is updated once a second, so that the counting threads
-/// have nothing to do with it.
+/// Remembers recent values of counters. It is sampled once a second, at no cost to the counting
+/// threads.
 #[derive(Debug)]
 pub(crate) struct Meter {
     samples: VecDeque<Sample>,
 }
 
 impl Meter {
-    /// Counters that begin now, with nothing.
+    /// Counters that begin now, at zero.
     pub(crate) fn new(now: Timestamp) -> Self {
         Self { samples: VecDeque::from([Sample { at: now, messages: 0, bytes: 0 }]) }
     }
 
-    /// Notes what the counters are.
+    /// Samples the counters.
     pub(crate) fn sample(&mut self, now: Timestamp, messages: u64, bytes: u64) {
         if self.samples.back().is_some_and(|last| now < last.at) {
-            // The clock was set back: nothing can be said of the time before.
+            // The clock was set back, so that earlier samples are meaningless.
             self.samples.clear();
         }
         self.samples.push_back(Sample { at: now, messages, bytes });
-        // One may be older than the window, so that there is always one to compare with.
+        // One sample may be older than the window, so that there is always one to compare with.
         while self.samples.get(1).is_some_and(|next| now.since(next.at) >= RATE_WINDOW) {
             self.samples.pop_front();
         }

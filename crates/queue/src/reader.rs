@@ -12,46 +12,46 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// What a reader meets.
+/// An item of a reader.
 #[derive(Clone, Debug)]
 pub enum Read {
     /// The next message.
     Message(Message),
     /// The stream dropped messages before the reader came to them.
     Missed {
-        /// In which lane.
+        /// The lane.
         lane: u8,
-        /// How many.
+        /// The number of messages.
         messages: u64,
     },
-    /// The reader is so far behind that it is spared messages for which there are later ones of the
-    /// same key ([`SlowReaderPolicy::Conflated`](crate::SlowReaderPolicy::Conflated)). It does not come to them.
+    /// The reader is too far behind, and messages with later ones of the same key are left out
+    /// ([`SlowReaderPolicy::Conflated`](crate::SlowReaderPolicy::Conflated)).
     Conflated {
-        /// In which lane.
+        /// The lane.
         lane: u8,
-        /// How many messages are left out.
+        /// The number of messages that are left out.
         messages: u64,
     },
 }
 
-/// What a reader meets in a lane.
+/// The next step of a reader in a lane.
 enum ReadStep {
     Read(Read),
     Nothing,
-    /// It has yet to look at what it is spared.
+    /// The scan for conflation is incomplete.
     Unfinished,
 }
 
 /// Reads every message of a topic, lane by lane from the highest priority on, in the order in which
-/// they were published. It has a place of its own, which is stored nowhere, and holds nothing back: a
-/// reader that is overtaken by retention, or falls far behind, learns how much it missed, and goes on
-/// as the topic says ([`SlowReaderPolicy`](crate::SlowReaderPolicy)).
+/// they were published. Its position is not stored and does not hold back retention: a reader that
+/// retention overtakes, or that falls far behind, gets the number of missed messages and continues
+/// as the topic's options say ([`SlowReaderPolicy`](crate::SlowReaderPolicy)).
 pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
-    /// What is left out of each lane, if anything is.
+    /// The conflated stretch of each lane, if any.
     stretches: Vec<Option<Stretch>>,
-    /// How much it had missed when it was cut off.
+    /// The number of missed messages when it was closed.
     cut_off: Option<u64>,
     _core: Arc<SharedQueue>,
 }
@@ -69,7 +69,8 @@ impl Reader {
         Ok(Self::with(topic, core, lanes))
     }
 
-    /// At these places, as [`Reader::positions`] returned them; lanes beyond them from their beginnings.
+    /// A reader at these positions, as [`Reader::positions`] returned them; further lanes are read
+    /// from their beginnings.
     pub(crate) fn at(topic: Arc<Topic>, core: Arc<SharedQueue>, positions: &[u64]) -> Self {
         let lanes = (0..usize::from(topic.options.priorities))
             .map(|nth| LaneCursor::new(nth, positions.get(nth).copied().unwrap_or_default()))
@@ -94,15 +95,15 @@ impl Reader {
         self.lanes.iter().map(LaneCursor::next).collect()
     }
 
-    /// Whether nothing is gone that lay behind these places ([`Reader::positions`]): its topic has not
-    /// been deleted, nor its queue closed, and no message from there on has been dropped.
+    /// Whether these positions ([`Reader::positions`]) are still valid: the topic is not deleted,
+    /// the queue not closed, and no message from there on was dropped.
     #[must_use]
     pub fn still_has(&self, positions: &[u64]) -> bool {
         let has = |(lane, at): (&Lane, &u64)| lane.first() <= *at;
         self.topic.check_open().is_ok() && self.topic.lanes.iter().zip(positions).all(has)
     }
 
-    /// How many messages lie before it.
+    /// The number of messages that it has not read.
     #[must_use]
     pub fn lag(&self) -> u64 {
         let lag = |(cursor, nth): (&LaneCursor, usize)| {
@@ -123,7 +124,7 @@ impl Reader {
         }
     }
 
-    /// What comes next in any lane.
+    /// The next item of any lane.
     #[inline]
     fn meet(&mut self) -> Result<ReadStep, QueueError> {
         if let Some(messages) = self.cut_off {
@@ -139,7 +140,7 @@ impl Reader {
         Ok(ReadStep::Nothing)
     }
 
-    /// What comes next in a lane.
+    /// The next item of a lane.
     #[inline]
     fn read_lane(&mut self, nth: usize) -> Result<ReadStep, QueueError> {
         let lane = nth as u8;
@@ -174,8 +175,8 @@ impl Reader {
         }
     }
 
-    /// Looks whether a lane has become too long, and tells how many of its messages are left out if it
-    /// has and any are.
+    /// Begins conflation if the reader is too far behind in a lane. Returns the number of messages
+    /// that are left out, if any.
     fn spare(&mut self, nth: usize, behind: u64) -> Result<ReadStep, QueueError> {
         let (lane, next) = (&self.topic.lanes[nth], self.lanes[nth].next());
         let place = &mut self.stretches[nth];
@@ -185,7 +186,7 @@ impl Reader {
             Some(stretch) => stretch,
             None => {
                 let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
-                // The reader is told first of the messages that are gone.
+                // Missed messages are reported first.
                 if !is_behind || next < lane.first() {
                     return Ok(ReadStep::Nothing);
                 }
@@ -195,7 +196,7 @@ impl Reader {
         match stretch.look(&self.topic)? {
             Looked::AtSome => return Ok(ReadStep::Unfinished),
             Looked::AtAll if next >= lane.first() => {}
-            // Some of it has gone meanwhile.
+            // Some of it was dropped meanwhile.
             Looked::AtAll | Looked::TooLate => {
                 *place = None;
                 return Ok(ReadStep::Nothing);
@@ -212,7 +213,7 @@ impl Reader {
         QueueError::CutOff { topic: self.topic.name.clone(), messages }
     }
 
-    /// The next message; waits for it at most this long.
+    /// The next message; waits for it until the time is over.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Read>, QueueError> {
         if let Some(read) = self.try_next()? {
             return Ok(Some(read));
@@ -230,12 +231,12 @@ impl Reader {
             for is_registered in [false, true] {
                 match self.meet() {
                     Ok(ReadStep::Nothing) if is_registered => {}
-                    // Looked at again: what has come meanwhile is not missed.
+                    // Checked again, so that messages that arrived meanwhile are not missed.
                     Ok(ReadStep::Nothing) => {
                         waiting.register(context.waker(), |nth, _| self.lanes[nth].next());
                     }
                     Ok(ReadStep::Unfinished) => {
-                        // Others have their turn on the thread before there is more.
+                        // Yields to other tasks of the thread.
                         context.waker().wake_by_ref();
                         break;
                     }

@@ -1,4 +1,4 @@
-//! Opening a queue: what the control log says, what the topics hold, and what follows from both.
+//! Opens a queue: reads the control log and the topics, and reconciles them.
 
 use crate::control::{Control, ControlState, GroupRecord, TopicRecord};
 use crate::error::QueueError;
@@ -13,7 +13,7 @@ use rialto_log::Level;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A group that had come further than its topic, because the topic lost what was not synced.
+/// A group that was ahead of its topic, because the topic lost unsynced messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewound {
     /// The topic.
@@ -22,21 +22,21 @@ pub struct Rewound {
     pub group: Name,
     /// The lane.
     pub lane: u8,
-    /// The number from which it goes on.
+    /// The number from which it continues.
     pub next: u64,
 }
 
-/// What was found when a queue was opened.
+/// The report of an opening.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueOpenReport {
-    /// How many topics there are.
+    /// The number of topics.
     pub topics: usize,
-    /// How many groups they have.
+    /// The number of groups.
     pub groups: usize,
-    /// The groups that go back.
+    /// The groups that were rewound.
     pub rewound: Vec<Rewound>,
-    /// How many transactions were found of which a topic may have lost messages; these have been
-    /// put back.
+    /// The number of transactions of which a topic may have lost messages; the messages were
+    /// published again.
     pub transactions: usize,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn open(
     }
     report.transactions = transactions.len();
     for mut transaction in transactions {
-        // What lay in memory is gone, and was perhaps worked on long ago.
+        // Messages of topics in memory are lost, and may have been acknowledged long ago.
         transaction.messages.retain(|moved| {
             core.topic_of(moved.topic).is_some_and(|topic| topic.level() != Level::Memory)
         });
@@ -71,7 +71,7 @@ pub(crate) fn open(
             core.deliver(transaction)?;
         }
     }
-    // What was clamped must be known before numbers that were lost are given anew.
+    // Clamped progress must be recorded before lost numbers are assigned again.
     if !runtime.sabotage.is(Sabotage::SkipOpeningCheckpoint) {
         core.checkpoint()?;
     }
@@ -87,7 +87,7 @@ fn open_topic(
     let TopicRecord { name, options, mounted, groups, delayed, below, upto, last } = record;
     let runtime = &core.runtime;
     if let Some(epochs) = mounted {
-        // What its groups have seen is for the one to judge who mounts it.
+        // Its groups are reconciled when it is mounted.
         let mut topic = Topic::new(id, name, options, runtime.clone(), None);
         topic.mounting = Some(Mounting::absent(epochs));
         let topic = core.add_topic(topic);
@@ -117,7 +117,7 @@ fn open_topic(
         }
         topic.numbers_recorded(&upto);
         for (lane, below) in topic.lanes.iter().zip(below) {
-            // What lay behind the end was lost, and is given its numbers anew.
+            // Messages after the end were lost, and their numbers are assigned again.
             lane.drop_below(below.min(lane.visible() + 1));
         }
     }
@@ -127,7 +127,7 @@ fn open_topic(
         let end = Some(u64::MAX);
         topic.add_group(&Arc::new(restore_group(core, &topic, id, group, end, report)));
     }
-    // What had been dropped without its file stays so.
+    // Dropped messages stay dropped even if their file still holds them.
     topic.release_done();
     topic.retain()?;
     let nth = topic.lanes.len() - 1;
@@ -146,8 +146,9 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
             Step::Message(message) => {
                 let header = message.parts().header;
                 let (producer, number) = (header.producer.get(), header.producer_sequence.get());
-                // A delayed one was numbered among those, and was moved here by a transaction:
-                // that it is here says nothing of others of this lane, which may have been lost.
+                // A delayed message was numbered in its own lane and moved here by a transaction,
+                // so that it proves nothing about other messages of this lane, which may have been
+                // lost.
                 let moved = header.transaction.get() != 0;
                 let counted = if moved { topic.lanes.len() - 1 } else { nth };
                 if producer != 0 {
@@ -163,8 +164,8 @@ fn read_producers(topic: &Topic, nth: usize, from: u64) -> Result<(), QueueError
     }
 }
 
-/// A group as it was. What it did from `end` on, or beyond what its topic holds, was about messages
-/// that are lost; nothing is if it cannot be told.
+/// Restores a group. Progress from `end` on, or beyond the topic's messages, refers to lost
+/// messages and is dropped.
 pub(crate) fn restore_group(
     core: &SharedQueue,
     topic: &Arc<Topic>,
@@ -196,7 +197,8 @@ pub(crate) fn restore_group(
             let (topic, group) = (topic.name.clone(), name.clone());
             report.rewound.push(Rewound { topic, group, lane, next: end });
         }
-        // What was dropped and not acknowledged is found missing when it is come to, and told.
+        // Messages that were dropped unacknowledged are reported as missed when the group reaches
+        // them.
         floors.push(progress.floor(lane));
     }
     let mut state = GroupState::new(options, &floors, keeps);

@@ -36,8 +36,8 @@ enum Outcome {
 }
 
 impl Queue {
-    /// The oldest dead letters of a topic that were not redriven: at most `max`, up to the one with
-    /// which they take `bytes_max` bytes or more, or up to damage, which is an error if it comes first.
+    /// The oldest dead letters of a topic that were not redriven: at most `max`, up to the one that
+    /// reaches `bytes_max` bytes. They end before damage, which is an error if it comes first.
     pub fn dead_letters(
         &self,
         topic: &str,
@@ -67,11 +67,11 @@ impl Queue {
         Ok(letters)
     }
 
-    /// Publishes at most `max` dead letters of a topic again, the oldest first, on the topics that they
-    /// came from, without the headers that say why they failed. `may` is asked before each, with its
-    /// topic and its bytes: it allows it, keeps it, or ends the call. Each is published and acknowledged,
-    /// or neither, whatever fails. A dead-letter topic is a stream whose name ends in `.dead`, or whose
-    /// oldest message says what topic it came from; any other is refused.
+    /// Publishes at most `max` dead letters of a topic again, the oldest first, on the topics that
+    /// they came from, without their dead-letter headers. `may` is called before each, with its
+    /// topic and its bytes: it allows it, keeps it, or ends the call. Each is published and
+    /// acknowledged in one transaction. A dead-letter topic is a stream whose name ends in `.dead`,
+    /// or whose oldest message has a dead-letter header; any other is refused.
     pub fn redrive(
         &self,
         topic: &str,
@@ -81,9 +81,9 @@ impl Queue {
         self.redrive_from(topic, &[], max, may).map(|(redriven, _)| redriven)
     }
 
-    /// As [`Queue::redrive`], from the place that an earlier call returned, so that a redrive of many
-    /// calls meets dead letters that stay only once. Lanes that `from` does not name begin with their
-    /// oldest dead letter.
+    /// As [`Queue::redrive`], from the position that an earlier call returned, so that a redrive of
+    /// many calls visits dead letters that stay only once. Lanes that `from` does not name begin
+    /// with their oldest dead letter.
     pub fn redrive_from(
         &self,
         topic: &str,
@@ -136,7 +136,7 @@ impl Queue {
     }
 
     fn redriver(&self, topic: &str) -> Result<Consumer, QueueError> {
-        // To look at a dead letter is no attempt.
+        // Listing a dead letter is not an attempt.
         let options = GroupOptions { attempts_max: 0, ..GroupOptions::default() };
         self.create_group(topic, REDRIVE_GROUP, options)?;
         self.consumer(topic, REDRIVE_GROUP)
@@ -178,7 +178,7 @@ impl Queue {
             ) => return Ok(Outcome::Kept),
             published => drop(published?),
         }
-        // Last, because it may be charged for.
+        // Last, because `may` may charge for it.
         match may(&origin, message.bytes() as u64) {
             ControlFlow::Continue(true) => {}
             ControlFlow::Continue(false) => return Ok(Outcome::Kept),

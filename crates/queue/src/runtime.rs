@@ -1,4 +1,5 @@
-//! What all topics of a queue share: the disk, the clock, buffers, and the list of work to be done.
+//! The runtime that all topics of a queue share: the disk, the clock, buffers, and the list of
+//! work.
 
 use crate::blocking::block_on;
 use crate::descriptor_pool::DescriptorPool;
@@ -21,36 +22,36 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// How often a queue without threads is stepped for one who waits; what has not come by then does
-/// not come without the clock.
+/// The number of steps of a queue without threads on behalf of a waiting call. Work that is not
+/// done by then depends on the clock.
 const STEPS_MAX: usize = 8;
 
-/// Something that a thread of the queue has to do.
+/// A piece of work for a thread of the queue.
 pub(crate) enum Work {
     Write(Arc<Topic>),
-    /// Write what groups have to say.
+    /// Write the changes of groups to the control log.
     Control,
     /// Make the next segment of a lane, or some more of it.
     Prepare(Arc<Topic>, usize, FileRequest),
     /// Make buffers before they are needed.
     Buffers,
-    /// Wake those whose messages are safe.
+    /// Wake the callers whose messages are durable.
     Wake(Vec<Waker>),
 }
 
-/// How many of those who wait the writer wakes itself. To wake a thread takes some microseconds, in
-/// which the disk could be busy.
+/// The number of waiting callers that the writer wakes itself. Waking a thread takes some
+/// microseconds, in which the disk could be busy.
 const WOKEN_BY_WRITER: usize = 4;
 
 #[derive(Default)]
 struct Schedule {
     work: VecDeque<Work>,
-    /// How many threads wait for work.
+    /// The number of threads that wait for work.
     idle: usize,
     is_closed: bool,
 }
 
-/// Where a log is, and how it is written.
+/// The directory of a log, and how it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct LogPlace {
     pub(crate) dir: PathBuf,
@@ -63,16 +64,16 @@ pub(crate) struct LogPlace {
     pub(crate) is_guarded: bool,
 }
 
-/// How far a log is known to be written.
+/// The known end of a log.
 pub(crate) struct Reached {
     pub(crate) segments: Segments,
     pub(crate) written: u64,
-    /// The last record that no loss of power can take, if there is one.
+    /// The last record that is synced, if there is one.
     pub(crate) durable: Option<Position>,
 }
 
 impl Reached {
-    /// What a writer has done, which may have failed.
+    /// The end of a writer, which may have failed.
     pub(crate) fn by(writer: &Writer) -> Self {
         let segments = writer.segments();
         let durable = segments.position_of(writer.durable_seq());
@@ -80,19 +81,19 @@ impl Reached {
     }
 }
 
-/// What all topics of a queue share.
+/// The state that all topics of a queue share.
 pub(crate) struct Runtime {
     pub(crate) disk: Option<Arc<dyn Disk>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) spares: Arc<Spares>,
     /// The files of topics that are mapped, if any are.
     pub(crate) maps: Option<Maps>,
-    /// What logs make their next files of.
+    /// Dropped files that logs recycle.
     spare_files: SpareFiles,
     pub(crate) sabotage: Switch,
-    /// How many bytes dead letters of a topic take that has no bound of its own.
+    /// The most bytes of the dead letters of a topic without a bound of its own.
     pub(crate) dead_letters_bytes_max: Option<u64>,
-    /// Which logs and readers hold descriptors.
+    /// The logs and readers that hold descriptors.
     pub(crate) awake: DescriptorPool,
     pub(crate) keys: KeyRing,
     salt: Arc<dyn Fn() -> [u8; 16] + Send + Sync>,
@@ -101,7 +102,7 @@ pub(crate) struct Runtime {
     closed: Condvar,
     /// The queue, if it has no threads.
     driven: OnceLock<Weak<SharedQueue>>,
-    /// Whether nothing new is taken in that would need room on the disk.
+    /// Whether new messages, topics and groups on disk are refused.
     refuses_new: AtomicBool,
 }
 
@@ -135,7 +136,7 @@ impl Runtime {
         self.awake.woke(topic, nth);
     }
 
-    /// From here on, new messages, topics and groups are refused, or are not any more.
+    /// Sets whether new messages, topics and groups are refused.
     pub(crate) fn set_refusing(&self, refuses: bool) {
         self.refuses_new.store(refuses, Ordering::Relaxed);
     }
@@ -144,7 +145,7 @@ impl Runtime {
         self.refuses_new.load(Ordering::Relaxed)
     }
 
-    /// Whether something new may be taken in that needs room on the disk.
+    /// Fails if new messages, topics and groups are refused.
     pub(crate) fn check_room(&self) -> Result<(), QueueError> {
         if self.is_refusing() { Err(QueueError::StorageLow) } else { Ok(()) }
     }
@@ -180,14 +181,14 @@ impl Runtime {
         Ok(writer)
     }
 
-    /// Looks at a log that is there, and leaves it at rest until it is written.
+    /// Reads an existing log and leaves it closed until it is written.
     pub(crate) fn find_log(&self, place: &LogPlace) -> Result<(Segments, OpenReport), QueueError> {
         let options = self.log_options(place);
         Ok(rialto_log::recover(self.log_disk(), &place.dir, options)?.rest()?)
     }
 
-    /// Opens a log again that was open before in this process, or was found at rest. What is behind
-    /// `reached` is cut: no caller was told that it was written.
+    /// Reopens a log that was open in this process or was found at rest. Records after `reached`
+    /// are cut: their write was never confirmed.
     pub(crate) fn resume_log(
         &self,
         place: &LogPlace,
@@ -212,8 +213,7 @@ impl Runtime {
         Ok(disk.open(path, Access::Read)?.len()?)
     }
 
-    /// A buffer for records from `next_seq` on. Where one after the other is filled, some are made
-    /// meanwhile.
+    /// A buffer for records from `next_seq` on. Under load, further buffers are prepared meanwhile.
     pub(crate) fn buffer(&self, next_seq: u64, is_filling: bool) -> Group {
         let mut group = self.spares.take(is_filling);
         group.begin(next_seq);
@@ -223,7 +223,7 @@ impl Runtime {
         group
     }
 
-    /// Has a thread make buffers if few are at hand.
+    /// Queues the preparation of buffers if few are left.
     pub(crate) fn ask_for_buffers(&self) {
         if self.spares.wants_more() {
             self.ask(Work::Buffers);
@@ -243,7 +243,7 @@ impl Runtime {
         self.agenda().work.is_empty()
     }
 
-    /// Wakes all of them, most on another thread if one has nothing to do.
+    /// Wakes all of them, most on another thread if one is idle.
     pub(crate) fn wake(&self, mut wakers: Vec<Waker>) {
         let rest = wakers.split_off(wakers.len().min(WOKEN_BY_WRITER));
         wakers.into_iter().for_each(Waker::wake);
@@ -261,8 +261,8 @@ impl Runtime {
         }
     }
 
-    /// Waits on this thread for a future, at most until `deadline`. Where no threads do the work,
-    /// this one does it meanwhile, and time does not pass.
+    /// Waits on this thread for a future, at most until `deadline`. Without threads, this one does
+    /// the work meanwhile, and time does not pass.
     pub(crate) fn block_on<T>(
         &self,
         future: impl Future<Output = T>,
@@ -285,7 +285,7 @@ impl Runtime {
         let _ = self.driven.set(Arc::downgrade(core));
     }
 
-    /// The next piece of work; nothing if there is none within `wait`, or ever again.
+    /// The next piece of work; `None` if there is none within `wait`, or if the queue is closed.
     pub(crate) fn next_work(&self, wait: Option<Duration>) -> Option<Work> {
         let mut agenda = self.agenda();
         loop {
@@ -317,14 +317,14 @@ impl Runtime {
         }
     }
 
-    /// No thread waits for work any more; what is on the list is still delivered.
+    /// Ends the waiting for work; work on the list is still done.
     pub(crate) fn close(&self) {
         self.agenda().is_closed = true;
         self.bell.notify_all();
         self.closed.notify_all();
     }
 
-    /// Waits until it is closed, at most this long, and says whether it is.
+    /// Waits until it is closed or the time is over, and returns whether it is closed.
     pub(crate) fn wait_closed(&self, wait: Duration) -> bool {
         let closed = self.closed.wait_timeout_while(self.agenda(), wait, |it| !it.is_closed);
         closed.unwrap_or_else(PoisonError::into_inner).0.is_closed

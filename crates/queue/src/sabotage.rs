@@ -1,39 +1,39 @@
-//! Deliberate defects, so that tests can show that they would be caught.
+//! Deliberate defects, so that tests can show that they are detected.
 
-/// A promise that a queue is made to break. Exists with the `sabotage` feature alone, which only this
-/// crate's own tests switch on.
+/// A guarantee that a queue breaks on purpose. It exists only with the feature `sabotage`, which
+/// only this crate's own tests enable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "sabotage"), allow(dead_code, unreachable_pub))]
 pub enum Sabotage {
-    /// Messages are only written where they should be synced.
+    /// Messages are written but not synced.
     SkipSync,
     /// The messages of a transaction reach their topics before its record is durable.
     DeliverBeforeSync,
-    /// What an opening finds is not written down before lost numbers are given anew.
+    /// Progress that an opening clamps is not recorded before lost numbers are assigned again.
     SkipOpeningCheckpoint,
     /// Acknowledgements are not written to the control log.
     ForgetAcks,
-    /// Acknowledgements of messages that were lost are applied to the messages that get their numbers.
+    /// Acknowledgements of lost messages are applied to the messages that get their numbers.
     KeepLostProgress,
-    /// The numbers of producers are not looked at.
+    /// The numbers of producers are ignored.
     TakeDuplicates,
     /// The numbers of producers are not read when the queue is opened.
     ForgetProducers,
-    /// Transactions that were not delivered are not when the queue is opened.
+    /// Undelivered transactions are not delivered when the queue is opened.
     ForgetTransactions,
-    /// Transactions that were delivered are again when the queue is opened.
+    /// Delivered transactions are delivered again when the queue is opened.
     DeliverTwice,
     /// Delayed messages are moved before they are due.
     MoveEarly,
     /// Delayed messages are moved again when the queue is opened.
     MoveTwice,
-    /// A message of a key is delivered while another of that key is.
+    /// A message of a key is delivered while another of that key is outstanding.
     IgnoreKeys,
     /// A message is delivered while it is leased.
     ForgetLeases,
-    /// Transactions that failed on their way to the disk are forgotten when the control log is begun anew.
+    /// Transactions whose write failed are forgotten when the control log is restarted.
     ReviveWithoutTransactions,
-    /// What is to be done is done while the control log cannot be written, and confirmed.
+    /// Operations are carried out and confirmed while the control log cannot be written.
     ConfirmWhileFailed,
 }
 

@@ -1,22 +1,22 @@
-//! Buffers that are at hand.
+//! Spare buffers.
 
 use rialto_log::{GROUP_BYTES_MAX, Group};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many buffers are kept for another use, unless it was said that there shall be more.
+/// The number of buffers that are kept for reuse, unless the options ask for more.
 const KEPT: usize = 32;
 
-/// How many buffers a queue has ahead when it is opened and when it is busy.
+/// The number of buffers that are prepared ahead when a queue is opened and when it is busy.
 const AHEAD: usize = 4;
 
-/// The sizes of buffers for copies, in bytes. A smaller copy is left to the allocator, which gives a
-/// larger one back to the system again and again.
+/// The sizes of buffers for copies, in bytes. Smaller copies are left to the allocator, which would
+/// return larger ones to the system each time.
 const COPY_SIZES: [usize; 9] =
     [16 << 10, 24 << 10, 32 << 10, 48 << 10, 64 << 10, 96 << 10, 128 << 10, 192 << 10, 256 << 10];
 
-/// How many bytes of such buffers are kept for another use: as many as a topic on disk keeps recent
-/// messages in.
+/// The bytes of such buffers that are kept for reuse: as many as the recent messages of a topic on
+/// disk.
 const COPIES_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Default)]
@@ -26,9 +26,9 @@ struct Copies {
     bytes: usize,
 }
 
-/// Buffers of a megabyte for another use, and some ahead of their first. What costs in a buffer that
-/// is new is not to allocate it: it is the system that allocates and clears each page when it is
-/// first written to, which often takes longer than filling it.
+/// Buffers of a megabyte for reuse, and some prepared ahead. A new buffer is expensive because the
+/// system allocates and clears each page on the first write, which often takes longer than filling
+/// it.
 pub(crate) struct Spares {
     groups: Mutex<Vec<Group>>,
     copies: Mutex<Copies>,
@@ -37,7 +37,7 @@ pub(crate) struct Spares {
 }
 
 impl Spares {
-    /// With as many buffers as fit into `bytes`, which are kept for good.
+    /// Spare buffers, of which as many as fit into `bytes` are kept until the end.
     pub(crate) fn new(bytes: usize) -> Arc<Self> {
         let ready = bytes / GROUP_BYTES_MAX;
         let made = std::iter::repeat_with(|| Group::touched(GROUP_BYTES_MAX)).flatten();
@@ -53,8 +53,8 @@ impl Spares {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A buffer, which is new if there is no other. For one who fills buffers one after the other it
-    /// is as large a piece of memory as the system hands out at once, all of which will be needed.
+    /// A spare buffer, or a new one. Under load a new one is as large as the system's largest page,
+    /// all of which will be used.
     pub(crate) fn take(&self, is_filling: bool) -> Group {
         let spare = self.groups().pop();
         spare.unwrap_or_else(|| {
@@ -76,7 +76,7 @@ impl Spares {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of some bytes, to be given back with [`Spares::drop_copy`].
+    /// A copy of some bytes, to be returned with [`Spares::drop_copy`].
     pub(crate) fn copy(&self, bytes: &[u8]) -> Vec<u8> {
         let nth = COPY_SIZES.partition_point(|size| *size < bytes.len());
         let Some(size) = COPY_SIZES.get(nth).filter(|_| bytes.len() > COPY_SIZES[0] / 2) else {
@@ -101,7 +101,7 @@ impl Spares {
         }
     }
 
-    /// Whether more should be made before they are needed. After it has said so, it does not until
+    /// Whether more buffers should be prepared. After it returned true, it returns false until
     /// [`Spares::make_ahead`] was called.
     pub(crate) fn wants_more(&self) -> bool {
         self.groups().len() < AHEAD && !self.is_asked.swap(true, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Having the messages of a group pushed as they arrive.
+//! Subscriptions: the messages of a group as they arrive.
 
 use crate::consumer::Consumer;
 use crate::error::QueueError;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 /// The messages of a group as they arrive, up to a number outstanding at a time.
 ///
-/// A message is in hand from when it is taken for the subscription, before [`Subscription::recv`]
-/// delivers it, until it is acknowledged, given back, or its lease runs out; only then is another one
-/// taken for it. It is settled through [`Subscription::settler`], on any thread. When the
-/// subscription is dropped, what it had is delivered to others at once; what it had not delivered
-/// does not count as tried.
+/// A message is outstanding from when it is leased to the subscription, before
+/// [`Subscription::recv`] delivers it, until it is acknowledged, given back, or its lease ends;
+/// only then is another one leased. It is settled through [`Subscription::settler`], on any thread.
+/// When the subscription is dropped, its messages are delivered to others at once; for those that
+/// it had not delivered, the attempt does not count.
 ///
 /// ```
 /// # use rialto_queue::{GroupOptions, Publish, Queue, QueueOptions, TopicOptions};
@@ -34,21 +34,21 @@ use std::time::{Duration, Instant};
 pub struct Subscription {
     settler: Settler,
     prefetch: usize,
-    /// Taken, and not delivered yet.
+    /// Leased and not delivered yet.
     ready: VecDeque<Delivered>,
-    /// Whether these may be delivered only when that they were is written.
+    /// Whether these may be delivered only after their acknowledgement is written.
     is_unconfirmed: bool,
     missed: u64,
 }
 
-/// Says what became of the messages of a [`Subscription`]. Clones speak of the same.
+/// Acknowledges and gives back the messages of a [`Subscription`]. Clones share it.
 #[derive(Clone)]
 pub struct Settler {
     consumer: Arc<Consumer>,
     hand: Arc<Mutex<HeldLeases>>,
 }
 
-/// What a subscription has in hand: messages by their leases.
+/// The outstanding messages of a subscription, by their leases.
 #[derive(Default)]
 struct HeldLeases {
     held: HashMap<u64, MessageId>,
@@ -64,7 +64,7 @@ impl Subscription {
         Subscription { settler, prefetch, ready, is_unconfirmed: false, missed: 0 }
     }
 
-    /// The next message; waits for it at most this long.
+    /// The next message; waits for it until the time is over.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Delivered>, QueueError> {
         let deadline = Instant::now().checked_add(wait);
         let runtime = self.settler.consumer.shared().1.runtime.clone();
@@ -81,9 +81,8 @@ impl Subscription {
         }
     }
 
-    /// As many messages as there are, but at most this many, as soon as there are some; or only how
-    /// many messages the stream dropped before the group came to them. Dropping the future loses
-    /// nothing.
+    /// At most `messages_max` messages, as soon as there are some; or only the number of messages
+    /// that retention dropped before they were delivered. Dropping the future loses nothing.
     pub async fn recv_many(&mut self, messages_max: usize) -> Result<Fetched, QueueError> {
         self.fill().await?;
         let count = self.ready.len().min(messages_max);
@@ -91,19 +90,19 @@ impl Subscription {
         Ok(Fetched { messages, missed: std::mem::take(&mut self.missed) })
     }
 
-    /// How many messages the stream dropped before the group came to them, since this was last
-    /// asked for.
+    /// The number of messages that retention dropped before they were delivered, since the last
+    /// call.
     pub fn take_missed(&mut self) -> u64 {
         std::mem::take(&mut self.missed)
     }
 
-    /// What says what became of the messages.
+    /// The handle that settles the messages.
     #[must_use]
     pub fn settler(&self) -> &Settler {
         &self.settler
     }
 
-    /// Waits until there is something to deliver, or to tell.
+    /// Waits until there are messages to deliver, or missed ones to report.
     async fn fill(&mut self) -> Result<(), QueueError> {
         if self.ready.is_empty() {
             let arrived = self.arrived().await?;
@@ -128,12 +127,13 @@ impl Subscription {
                     Ok(None) => {}
                     Err(error) => return Poll::Ready(Err(error)),
                 }
-                // Looked at again: what has come meanwhile, or was settled, is not missed.
+                // Checked again, so that messages that arrived or were settled meanwhile are not
+                // missed.
                 let mut hand = self.settler.hand();
                 if hand.held.len() < self.prefetch {
                     waiting.register(context.waker(), |_, lane| lane.visible() + 1);
                 } else {
-                    // What is new is of no use before there is room.
+                    // New messages are of no use before there is room.
                     hand.waker = Some(context.waker().clone());
                     waiting.register(context.waker(), |_, _| u64::MAX);
                 }
@@ -143,7 +143,7 @@ impl Subscription {
         .await
     }
 
-    /// What can be taken now; nothing if there is nothing, or no room.
+    /// The messages that can be leased now; `None` if there are none, or no room.
     fn take(&self) -> Result<Option<Fetched>, QueueError> {
         let consumer = &*self.settler.consumer;
         let (group, _) = consumer.shared();
@@ -157,7 +157,7 @@ impl Subscription {
         if room == 0 {
             return Ok(None);
         }
-        // No other task takes, so there is at least as much room when it is done.
+        // No other task leases messages, so that there is at least as much room afterwards.
         let fetched = consumer.take(room)?;
         if !consumer.is_at_most_once() {
             let mut hand = self.settler.hand();
@@ -171,18 +171,18 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let unseen: Vec<_> = self.ready.iter().map(|one| (one.id(), one.lease)).collect();
         self.settler.consumer.return_unseen(&unseen);
-        // Settlers may live on; what they say then counts as long as no other consumer has the message.
+        // Settlers may live on; they take effect as long as the message is not delivered again.
         self.settler.consumer.leave();
     }
 }
 
 impl Settler {
     fn hand(&self) -> MutexGuard<'_, HeldLeases> {
-        // Nothing is left half done in it.
+        // A panic leaves no partial change.
         self.hand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These are no longer in hand, whatever became of them.
+    /// Removes messages from the outstanding ones.
     fn release(&self, leases: impl IntoIterator<Item = u64>) {
         let mut hand = self.hand();
         for lease in leases {
@@ -207,7 +207,7 @@ impl Settler {
         result
     }
 
-    /// As [`Consumer::ack_all`], by what was kept of the messages.
+    /// As [`Consumer::ack_all`], by ids and leases.
     pub fn ack_leases(&self, leases: &[(MessageId, u64)]) -> Vec<MessageId> {
         let lost = self.consumer.ack_leases(leases);
         self.release(leases.iter().map(|(_, lease)| *lease));

@@ -1,4 +1,4 @@
-//! What a queue that is not open consists of.
+//! Lists the topics of a queue that is not open.
 
 use crate::control::read_state;
 use crate::error::QueueError;
@@ -8,9 +8,9 @@ use rialto_log::{KeyRing, Verify, inspect};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The directories of the topics of a queue that is not open, as its control log has them; each holds
-/// a log for each priority that was used. Other directories beside them are left over of topics that
-/// were deleted. Nothing is changed.
+/// The directories of the topics of a queue that is not open, as its control log has them; each
+/// holds a log for each priority that was used. Other directories beside them belong to deleted
+/// topics. Nothing is changed.
 pub fn topic_dirs(
     disk: Arc<dyn Disk>,
     dir: &Path,

@@ -18,20 +18,21 @@ pub const TRANSACTION_PARTS_MAX: usize = 16_384;
 /// The longest name of a producer of transactions, in bytes.
 pub const TRANSACTION_PRODUCER_BYTES_MAX: usize = 255;
 
-/// What a transaction came to.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// It happened.
+    /// The transaction was committed now.
     Now,
-    /// Nothing more happened: it was committed before under the same number.
+    /// It was committed earlier under the same number; nothing happened now.
     Before,
 }
 
-/// What is to happen together. Nothing happens before [`Transaction::commit`]; dropping it forgets it.
+/// Messages to publish and acknowledge together. Nothing happens before [`Transaction::commit`];
+/// dropping it discards it.
 ///
-/// A transaction is one record of the control log. Once that is written it is committed: whatever
-/// happens then, its messages are in their topics, each once, and the messages that it acknowledged are
-/// not delivered again. Consumers see its messages only afterwards, topic by topic.
+/// A transaction is one record of the control log. Once that is written it is committed: its
+/// messages reach their topics exactly once, and the messages that it acknowledged are not
+/// delivered again. Consumers see its messages only afterwards, topic by topic.
 pub struct Transaction {
     core: Arc<SharedQueue>,
     messages: Vec<Moved<'static>>,
@@ -40,7 +41,7 @@ pub struct Transaction {
     level: Level,
     parts: usize,
     number: Option<(String, u64)>,
-    /// Whether it was committed before under its number: what else it is about does not matter then.
+    /// Whether it was committed earlier under its number; then its contents are ignored.
     is_known: bool,
 }
 
@@ -93,17 +94,17 @@ impl Transaction {
         Ok(self)
     }
 
-    /// Gives it a number of a producer, which makes it safe to send it again: what was committed
-    /// under this number, or a later one, is not committed again, across restarts, too. Numbers go
-    /// up, and gaps are allowed. A producer has a name of 1 to [`TRANSACTION_PRODUCER_BYTES_MAX`]
-    /// bytes; these are not the producers of topics, which number messages. A queue remembers
-    /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them; when there are more,
-    /// the owner that has the most of them loses those that were only about topics in memory, and then
-    /// those that were not heard of for longest. What a name says before its first `/` is its owner.
-    /// What was only about topics in memory is forgotten with them.
+    /// Numbers the transaction, which makes it safe to send it again: a transaction with this
+    /// number or a lower one is committed once, also across restarts. Numbers increase, and gaps
+    /// are allowed. A producer has a name of 1 to [`TRANSACTION_PRODUCER_BYTES_MAX`] bytes; these
+    /// are not the producers of topics, which number messages. A queue remembers
+    /// [`TRANSACTION_PRODUCERS_MAX`](crate::TRANSACTION_PRODUCERS_MAX) of them; when there are
+    /// more, the owner that has the most of them loses those of topics in memory only, and then the
+    /// least recently used. The owner is the part of the name before its first `/`. Numbers of
+    /// transactions on topics in memory only are lost with the process.
     ///
-    /// Give it before anything else. If it was committed before, nothing that is added is looked at,
-    /// so that a repetition gets the answer though its topics or groups are gone by now.
+    /// Call it before anything else. If the transaction was committed earlier, its contents are not
+    /// checked, so that a repetition gets the answer even if its topics or groups are deleted.
     pub fn numbered(&mut self, producer: &str, number: u64) -> Result<&mut Self, QueueError> {
         if !(1..=TRANSACTION_PRODUCER_BYTES_MAX).contains(&producer.len()) {
             return Err(QueueError::TransactionProducer { bytes: producer.len() });
@@ -113,14 +114,14 @@ impl Transaction {
         Ok(self)
     }
 
-    /// Whether it was committed before under its number, and nothing more happens when it is
-    /// committed. That it was is safe only when [`Transaction::commit`] has said so.
+    /// Whether it was committed earlier under its number. The earlier commit is durable only when
+    /// [`Transaction::commit`] has returned.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Adds that a message has been worked on.
+    /// Adds the acknowledgement of a message.
     pub fn ack(
         &mut self,
         consumer: &Consumer,
@@ -129,7 +130,7 @@ impl Transaction {
         self.ack_lease(consumer, message.id(), message.lease)
     }
 
-    /// As [`Transaction::ack`], by what was kept of the message.
+    /// As [`Transaction::ack`], by id and lease.
     pub fn ack_lease(
         &mut self,
         consumer: &Consumer,
@@ -154,8 +155,8 @@ impl Transaction {
         Ok(self)
     }
 
-    /// Has it all happen. Returns when no loss of power can undo it, unless all its topics are of
-    /// memory. If a message is no longer its consumer's, nothing happens.
+    /// Commits the transaction. Returns when it is durable, unless all its topics are in memory. If
+    /// a lease was lost, nothing happens.
     pub fn commit(self) -> Result<Committed, QueueError> {
         let runtime = self.core.runtime.clone();
         runtime.block_on(self.committed(), None).unwrap_or(Err(QueueError::Closed))
@@ -172,7 +173,7 @@ impl Transaction {
         Ok(committed)
     }
 
-    /// Has it happen as far as this process goes, and says whether a sync is to be waited for.
+    /// Commits in memory, and returns the round whose sync is to be awaited, if any.
     fn decide(mut self) -> Result<(Committed, bool), QueueError> {
         let core = self.core.clone();
         let is_kept = self.level != Level::Memory;
@@ -181,10 +182,10 @@ impl Transaction {
             self.take_effect(None)?;
             return Ok((Committed::Now, is_kept));
         };
-        // Held until it is noted: another of the same number must not come between.
+        // Locked until it is noted: another transaction with the same number must not come between.
         let mut numbers = core.transaction_numbers();
         if self.is_known || numbers.knows(&producer, number) {
-            // The first may still be on its way to the disk, and may have been about other topics.
+            // The first commit may not be durable yet, and may have had other topics.
             return Ok((Committed::Before, true));
         }
         self.take_effect(is_kept.then(|| (producer.clone(), number)))?;
@@ -214,8 +215,8 @@ impl Transaction {
             }
         } else {
             for moved in &messages {
-                // Topics of memory end only when they are deleted or the queue is closed, and take
-                // their messages with them.
+                // Topics in memory end only when they are deleted or the queue is closed, with
+                // their messages.
                 if let Some(topic) = core.topic_of(moved.topic) {
                     let _ = topic.take_record(usize::from(moved.nth), &moved.record, 0, true);
                 }

@@ -1,14 +1,14 @@
-//! How callers wait: blocked threads and tasks alike, woken through [`std::task::Waker`].
+//! Waiting callers, threads and tasks alike, which are woken through [`std::task::Waker`].
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 
-/// The waiters for a number has been reached.
+/// The callers that wait until a number is reached.
 ///
-/// A waiter registers first and looks at the number again afterwards; a thread that raises the number
-/// does so first and looks for the waiting afterwards. With a full fence between the two halves on
-/// either side, one of them always sees the other.
+/// A waiter registers first and reads the number again afterwards; a thread that raises the number
+/// does so first and reads the list of waiters afterwards. With a full fence between the two halves
+/// on either side, one of them always sees the other.
 #[derive(Default)]
 pub(crate) struct Waiters {
     count: AtomicUsize,
@@ -28,8 +28,8 @@ impl Waiters {
         fence(Ordering::SeqCst);
     }
 
-    /// The task that registered this waits no more. It is woken all the same, because a task may wait for
-    /// several things with one waker, and one that still waits registers anew.
+    /// Removes the task that registered this. It is woken all the same, because a task may wait for
+    /// several numbers with one waker, and then registers again.
     pub(crate) fn forget(&self, waker: &Waker) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let forgotten = list.extract_if(.., |(_, other)| other.will_wake(waker)).count();
@@ -40,7 +40,7 @@ impl Waiters {
         }
     }
 
-    /// Wakes all who wait for `reached` or less.
+    /// Wakes all callers that wait for `reached` or less.
     #[inline]
     pub(crate) fn wake_through(&self, reached: u64) {
         fence(Ordering::SeqCst);
@@ -58,7 +58,7 @@ impl Waiters {
         self.extract(reached).into_iter().for_each(Waker::wake);
     }
 
-    /// All who wait for `reached` or less, to be woken by the caller.
+    /// All callers that wait for `reached` or less, to be woken.
     #[inline]
     pub(crate) fn take_through(&self, reached: u64) -> Vec<Waker> {
         fence(Ordering::SeqCst);
@@ -80,8 +80,8 @@ impl AsRef<Waiters> for Waiters {
     }
 }
 
-/// Waits in several places with one waker, and is forgotten in all of them when it does so no more:
-/// a caller that goes away leaves nothing behind where nothing happens.
+/// A registration for several numbers with one waker. Dropping it removes all of them, so that a
+/// caller that gives up leaves no entry.
 pub(crate) struct Waiting<'a, W: AsRef<Waiters>> {
     places: &'a [W],
     waker: Option<Waker>,
@@ -92,7 +92,7 @@ impl<'a, W: AsRef<Waiters>> Waiting<'a, W> {
         Self { places, waker: None }
     }
 
-    /// To be woken when each place has reached its number.
+    /// Registers the waker for each number.
     pub(crate) fn register(&mut self, waker: &Waker, number: impl Fn(usize, &W) -> u64) {
         if self.waker.as_ref().is_some_and(|other| !other.will_wake(waker)) {
             self.forget();

@@ -1,4 +1,4 @@
-//! What publishing and reading cost in memory: nothing for each message.
+//! Publishing and reading allocate nothing for each message.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};

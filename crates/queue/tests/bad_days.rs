@@ -1,4 +1,4 @@
-//! Disks that fail, bytes that decay: each a clear error, never a silent loss.
+//! Failing disks and damaged bytes give a clear error, never a silent loss.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -105,7 +105,7 @@ fn what_lies_before_damage_is_handed_out_and_does_not_die_of_it() {
             assert!(consumer.try_fetch(100).is_err());
             continue;
         }
-        // What was given back is there before the damage is met again.
+        // Messages that were given back are delivered before the damage is reported again.
         for attempt in 2..=5 {
             assert!(consumer.try_fetch(100).is_err());
             stage.pass(Duration::from_secs(30));
@@ -156,7 +156,7 @@ fn users_of_what_is_gone_are_told() {
         Err(QueueError::TopicDeleted(_))
     ));
     assert!(consumer.try_fetch(1).is_err());
-    // What is still in memory may be read to its end.
+    // Messages in memory may be read to the end.
     while let Ok(Some(_)) = reader.try_next() {}
     assert!(matches!(reader.try_next(), Err(QueueError::TopicDeleted(_))));
     let files = stage.disk.list(Path::new(LANE));

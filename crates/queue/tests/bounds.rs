@@ -120,7 +120,7 @@ fn what_a_group_was_working_on_may_be_dropped_under_it() {
     let held = take(&consumer).remove(0);
     stage.publish("t", b"b");
     stage.pass(2 * SECOND);
-    // It has been read, so that it can still be worked on, and done with.
+    // It has been read, so that it can still be processed and acknowledged.
     assert_eq!(held.payload(), b"a");
     consumer.ack(&held).unwrap();
     assert_eq!(take_payloads(&consumer), ["b"]);

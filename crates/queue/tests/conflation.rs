@@ -1,4 +1,4 @@
-//! Readers that are too slow are spared what is out of date, and told.
+//! Conflation: slow readers get the newest message of each key and the number left out.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -24,7 +24,7 @@ fn publish(stage: &Stage, messages: &[(&str, &str)]) {
     }
 }
 
-/// What a reader meets until there is nothing more.
+/// The items of a reader until there are no more.
 fn meet(reader: &mut Reader) -> Vec<String> {
     let mut met = Vec::new();
     while let Some(read) = reader.try_next().unwrap() {

@@ -113,8 +113,7 @@ const MESSAGES: u64 = 240;
 const PAYLOAD_BYTES: usize = 16 << 10;
 
 /// What is published is encoded into the buffer of the open group. This shows that the disk is
-/// written from that very memory, and that readers are handed what lies there: no second place is
-/// filled with a message on its way.
+/// written from that buffer, and that readers get slices of it: a message is never copied again.
 #[test]
 fn a_message_is_written_from_where_it_was_put_when_it_was_published() {
     for level in [Level::Buffered, Level::Synced] {

@@ -1,4 +1,4 @@
-//! Dead letters: looked at, sent back, kept where they cannot go back.
+//! Dead letters: listed, redriven, and kept if they cannot be redriven.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -230,7 +230,7 @@ fn dead_letters_take_as_many_bytes_as_messages_may_and_the_rest_stays_with_the_g
             stage.pass(60 * SECOND);
             assert_eq!(dead_and_dying(&stage), (10, 5), "{level}: nor after a crash");
         }
-        // What was sent back makes room, but none of it is lost before.
+        // Redriven dead letters make room, and none is lost before.
         assert_eq!(stage.queue().redrive("jobs.dead", 3, any).unwrap().sent, 3);
         stage.queue().step();
         let (dead, _) = dead_and_dying(&stage);
@@ -340,7 +340,7 @@ fn letters_that_nobody_has_looked_at_make_no_room_for_others() {
     }
 }
 
-/// A group whose dead letters have nowhere to go, with two messages at most in hand.
+/// A group whose dead letters cannot be published, with at most two outstanding messages.
 fn stuck(options: TopicOptions) -> (Stage, Consumer) {
     let stage = Stage::new();
     stage.queue().create_topic("jobs", options).unwrap();

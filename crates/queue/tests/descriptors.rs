@@ -1,5 +1,5 @@
-//! What topics that nobody writes hold on to: no descriptors, and hardly any disk. The only test of this
-//! program that opens files, because it counts those of the whole process.
+//! Idle topics hold no descriptors and hardly any disk. It is the only test of this program that
+//! opens files, because it counts those of the whole process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 const WIDE_TOPICS: usize = 8;
 const PRIORITIES: u8 = 16;
 
-/// What else the process and the moment need.
+/// Descriptors that the process needs otherwise.
 const OTHERS: usize = 40;
 
-/// Many times what it takes for each topic; the page says what was measured.
+/// Many times the measured value for each topic.
 const OPENING_MAX: Duration = Duration::from_millis(30);
 
 fn descriptors() -> usize {
@@ -27,7 +27,7 @@ fn narrow(dir: &Path) -> QueueOptions {
     QueueOptions { descriptors_max: DESCRIPTORS_MIN, ..QueueOptions::at(dir) }
 }
 
-/// As a queue is opened that was told nothing else.
+/// The default options.
 fn usual(dir: &Path) -> QueueOptions {
     QueueOptions::at(dir)
 }

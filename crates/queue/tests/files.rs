@@ -1,4 +1,4 @@
-//! When files of messages that nobody needs any more go, and when they must not yet.
+//! When files of unneeded messages are deleted, and when they must not be yet.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -46,12 +46,12 @@ fn passes_on(stage: &Stage, consumer: &Consumer, job: &Delivered) -> Result<(), 
     transaction.commit().map(drop)
 }
 
-/// What is done with a job, so that its file is not needed.
+/// Settles a job, so that its file is not needed.
 type Doing = fn(&Stage, &Consumer, &Delivered) -> Result<(), QueueError>;
 
-/// Does something with the first job and lets time pass; the process dies, or the power fails, before
-/// every change of the disk. Says how often the first message is in which topic afterwards, and how
-/// many messages the group missed.
+/// Does something with the first job and lets time pass; the process dies, or the power fails,
+/// before every change of the disk. Returns how often the first message is in each topic
+/// afterwards, and how many messages the group missed.
 fn with_failures(doing: Doing, mut check: impl FnMut(usize, usize, u64, &str)) {
     for (is_killed, name) in [(false, "power"), (true, "process")] {
         for after in 0.. {
@@ -165,8 +165,8 @@ fn who_has_read_from_files_and_rests_does_not_keep_them() {
         let mut reader = stage.queue().reader("jobs", Start::Oldest).unwrap();
         assert!(matches!(reader.try_next().unwrap(), Some(Read::Message(_))));
         publish_and_let_go(&stage);
-        // What they are given then is what is left, and they are told what they missed: the group was
-        // not done with the two that it had either.
+        // They get the messages that are left and the number missed, which includes the two that
+        // were outstanding.
         assert_eq!(held[1].payload(), large(2));
         let fetched = consumer.try_fetch(100).unwrap();
         assert_eq!((fetched.missed, fetched.messages.len()), (35, 10), "{level}");

@@ -1,4 +1,4 @@
-//! Consumer groups: who gets what, and when again.
+//! Consumer groups: deliveries and redeliveries.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -420,7 +420,7 @@ fn a_message_is_settled_by_the_consumer_that_has_it() {
     assert!(is_lost(two.refuse(a, "")));
     assert!(is_lost(two.extend(a)));
     one.ack(a).unwrap();
-    // It went away: what it had may be handed out to anybody, and anybody may say that it is done.
+    // It left the group: its messages may be delivered to, and acknowledged by, any consumer.
     let b = b.clone();
     drop(one);
     two.ack(&b).unwrap();

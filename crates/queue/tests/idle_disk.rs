@@ -1,4 +1,4 @@
-//! What topics take of the disk beside their messages, and what is left when they are deleted.
+//! The disk space of topics besides their messages, and after they are deleted.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -126,7 +126,7 @@ fn nothing_is_left_of_a_topic_whose_deletion_failed_half_way() {
     assert!(matches!(sent, Err(QueueError::Failed { .. })));
     let _ = stage.queue().delete_topic("t");
     assert_eq!(topic_bytes(&stage, "000001"), 0);
-    // What could not be removed then, and that it should be, nobody knows any more but the directory.
+    // Only the directory still shows files that could not be removed then.
     stage.disk.create_dir_all(Path::new("/queue/topics/000001/lane-0")).unwrap();
     stage.disk.put_bytes(Path::new("/queue/topics/000001/lane-0/HEAD"), vec![1; 8192]);
     stage.reopen();

@@ -1,5 +1,5 @@
-//! What topics with hardly anything in them take. The only test of this program, because what others
-//! have used before would be counted with it.
+//! The memory of nearly empty topics. It is the only test of this program, because it counts the
+//! memory of the whole process.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 

@@ -1,4 +1,4 @@
-//! What readers of finished files get: the mapped bytes, copied nowhere.
+//! Readers of complete files get the mapped bytes without a copy.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_queue::{

@@ -1,4 +1,4 @@
-//! Logs that somebody else writes, read as topics.
+//! External logs, read as topics.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Somebody who keeps facts in a log, and from it makes another, as the writer of an event log does.
+/// An owner that keeps facts in a log and derives another from it, as the writer of an event log
+/// does.
 struct Owner {
     disk: Arc<SimDisk>,
     salts: u8,
@@ -74,7 +75,7 @@ impl Owner {
         owner
     }
 
-    /// Makes what is missing.
+    /// Derives the missing records.
     fn complete(&mut self) {
         let mut reader =
             rialto_log::Reader::open(&self.truth.segments(), self.made.next_seq()).unwrap();
@@ -410,7 +411,7 @@ fn only_the_writer_changes_it() {
     assert!(matches!(queue.mount(TOPIC, owner.log()).map(drop), Err(QueueError::TopicExists(_))));
     assert!(matches!(queue.mount("own", owner.log()).map(drop), Err(QueueError::TopicExists(_))));
     drop(mount);
-    // What nobody mounts any more may go, with its groups.
+    // A topic that is not mounted may be deleted, with its groups.
     stage.reopen();
     stage.queue().delete_topic(TOPIC).unwrap();
     stage.reopen();

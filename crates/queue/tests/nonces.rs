@@ -15,7 +15,7 @@ use std::time::Duration;
 const KEYS: &str = "1: 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
 const BLOCK: usize = 4096;
-/// Where a file says that it was used before.
+/// The offset of the field that marks a recycled file.
 const GROUND_AT: usize = 94;
 
 /// A machine with a queue in a directory. Copies have a disk of their own.
@@ -99,7 +99,7 @@ impl Machine {
         queue.close()
     }
 
-    /// How many files were used before.
+    /// The number of recycled files.
     fn used(&self) -> usize {
         let bytes = |path| self.disk.bytes_of(path).unwrap_or_default();
         let files = self.disk.paths();
@@ -118,7 +118,7 @@ impl Machine {
     }
 }
 
-/// What a group was sealed with: salt, epoch, key and number.
+/// The key and nonce of a sealed group: salt, epoch, key and number.
 type Sealed = ([u8; 16], u64, u64, u64);
 
 /// Every group that was ever sealed, with its header, which has a checksum of what was encrypted.
@@ -129,7 +129,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Takes up all groups on a disk, whether they belong to a log or were cut from one.
+    /// Records all groups on a disk, whether they belong to a log or were cut from one.
     fn collect(&mut self, disk: &SimDisk) {
         for file in disk.paths() {
             let bytes = disk.bytes_of(&file).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Packed batches: what a topic holds comes out of them as it went in, stored bytes are not copied,
-//! and whatever bytes come from outside, nobody stumbles over them.
+//! Packed batches: messages survive packing, stored bytes are not copied, and no untrusted bytes
+//! make the reader panic.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Two of these fill a file.
 const PAYLOAD_BYTES: usize = 500_000;
-/// Where a file says that it was used before.
+/// The offset of the field that marks a recycled file.
 const GROUND_AT: usize = 94;
 
 fn payload(nth: u64) -> Vec<u8> {
@@ -37,7 +37,7 @@ fn files(stage: &Stage, topic: &str) -> Vec<PathBuf> {
     stage.disk.paths().into_iter().filter(is_of).collect()
 }
 
-/// How many of a topic's files wait to be used again.
+/// The number of a topic's files that wait to be recycled.
 fn spare(stage: &Stage, topic: &str) -> usize {
     let is_spare = |path: &&PathBuf| path.to_string_lossy().contains("/spare-");
     files(stage, topic).iter().filter(is_spare).count()
@@ -50,7 +50,7 @@ fn logs(stage: &Stage, topic: &str) -> Vec<PathBuf> {
     files
 }
 
-/// How many files of a topic were used before.
+/// The number of a topic's recycled files.
 fn used(stage: &Stage, topic: &str) -> usize {
     let is_used = |path: &&PathBuf| stage.disk.bytes_of(path).unwrap()[GROUND_AT] == 2;
     logs(stage, topic).iter().filter(is_used).count()

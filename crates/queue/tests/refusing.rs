@@ -1,4 +1,4 @@
-//! What goes on, and what does not, while the owner of the disk has everything new refused.
+//! What continues and what is refused while `set_refusing` is in force.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;

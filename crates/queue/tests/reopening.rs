@@ -1,4 +1,4 @@
-//! What a queue knows after its process or its power went.
+//! The state of a queue after its process died or the power failed.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -39,7 +39,7 @@ fn what_was_in_hand_when_the_process_died_counts_as_tried() {
     stage.publish("t", b"a");
     let consumer = stage.consumer("t", "g");
     assert_eq!(take(&consumer)[0].attempt(), 1);
-    // A few milliseconds later the control log knows.
+    // A few milliseconds later the control log has recorded it.
     stage.queue().step();
     stage.kill();
     drop(consumer);
@@ -53,7 +53,7 @@ fn what_came_back_unseen_is_untried_after_a_restart_until_it_is_tried() {
     let consumer = stage.consumer("t", "g");
     let held = take(&consumer);
     assert!(consumer.return_unseen(&[(held[0].id(), held[0].lease())]).is_empty());
-    // Nobody says anything more before the process dies.
+    // Nothing more is acknowledged before the process dies.
     let mut consumers = vec![consumer];
     for attempt in [1, 2] {
         stage.queue().step();
@@ -322,7 +322,7 @@ fn a_message_that_waited_for_another_of_its_key_was_not_tried() {
     stage.kill();
     drop(consumer);
     let consumer = stage.consumer_with("t", "g", options);
-    // The first was in hand at its only try; the second has never been.
+    // The first was leased on its only attempt; the second never was.
     assert!(take(&consumer).is_empty());
     stage.queue().step();
     let second = take(&consumer);
@@ -471,7 +471,8 @@ fn a_work_queue_has_room_after_a_restart_for_what_was_acknowledged_before() {
     }
 }
 
-/// A topic of messages of several lengths: so many of each. Its files take 1, 2, 4, 8 and 16 MiB.
+/// A topic of messages of several lengths, with a number for each. Its files take 1, 2, 4, 8 and 16
+/// MiB.
 fn mixed(options: TopicOptions, parts: &[(usize, usize)]) -> (Stage, u64) {
     let stage = with_topic(TopicOptions { segment_bytes: 16 << 20, ..options });
     for (messages, bytes) in parts {

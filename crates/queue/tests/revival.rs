@@ -1,5 +1,5 @@
-//! A control log that the disk failed is begun anew when there is room again. Until then nothing is
-//! handed out that could not be acknowledged, and nobody is told that something was kept.
+//! After a disk failure the control log is restarted when there is room again. Until then no
+//! message is delivered that could not be acknowledged, and nothing is confirmed.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;

@@ -14,12 +14,12 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Tells the program, when it is run once more, that it is the process to be killed, and where.
+/// The variable that makes the program the process to be killed, with the directory.
 const HOME: &str = "RIALTO_QUEUE_SIGKILL_HOME";
-/// Tells it how often it was killed before.
+/// The variable with the number of earlier kills.
 const LIFE: &str = "RIALTO_QUEUE_SIGKILL_LIFE";
 const KILLS: u64 = 20;
-/// Kills stop after so long on a slow machine; fewer than half a dozen are a failure.
+/// Kills stop after this time on a slow machine; fewer than half a dozen are a failure.
 const KILLING_MAX: Duration = Duration::from_secs(12);
 
 /// A file outside of the queue, to which everything that was promised adds a line in one write.
@@ -56,7 +56,7 @@ fn produce(queue: &Queue, life: u64, next: &AtomicU64, promised: &File) -> Resul
     }
 }
 
-/// Is done with every second message, and passes the others on.
+/// Acknowledges every second message, and passes the others on in a transaction.
 fn consume(queue: &Queue, promised: &File) -> Result<(), QueueError> {
     let consumer = queue.consumer("in", "g")?;
     let mut count = 0;
@@ -93,7 +93,7 @@ fn the_process_that_is_killed() {
         let consumers: Vec<_> =
             (0..2).map(|_| scope.spawn(|| consume(&queue, &promised))).collect();
         for thread in producers.into_iter().chain(consumers) {
-            // Until somebody kills it.
+            // Runs until it is killed.
             thread.join().unwrap().unwrap();
         }
     });
@@ -123,7 +123,7 @@ fn live_and_die(home: &Path, life: u64) {
     child.wait().unwrap();
 }
 
-/// Every message that a consumer can still get, and how often it was there.
+/// Every message that a consumer can still get, with its count.
 fn drain(consumer: &Consumer) -> BTreeMap<String, u32> {
     let mut got = BTreeMap::new();
     loop {
@@ -171,7 +171,8 @@ fn what_was_promised_holds_however_often_the_process_is_killed() {
     let is_known =
         |it: &&&str| left.contains_key(**it) || out.contains_key(**it) || done.contains(**it);
     let unknown = published.len() - published.iter().filter(is_known).count();
-    // Each of the two consumers can have been killed between being done with a message and telling.
+    // Each of the two consumers can have been killed between acknowledging a message and recording
+    // it.
     assert!(unknown <= kills as usize * 2, "{unknown} are lost in {kills} kills");
     queue.close().unwrap();
 }

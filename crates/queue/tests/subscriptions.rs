@@ -1,5 +1,5 @@
-//! Messages that are pushed: never more in hand than was asked for, and none that stay with somebody
-//! who is gone.
+//! Subscriptions: never more outstanding messages than the bound, and none stays with a dropped
+//! subscription.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use rialto_queue::{
@@ -96,7 +96,7 @@ fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
     assert_eq!(pushed(&mut others).len(), 1);
     drop(jobs);
     let attempts: Vec<_> = pushed(&mut others).iter().map(|job| job.attempt()).collect();
-    // Nobody looked at the others.
+    // The others were not delivered.
     assert_eq!(attempts, [2, 1, 1, 1]);
     assert!(matches!(settler.ack(&first), Err(QueueError::LeaseLost(_))));
 }

@@ -1,6 +1,6 @@
-//! What threads do to each other: publishers, consumers, transactions, dead letters, delays, checkpoints,
-//! deletions and the end of the process, all at once. Afterwards the books must balance: each message
-//! is in or out, once, and transactions are whole.
+//! Concurrency: publishers, consumers, transactions, dead letters, delays, checkpoints, deletions
+//! and the end of the process, all at once. Afterwards each message is in or out, once, and
+//! transactions are whole.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use rialto_disk::{Disk, SimDisk};
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long threads work on one queue.
 const SHIFT: Duration = Duration::from_millis(700);
 
-/// Who does what at the moment, for the one who finds that nothing goes on.
+/// The present activity of each thread, for the report of a hang.
 #[derive(Clone, Default)]
 struct Doing(Arc<Mutex<BTreeMap<String, &'static str>>>);
 
@@ -32,7 +32,7 @@ impl Doing {
     }
 }
 
-/// Runs a test, and fails it with what hangs if it does.
+/// Runs a test, and fails it with the activities if it hangs.
 fn watched(test: impl FnOnce(&Doing) + Send + 'static) {
     let (doing, (done, finished)) = (Doing::default(), mpsc::channel());
     let seen = doing.clone();
@@ -63,7 +63,7 @@ fn all(queue: &Queue, topic: &str) -> Vec<String> {
     found
 }
 
-/// What a group is not done with.
+/// The messages that a group has not acknowledged.
 fn left(queue: &Queue, topic: &str, group: &str) -> Vec<String> {
     let consumer = queue.consumer(topic, group).unwrap();
     let mut found = Vec::new();
@@ -86,7 +86,7 @@ fn unique(numbers: &[String], what: &str) -> BTreeSet<String> {
     unique
 }
 
-/// The threads of one life of a queue, and what they know for sure.
+/// The threads of one life of a queue, and what was confirmed to them.
 struct Crew {
     queue: Queue,
     doing: Doing,
@@ -112,7 +112,7 @@ impl Crew {
         }
     }
 
-    /// Works until it is over, or the queue is.
+    /// Works until the time is over or the queue is closed.
     fn work(&self, mut one: impl FnMut() -> Result<(), QueueError>) {
         while !self.is_over.load(Ordering::Relaxed) {
             if one().is_err() {
@@ -179,7 +179,7 @@ impl Crew {
         thread::Builder::new().name(name).spawn_scoped(scope, move || self.work(work)).unwrap();
     }
 
-    /// Starts everybody, does `end` when they have worked for a while, and waits for them.
+    /// Starts all threads, calls `end` after a while, and waits for them.
     fn run(&self, bytes: usize, end: impl FnOnce()) {
         thread::scope(|scope| {
             for nth in 0..2 {
@@ -219,7 +219,7 @@ fn balance(queue: &Queue, crew: &Crew) {
         let there: BTreeSet<_> = inside.iter().chain(&also).collect();
         crew.published.lock().unwrap().iter().all(|number| there.contains(number))
     };
-    // What was put off is on its way for a while.
+    // Delayed messages take a while to be moved.
     while (queue.stats("in").unwrap().delayed > 0 || !is_there(&inside))
         && Instant::now() < deadline
     {
@@ -335,7 +335,7 @@ fn what_is_deleted_under_its_users_is_gone_and_everybody_is_told() {
             create(&queue, Level::Buffered);
         }
         queue.close().unwrap();
-        // Of topics that are gone, there are no files.
+        // Deleted topics have no files.
         let queue = Queue::open(QueueOptions::at(dir.path())).unwrap();
         let topics = queue.topics().len();
         let has_files = |dir: &Path| {

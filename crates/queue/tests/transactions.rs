@@ -1,4 +1,4 @@
-//! Transactions: all or nothing, whatever happens.
+//! Transactions: all or nothing, across failures.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod stage;
@@ -88,7 +88,7 @@ fn what_is_put_off_or_committed_counts_as_published_once() {
         let stats = stage.queue().stats("t").unwrap();
         assert_eq!((stats.messages, stats.delayed, stats.published_messages), (3, 0, 3));
         if level == Level::Synced {
-            // What the control log still knows of is not published again.
+            // Messages of transactions still in the control log are not published again.
             stage.kill();
             assert_eq!(stage.queue().stats("t").unwrap().published_messages, 0);
         }
@@ -122,7 +122,7 @@ fn a_transaction_that_fails_gives_back_what_it_had_reserved() {
     stage.pass(Duration::from_secs(30));
     let taken = two.try_fetch(1).unwrap().messages;
     let mut late = stage.queue().begin();
-    // The one that nobody has yet could still be acknowledged, the other could not.
+    // The message that was not redelivered could still be acknowledged, the other could not.
     for message in held.iter().rev() {
         late.ack(&one, message).unwrap();
     }
@@ -166,7 +166,7 @@ fn a_transaction_over_a_message_that_another_consumer_has_is_refused() {
     one.extend(&held).unwrap();
     assert!(take(&stage.consumer("out", "look")).is_empty());
     drop(one);
-    // Its holder is gone and nobody was given it since: any of the group may.
+    // Its holder left and it was not redelivered: any consumer of the group may acknowledge it.
     commit(&two).unwrap();
 }
 
@@ -204,7 +204,7 @@ fn what_was_committed_under_a_number_is_not_committed_again() {
     for _ in 0..3 {
         assert_eq!(note(stage.queue(), 5).unwrap(), Committed::Before);
         assert_eq!(note(stage.queue(), 4).unwrap(), Committed::Before);
-        // Every opening writes a checkpoint, and what stood before goes.
+        // Every opening writes a checkpoint and drops the records before it.
         stage.reopen();
     }
     assert_eq!(note(stage.queue(), 9).unwrap(), Committed::Now);

@@ -4,18 +4,18 @@ use crate::error::QueueError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why nothing is written now.
+/// The reason that nothing is written now.
 #[derive(Debug)]
 enum Reason {
-    /// The disk failed. The log is begun anew when that is possible.
+    /// The disk failed. The log is restarted when that is possible.
     Failed(String),
     Closed,
 }
 
-/// What keeps the control log from being written, if anything does.
+/// The fault that keeps the control log from being written, if any.
 #[derive(Debug, Default)]
 pub(super) struct ControlFault {
-    /// Looked at by every acknowledgement, so that the lock is not.
+    /// Read by every acknowledgement without taking the lock.
     is_any: AtomicBool,
     reason: Mutex<Option<Reason>>,
 }
@@ -37,7 +37,7 @@ impl ControlFault {
         }
     }
 
-    /// What the disk said, if it failed.
+    /// The disk's error, if it failed.
     pub(super) fn failure(&self) -> Option<String> {
         if !self.is_any.load(Ordering::Acquire) {
             return None;
@@ -48,7 +48,7 @@ impl ControlFault {
         }
     }
 
-    /// The disk failed. The first reason is the one that tells something.
+    /// Records a disk failure. The first reason is kept, because later ones follow from it.
     pub(super) fn failed(&self, error: &QueueError) {
         self.reason().get_or_insert_with(|| {
             tracing::error!("the queue can record nothing until its disk is well: {error}");
@@ -62,7 +62,7 @@ impl ControlFault {
         self.is_any.store(true, Ordering::Release);
     }
 
-    /// It can be written again.
+    /// Clears the fault.
     pub(super) fn mended(&self) {
         let mut reason = self.reason();
         if matches!(*reason, Some(Reason::Failed(_))) {

@@ -1,5 +1,5 @@
-//! The control log: what changes all the time, of all topics, in one place. Topics hold messages and
-//! nothing else.
+//! The control log: the state of all topics and groups that changes, in one log. Topics hold
+//! messages only.
 
 mod fault;
 mod record;
@@ -24,11 +24,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-/// What a record takes beside the bytes that it carries, at most: enough for a transaction of many
-/// small messages, which has its own bound.
+/// The most bytes of a record besides the messages in it: enough for a transaction of many small
+/// messages, which has its own bound.
 const OVERHEAD_BYTES: usize = 4096;
 
-/// The most bytes of the messages of one transaction, everything counted.
+/// The most bytes of the messages of one transaction, headers included.
 pub const TRANSACTION_BYTES_MAX: usize = RECORD_BYTES_MAX - OVERHEAD_BYTES;
 
 /// The control log grows by this much before a checkpoint is written.
@@ -37,40 +37,40 @@ const CHECKPOINT_BYTES: u64 = 8 << 20;
 struct Pending {
     open: LogGroup,
     full: VecDeque<LogGroup>,
-    /// Groups that have changes to tell.
+    /// Groups with changes that are not recorded.
     dirty: Vec<Arc<Group>>,
-    /// Transactions that are not in their topics, with the number of their record.
+    /// Transactions that are not delivered to their topics, with the number of their record.
     transactions: VecDeque<PastTransaction>,
     next_transaction: u64,
     /// Messages that pending transactions acknowledge: topic, lane and number.
     finishing: Vec<(u32, u8, u64)>,
     is_scheduled: bool,
     sync_wanted: bool,
-    /// The number of the last round that has taken what was pending.
+    /// The number of the last round that has taken the pending records.
     rounds_begun: u64,
 }
 
 struct Store {
-    /// Nothing once it is closed, and while it cannot be opened again after a failure.
+    /// `None` once it is closed, and while it cannot be reopened after a failure.
     writer: Option<Writer>,
     bytes_since_checkpoint: u64,
     has_unsynced: bool,
-    /// How far the log was written when it failed.
+    /// The position up to which the log was written when it failed.
     reached: Option<Reached>,
-    /// When it may be begun anew, after it failed.
+    /// When a restart may be tried, after a failure.
     next_try: Timestamp,
 }
 
-/// What the core does for the control log while that is written.
+/// The callbacks of the control log into the queue while it is written.
 pub(crate) trait ControlHost {
-    /// Makes messages durable, by topic, lane and number, that a transaction acknowledges.
+    /// Makes durable the messages that a transaction acknowledges, by topic, lane and number.
     fn secure(&self, finishing: &[(u32, u8, u64)]);
     /// Puts the messages of a transaction that is written into their topics.
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError>;
-    /// Tells everything anew, and returns the next id.
+    /// Writes an image of the whole state, and returns the next id.
     fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32;
-    /// Tells transactions anew whose messages wait for a topic that cannot be written; what tells one
-    /// returns the number of its record.
+    /// Writes transactions again whose messages wait for a topic that cannot be written; the
+    /// callback returns the number of the record.
     fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64);
     /// The record of the oldest transaction whose messages a loss of power could still take.
     fn safe_below(&self) -> Option<u64>;
@@ -86,14 +86,14 @@ pub(crate) struct Control {
     synced: AtomicU64,
     rounds: Waiters,
     trouble: ControlFault,
-    /// Held to read while a record is noted and what it tells of becomes true, and to write while a
-    /// checkpoint repeats everything: an image from in between would undo what the record said. It is
-    /// taken before any other lock of a topic or a group, and never waited for to write where a reader
-    /// may be further up on the same thread.
+    /// Locked for reading while a record is noted and its change is applied in memory, and for
+    /// writing while a checkpoint is made: an image from in between would undo the record. It is
+    /// taken before any other lock of a topic or a group, and never waited for to write where a
+    /// reader may be further up on the same thread.
     gate: RwLock<()>,
 }
 
-/// What a control log says.
+/// Reads the state of a control log.
 pub(crate) fn read_state(segments: &Segments, dir: &Path) -> Result<ControlState, QueueError> {
     let mut state = ControlState::new();
     let mut epoch = 0;
@@ -112,7 +112,7 @@ pub(crate) fn read_state(segments: &Segments, dir: &Path) -> Result<ControlState
 }
 
 impl Control {
-    /// Opens the log and reads what it says.
+    /// Opens the log and reads its state.
     pub(crate) fn open(
         runtime: &Arc<Runtime>,
         dir: &Path,
@@ -169,12 +169,12 @@ impl Control {
         self.trouble.check()
     }
 
-    /// Why nothing can be written now, if the disk failed.
+    /// The reason that nothing can be written now, if the disk failed.
     pub(crate) fn failure(&self) -> Option<String> {
         self.trouble.failure()
     }
 
-    /// To be held while something is noted or committed, and until it is true in memory, too.
+    /// To be held from noting or committing a record until its change is applied in memory.
     pub(crate) fn changing(&self) -> RwLockReadGuard<'_, ()> {
         self.gate.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +187,7 @@ impl Control {
         Ok(pending.rounds_begun + 1)
     }
 
-    /// A group has something to tell, sooner or later.
+    /// Marks a group as having changes to record.
     #[inline]
     pub(crate) fn mark(&self, group: &Arc<Group>) {
         if !group.is_dirty.swap(true, Ordering::SeqCst) {
@@ -207,7 +207,7 @@ impl Control {
         let mut pending = lock(&self.pending);
         let id = pending.next_transaction;
         pending.next_transaction += 1;
-        // Delayed messages are moved on behalf of no group.
+        // Delayed messages are moved for no group.
         let is_new = finished.iter().all(|finished| finished.group != 0);
         // Delayed messages were durable before they were moved.
         for Finished { topic, done, .. } in finished.iter().filter(|finished| finished.group != 0) {
@@ -227,7 +227,8 @@ impl Control {
         Ok(pending.rounds_begun + 1)
     }
 
-    /// Has what is pending written, and synced if asked for, and returns the round in which it is.
+    /// Requests a write of the pending records, and a sync if asked for. Returns the round that
+    /// includes them.
     pub(crate) fn hurry(&self, synced: bool) -> u64 {
         let mut pending = lock(&self.pending);
         pending.sync_wanted |= synced;
@@ -237,7 +238,7 @@ impl Control {
         pending.rounds_begun + 1
     }
 
-    /// Has the next round synced.
+    /// Requests a sync with the next round.
     pub(crate) fn want_sync(&self) {
         lock(&self.pending).sync_wanted = true;
     }
@@ -248,12 +249,12 @@ impl Control {
         !pending.dirty.is_empty() || !pending.open.is_empty() || !pending.full.is_empty()
     }
 
-    /// How many rounds no loss of power can take.
+    /// The number of rounds that are synced.
     pub(crate) fn safe_rounds(&self) -> u64 {
         self.synced.load(Ordering::Acquire)
     }
 
-    /// Whether something was written that a loss of power could take.
+    /// Whether something was written and not synced.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.written.load(Ordering::Acquire) > self.synced.load(Ordering::Acquire)
     }
@@ -284,12 +285,11 @@ impl Control {
         .await
     }
 
-    /// Writes what is pending, and a checkpoint if one is due. If the disk had failed, begins the log
-    /// anew instead, unless that was tried a moment ago.
+    /// Writes the pending records, and a checkpoint if one is due. After a disk failure, restarts
+    /// the log instead, unless that was tried a moment ago.
     pub(crate) fn step(&self, told: &impl ControlHost) {
         let mut store = lock(&self.store);
-        // Taken together: who asks for a sync from here on means a later round, and must find it asked
-        // for when that begins.
+        // Taken in one step: a sync that is requested from here on belongs to a later round.
         let (round, sync_wanted) = {
             let mut pending = lock(&self.pending);
             pending.is_scheduled = false;
@@ -321,7 +321,7 @@ impl Control {
         }
     }
 
-    /// What is pending now, written. Returns whether it is synced as well.
+    /// Writes the pending records. Returns whether they are synced as well.
     fn write_round(
         &self,
         store: &mut Store,
@@ -343,8 +343,8 @@ impl Control {
         let (groups, finishing, sync) = {
             let mut pending = lock(&self.pending);
             pending.rotate();
-            // Were a message in its topic before its transaction is durable, a loss of power could
-            // take the one and leave the other.
+            // If a message reached its topic before its transaction is durable, a loss of power
+            // could take one and leave the other.
             let sync = sync_wanted || !pending.transactions.is_empty();
             let finishing = std::mem::take(&mut pending.finishing);
             (std::mem::take(&mut pending.full), finishing, sync)
@@ -375,7 +375,7 @@ impl Control {
         Ok(!store.has_unsynced)
     }
 
-    /// Has the transactions delivered whose records stand below this number.
+    /// Delivers the transactions whose records are below this number.
     fn deliver_below(&self, written: u64, told: &impl ControlHost) -> Result<(), QueueError> {
         loop {
             let next = {
@@ -411,7 +411,8 @@ impl Control {
         let floor = lock(&self.pending).open.next_seq();
         self.append_checkpoint(told, |_| ());
         self.write_all(store)?;
-        // Neither what is on its way into topics may go, nor what has yet to be.
+        // Records of transactions that are not yet delivered, or not yet durable in their topics,
+        // are kept.
         let waiting = lock(&self.pending).transactions.front().map(|it| it.seq);
         let keep_from = [told.safe_below(), waiting].into_iter().flatten().fold(floor, u64::min);
         let writer = store.writer.as_mut().ok_or(QueueError::Closed)?;
@@ -419,7 +420,7 @@ impl Control {
         Ok(())
     }
 
-    /// Writes and syncs what is pending, a checkpoint at its end.
+    /// Writes and syncs the pending records and a checkpoint.
     fn write_all(&self, store: &mut Store) -> Result<(), QueueError> {
         let groups = {
             let mut pending = lock(&self.pending);
@@ -436,7 +437,7 @@ impl Control {
         Ok(())
     }
 
-    /// Says everything anew, and what `more` has to say, behind what is pending.
+    /// Adds an image of the whole state, and the records of `more`, to the pending records.
     fn append_checkpoint(&self, told: &impl ControlHost, more: impl FnOnce(&mut Pending)) {
         lock(&self.pending).append(&Record::CheckpointBegin { version: FORMAT_VERSION });
         let next_id = told.images(&mut |record| {
@@ -449,7 +450,7 @@ impl Control {
         pending.append(&Record::CheckpointEnd { next_id, next_transaction });
     }
 
-    /// Writes a checkpoint now, of a log that is begun anew if it had failed.
+    /// Writes a checkpoint now, restarting the log if it had failed.
     pub(crate) fn checkpoint(&self, told: &impl ControlHost) -> Result<(), QueueError> {
         // A thread that holds the gate to read may wait for the store.
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
@@ -460,7 +461,7 @@ impl Control {
         }
     }
 
-    /// Makes everything durable, leaves a proof of the end, and lets go of the log.
+    /// Makes everything durable, seals the end and closes the log.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         let writer = lock(&self.store).writer.take();
         self.trouble.closed();
@@ -481,7 +482,7 @@ impl Pending {
         }
     }
 
-    /// Appends a record, which was bounded when it was made, and returns its number.
+    /// Appends a record, whose length was checked before, and returns its number.
     fn append(&mut self, record: &Record<'_>) -> u64 {
         let bytes =
             postcard::to_allocvec(record).expect("a record of plain data is always encoded");

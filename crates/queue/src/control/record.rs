@@ -1,4 +1,4 @@
-//! What stands in the control log.
+//! The records of the control log.
 
 use crate::group::{GroupOptions, Progress, Range};
 use crate::mount::Epoch;
@@ -15,7 +15,7 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Moved<'a> {
     pub(crate) topic: u32,
-    /// The place of the lane in the topic.
+    /// The index of the lane in the topic.
     pub(crate) nth: u8,
     #[serde(borrow)]
     pub(crate) record: Cow<'a, [u8]>,
@@ -28,7 +28,7 @@ impl Moved<'_> {
     }
 }
 
-/// What a transaction acknowledges in a group.
+/// The messages that a transaction acknowledges in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) topic: u32,
@@ -40,23 +40,23 @@ pub(crate) struct Finished {
 /// A record of the control log. Names of variants are never reused, and new ones come last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Record<'a> {
-    /// Everything that follows up to the matching [`Record::CheckpointEnd`] repeats what stood
-    /// before.
+    /// The records up to the matching [`Record::CheckpointEnd`] repeat the state.
     CheckpointBegin { version: u32 },
-    /// Everything before the matching [`Record::CheckpointBegin`] may go.
+    /// The records before the matching [`Record::CheckpointBegin`] may be dropped.
     CheckpointEnd { next_id: u32, next_transaction: u64 },
-    /// A topic was created, or is there still.
+    /// A topic was created or, in a checkpoint, exists.
     Topic { id: u32, name: Name, options: TopicOptions },
     /// A topic was deleted.
     TopicDeleted { id: u32 },
-    /// A group was created, or is still there, and has acknowledged nothing above these numbers.
+    /// A group was created or, in a checkpoint, exists. It has acknowledged nothing above these
+    /// numbers.
     Group { topic: u32, id: u32, name: Name, options: GroupOptions, floors: Vec<u64> },
     /// A group was deleted.
     GroupDeleted { topic: u32, id: u32 },
-    /// What a group did. With floors it says everything, without what was new.
+    /// The progress of a group: all of it if floors are given, otherwise the changes.
     Progress { topic: u32, group: u32, progress: Progress },
-    /// What numbered producers had sent when a topic's lanes went up to these numbers. Without
-    /// numbers it adds to the record before.
+    /// The last numbers of producers when a topic's lanes reached these numbers. Without lane
+    /// numbers it continues the record before.
     Producers { topic: u32, upto: Vec<u64>, last: Vec<(u8, u64, u64)> },
     /// Messages that are published, and messages that groups acknowledge, together or not at all.
     Transaction {
@@ -67,11 +67,11 @@ pub(crate) enum Record<'a> {
     },
     /// The delayed messages that a topic has delivered, as [`Progress`] of a group.
     Delayed { topic: u32, progress: Progress },
-    /// A topic is an external log, whose last epochs are these. What groups did from message
-    /// `end` on was about records that have been lost.
+    /// A topic is an external log, whose last epochs are these. The progress of groups from message
+    /// `end` on refers to records that have been lost.
     Mounted { id: u32, name: Name, epochs: Vec<Epoch>, end: u64 },
-    /// A topic has dropped everything below these numbers, one for each priority, whatever its files
-    /// still hold.
+    /// A topic has dropped all messages below these numbers, one for each priority, even if its
+    /// files still hold them.
     Dropped { topic: u32, below: Vec<u64> },
     /// As [`Record::Transaction`], with the number that its producer gave it.
     Numbered {
@@ -82,12 +82,12 @@ pub(crate) enum Record<'a> {
         messages: Vec<Moved<'a>>,
         finished: Vec<Finished>,
     },
-    /// The last numbers of producers of transactions, those heard of last at the end.
+    /// The last numbers of producers of transactions, the most recent at the end.
     TransactionNumbers { last: Vec<(String, u64)> },
 }
 
 impl Record<'_> {
-    /// The same, without what it was read from.
+    /// The same record with memory of its own.
     pub(crate) fn into_owned(self) -> Record<'static> {
         match self {
             Record::CheckpointBegin { version } => Record::CheckpointBegin { version },

@@ -1,8 +1,8 @@
-//! Beginning the control log anew after the disk failed it.
+//! Restarts the control log after a disk failure.
 //!
-//! What was not known to be written is cut, whatever became of it, and everything is written anew in a
-//! checkpoint. Memory is ahead of the log then, never behind: what a caller was told had failed may have
-//! happened, but nothing that it was told had happened is undone.
+//! Records that are not known to be written are cut, and a checkpoint writes the whole state.
+//! Memory may be ahead of the log, never behind: a call that failed may have taken effect, but a
+//! call that was confirmed is never undone.
 
 use super::{Control, ControlHost, Record, Store, lock};
 use crate::control::Moved;
@@ -12,11 +12,11 @@ use crate::sabotage::Sabotage;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// How long after a failure the log is begun anew, and how often that is tried.
+/// The time from a failure to a restart, and between attempts.
 pub(super) const RETRY_EVERY: Duration = Duration::from_secs(1);
 
 impl Control {
-    /// Nothing is written from here on, until the log can be begun anew.
+    /// Stops all writes until the log is restarted.
     pub(super) fn fail(&self, store: &mut Store, error: &QueueError) {
         if let Some(writer) = &store.writer {
             store.reached.get_or_insert_with(|| Reached::by(writer));
@@ -31,8 +31,8 @@ impl Control {
         self.failure().is_some() && lock(&self.store).next_try <= self.runtime.now()
     }
 
-    /// Begins the log anew if it is time for that; nothing if it is not, or if it is being changed
-    /// something just now. Otherwise everything is synced.
+    /// Restarts the log if it is due, and syncs everything. `None` if it is not due, or if a change
+    /// is in progress.
     pub(super) fn revive_in_time(
         &self,
         store: &mut Store,
@@ -46,8 +46,8 @@ impl Control {
         Ok(Some(true))
     }
 
-    /// Begins the log anew. The gate is held to write, so that whatever was noted is true in memory or
-    /// was refused.
+    /// Restarts the log. The gate is locked for writing, so that every noted record is applied in
+    /// memory or was refused.
     pub(super) fn revive(
         &self,
         store: &mut Store,
@@ -77,9 +77,9 @@ impl Control {
 }
 
 impl super::Pending {
-    /// Says again what transactions publish whose records were not known to be written. What they
-    /// acknowledged stands in the images. Where the first record is there after all, both have the same
-    /// number, and the topics take the messages once.
+    /// Writes again the messages of transactions whose records are not known to be written. The
+    /// images include what they acknowledged. If the first record was written after all, both have
+    /// the same number, and the topics take the messages once.
     fn append_waiting(&mut self) {
         let mut waiting = std::mem::take(&mut self.transactions);
         for transaction in &mut waiting {

@@ -1,4 +1,4 @@
-//! What the control log says, read from its beginning.
+//! The state that the control log describes, read from its beginning.
 
 use super::record::{Finished, Moved, Record};
 use crate::group::{GroupOptions, Progress, Range};
@@ -24,9 +24,9 @@ pub(crate) struct TopicRecord {
     pub(crate) mounted: Option<Vec<Epoch>>,
     pub(crate) groups: BTreeMap<u32, GroupRecord>,
     pub(crate) delayed: Progress,
-    /// What of each lane was dropped.
+    /// The number below which each lane was dropped.
     pub(crate) below: Vec<u64>,
-    /// Up to which numbers of its lanes `last` is known.
+    /// The numbers of its lanes up to which `last` is known.
     pub(crate) upto: Vec<u64>,
     pub(crate) last: Vec<(u8, u64, u64)>,
 }
@@ -50,11 +50,11 @@ impl TopicRecord {
 #[derive(Clone, Debug)]
 pub(crate) struct PastTransaction {
     pub(crate) id: u64,
-    /// Where it stands in the control log.
+    /// The number of its record in the control log.
     pub(crate) seq: u64,
     pub(crate) messages: Vec<Moved<'static>>,
-    /// Whether they are published by it, and were not counted before: not delayed ones,
-    /// nor those of an earlier process.
+    /// Whether its messages count as published now: delayed messages and those of an earlier
+    /// process do not.
     pub(crate) is_new: bool,
 }
 
@@ -67,18 +67,18 @@ pub(crate) struct ControlState {
     pub(crate) numbers: Vec<(String, u64)>,
     pub(crate) next_id: u32,
     pub(crate) next_transaction: u64,
-    /// What a checkpoint has said that has begun and not ended.
+    /// The records of a checkpoint that has begun and not ended.
     checkpoint: Option<Vec<(u64, Record<'static>)>>,
 }
 
-/// Joins what a group did to what it had done.
+/// Adds changes to the progress of a group.
 fn join(whole: &mut Progress, news: Progress) {
     if !news.floors.is_empty() {
         *whole = news;
         return;
     }
     whole.done.extend(news.done);
-    // What was seen only grows.
+    // The seen numbers only grow.
     for (lane, end) in news.seen {
         match whole.seen.iter_mut().find(|(other, _)| *other == lane) {
             Some((_, seen)) => *seen = end.max(*seen),
@@ -104,21 +104,21 @@ fn condense(done: &mut Vec<(u8, Range)>) {
 }
 
 impl ControlState {
-    /// The state of a log that holds nothing.
+    /// The state of an empty log.
     pub(crate) fn new() -> Self {
         Self { next_id: 1, next_transaction: 1, ..Self::default() }
     }
 
-    /// The log goes on in another epoch: a checkpoint that did not end by then never will, and says
-    /// nothing. All that it would have repeated stands before it.
+    /// The log continues in another epoch. A checkpoint that did not end before is ignored: the
+    /// records before it hold all that it would have repeated.
     pub(crate) fn begin_epoch(&mut self) {
         self.checkpoint = None;
     }
 
-    /// Takes one record in. Says what is wrong if it makes no sense.
+    /// Applies one record. Returns the fault if it contradicts the state.
     ///
-    /// A checkpoint counts as a whole or not at all: a group in it begins without
-    /// acknowledgements, and one that breaks off there would have messages delivered again.
+    /// A checkpoint applies as a whole or not at all: a group in it begins without
+    /// acknowledgements, and an incomplete one would cause redelivery.
     pub(crate) fn apply(&mut self, seq: u64, record: Record<'_>) -> Result<(), String> {
         match record {
             Record::CheckpointBegin { version } => {
@@ -151,7 +151,7 @@ impl ControlState {
             Record::CheckpointBegin { .. } | Record::CheckpointEnd { .. } => {}
             Record::Topic { id, name, options } => {
                 self.next_id = self.next_id.max(id + 1);
-                // A checkpoint says it again.
+                // A checkpoint repeats it.
                 self.topics.entry(id).or_insert_with(|| TopicRecord::new(name, options));
             }
             Record::Mounted { id, name, epochs, end } => {
@@ -179,7 +179,7 @@ impl ControlState {
                     topic.groups.remove(&id);
                 }
             }
-            // What a record speaks of may have been deleted by one before it.
+            // The group may have been deleted by an earlier record.
             Record::Progress { topic, group, progress } => {
                 if let Ok(group) = self.group(topic, group) {
                     join(&mut group.progress, progress);
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// A topic with a group that has acknowledged some messages, as a checkpoint tells it.
+    /// A topic with a group that has acknowledged some messages, as in a checkpoint.
     fn told(records: &mut Vec<Record<'static>>, done: Vec<(u8, Range)>) {
         let (name, options) = (Name::new("t").unwrap(), TopicOptions::default());
         records.push(Record::Topic { id: 1, name: name.clone(), options });
@@ -295,7 +295,7 @@ mod tests {
             let done = |state: &ControlState| state.topics[&1].groups[&2].progress.done.clone();
             let expected = if cut == records.len() { &after } else { &before };
             assert_eq!(done(&state), *expected, "cut behind record {cut}");
-            // Whatever the next opening says is not a part of it.
+            // Records of the next opening are not a part of it.
             state.begin_epoch();
             let mut more = Vec::new();
             told(&mut more, after.clone());

@@ -1,30 +1,29 @@
-//! What a group has to tell the control log.
+//! The changes of a group that the control log records.
 
 use super::window::Range;
 use crate::message::MessageId;
 use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What a group has done, in all or since its progress was last written.
+/// The progress of a group: all of it, or the changes since it was last written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// It has acknowledged everything below these, one for each lane; empty when it tells of changes.
+    /// The numbers below which everything is acknowledged, one for each lane; empty for changes.
     pub(crate) floors: Vec<u64>,
-    /// What it has acknowledged besides.
+    /// Other acknowledged messages.
     pub(crate) done: Vec<(u8, Range)>,
-    /// It has delivered no message from these numbers on.
+    /// The numbers from which on no message was delivered.
     pub(crate) seen: Vec<(u8, u64)>,
-    /// What was delivered and given back: how often, and when it may be delivered again.
+    /// Messages that were delivered and given back: the attempts, and when the next one is due.
     #[serde(with = "tried")]
     pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
 }
 
-/// How many entries one record of the control log tells of.
+/// The most entries of one record of the control log.
 const PIECE_ENTRIES: usize = 8192;
 
 impl Progress {
-    /// Pieces that are short enough for a record each. The first says everything that the others
-    /// add to.
+    /// Splits the progress into pieces of one record each. The later ones add to the first.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Self> {
         let Self { floors, mut done, seen, mut tried } = self;
         let mut first = Some((floors, seen));
@@ -58,7 +57,7 @@ impl Progress {
         floor
     }
 
-    /// Forgets acknowledgements of a lane from `end` on. True if anything was.
+    /// Forgets acknowledgements of a lane from `end` on. Returns whether there were any.
     pub(crate) fn forget_from(&mut self, lane: u8, end: u64) -> bool {
         let mut has_forgotten = false;
         let mut clamp = |number: &mut u64, max: u64| {
@@ -99,12 +98,12 @@ mod tried {
     }
 }
 
-/// What changed since it was last written.
+/// The changes since the progress was last written.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// What was acknowledged, by lane. Neighbours are joined as they come.
+    /// Acknowledged ranges, by lane. Neighbours are joined.
     pub(crate) done: Vec<(u8, Range)>,
-    /// Deliveries that were not acknowledged: how often, and when the message is to be delivered again.
+    /// Deliveries that were not acknowledged: the attempts, and when the next one is due.
     pub(crate) tried: Vec<(MessageId, u16, Timestamp)>,
     /// Whether messages were delivered for the first time.
     pub(crate) has_seen_more: bool,

@@ -1,4 +1,4 @@
-//! When leases end, and when messages that rest may be delivered again.
+//! The ends of leases and of redelivery delays.
 
 use crate::message::MessageId;
 use rialto_clock::Timestamp;
@@ -12,26 +12,26 @@ struct End {
     lease: u64,
 }
 
-/// What time will bring to a group.
+/// The deadlines of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    /// In the order in which they end: all leases last equally long, so that a new one ends last.
+    /// Ordered by deadline: all leases have the same length, so that a new one ends last.
     ends: VecDeque<End>,
     extended: HashMap<u64, Timestamp>,
     resting: BinaryHeap<Reverse<(Timestamp, MessageId)>>,
-    /// Until when each message rests: what else the heap says of it was said before that.
+    /// The redelivery time of each delayed message. Other entries of the heap for it are outdated.
     rests: HashMap<MessageId, Timestamp>,
 }
 
-/// How many ends of leases that are over are looked at when a lease is added.
+/// The number of ended leases that are removed when a lease is added.
 const SWEEP: usize = 2;
 
-/// Below this many, neither ends of leases that are over nor rests that are not are looked for.
+/// Below this number, outdated entries are not removed.
 const SWEEP_FROM: usize = 1024;
 
 impl Deadlines {
-    /// A lease begins. `is_current` tells of leases whether they are not over; `current` says how
-    /// many these are at most.
+    /// Adds a lease. `is_current` tells whether a lease has not ended; `current` is an upper bound
+    /// of their number.
     #[inline]
     pub(crate) fn lease(
         &mut self,
@@ -52,7 +52,7 @@ impl Deadlines {
                 _ => break,
             }
         }
-        // One that lasts may stand before many that are over.
+        // An entry that is current may precede many that have ended.
         if self.ends.len() > SWEEP_FROM.max(4 * current) {
             let extended = &mut self.extended;
             self.ends.retain(|end| {
@@ -65,7 +65,7 @@ impl Deadlines {
         }
     }
 
-    /// A lease ends later.
+    /// Extends a lease.
     pub(crate) fn extend(&mut self, lease: u64, at: Timestamp) {
         self.extended.insert(lease, at);
     }
@@ -76,19 +76,19 @@ impl Deadlines {
         }
     }
 
-    /// A message may be delivered again at this time.
+    /// Delays a message until this time.
     pub(crate) fn rest(&mut self, until: Timestamp, id: MessageId) {
         if self.rests.insert(id, until) != Some(until) {
             self.resting.push(Reverse((until, id)));
         }
-        // What was acknowledged while it rested would lie there until it is due.
+        // Entries of messages that were acknowledged meanwhile would stay until they are due.
         if self.resting.len() > SWEEP_FROM.max(4 * self.rests.len()) {
             let rests = &self.rests;
             self.resting.retain(|Reverse((until, id))| rests.get(id) == Some(until));
         }
     }
 
-    /// A message is acknowledged, whether it rested or not.
+    /// Removes the delay of a message, if it has one.
     #[inline]
     pub(crate) fn forget_rest(&mut self, id: MessageId) {
         if !self.rests.is_empty() {
@@ -96,12 +96,13 @@ impl Deadlines {
         }
     }
 
-    /// Until when a message is delayed. It says nothing of one that was delivered since.
+    /// The time until which a message is delayed. It is outdated if the message was delivered
+    /// since.
     pub(crate) fn rests(&self, id: MessageId) -> Option<Timestamp> {
         self.rests.get(&id).copied()
     }
 
-    /// The next lease whose time has come, unless it was extended.
+    /// The next lease that has ended and was not extended.
     pub(crate) fn next_ended(
         &mut self,
         now: Timestamp,
@@ -123,7 +124,7 @@ impl Deadlines {
         None
     }
 
-    /// One that was extended stands among those that began when it was.
+    /// An extended lease is ordered among those that began at its extension.
     fn put_off(&mut self, at: Timestamp, id: MessageId, lease: u64) {
         let after = self.ends.partition_point(|other| other.at <= at);
         self.ends.insert(after, End { at, id, lease });
@@ -142,7 +143,7 @@ impl Deadlines {
         None
     }
 
-    /// When there will be something to do.
+    /// The next deadline.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         let end = self.ends.front().map(|end| end.at);
         let rest = self.resting.peek().map(|Reverse((due, _))| *due);
@@ -152,7 +153,7 @@ impl Deadlines {
         }
     }
 
-    /// How many ends of leases are remembered.
+    /// The number of entries for leases.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

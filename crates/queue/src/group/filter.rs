@@ -1,4 +1,4 @@
-//! Which messages a group is about.
+//! Filters: the messages that a group receives.
 
 use crate::message::Message;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Filter {
-    /// There is a header of this name.
+    /// The message has a header of this name.
     Has(String),
     /// The first header of this name has this value.
     Equals(String, String),
@@ -27,7 +27,7 @@ pub const FILTER_BYTES_MAX: usize = 16 << 10;
 /// The most conditions of a filter, `and`, `or` and `not` included.
 pub const FILTER_CONDITIONS_MAX: usize = 256;
 
-/// A text that is no filter.
+/// A text that is not a valid filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no filter; write NAME, !NAME, NAME=VALUE, NAME!=VALUE or NAME^=PREFIX, and several \
@@ -36,7 +36,7 @@ pub const FILTER_CONDITIONS_MAX: usize = 256;
 pub struct InvalidFilter(pub String);
 
 impl Filter {
-    /// Whether it is within the bounds of filters.
+    /// Whether the filter is within its bounds.
     pub(super) fn is_bounded(&self) -> bool {
         let (mut bytes, mut conditions) = (0, 0);
         let mut rest = vec![self];
@@ -57,7 +57,7 @@ impl Filter {
         true
     }
 
-    /// Whether it holds for a message.
+    /// Whether the filter holds for a message.
     #[must_use]
     pub fn holds(&self, message: &Message) -> bool {
         match self {

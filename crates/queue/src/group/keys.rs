@@ -1,11 +1,11 @@
-//! Keeping messages of one key in order.
+//! The order of messages with one key.
 
 use crate::message::MessageId;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Which keys are being worked on. Keys are distinguished by a hash of 64 bits: two that share one wait
-/// for each other needlessly, and nothing worse.
+/// The keys with outstanding messages. Keys are compared by a hash of 64 bits: two keys with one
+/// hash wait for each other, which only costs time.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     /// The unacknowledged messages of each key, in order; the first is the one whose turn it is.
@@ -20,7 +20,7 @@ fn hash(key: &[u8]) -> u64 {
 }
 
 impl Keys {
-    /// Notes a message that comes after all that were noted before. True if it is its turn.
+    /// Adds a message behind all earlier ones. Returns whether it is its turn.
     pub(crate) fn enter(&mut self, key: &[u8], id: MessageId) -> bool {
         if key.is_empty() {
             return true;
@@ -32,7 +32,7 @@ impl Keys {
         queue.len() == 1
     }
 
-    /// A message is acknowledged; returns the one whose turn it is now.
+    /// Removes an acknowledged message; returns the next one.
     pub(crate) fn leave(&mut self, id: MessageId) -> Option<MessageId> {
         if self.of.is_empty() {
             return None;
@@ -40,7 +40,7 @@ impl Keys {
         let hash = self.of.remove(&id)?;
         let queue = self.queues.get_mut(&hash)?;
         let was_first = queue.front() == Some(&id);
-        // Most leave in their turn; a look at all that wait would be long for a key that is often used.
+        // Most messages leave in their turn, and a search would be long for a frequent key.
         if was_first {
             queue.pop_front();
         } else {

@@ -16,7 +16,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A message that a consumer has, until it says that it is done or the deadline passes.
+/// A message that is leased to a consumer until it is acknowledged or its deadline passes.
 #[derive(Clone, Debug)]
 pub struct Delivered {
     message: Message,
@@ -31,13 +31,13 @@ impl Delivered {
         self.attempt
     }
 
-    /// The number of the lease: with [`Message::id`] all that is needed to acknowledge it later.
+    /// The number of the lease. Together with [`Message::id`] it identifies the delivery.
     #[must_use]
     pub fn lease(&self) -> u64 {
         self.lease
     }
 
-    /// The message, to be kept longer than the lease.
+    /// The message, which may be kept longer than the lease.
     #[must_use]
     pub fn message(&self) -> &Message {
         &self.message
@@ -52,20 +52,20 @@ impl Deref for Delivered {
     }
 }
 
-/// What a consumer was given.
+/// The messages of a fetch.
 #[derive(Debug, Default)]
 pub struct Fetched {
-    /// The messages, in the order in which they are to be worked on.
+    /// The messages, in order of delivery.
     pub messages: Vec<Delivered>,
-    /// How many messages the stream dropped before the group came to them.
+    /// The number of messages that retention dropped before they were delivered.
     pub missed: u64,
 }
 
 struct Inner {
     state: GroupState,
-    /// Where new messages are taken from.
+    /// The cursors of new messages.
     fresh: Vec<LaneCursor>,
-    /// Where messages are taken from again.
+    /// The cursors of redelivered messages.
     again: Vec<LaneCursor>,
     is_deleted: bool,
     delivered_bytes: u64,
@@ -137,16 +137,15 @@ impl Group {
         self.wake();
     }
 
-    /// Wakes all who wait for messages of the topic, because there is something to be had that is
-    /// not new.
+    /// Wakes all waiting consumers of the topic, because there is a message to redeliver.
     pub(crate) fn wake(&self) {
         for lane in &self.topic.lanes {
             lane.arrivals.wake_all();
         }
     }
 
-    /// Gives a consumer at most `messages_max` messages, and stops behind the one with which they
-    /// take `bytes_max` bytes or more.
+    /// Delivers at most `messages_max` messages to a consumer, and stops after the one that reaches
+    /// `bytes_max` bytes.
     pub(crate) fn take(
         &self,
         consumer: ConsumerId,
@@ -184,14 +183,14 @@ impl Group {
         drop(guard);
         self.release_room();
         match taken {
-            // Messages before the error have been leased and must be delivered. The next fetch meets the
-            // error again.
+            // Messages before the error have been leased and must be delivered. The next fetch
+            // returns the error again.
             Err(error) if fetched.messages.is_empty() && fetched.missed == 0 => Err(error),
             _ => Ok(fetched),
         }
     }
 
-    /// Gives a consumer this message, if it is not leased and the group has not acknowledged it.
+    /// Leases this message to a consumer, unless it is leased or acknowledged.
     pub(crate) fn claim(
         &self,
         consumer: ConsumerId,
@@ -230,7 +229,7 @@ impl Group {
         lost
     }
 
-    /// Takes messages out of everybody's hands; all of them or, if one is lost, none.
+    /// Reserves messages for a transaction: all of them or, if one lease is lost, none.
     pub(crate) fn reserve(&self, leases: &[HeldLease]) -> Result<(), QueueError> {
         let mut inner = self.inner();
         self.check(&inner)?;
@@ -279,7 +278,8 @@ impl Group {
         if held { Ok(()) } else { Err(QueueError::LeaseLost(id)) }
     }
 
-    /// Takes back messages that a consumer did not look at. Says which were no longer the consumer's.
+    /// Takes back messages without counting the attempt. Returns those that the consumer no longer
+    /// held.
     pub(crate) fn return_unseen(
         &self,
         leases: &[(MessageId, u64)],
@@ -296,7 +296,7 @@ impl Group {
         lost
     }
 
-    /// Forgets the leases that no longer are.
+    /// Removes the leases that have ended.
     pub(crate) fn retain_leased(
         &self,
         leases: &mut HashMap<u64, MessageId>,
@@ -324,14 +324,14 @@ impl Group {
         Ok((0..inner.state.lanes()).map(|lane| inner.state.window(lane).floor()).collect())
     }
 
-    /// Whether nobody has a message, and the group is to be given it.
+    /// Whether a message could be delivered now and passes the filter.
     pub(super) fn would_give(&self, message: &Message) -> bool {
         let inner = self.inner();
         let filter = inner.state.options.filter.as_ref();
         inner.state.is_free(message.id()) && filter.is_none_or(|filter| filter.holds(message))
     }
 
-    /// Puts an end to leases and rests whose time has come.
+    /// Ends leases and delays that are due.
     pub(crate) fn advance(&self, now: Timestamp) {
         let mut inner = self.inner();
         if inner.state.next_due().is_some_and(|due| due <= now) {
@@ -384,11 +384,11 @@ impl Group {
         self.inner().state.put_back(failures);
     }
 
-    /// What changed since it was last asked for; nothing if nothing did.
+    /// The changes since the last call; `None` if there are none.
     pub(crate) fn take_changes(&self) -> Option<Progress> {
         self.is_dirty.store(false, Ordering::SeqCst);
         let mut inner = self.inner();
-        // Of a group that was deleted, the control log must hear nothing more.
+        // The control log must not record anything of a deleted group.
         let has_changes = !inner.is_deleted && !inner.state.changes.is_empty();
         has_changes.then(|| inner.state.take_changes())
     }
@@ -397,7 +397,7 @@ impl Group {
         !self.inner().state.changes.is_empty()
     }
 
-    /// The whole of what the control log must know. What changed so far is in it.
+    /// The whole progress for the control log. It includes the changes so far.
     pub(crate) fn image(&self) -> Progress {
         let mut inner = self.inner();
         drop(inner.state.take_changes());
@@ -414,8 +414,8 @@ impl Group {
         self.inner().state.window(lane).floor()
     }
 
-    /// What became free is told to those who wait; in a work queue, what all groups have acknowledged
-    /// makes room.
+    /// Wakes consumers that wait for redelivered messages; in a work queue, releases messages that
+    /// all groups have acknowledged.
     fn release_room(&self) {
         self.wake_for_freed();
         self.topic.release_done();
@@ -428,7 +428,7 @@ impl Group {
         }
     }
 
-    /// Notes how much was delivered, for the rates. To be called once a second.
+    /// Samples the counters for the rates. To be called once a second.
     pub(crate) fn sample(&self, now: Timestamp) {
         let mut guard = self.inner();
         let inner = &mut *guard;
@@ -442,7 +442,7 @@ impl Group {
             .map(|nth| {
                 let (lane, floor) =
                     (&self.topic.lanes[usize::from(nth)], state.window(nth).floor());
-                // What was dropped before the group came to it is not there any more.
+                // Messages that retention dropped do not count.
                 (lane.visible() + 1).saturating_sub(floor.max(lane.first()))
             })
             .sum();
@@ -464,26 +464,26 @@ impl Group {
     }
 }
 
-/// How a group is doing.
+/// The state of a group.
 #[derive(Clone, Debug)]
 pub struct GroupStats {
     /// Its name.
     pub name: Name,
-    /// How many consumers it has in this process.
+    /// The number of its consumers in this process.
     pub consumers: usize,
-    /// How many messages there are from the oldest that it has not acknowledged.
+    /// The lag: the number of messages from the oldest one that is not acknowledged.
     pub lag: u64,
-    /// How many messages consumers have, or will be given again.
+    /// The number of outstanding messages: leased, or waiting for redelivery.
     pub outstanding: usize,
     /// Messages whose last attempt failed, and which cannot become dead letters yet.
     pub dead_letters_pending: usize,
-    /// It has acknowledged everything below these, one for each lane.
+    /// The numbers below which everything is acknowledged, one for each lane.
     pub floors: Vec<u64>,
-    /// What it did since it was opened.
+    /// Counts since it was opened.
     pub counts: GroupCounts,
-    /// The bytes of the messages delivered since then, again or not.
+    /// The bytes of all deliveries since then.
     pub delivered_bytes: u64,
-    /// How fast they are delivered.
+    /// The rate of deliveries.
     pub delivered_rate: Rate,
 }
 
@@ -508,7 +508,7 @@ impl Taking<'_> {
         self.fetched.messages.push(Delivered { message, lease: number, attempt });
     }
 
-    /// Delivers what of a lane is to be delivered again.
+    /// Redelivers messages of a lane.
     fn again(
         &mut self,
         inner: &mut Inner,
@@ -528,7 +528,7 @@ impl Taking<'_> {
                     let lease = inner.state.release(id, self.consumer, self.now);
                     self.give(message, lease);
                 }
-                // The stream dropped it while it was being worked on.
+                // Retention dropped it while it was leased.
                 _ => {
                     let first = self.topic.lanes[usize::from(id.lane)].first();
                     self.fetched.missed += inner.state.pass(id.lane, first.max(id.seq + 1));
@@ -538,7 +538,7 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Delivers what of a lane is new.
+    /// Delivers new messages of a lane.
     fn fresh(
         &mut self,
         inner: &mut Inner,

@@ -1,4 +1,4 @@
-//! Consumer groups: leases, and what was acknowledged.
+//! Consumer groups: leases and acknowledgements.
 
 mod changes;
 mod deadlines;

@@ -1,4 +1,4 @@
-//! What a consumer group is.
+//! The options of a consumer group.
 
 use super::filter::Filter;
 use crate::name::Name;
@@ -7,7 +7,7 @@ use rialto_clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Where a group, or a reader, begins.
+/// The first message of a group or a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -22,19 +22,19 @@ pub enum Start {
     Seq(u64),
 }
 
-/// What a group promises about order.
+/// The order of a group's deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryOrder {
-    /// Messages are delivered in order, and worked on at the same time.
+    /// Messages are delivered in order, several at a time.
     #[default]
     None,
-    /// Of the messages of one key, one at a time is worked on, in order; the next is delivered
-    /// when the one before is acknowledged, however often that takes. Messages without a key are free.
+    /// Messages of one key are delivered one at a time, in order: the next one after the one before
+    /// is acknowledged. Messages without a key have no order.
     PerKey,
 }
 
-/// Who gets messages.
+/// The consumers that receive messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
@@ -45,22 +45,23 @@ pub enum Sharing {
     SingleActive,
 }
 
-/// What the delivery of a message promises.
+/// The delivery guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// It is delivered again until a consumer says that it is done.
+    /// It is delivered again until a consumer acknowledges it.
     #[default]
     AtLeastOnce,
-    /// It counts as done before it is delivered, durably if the topic is durable.
+    /// It is acknowledged before it is delivered, durably if the topic is durable.
     AtMostOnce,
 }
 
-/// What becomes of a message after the last try.
+/// What happens to a message after the last attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetter {
-    /// It goes to the topic that is called as this one and `.dead`, which is made when it is needed.
+    /// It goes to the topic with the name of this one and `.dead` appended, which is created when
+    /// needed.
     #[default]
     Own,
     /// It goes to this topic.
@@ -69,28 +70,28 @@ pub enum DeadLetter {
     Drop,
 }
 
-/// What a group is: given when it is created, and kept with it.
+/// The options of a group, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupOptions {
-    /// Where it begins.
+    /// The first message.
     pub start: Start,
-    /// What it promises about order.
+    /// The order of deliveries.
     pub order: DeliveryOrder,
-    /// Who gets messages.
+    /// The consumers that receive messages.
     pub sharing: Sharing,
-    /// What the delivery of a message promises.
+    /// The delivery guarantee.
     pub delivery: Delivery,
-    /// How long a consumer has for a message before it is delivered again.
+    /// How long a lease lasts.
     pub ack_wait: Duration,
-    /// How often a message is delivered at most; 0 for without end.
+    /// The most deliveries of a message; 0 is no limit.
     pub attempts_max: u16,
-    /// How long a message rests before it is delivered again, unless the consumer says otherwise.
+    /// The delay before a message is delivered again, unless the consumer gives one.
     pub retry_delay: Duration,
-    /// What becomes of a message after the last try.
+    /// What happens to a message after the last attempt.
     pub dead_letter: DeadLetter,
-    /// The most messages that are out, or in the way of older ones that are, in one lane.
+    /// The most messages of one lane from its oldest outstanding one to its newest.
     pub outstanding_max: usize,
-    /// Which messages it is about; it acknowledges all others at once.
+    /// The messages that it receives; it acknowledges all others at once.
     pub filter: Option<Filter>,
 }
 
@@ -117,7 +118,7 @@ impl GroupOptions {
         self.start == Start::Oldest && self.filter.is_none()
     }
 
-    /// Whether a group can have these.
+    /// Whether the options are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
         if self.filter.as_ref().is_some_and(|filter| !filter.is_bounded()) {
             return Err(InvalidOptions(

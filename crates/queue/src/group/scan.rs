@@ -1,22 +1,21 @@
-//! Looking at messages of a group without taking them.
+//! Scans messages of a group without leasing them.
 
 use super::members::Group;
 use crate::error::QueueError;
 use crate::message::Message;
 use crate::topic::{LaneCursor, Step};
 
-/// How far a scan has come, from the oldest messages on that the group has not acknowledged. It keeps
-/// nobody from the group: the disk is read between two looks at what the group knows.
+/// The position of a scan, which begins with the oldest messages that are not acknowledged. It does
+/// not lock the group while the disk is read.
 pub(crate) struct GroupScan<'g> {
     group: &'g Group,
     lanes: Vec<LaneCursor>,
-    /// How many lanes are left; the last goes first.
+    /// The number of lanes that are left; the last one is scanned first.
     left: usize,
 }
 
 impl GroupScan<'_> {
-    /// The next message that would be delivered, if everybody who rests or is waited for stayed
-    /// where they are.
+    /// The next message that would be delivered if no delay or lease ended.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, QueueError> {
         while let Some(nth) = self.left.checked_sub(1) {
             match self.lanes[nth].step(&self.group.topic)? {
@@ -37,7 +36,7 @@ impl GroupScan<'_> {
 }
 
 impl Group {
-    /// Begins with the oldest messages that the group has not acknowledged, and in no lane before `from`.
+    /// A scan from the oldest messages that are not acknowledged, but not before `from`.
     pub(crate) fn look(&self, from: &[u64]) -> Result<GroupScan<'_>, QueueError> {
         let begin = |(lane, floor): (usize, u64)| {
             LaneCursor::new(lane, floor.max(from.get(lane).copied().unwrap_or_default()))
@@ -46,8 +45,8 @@ impl Group {
         Ok(GroupScan { group: self, left: lanes.len(), lanes })
     }
 
-    /// At most `messages_max` messages that would be delivered next, up to the one with which they
-    /// take `bytes_max` bytes or more. They end where the topic cannot be read, unless it begins so.
+    /// At most `messages_max` messages that would be delivered next, up to the one that reaches
+    /// `bytes_max` bytes. They end before damage, which is an error if it comes first.
     pub(crate) fn peek(
         &self,
         messages_max: usize,

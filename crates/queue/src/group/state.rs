@@ -1,5 +1,5 @@
-//! What a group knows, and the rules by which it changes. It has no clock, no threads and no disk:
-//! time comes with every call.
+//! The state of a group and its transitions. It has no clock, no threads and no disk: time is a
+//! parameter.
 
 use super::changes::{Changes, Progress};
 use super::deadlines::Deadlines;
@@ -22,7 +22,7 @@ pub(crate) struct GroupState {
     consumers: Vec<ConsumerId>,
     last_consumer: u32,
     keys: Keys,
-    /// How often messages had been delivered before the group was opened.
+    /// The attempts of messages before the group was opened.
     earlier_attempts: HashMap<MessageId, (u16, Timestamp)>,
     failed: FailedMessages,
     pub(crate) changes: Changes,
@@ -34,8 +34,8 @@ pub(crate) struct GroupState {
 }
 
 impl GroupState {
-    /// The whole state of the group for the control log: what it has acknowledged, how far it has
-    /// come, and what was tried.
+    /// The whole progress of the group for the control log: acknowledgements, seen messages and
+    /// attempts.
     pub(crate) fn image(&self) -> Progress {
         let lanes = 0..self.lanes();
         let done = lanes.clone().flat_map(|lane| {
@@ -49,7 +49,7 @@ impl GroupState {
         }
     }
 
-    /// What changed since this was last asked for.
+    /// The changes since the last call.
     pub(crate) fn take_changes(&mut self) -> Progress {
         let changes = std::mem::take(&mut self.changes);
         Progress {
@@ -80,8 +80,8 @@ impl GroupState {
         }
     }
 
-    /// Takes up where another process left off. What it had delivered and not heard of counts as
-    /// tried once more.
+    /// Continues the progress of an earlier process. Each delivery that was open then counts as one
+    /// more attempt.
     pub(crate) fn restore(&mut self, progress: &Progress) {
         for (lane, range) in &progress.done {
             self.windows[usize::from(*lane)].finish_far(*range);
@@ -114,7 +114,7 @@ impl GroupState {
         self.windows.len() as u8
     }
 
-    /// How many messages consumers have, or will be given again.
+    /// The number of outstanding messages: leased, or waiting for redelivery.
     pub(crate) fn outstanding(&self) -> usize {
         self.windows.iter().map(Window::outstanding).sum()
     }
@@ -130,7 +130,7 @@ impl GroupState {
         self.consumers.len()
     }
 
-    /// Whether it may be given messages.
+    /// Whether the consumer may receive messages.
     pub(crate) fn may_take(&self, consumer: ConsumerId) -> bool {
         match self.options.sharing {
             Sharing::Competing => self.consumers.contains(&consumer),
@@ -138,7 +138,7 @@ impl GroupState {
         }
     }
 
-    /// A consumer goes; what it had may be delivered again at once.
+    /// Removes a consumer; its messages may be delivered again at once.
     pub(crate) fn leave(&mut self, consumer: ConsumerId, now: Timestamp) {
         self.consumers.retain(|other| *other != consumer);
         let mut had = Vec::new();
@@ -174,7 +174,7 @@ impl GroupState {
         id.seq >= window.floor() && window.get(id.seq).is_none_or(is_free)
     }
 
-    /// Delivers a new message, or has it wait for another of its key.
+    /// Delivers a new message, or queues it behind another of its key.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -184,7 +184,7 @@ impl GroupState {
         now: Timestamp,
     ) -> Offer {
         let in_turn = self.options.order == DeliveryOrder::None || self.keys.enter(key, id);
-        // That it was seen and not tried was recorded before: now it is.
+        // It was recorded as seen and not tried; now it is tried.
         let mut is_known_untried = false;
         if !self.earlier_attempts.is_empty()
             && let Some((attempts, due)) = self.earlier_attempts.remove(&id)
@@ -213,7 +213,7 @@ impl GroupState {
             let slot = self.window_mut(id).reach(id.seq);
             slot.standing = Standing::Behind;
             let attempts = slot.attempts;
-            // It has been seen, and has not been tried: another process must know.
+            // It has been seen and not tried, which must be recorded for a later process.
             if self.keeps_changes {
                 let until = self.deadlines.rests(id).unwrap_or_default();
                 self.changes.tried.push((id, attempts, until));
@@ -222,7 +222,7 @@ impl GroupState {
         }
     }
 
-    /// Passes over a new message for good.
+    /// Skips a new message: it counts as acknowledged.
     #[inline]
     pub(crate) fn skip(&mut self, id: MessageId) {
         self.finish(id);
@@ -235,7 +235,7 @@ impl GroupState {
         let deadline = now.after(self.options.ack_wait);
         let slot = self.windows[usize::from(id.lane)].reach(id.seq);
         let attempt = slot.attempts.saturating_add(1);
-        // That a message was seen means that it was tried once. Of others, more must be recorded.
+        // A seen message counts as tried once. Other counts must be recorded.
         if self.keeps_changes && (attempt > 1 || slot.standing != Standing::Unseen) {
             self.changes.tried.push((id, attempt, Timestamp(0)));
         }
@@ -268,7 +268,7 @@ impl GroupState {
         None
     }
 
-    /// Hands it out again.
+    /// Redelivers a message.
     pub(crate) fn release(&mut self, id: MessageId, consumer: ConsumerId, now: Timestamp) -> Lease {
         self.ready.remove(&id);
         self.lease(id, consumer, now)
@@ -286,7 +286,7 @@ impl GroupState {
             let is_far = id.seq >= self.window(id.lane).end();
             self.window_mut(id).reach_far(id.seq);
             if is_far && self.keeps_changes {
-                // What says how far the group has come does not say that this was tried.
+                // The seen number does not cover this attempt, so it is recorded by itself.
                 self.changes.tried.push((id, 1, Timestamp(0)));
             }
             self.release(id, consumer, now)
@@ -330,20 +330,20 @@ impl GroupState {
         (is_out && lease != 0 && slot.lease == lease).then_some(ConsumerId(slot.consumer))
     }
 
-    /// Whether a consumer may say what became of a message: it was given it, or who was is gone, so
-    /// that anybody may take it.
+    /// Whether a consumer may settle a message: it holds the lease, or the holder has left the
+    /// group.
     #[inline]
     fn holds(&self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
         self.holder(id, lease)
             .is_some_and(|holder| holder == consumer || !self.consumers.contains(&holder))
     }
 
-    /// Whether a consumer has a message with this lease.
+    /// Whether a consumer holds this lease of a message.
     pub(crate) fn is_leased(&self, id: MessageId, lease: u64) -> bool {
         is_leased(&self.windows, id, lease)
     }
 
-    /// A consumer acknowledges a message. False if it is no longer the consumer's.
+    /// A consumer acknowledges a message. False if the consumer no longer holds it.
     #[inline]
     pub(crate) fn ack(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
         let held = self.holds(id, lease, consumer);
@@ -355,8 +355,8 @@ impl GroupState {
         held
     }
 
-    /// Reserves a message for a transaction that will acknowledge it. False
-    /// if it is no longer the consumer's.
+    /// Reserves a message for a transaction that will acknowledge it. False if the consumer no
+    /// longer holds it.
     pub(crate) fn reserve(&mut self, id: MessageId, lease: u64, consumer: ConsumerId) -> bool {
         let held = self.holds(id, lease, consumer);
         if held && let Some(slot) = self.window_mut(id).get_mut(id.seq) {
@@ -368,15 +368,15 @@ impl GroupState {
         held
     }
 
-    /// Gives it back as it was: there will be no such transaction.
+    /// Undoes the reservation: the transaction was given up.
     pub(crate) fn unreserve(&mut self, id: MessageId) {
         let rests = self.deadlines.rests(id).is_some();
         let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
         match slot.standing {
             Standing::Reserved => slot.standing = Standing::Leased,
             Standing::Settling if rests => slot.standing = Standing::Resting,
-            // It was not leased, or its deadline has passed meanwhile. The consumer's lease counts until
-            // another consumer is given the message.
+            // It was not leased, or its deadline has passed meanwhile. The lease counts until the
+            // message is delivered again.
             Standing::Settling => {
                 slot.standing = Standing::Ready;
                 self.ready.insert(id);
@@ -391,8 +391,8 @@ impl GroupState {
         self.finish(id);
     }
 
-    /// A consumer acknowledges everything that it has of a lane up to a message. Returns how many
-    /// messages that were.
+    /// Acknowledges all messages of a lane up to this one that a consumer holds. Returns their
+    /// number.
     pub(crate) fn ack_through(&mut self, id: MessageId, consumer: ConsumerId) -> u64 {
         let Some(window) = self.windows.get(usize::from(id.lane)) else { return 0 };
         let held: Vec<_> = window
@@ -408,7 +408,7 @@ impl GroupState {
         held.len() as u64
     }
 
-    /// A consumer gives a message back. False if it is no longer the consumer's.
+    /// A consumer gives a message back. False if the consumer no longer holds it.
     pub(crate) fn nack(
         &mut self,
         id: MessageId,
@@ -432,7 +432,7 @@ impl GroupState {
         true
     }
 
-    /// Takes back that a message was delivered. If its lease ran out before, that it was has counted.
+    /// Undoes a delivery. If its lease ended before, the attempt counts.
     fn unsee(&mut self, id: MessageId) {
         let Some(slot) = self.window_mut(id).get_mut(id.seq) else { return };
         if slot.standing != Standing::Leased {
@@ -448,7 +448,7 @@ impl GroupState {
         }
     }
 
-    /// A consumer needs longer. False if the message is no longer the consumer's.
+    /// Extends a lease. False if the consumer no longer holds it.
     pub(crate) fn extend(
         &mut self,
         id: MessageId,
@@ -481,7 +481,7 @@ impl GroupState {
         let due = now.after(delay);
         slot.standing = if delay.is_zero() { Standing::Ready } else { Standing::Resting };
         if delay.is_zero() {
-            // It may have been delayed before.
+            // It may have been delayed earlier.
             self.deadlines.forget_rest(id);
             self.ready.insert(id);
             self.has_freed = true;
@@ -506,7 +506,7 @@ impl GroupState {
         self.finish(id);
     }
 
-    /// Puts an end to leases and rests whose time has come.
+    /// Ends leases and delays that are due.
     pub(crate) fn advance(&mut self, now: Timestamp) {
         let windows = &self.windows;
         let is_current = |id, lease| is_leased(windows, id, lease);
@@ -514,7 +514,7 @@ impl GroupState {
         while let Some((id, _)) = self.deadlines.next_ended(now, is_current) {
             ended.push(id);
         }
-        // Also if the message is delayed now: its consumer has room for another.
+        // Consumers are woken even if the message is delayed, because there is room for another.
         self.has_freed |= !ended.is_empty();
         for id in ended {
             let slot = self.windows[usize::from(id.lane)].reach(id.seq);
@@ -537,12 +537,12 @@ impl GroupState {
         }
     }
 
-    /// When [`GroupState::advance`] will have something to do.
+    /// When [`GroupState::advance`] is due.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.deadlines.next_due()
     }
 
-    /// How many messages wait for their dead-letter topic.
+    /// The number of messages that wait for their dead-letter topic.
     pub(crate) fn failed_messages(&self) -> usize {
         self.failed.len()
     }
@@ -583,8 +583,8 @@ impl GroupState {
         failures.into_iter().for_each(|failure| self.failed.push(failure));
     }
 
-    /// The messages below `first` of a lane are gone. Returns how many of them the group had not
-    /// acknowledged.
+    /// Removes the messages of a lane below `first`, which retention dropped. Returns how many were
+    /// not acknowledged.
     pub(crate) fn pass(&mut self, lane: u8, first: u64) -> u64 {
         let window = &mut self.windows[usize::from(lane)];
         let before = window.floor();
@@ -609,7 +609,7 @@ impl GroupState {
         missed
     }
 
-    /// How often unacknowledged messages were delivered, and until when they rest.
+    /// The attempts of unacknowledged messages and the ends of their delays.
     pub(crate) fn attempts(&self) -> Vec<(MessageId, u16, Timestamp)> {
         let mut attempts: Vec<_> = Vec::new();
         for (lane, window) in (0..).zip(&self.windows) {
@@ -629,7 +629,7 @@ impl GroupState {
     }
 }
 
-/// Whether a lease of a message lasts, in the hands of its consumer or of a transaction.
+/// Whether a message is leased or reserved.
 fn is_leased(windows: &[Window], id: MessageId, lease: u64) -> bool {
     let slot = windows.get(usize::from(id.lane)).and_then(|window| window.get(id.seq));
     slot.is_some_and(|slot| {

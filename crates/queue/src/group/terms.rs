@@ -1,4 +1,4 @@
-//! The words in which a group speaks of its messages.
+//! The types of a group's interface.
 
 use crate::message::MessageId;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(crate) struct Lease {
     pub(crate) attempt: u16,
 }
 
-/// A message that a consumer has, as a transaction names it.
+/// A leased message in a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldLease {
     pub(crate) id: MessageId,
@@ -21,12 +21,12 @@ pub(crate) struct HeldLease {
     pub(crate) consumer: ConsumerId,
 }
 
-/// Why a message will not be delivered again.
+/// The reason that a message became a dead letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeadLetterReason {
-    /// A consumer gave it back after the last try.
+    /// A consumer nacked it on the last attempt.
     Rejected,
-    /// A consumer gave it back and said that no try would help.
+    /// A consumer refused it.
     Refused,
     /// It was not acknowledged in time at the last attempt.
     Unanswered,
@@ -44,52 +44,52 @@ impl DeadLetterReason {
     }
 }
 
-/// A message that goes to the dead letters.
+/// A message that is to be dead-lettered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailedMessage {
     pub(crate) id: MessageId,
     pub(crate) attempts: u16,
     pub(crate) reason: DeadLetterReason,
-    /// What the consumer said.
+    /// The detail that the consumer gave.
     pub(crate) detail: String,
 }
 
-/// What a new message came to.
+/// The result of offering a new message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Leased(Lease),
-    /// Another of its key is being worked on.
+    /// Another message of its key is outstanding.
     Behind,
 }
 
-/// How a message is given back.
+/// The kinds of nacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nack {
-    /// To be delivered again after this time, or after what the group says.
+    /// Deliver it again after this delay, or after the group's delay.
     Retry { delay: Option<Duration>, detail: String },
-    /// Not to be delivered again.
+    /// Dead-letter it.
     Refuse { detail: String },
-    /// To be delivered again at once, by a consumer that has not looked at it: the try does not count.
+    /// Deliver it again at once, without counting the attempt.
     Unseen,
 }
 
 /// Counts since the group was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupCounts {
-    /// Deliveries, repeated ones and messages that came back unseen included.
+    /// Deliveries, including repeated ones and those returned unseen.
     pub delivered: u64,
     /// Deliveries of messages that had been delivered before.
     pub redelivered: u64,
     /// Messages acknowledged by a consumer.
     pub acked: u64,
-    /// Messages given back.
+    /// Messages that were nacked.
     pub nacked: u64,
-    /// Leases that ran out.
+    /// Leases that expired.
     pub unanswered: u64,
-    /// Messages that the filter passed over.
+    /// Messages that the filter left out.
     pub filtered: u64,
     /// Messages that expired before they could be delivered.
     pub expired: u64,
-    /// Messages that went to the dead letters, or were dropped after the last try.
+    /// Messages that became dead letters or were dropped after the last attempt.
     pub dead: u64,
 }

@@ -1,39 +1,39 @@
-//! What a group knows of the messages of one lane: a window that begins with the oldest message that
-//! has not acknowledged.
+//! The state of the messages of one lane in a group: a window that begins with the oldest
+//! unacknowledged message.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where a message stands with a group.
+/// The state of a message in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The group has not come to it yet.
+    /// It was not offered yet.
     #[default]
     Unseen,
-    /// A consumer has it.
+    /// It is leased to a consumer.
     Leased,
-    /// A consumer has it, and a transaction may acknowledge it.
+    /// It is leased, and a transaction may acknowledge it.
     Reserved,
     /// It may be delivered again.
     Ready,
-    /// It will be, later.
+    /// It may be delivered again after a delay.
     Resting,
     /// It waits for another message of its key.
     Behind,
-    /// Its last attempt failed, and it moves to the dead letters; or its lease ended while a
+    /// Its last attempt failed and it waits for its dead-letter topic; or its lease ended while a
     /// transaction acknowledges it.
     Settling,
-    /// It is acknowledged, or was passed over.
+    /// It is acknowledged or was skipped.
     Done,
 }
 
 /// A message in the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
-    /// The last lease of it; 0 when there was none.
+    /// Its last lease; 0 for none.
     pub(crate) lease: u64,
     pub(crate) consumer: u32,
-    /// How often it was delivered.
+    /// The number of deliveries.
     pub(crate) attempts: u16,
     pub(crate) standing: Standing,
 }
@@ -47,14 +47,14 @@ pub(crate) struct Range {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    /// The group has acknowledged everything below.
+    /// The number below which everything is acknowledged.
     floor: u64,
-    /// One for each message from the floor on.
+    /// One slot for each message from the floor on.
     slots: VecDeque<Slot>,
-    /// How many of them are done.
+    /// The number of slots that are done.
     done: usize,
-    /// What was delivered out of turn, beyond the slots, and what is acknowledged there: the messages in
-    /// between, however many, take no room.
+    /// Messages beyond the slots that were delivered out of turn, and those acknowledged there. The
+    /// messages in between take no memory.
     far: BTreeMap<u64, Slot>,
     far_done: Ranges,
 }
@@ -79,7 +79,7 @@ impl Ranges {
         self.0.insert(first, last);
     }
 
-    /// Takes away the numbers below `end`, and returns them.
+    /// Removes the numbers below `end` and returns them.
     fn take_below(&mut self, end: u64) -> Vec<Range> {
         let mut taken = Vec::new();
         while let Some((&first, &last)) = self.0.first_key_value()
@@ -108,13 +108,12 @@ impl Window {
         self.floor
     }
 
-    /// The number behind the last that the window holds, but for what was delivered out of turn.
+    /// The number after the last slot, messages delivered out of turn aside.
     pub(crate) fn end(&self) -> u64 {
         self.floor + self.slots.len() as u64
     }
 
-    /// How many messages lie in the window, acknowledged or not, up to the first of which it knows
-    /// nothing.
+    /// The number of messages in the window, acknowledged or not, up to the first unseen one.
     pub(crate) fn len(&self) -> usize {
         let end = self.end();
         match self.far_done.0.get(&end) {
@@ -123,12 +122,12 @@ impl Window {
         }
     }
 
-    /// How many messages were seen and are not acknowledged.
+    /// The number of seen messages that are not acknowledged.
     pub(crate) fn outstanding(&self) -> usize {
         self.slots.len() - self.done + self.far.len()
     }
 
-    /// How many messages below `end` lie behind the slots of which nothing is known.
+    /// The number of unseen messages from the end of the slots to `end`.
     pub(crate) fn unknown_below(&self, end: u64) -> u64 {
         let begin = self.end();
         let known = self.far.range(..end).count() as u64;
@@ -180,7 +179,7 @@ impl Window {
         if seq < self.end() { self.reach(seq) } else { self.far.entry(seq).or_default() }
     }
 
-    /// The slots have come to what was beyond them.
+    /// Moves messages delivered out of turn into the slots when these reach them.
     #[cold]
     fn take_far(&mut self) {
         let (floor, end) = (self.floor, self.end());
@@ -196,7 +195,7 @@ impl Window {
         }
     }
 
-    /// Marks messages as acknowledged, wherever they are, that the window does not know.
+    /// Marks unseen messages as acknowledged, inside or beyond the slots.
     pub(crate) fn finish_far(&mut self, range: Range) {
         let first = range.first.max(self.end());
         if first <= range.last {
@@ -205,7 +204,7 @@ impl Window {
         }
     }
 
-    /// Marks a message as acknowledged. True if it was not before.
+    /// Marks a message as acknowledged. Returns whether it was not before.
     #[inline]
     pub(crate) fn finish(&mut self, seq: u64) -> bool {
         if seq < self.floor {
@@ -226,7 +225,7 @@ impl Window {
         true
     }
 
-    /// Moves the floor up to `floor`, whatever lies below.
+    /// Raises the floor to `floor`.
     pub(crate) fn pass(&mut self, floor: u64) {
         while self.floor < floor {
             match self.slots.pop_front() {
@@ -261,12 +260,12 @@ impl Window {
         }
     }
 
-    /// The messages from the floor on that are known, except for what is acknowledged beyond the slots.
+    /// The seen messages from the floor on, except those acknowledged beyond the slots.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u64, &Slot)> {
         (self.floor..).zip(&self.slots).chain(self.far.iter().map(|(seq, slot)| (*seq, slot)))
     }
 
-    /// What is acknowledged above the floor.
+    /// The acknowledged ranges above the floor.
     pub(crate) fn done_ranges(&self) -> Vec<Range> {
         let mut ranges: Vec<Range> = Vec::new();
         for (seq, _) in self.each().filter(|(_, slot)| slot.standing == Standing::Done) {
@@ -346,7 +345,7 @@ mod tests {
                 );
                 let (_, _, standings) = told(&window, UPTO);
                 assert_eq!(standings, naive, "seed {seed}");
-                // What another process makes of it.
+                // The window that a later process restores from it.
                 let mut again = Window::new(window.floor());
                 window.done_ranges().into_iter().for_each(|range| again.finish_far(range));
                 let done = |it: &Option<Standing>| *it == Some(Standing::Done);

@@ -1,4 +1,4 @@
-//! Where things lie in packed batches.
+//! The layout of packed batches.
 
 use super::read::InvalidPacked;
 use zerocopy::byteorder::little_endian::{U16, U32, U64};
@@ -18,7 +18,7 @@ const VERSION: u16 = 1;
 /// The length in front of each record.
 pub(super) const PREFIX_BYTES: usize = 4;
 
-/// What a batch begins with.
+/// The head of a batch.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct Head {
@@ -26,22 +26,22 @@ pub(super) struct Head {
     version: U16,
     reserved: U16,
     pub(super) runs: U32,
-    /// What leases belong to: they count only where they were delivered.
+    /// The epoch of the leases, which are valid only where they were delivered.
     pub(super) epoch: U32,
-    /// How many messages were dropped before they could be taken.
+    /// The number of messages that were dropped before delivery.
     pub(super) missed: U64,
     reserved_too: U64,
 }
 
-/// What a run of messages begins with: messages of one lane with numbers in a row and, if they were
-/// delivered, leases in a row and the same attempt.
+/// The head of a run: messages of one lane with consecutive numbers and, if they were delivered,
+/// consecutive leases and the same attempt.
 #[derive(Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct Run {
     pub(super) first_seq: U64,
     pub(super) first_lease: U64,
     pub(super) messages: U32,
-    /// Of its records, with the lengths before and the padding behind them.
+    /// The bytes of its records, with the lengths before and the padding after them.
     pub(super) bytes: U32,
     pub(super) attempt: U16,
     pub(super) lane: u8,

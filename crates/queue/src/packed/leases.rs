@@ -1,4 +1,4 @@
-//! Packed leases: which messages were worked on.
+//! Packed leases of delivered messages.
 
 use super::layout::{Head, LEASES_MAGIC, Run};
 use super::read::InvalidPacked;
@@ -20,13 +20,13 @@ struct LeaseRun {
 }
 
 impl PackedLeases {
-    /// None yet, of what was delivered with this epoch.
+    /// Empty, for deliveries of this epoch.
     #[must_use]
     pub fn new(epoch: u32) -> PackedLeases {
         PackedLeases { epoch, runs: Vec::new() }
     }
 
-    /// None again; the memory is kept.
+    /// Removes all leases and keeps the memory.
     pub fn clear(&mut self, epoch: u32) {
         self.runs.clear();
         self.epoch = epoch;
@@ -48,7 +48,7 @@ impl PackedLeases {
         self.runs.push(LeaseRun { first: id, lease, messages: 1 });
     }
 
-    /// What the leases belong to.
+    /// The epoch of the leases.
     #[must_use]
     pub fn epoch(&self) -> u32 {
         self.epoch
@@ -66,8 +66,8 @@ impl PackedLeases {
         self.len() == 0
     }
 
-    /// Each message with its lease. A few bytes may say that there are very many: whoever did not
-    /// make them looks at [`PackedLeases::len`] first.
+    /// Each message with its lease. A few bytes can encode very many leases: check
+    /// [`PackedLeases::len`] first if the bytes are not trusted.
     pub fn iter(&self) -> impl Iterator<Item = (MessageId, u64)> + '_ {
         self.runs.iter().flat_map(|run| {
             (0..u64::from(run.messages)).map(|nth| {
@@ -96,7 +96,7 @@ impl PackedLeases {
     /// Reads leases from bytes that come from outside.
     ///
     /// # Errors
-    /// They are no packed leases.
+    /// If the bytes are not packed leases.
     pub fn read(bytes: &[u8]) -> Result<PackedLeases, InvalidPacked> {
         let (head, rest) = Head::split(LEASES_MAGIC, bytes)?;
         let count = head.runs.get() as usize;

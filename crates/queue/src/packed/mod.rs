@@ -1,8 +1,8 @@
-//! Messages as bytes, to carry them to other processes.
+//! The binary form of messages for other processes.
 //!
-//! A packed batch holds messages as topics store them, so that what is stored is sent without being
-//! taken apart, and what is received is copied once, into the buffer that is written. It is written
-//! down byte by byte in `docs/formats/messages.md`.
+//! A packed batch holds messages as topics store them, so that stored messages are sent as they
+//! are, and received ones are copied once, into the buffer that is written.
+//! `docs/formats/messages.md` describes the format.
 
 mod layout;
 mod leases;

@@ -5,15 +5,15 @@ use crate::group::Fetched;
 use crate::message::{Message, Stretch};
 use zerocopy::IntoBytes;
 
-/// What is shorter is copied behind what stands before it: a piece of its own would cost more.
+/// Shorter stretches are copied into the piece before: a piece of their own would cost more.
 const PIECE_BYTES_MIN: usize = 16 << 10;
 
-/// Bytes of a packed batch. The batch is its pieces, one behind the other.
+/// A piece of a packed batch. The batch is the concatenation of its pieces.
 #[derive(Debug)]
 pub enum Piece {
-    /// Bytes that were made for it.
+    /// Bytes of its own.
     Made(Vec<u8>),
-    /// Bytes that lie in a topic.
+    /// Bytes in the memory of a topic.
     Stored(Stored),
 }
 
@@ -26,7 +26,7 @@ impl AsRef<[u8]> for Piece {
     }
 }
 
-/// Messages as they lie in the memory of their topic, which is kept for as long as this is.
+/// Messages in the memory of their topic, which is kept as long as this value.
 #[derive(Debug)]
 pub struct Stored(Stretch);
 
@@ -36,7 +36,7 @@ impl AsRef<[u8]> for Stored {
     }
 }
 
-/// Packs what a consumer was given. Clients are told `epoch`, and send it back with the leases.
+/// Packs delivered messages. Clients receive `epoch` and send it back with the leases.
 #[must_use]
 pub fn pack_fetched(fetched: &Fetched, epoch: u32) -> Vec<Piece> {
     let leased = fetched.messages.iter().map(|delivered| Leased {
@@ -47,7 +47,7 @@ pub fn pack_fetched(fetched: &Fetched, epoch: u32) -> Vec<Piece> {
     pack(leased, epoch, fetched.missed)
 }
 
-/// Packs what was read without a group.
+/// Packs messages that were read without a group.
 #[must_use]
 pub fn pack_messages(messages: &[Message], missed: u64) -> Vec<Piece> {
     let unleased = |message| Leased { message, lease: 0, attempt: 0 };
@@ -61,7 +61,7 @@ struct Leased<'a> {
     attempt: u16,
 }
 
-/// A run whose messages are still being found.
+/// A run that is being built.
 struct PartialRun {
     run: Run,
     stretch: Stretch,
@@ -81,7 +81,7 @@ impl PartialRun {
         PartialRun { run, stretch: message.stretch(PREFIX_BYTES, framed_bytes) }
     }
 
-    /// Takes in the next message, if it continues the run.
+    /// Adds the next message, if it continues the run.
     fn take(&mut self, leased: Leased<'_>) -> bool {
         let Leased { message, lease, attempt } = leased;
         let run = &mut self.run;

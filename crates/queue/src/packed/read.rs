@@ -1,4 +1,4 @@
-//! Reading packed messages that come from outside.
+//! Decodes packed messages from untrusted bytes.
 
 use super::layout::{HEAD_BYTES, Head, MESSAGES_MAGIC, PREFIX_BYTES, RUN_BYTES, Run, framed_bytes};
 use crate::format::{self, Headers, Parts};
@@ -8,31 +8,31 @@ use rialto_clock::Timestamp;
 use std::time::Duration;
 use zerocopy::FromBytes;
 
-/// Why bytes are no packed batch.
+/// The reason that bytes are not a packed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPacked {
-    /// Less than the head, or than a run, of a batch.
+    /// The bytes end within the head or a run.
     #[error("the batch ends too early")]
     Short,
-    /// It begins otherwise.
+    /// The magic number is wrong.
     #[error("this is no packed batch: it begins otherwise")]
     Magic,
     /// An unknown version.
     #[error("the batch is of version {0}; version 1 is understood")]
     Version(u16),
-    /// Something is said where nothing may be said yet.
+    /// A reserved field is not 0.
     #[error("a reserved field is not 0")]
     Reserved,
-    /// A run is not as long as it says.
+    /// A run has another length than its head says.
     #[error("run {0} does not consist of as many records and bytes as it says")]
     Run(u32),
-    /// A record is no message.
+    /// A record is not a message.
     #[error("message {0} is malformed")]
     Message(usize),
-    /// A record that is to be published says what only a topic can say of it.
+    /// A record to be published has a field that only a topic sets.
     #[error("message {0} says when it was published, or by which producer")]
     NotNew(usize),
-    /// There is more behind the last run.
+    /// Bytes follow the last run.
     #[error("there are {0} bytes behind the last run")]
     Trailing(usize),
 }
@@ -45,11 +45,10 @@ pub struct Packed<B> {
 }
 
 impl<B: AsRef<[u8]>> Packed<B> {
-    /// Checks bytes that come from outside: whatever they are, they are read without a stumble
-    /// afterwards.
+    /// Checks untrusted bytes, so that reading them later cannot fail.
     ///
     /// # Errors
-    /// They are no packed batch.
+    /// If the bytes are not a packed batch.
     pub fn read(bytes: B) -> Result<Packed<B>, InvalidPacked> {
         let (head, mut rest) = Head::split(MESSAGES_MAGIC, bytes.as_ref())?;
         let mut messages = 0;
@@ -91,11 +90,10 @@ impl<B: AsRef<[u8]>> Packed<B> {
         self.messages == 0
     }
 
-    /// Checks that all messages are such as can be published: they say nothing yet of what a topic
-    /// says of them.
+    /// Checks that all messages can be published: no field that a topic sets is set.
     ///
     /// # Errors
-    /// Some were published before.
+    /// If a message was published before.
     pub fn check_new(&self) -> Result<(), InvalidPacked> {
         let is_new = |message: &PackedMessage<'_>| {
             let header = message.parts.header;
@@ -113,13 +111,13 @@ impl<B: AsRef<[u8]>> Packed<B> {
         Head::ref_from_prefix(self.bytes.as_ref()).ok().map(|(head, _)| head)
     }
 
-    /// How many messages the topic had dropped before they could be delivered.
+    /// The number of messages that the topic dropped before delivery.
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.head().map_or(0, |head| head.missed.get())
     }
 
-    /// What its leases belong to, to be sent back with them.
+    /// The epoch of its leases, to be sent back with them.
     #[must_use]
     pub fn epoch(&self) -> u32 {
         self.head().map_or(0, |head| head.epoch.get())
@@ -147,14 +145,14 @@ fn split_record(records: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((record, records.get(framed_bytes(len)..)?))
 }
 
-/// Whether a record is a message with all that it says it has.
+/// Whether a record is a complete message.
 fn is_whole(record: &[u8]) -> bool {
     let Some(parts) = format::split(record) else { return false };
     if std::str::from_utf8(parts.content_type).is_err() {
         return false;
     }
     let headers = usize::from(parts.header.headers.get());
-    // Each that was read takes at least its lengths; what is left over is nobody's.
+    // Each header takes at least its lengths, and no bytes may be left over.
     let mut read = Headers::new(parts.headers);
     read.by_ref().take(headers).count() == headers && read.is_empty()
 }
@@ -204,7 +202,7 @@ pub struct PackedMessage<'a> {
 }
 
 impl<'a> PackedMessage<'a> {
-    /// Where it stands in its topic; of what is to be published, nothing sensible.
+    /// Its id in its topic; meaningless for a message to be published.
     #[must_use]
     pub fn id(&self) -> MessageId {
         self.id
@@ -222,32 +220,32 @@ impl<'a> PackedMessage<'a> {
         self.attempt
     }
 
-    /// What it says.
+    /// The payload.
     #[must_use]
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         self.parts.payload
     }
 
-    /// What it is about; empty if nothing was said.
+    /// The key; empty for none.
     #[must_use]
     pub fn key(&self) -> &'a [u8] {
         self.parts.key
     }
 
-    /// What the payload is; empty if nothing was said.
+    /// The media type of the payload; empty for none.
     #[must_use]
     pub fn content_type(&self) -> &'a str {
         std::str::from_utf8(self.parts.content_type).unwrap_or_default()
     }
 
-    /// The version of the payload's schema; 0 if nothing was said.
+    /// The version of the payload's schema; 0 for none.
     #[must_use]
     pub fn schema_version(&self) -> u32 {
         self.parts.header.schema_version.get()
     }
 
-    /// Higher goes first.
+    /// The priority; a higher one is delivered first.
     #[must_use]
     pub fn priority(&self) -> u8 {
         self.parts.header.priority
@@ -265,7 +263,7 @@ impl<'a> PackedMessage<'a> {
         Timestamp(self.parts.header.published_at.get())
     }
 
-    /// When it is no longer of use.
+    /// When it expires.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         time(self.parts.header.expires_at.get())
@@ -277,7 +275,7 @@ impl<'a> PackedMessage<'a> {
         time(self.parts.header.deliver_at.get())
     }
 
-    /// The id of the producer and the number that it gave the message, if it did.
+    /// The id of the producer and the number of the message, if it was numbered.
     #[must_use]
     pub fn producer(&self) -> Option<(u64, u64)> {
         let header = self.parts.header;
@@ -285,8 +283,8 @@ impl<'a> PackedMessage<'a> {
         (id != 0).then(|| (id, header.producer_sequence.get()))
     }
 
-    /// The message as one to be published. In such a batch, times are counted from when the topic
-    /// accepts it: its delay, and when it expires.
+    /// The message as one to be published. In such a batch, delay and expiry count from the time of
+    /// publication.
     #[must_use]
     pub fn to_publish(&self) -> Publish<'a> {
         let header = self.parts.header;

@@ -5,7 +5,7 @@ use crate::publish::{Due, Publish, Stamp};
 use rialto_clock::Timestamp;
 use zerocopy::IntoBytes;
 
-/// Packs messages to be published elsewhere. What is too long for a topic is found out there.
+/// Packs messages to be published elsewhere. The topic checks their lengths.
 ///
 /// ```
 /// use rialto_queue::packed::{Packed, PackedWriter};
@@ -30,7 +30,7 @@ impl Default for PackedWriter {
 }
 
 impl PackedWriter {
-    /// Nothing yet.
+    /// An empty batch.
     #[must_use]
     pub fn new() -> PackedWriter {
         let mut writer = PackedWriter { bytes: vec![0; HEAD_BYTES + RUN_BYTES], messages: 0 };
@@ -38,19 +38,19 @@ impl PackedWriter {
         writer
     }
 
-    /// Nothing again; the memory is kept.
+    /// Removes all messages and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.truncate(HEAD_BYTES + RUN_BYTES);
         self.messages = 0;
         self.finish();
     }
 
-    /// Adds a message. One that is to be delivered at some time is packed as one without a delay:
-    /// whose clock counts is not known here, so that only [`Publish::delay`] is carried.
+    /// Adds a message. Only [`Publish::delay`] is packed. A delivery time is dropped, because the
+    /// clocks may differ.
     pub fn push(&mut self, message: &Publish<'_>) {
         let (start, bytes) = (self.bytes.len(), message.bytes());
         let front_bytes = bytes - message.payload.len();
-        // Only what is not copied as it is has to be cleared first.
+        // Only the bytes that are not copied have to be cleared.
         self.bytes.resize(start + PREFIX_BYTES + front_bytes, 0);
         let after = match message.due {
             Due::After(delay) => Some(Timestamp(0).after(delay)),

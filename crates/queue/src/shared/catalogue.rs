@@ -1,4 +1,4 @@
-//! Which topics and groups there are.
+//! The catalogue of topics and groups.
 
 use super::{GROUPS_MAX, SharedQueue, TOPICS_MAX, lock, topic_dir};
 use crate::control::{Control, Record};
@@ -50,7 +50,7 @@ impl SharedQueue {
         Ok(self.add_topic(Topic::new(id, name, options, self.runtime.clone(), dir.as_deref())))
     }
 
-    /// The id of a topic that is to be.
+    /// An id for a new topic.
     pub(crate) fn new_topic_id(&self) -> Result<u32, QueueError> {
         if self.read_topics().len() >= TOPICS_MAX {
             return Err(QueueError::TooMany { what: "topics", limit: TOPICS_MAX });
@@ -61,7 +61,7 @@ impl SharedQueue {
     pub(crate) fn delete_topic(&self, name: &str) -> Result<(), QueueError> {
         let _changing = lock(&self.changing);
         let topic = self.topic(name)?;
-        // Of a log that is not mounted, nothing goes but the groups.
+        // Of an external log that is not mounted, only the groups are deleted.
         if !topic.mounting.as_ref().is_some_and(Mounting::is_absent) {
             topic.check_own()?;
         }
@@ -72,8 +72,8 @@ impl SharedQueue {
         for group in topic.forget_groups() {
             group.delete();
         }
-        // The files go whatever their last write comes to. Those that cannot be removed now go with the
-        // next opening.
+        // The files are removed even if their last write fails. Files that cannot be removed now
+        // are removed at the next opening.
         let closed = topic.lanes.iter().map(Lane::close).fold(Ok(()), Result::and);
         self.remove_files(topic.id).and(closed)
     }
@@ -92,7 +92,8 @@ impl SharedQueue {
         name: &Name,
         options: Option<GroupOptions>,
     ) -> Result<Arc<Group>, QueueError> {
-        // Dead letters are not given up a second time, unless it was said where they go.
+        // A group of a dead-letter topic drops messages instead of dead-lettering them again,
+        // unless its options name a topic.
         if let Some(options) = &options {
             options.check().map_err(QueueError::GroupOptions)?;
         }
@@ -142,12 +143,13 @@ impl SharedQueue {
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
         topic.add_group(&group);
-        // If it is the only one, and does not begin with the oldest, those before have no user left.
+        // If it is the only group and does not begin with the oldest message, the messages before
+        // are released.
         topic.release_done();
         Ok(group)
     }
 
-    /// Whether what groups of a topic do is kept.
+    /// Whether the progress of a topic's groups is recorded.
     pub(crate) fn keeps(&self, topic: &Topic) -> bool {
         self.control.is_some() && topic.level() != Level::Memory
     }
@@ -161,7 +163,7 @@ impl SharedQueue {
         })?;
         let _changing = self.control.as_ref().map(Control::changing);
         if topic.drops_acknowledged() {
-            // What it has dropped follows from its groups, of which this may be the last.
+            // Its dropped messages follow from its groups, of which this may be the last.
             self.tell_dropped(topic, topic.firsts())?;
         }
         self.tell(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
@@ -189,7 +191,7 @@ impl SharedQueue {
         }
     }
 
-    /// The number of the first message from a beginning on.
+    /// The number of the first message for a start option.
     pub(crate) fn start(&self, topic: &Topic, nth: usize, start: Start) -> Result<u64, QueueError> {
         let lane = &topic.lanes[nth];
         Ok(match start {
@@ -213,9 +215,9 @@ impl SharedQueue {
     }
 }
 
-/// Removes what is left of topics that the control log does not know any more, because it could not be
-/// removed when they were deleted. Ids from `next_id` on were never given away: whoever put an older
-/// control log in place finds the topics of the newer one untouched.
+/// Removes the files of deleted topics that could not be removed when they were deleted. Ids from
+/// `next_id` on were never assigned by this control log: if an older control log was restored, the
+/// topics of the newer one stay.
 pub(crate) fn remove_orphans(
     disk: &dyn rialto_disk::Disk,
     dir: &std::path::Path,
@@ -225,7 +227,7 @@ pub(crate) fn remove_orphans(
     let Ok(names) = disk.list_dirs(&dir.join("topics")) else { return };
     let ids = names.iter().filter_map(|name| name.parse::<u32>().ok());
     for id in ids.filter(|id| *id < next_id && !is_known(*id)) {
-        // What cannot be removed now is looked for again by the next opening.
+        // The next opening tries again.
         if let Err(error) = remove_topic_dir(disk, &topic_dir(dir, id)) {
             tell_left(&error);
         }
@@ -252,7 +254,7 @@ pub(crate) fn remove_topic_dir(
                 _ => {}
             }
         }
-        // One that is not empty, or stays, does no harm.
+        // A directory that is not empty, or stays, does no harm.
         let _ = disk.remove_dir(&dir);
     }
     let _ = disk.remove_dir(dir);

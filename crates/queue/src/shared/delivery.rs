@@ -1,4 +1,4 @@
-//! Transactions on their way into topics, and what the control log must remember of them.
+//! The delivery of transactions to topics, and what the control log keeps for it.
 
 use super::{SharedQueue, lock};
 use crate::control::{ControlHost, Moved, PastTransaction, Record};
@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How many producers of transactions one record tells of, so that it has room for any.
+/// The most producers of transactions in one record, so that it has room for the longest names.
 const TOLD_PRODUCERS: usize = 1_024;
 
 /// The id of no topic: they count from 1.
 const NO_TOPIC: u32 = 0;
 
-/// The messages of a transaction that have been put into topics, and that a loss of power could take.
+/// The messages of a transaction that are in their topics and not yet durable.
 pub(super) struct Delivering {
     id: u64,
     /// The number of the transaction's record.
@@ -24,11 +24,11 @@ pub(super) struct Delivering {
     messages: Vec<Undelivered>,
 }
 
-/// A message of a transaction that is not safe in its topic yet.
+/// A message of a transaction that is not durable in its topic yet.
 struct Undelivered {
     topic: Arc<Topic>,
     place: u64,
-    /// Its number in its lane; none that can be reached if the topic could not take it.
+    /// Its number in its lane; the largest number if the topic could not take it.
     seq: u64,
     message: Moved<'static>,
 }
@@ -41,12 +41,12 @@ impl Undelivered {
 }
 
 impl SharedQueue {
-    /// Puts the messages of a committed transaction into their topics, as far as they are not there.
+    /// Puts the messages of a committed transaction into their topics, unless they are there.
     pub(crate) fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError> {
         let PastTransaction { id, seq, messages, is_new } = transaction;
         let mut delivered = Vec::with_capacity(messages.len());
         for (place, moved) in (0..).zip(messages) {
-            // A topic that was deleted meanwhile takes its messages with it.
+            // Messages of a topic that was deleted meanwhile are dropped.
             let Some(topic) = self.topic_of(moved.topic) else { continue };
             if usize::from(moved.nth) >= topic.lanes.len() {
                 continue;
@@ -56,7 +56,7 @@ impl SharedQueue {
             let seq = match topic.take_record(nth, &moved.record, number, is_new) {
                 Ok(Accepted::At(message)) => message.seq,
                 Ok(Accepted::Duplicate(_)) | Err(QueueError::TopicDeleted(_)) => continue,
-                // The message waits until the queue is opened again and finds the topic well.
+                // The message waits until the queue is opened again and the topic can be written.
                 Err(QueueError::Failed { .. }) => u64::MAX,
                 Err(error) => return Err(error),
             };
@@ -81,9 +81,9 @@ impl SharedQueue {
         delivering.iter().map(|it| it.seq).min()
     }
 
-    /// Tells transactions anew of which only messages for topics that cannot be written are not safe:
-    /// such a topic may stay as it is until the queue is opened again, and the control log must not
-    /// grow until then.
+    /// Writes transactions again whose only undelivered messages are for topics that cannot be
+    /// written: such a topic may stay so until the queue is opened again, and the control log must
+    /// not grow until then.
     fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
         for transaction in &mut *lock(&self.delivering) {
             transaction.messages.retain(|message| !message.is_safe());
@@ -91,8 +91,8 @@ impl SharedQueue {
             if transaction.messages.is_empty() || !transaction.messages.iter().all(waits) {
                 continue;
             }
-            // Topics know a message by its place in its transaction. Where there is none any more,
-            // there is one for no topic.
+            // Topics identify a message by its index in the transaction. Delivered messages are
+            // replaced by placeholders for no topic.
             let last = transaction.messages.last().map_or(0, |message| message.place);
             let nothing = || Moved { topic: NO_TOPIC, nth: 0, record: Cow::Borrowed(&[]) };
             let mut messages: Vec<_> =
@@ -106,7 +106,7 @@ impl SharedQueue {
         }
     }
 
-    /// Tells everything anew.
+    /// Writes an image of the whole state.
     fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
         for topic in self.topics() {
             let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
@@ -140,7 +140,7 @@ impl SharedQueue {
         self.next_id.load(Ordering::Relaxed)
     }
 
-    /// Tells what is known of the messages of a topic that are its own.
+    /// Writes the image of a topic that has its own log.
     fn images_of_own(&self, topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) {
         tell_numbers(topic, tell);
         if self.keeps(topic) {
@@ -152,8 +152,7 @@ impl SharedQueue {
         }
     }
 
-    /// Tells the control log of numbers of producers, where files wait for that which nobody needs
-    /// otherwise.
+    /// Records numbers of producers, if files that are otherwise unneeded wait for that.
     pub(super) fn tell_numbers(&self, topic: &Topic) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         if !topic.has_numbers_to_record(control.safe_rounds()) {
@@ -171,14 +170,14 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Has the control log say, durably, what groups have acknowledged, where files wait for that.
+    /// Records durably what groups have acknowledged, if files wait for that.
     pub(super) fn tell_done(&self, topic: &Topic) {
         let Some(control) = &self.control else { return };
         if !topic.has_acknowledged_to_record(control.safe_rounds()) {
             return;
         }
-        // A message counts as acknowledged after its record was noted, or its group was changed: a round
-        // that is yet to begin has both.
+        // A message counts as acknowledged after its record was noted, or its group was changed. A
+        // later round includes both.
         let firsts = topic.firsts();
         for group in topic.groups().clone() {
             self.mark_if_changed(&group);
@@ -186,7 +185,7 @@ impl SharedQueue {
         topic.recording_acknowledged(control.hurry(true), firsts);
     }
 
-    /// Has everything written anew and drops what stood before.
+    /// Writes a checkpoint and drops the records before it.
     pub(crate) fn checkpoint(&self) -> Result<(), QueueError> {
         match &self.control {
             Some(control) => control.checkpoint(self),
@@ -199,7 +198,7 @@ impl ControlHost for SharedQueue {
     fn secure(&self, finishing: &[(u32, u8, u64)]) {
         for (id, lane, seq) in finishing {
             let Some(topic) = self.topic_of(*id) else { continue };
-            // Logs of others are as safe as their owners make them.
+            // The owner of an external log decides its durability.
             if topic.level() == Level::Memory || topic.mounting.is_some() {
                 continue;
             }
@@ -229,7 +228,8 @@ impl ControlHost for SharedQueue {
     }
 }
 
-/// Tells of the numbers of a topic's producers, and returns up to where in its lanes they are known.
+/// Records the numbers of a topic's producers, and returns the positions in its lanes up to which
+/// they are known.
 fn tell_numbers(topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) -> Vec<u64> {
     let (upto, last) = topic.producers_image();
     let mut once = Some(upto.clone());
@@ -240,8 +240,8 @@ fn tell_numbers(topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) -> Vec<u64> {
     upto
 }
 
-/// The number that the message in a place of a transaction counts under: they ascend in the order in
-/// which transactions are delivered.
+/// The producer number of a transaction's message by its index. These numbers ascend in the order
+/// of delivery.
 fn transaction_number(id: u64, place: u64) -> u64 {
     (id << 16) | (place + 1).min(0xffff)
 }

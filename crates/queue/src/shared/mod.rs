@@ -1,4 +1,4 @@
-//! What a queue is made of, and what its threads do with it.
+//! The parts of a queue, and the work of its threads.
 
 mod catalogue;
 mod delivery;
@@ -34,7 +34,7 @@ pub const TOPICS_MAX: usize = 10_000;
 /// The most groups of a topic.
 pub const GROUPS_MAX: usize = 10_000;
 
-/// How often retention is looked after.
+/// The interval at which retention runs.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct SharedQueue {
@@ -44,10 +44,10 @@ pub(crate) struct SharedQueue {
     topics: RwLock<BTreeMap<Name, Arc<Topic>>>,
     next_id: AtomicU32,
     delivering: Mutex<VecDeque<Delivering>>,
-    /// Held from looking whether a transaction was committed before until it is. Taken behind the
+    /// Locked from the check whether a transaction was committed until it is. Taken after the
     /// control log's gate.
     numbers: Mutex<TransactionNumbers>,
-    /// Creating and deleting, one at a time.
+    /// Serialises creation and deletion.
     changing: Mutex<()>,
     last_retained: AtomicU64,
     last_flushed: AtomicU64,
@@ -109,7 +109,7 @@ impl SharedQueue {
         topic
     }
 
-    /// Puts a topic in its place; one that stood there was a stand-in for it.
+    /// Adds a topic, replacing a placeholder.
     pub(crate) fn put_topic(&self, topic: Arc<Topic>) {
         self.write_topics().insert(topic.name.clone(), topic);
     }
@@ -119,12 +119,12 @@ impl SharedQueue {
         lock(&self.changing)
     }
 
-    /// What producers of transactions have committed.
+    /// The numbers that producers of transactions have committed.
     pub(crate) fn transaction_numbers(&self) -> MutexGuard<'_, TransactionNumbers> {
         lock(&self.numbers)
     }
 
-    /// The progress of a group has to be written, sooner or later.
+    /// Marks the progress of a group as changed.
     #[inline]
     pub(crate) fn mark(&self, group: &Arc<Group>) {
         if let Some(control) = &self.control
@@ -134,7 +134,7 @@ impl SharedQueue {
         }
     }
 
-    /// Whether what is done now can be written.
+    /// Fails if the control log cannot be written.
     #[inline]
     pub(crate) fn check_kept(&self) -> Result<(), QueueError> {
         self.control.as_ref().map_or(Ok(()), Control::check)
@@ -157,7 +157,7 @@ impl SharedQueue {
             Work::Buffers => self.runtime.spares.make_ahead(),
             Work::Prepare(topic, nth, making) => {
                 topic.lanes[nth].make(making);
-                // The topic may have been deleted meanwhile, without this file.
+                // The topic may have been deleted meanwhile, and this file left.
                 if topic.is_deleted()
                     && let Err(error) = self.remove_files(topic.id)
                 {
@@ -173,7 +173,7 @@ impl SharedQueue {
         control.step(self);
     }
 
-    /// Does what time brings with it. To be called every few milliseconds.
+    /// Runs deadlines, delays and retention. To be called every few milliseconds.
     pub(crate) fn tick(&self) {
         let now = self.runtime.now();
         let retains = self.is_time(&self.last_retained, now, RETAIN_EVERY);
@@ -196,7 +196,7 @@ impl SharedQueue {
                 Ok(())
             };
             match moved.and(kept) {
-                // The topic is well, and goes on when the control log does.
+                // The topic is intact, and continues with the control log.
                 Ok(()) | Err(QueueError::ControlFailed(_) | QueueError::Closed) => {}
                 Err(error) => topic.end(End::Failed(error.to_string())),
             }
@@ -232,12 +232,12 @@ impl SharedQueue {
         }
     }
 
-    /// Moves delayed messages to where they are delivered.
+    /// Moves delayed messages that are due to their lanes.
     fn move_due(&self, topic: &Arc<Topic>, now: Timestamp) -> Result<(), QueueError> {
         if self.keeps(topic) {
             self.check_kept()?;
         }
-        // Of a topic that cannot be written, messages would have to wait elsewhere.
+        // Messages of a topic that cannot be written would have to wait elsewhere.
         if topic.is_failed() {
             return Ok(());
         }
@@ -301,7 +301,7 @@ impl SharedQueue {
         }
         self.control_step();
         for topic in self.topics() {
-            // Nothing is accepted any more that would not be written.
+            // No message is accepted from here on, because it would not be written.
             topic.end(End::Closed);
             topic.write();
             topic.check_writable()?;
@@ -323,7 +323,7 @@ impl Drop for SharedQueue {
     }
 }
 
-/// A message by its place, wherever it is.
+/// The message with an id, in memory or on disk.
 pub(crate) fn message_at(topic: &Topic, id: MessageId) -> Result<Option<Message>, QueueError> {
     let mut cursor = LaneCursor::new(topic.nth(id.lane), id.seq);
     Ok(match cursor.step(topic)? {

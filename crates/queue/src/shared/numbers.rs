@@ -1,4 +1,4 @@
-//! What numbered producers of transactions have committed.
+//! The numbers that producers of transactions have committed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,19 +8,19 @@ pub const TRANSACTION_PRODUCERS_MAX: usize = 16_384;
 #[derive(Clone, Copy, Debug)]
 struct Last {
     number: u64,
-    /// The last one that the control log has: what was only about topics in memory is gone with the
-    /// process, and must not pass for done afterwards.
+    /// The last number in the control log. Transactions of topics in memory only are lost with the
+    /// process, and must not count as committed afterwards.
     kept: Option<u64>,
-    /// When it was heard of, counted in transactions.
+    /// When it was last used, counted in transactions.
     heard: u64,
 }
 
 /// The producers of one owner, by their whole names.
 type Producers = HashMap<String, Last>;
 
-/// The last number of each producer of transactions. When there are too many, the owner that has the
-/// most of them pays for it: first what the control log does not have, then those that have not been
-/// heard of for longest. So an owner with no more than an equal share loses none to others.
+/// The last number of each producer of transactions. When there are too many, the owner that has
+/// the most loses some: first those that the control log does not have, then the least recently
+/// used. An owner with at most an equal share loses none to others.
 #[derive(Debug, Default)]
 pub(crate) struct TransactionNumbers {
     owners: BTreeMap<String, Producers>,
@@ -28,7 +28,7 @@ pub(crate) struct TransactionNumbers {
     heard: u64,
 }
 
-/// Whose producer it is: what its name says before the first `/`.
+/// The owner of a producer: the part of its name before the first `/`.
 fn owner_of(producer: &str) -> &str {
     producer.split_once('/').map_or("", |(owner, _)| owner)
 }
@@ -43,7 +43,7 @@ impl TransactionNumbers {
         self.last_of(producer).is_some_and(|last| number <= last.number)
     }
 
-    /// Notes that a transaction was committed, and whether the control log says so.
+    /// Notes that a transaction was committed, and whether the control log holds it.
     pub(crate) fn remember(&mut self, producer: &str, number: u64, is_kept: bool) {
         self.heard += 1;
         let owner = owner_of(producer);
@@ -72,7 +72,7 @@ impl TransactionNumbers {
         let Some((greatest, most)) = most.map(|(owner, producers)| (owner, producers.len())) else {
             return;
         };
-        // An eighth at once, so that it is paid for seldom, but of others only what is beyond their
+        // Forgets an eighth at once, to amortise the cost, but of each owner only what exceeds its
         // share.
         let (owner, forgotten) = if own == most {
             (newcomer.to_owned(), most / 8)
@@ -87,7 +87,7 @@ impl TransactionNumbers {
         let rank = |last: &Last| (last.kept.is_some(), last.heard);
         let mut ranks: Vec<_> = producers.values().map(rank).collect();
         if count < ranks.len() {
-            // Each was heard of at a time of its own, so that no two have the same rank.
+            // Times of last use are distinct, so that no two have the same rank.
             let (_, &mut first_left, _) = ranks.select_nth_unstable(count);
             producers.retain(|_, last| rank(last) >= first_left);
             self.count -= count;
@@ -97,7 +97,7 @@ impl TransactionNumbers {
         }
     }
 
-    /// What the control log must know, those heard of last at the end.
+    /// The numbers for the control log, the most recently used last.
     pub(crate) fn image(&self) -> Vec<(String, u64)> {
         let all = self.owners.values().flatten();
         let kept = all.filter_map(|(producer, last)| Some((last.heard, producer, last.kept?)));

@@ -1,4 +1,4 @@
-//! How old the oldest message of a topic is.
+//! The age of the oldest message of a topic.
 
 use super::Topic;
 use rialto_clock::Timestamp;
@@ -8,7 +8,7 @@ impl Topic {
         (0..self.lanes.len()).filter_map(|nth| self.oldest_of(nth)).min()
     }
 
-    /// It is read once: a stretch of little messages may be hours long.
+    /// It is read once, because an extent of small messages may span hours.
     fn oldest_of(&self, nth: usize) -> Option<Timestamp> {
         let first = self.lanes[nth].first();
         let is_there = first <= self.lanes[nth].visible();
@@ -23,7 +23,7 @@ impl Topic {
                 filled.oldest = Some((first, time));
                 Some(time)
             }
-            // What is not written yet, or cannot be read, is as old as what stands beside it.
+            // A message that is not written yet, or cannot be read, counts as old as its neighbour.
             Ok(None) | Err(_) => filled.extents.oldest_time(),
         }
     }

@@ -1,27 +1,29 @@
-//! Files go when no failure can make the control log need them again. It must know the numbers of
-//! producers and transactions that they hold: otherwise what is sent again after a failure would not
-//! be recognised. And it must say, durably, that the groups of a work queue have acknowledged them: what
-//! moved a message to another topic may still be lost, and then this is the only place that has it.
+//! Files are deleted when recovery cannot need them again. The control log must hold the numbers of
+//! producers and transactions in them: otherwise a repetition after a failure would not be
+//! recognised. And it must hold, durably, that the groups of a work queue have acknowledged them:
+//! the transaction that moved a message to another topic may still be lost, and then this file has
+//! the only copy.
 
 use super::{DELAYED_LANE, Lane, Topic};
 use crate::error::QueueError;
 use rialto_log::Level;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-/// What the control log knows.
+/// What the control log has recorded of a topic.
 #[derive(Debug, Default)]
 pub(super) struct ControlProgress {
     /// The numbers of each lane's messages below these, the lane of delayed messages last.
     upto: Vec<u64>,
-    /// What it will know when a round has been synced.
+    /// The numbers that will be recorded when a round has been synced.
     telling: Option<(u64, Vec<u64>)>,
-    /// It says that all groups of a work queue have acknowledged everything of each lane below these.
+    /// The numbers of each lane below which all groups of a work queue have acknowledged
+    /// everything.
     done: Vec<u64>,
-    /// What it will say when a round has been synced.
+    /// The same when a round has been synced.
     finishing: Option<(u64, Vec<u64>)>,
 }
 
-/// Takes what was to be known with a round once that is synced. False while it is awaited.
+/// Applies the pending numbers if their round is synced. False while it is awaited.
 fn settle(known: &mut Vec<u64>, telling: &mut Option<(u64, Vec<u64>)>, safe_rounds: u64) -> bool {
     match telling.take() {
         Some((round, upto)) if round > safe_rounds => {
@@ -45,12 +47,12 @@ impl Topic {
         self.control_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The control log knows all numbers below these.
+    /// Notes that the control log holds all numbers below these.
     pub(crate) fn numbers_recorded(&self, upto: &[u64]) {
         self.control_progress().upto = upto.to_vec();
     }
 
-    /// It will, when this round has been synced.
+    /// Notes that it will when this round has been synced.
     pub(crate) fn recording_numbers(&self, round: u64, upto: Vec<u64>) {
         self.control_progress().telling = Some((round, upto));
     }
@@ -66,8 +68,8 @@ impl Topic {
         settle(upto, telling, safe_rounds) && has_files_from(&self.lanes, upto)
     }
 
-    /// Whether there are files that only wait for the control log to say that groups have acknowledged
-    /// them, where all rounds up to `safe_rounds` are synced.
+    /// Whether there are files that only wait for the control log to record their acknowledgement,
+    /// where all rounds up to `safe_rounds` are synced.
     pub(crate) fn has_acknowledged_to_record(&self, safe_rounds: u64) -> bool {
         if self.level() == Level::Memory || !self.drops_acknowledged() {
             return false;
@@ -79,13 +81,13 @@ impl Topic {
         settle(done, finishing, safe_rounds) && has_files_from(lanes, done)
     }
 
-    /// The control log will say that groups have acknowledged everything below these, when this round
-    /// has been synced.
+    /// Notes that the control log will hold the acknowledgement of everything below these when this
+    /// round has been synced.
     pub(crate) fn recording_acknowledged(&self, round: u64, firsts: Vec<u64>) {
         self.control_progress().finishing = Some((round, firsts));
     }
 
-    /// It says so now.
+    /// Notes that it holds it now.
     pub(super) fn acknowledged_recorded(&self, firsts: &[u64]) {
         let mut control_progress = self.control_progress();
         let lanes = firsts.len().max(control_progress.done.len());

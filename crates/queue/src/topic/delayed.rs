@@ -1,4 +1,4 @@
-//! Delayed messages: they wait in a lane of their own, and are moved when they are due.
+//! Delayed messages, which wait in a lane of their own and are moved when they are due.
 
 use super::Topic;
 use super::reading::{LaneCursor, Step};
@@ -11,11 +11,11 @@ use rialto_log::Level;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-/// The most messages, and the most bytes of them, that are moved at once.
+/// The most messages, and the most bytes, that are moved at once.
 const MOVE_MESSAGES: usize = 512;
 const MOVE_BYTES: usize = 256 << 10;
 
-/// Up to which message the lane is as safe as it can be.
+/// The last message of the lane that is as durable as the topic's level.
 fn safe(topic: &Topic) -> u64 {
     match topic.level() {
         Level::Memory => u64::MAX,
@@ -23,21 +23,21 @@ fn safe(topic: &Topic) -> u64 {
     }
 }
 
-/// When what is due. It is rebuilt from the lane, so that it is stored nowhere.
+/// The index of delayed messages by due time. It is rebuilt from the lane and not stored.
 pub(crate) struct Delayed {
     cursor: LaneCursor,
     reread: LaneCursor,
     due: BinaryHeap<Reverse<(Timestamp, u64)>>,
-    /// Everything below has been moved.
+    /// The number below which everything has been moved.
     floor: u64,
-    /// What has been moved besides.
+    /// Other messages that have been moved.
     moved: BTreeSet<u64>,
-    /// What may be dropped once a round of the control log is safe.
+    /// Messages that may be dropped once a round of the control log is synced.
     leaving: VecDeque<(u64, u64)>,
 }
 
 impl Delayed {
-    /// An index that begins where the lane does.
+    /// An index from the beginning of the lane.
     pub(crate) fn new(nth: usize) -> Self {
         Self {
             cursor: LaneCursor::new(nth, 1),
@@ -49,7 +49,8 @@ impl Delayed {
         }
     }
 
-    /// Takes up where another process left off. Numbers behind `end` were lost and are given anew.
+    /// Continues the progress of an earlier process. Numbers after `end` were lost and are assigned
+    /// again.
     pub(crate) fn restore(&mut self, progress: &Progress, first: u64, end: u64) {
         self.floor = progress.floors.first().copied().unwrap_or(1).max(first).min(end);
         for (_, range) in &progress.done {
@@ -67,7 +68,7 @@ impl Delayed {
         }
     }
 
-    /// What the control log must know.
+    /// The progress for the control log.
     pub(crate) fn image(&self, lane: u8) -> Progress {
         let range = |seq: &u64| (lane, Range { first: *seq, last: *seq });
         Progress {
@@ -77,7 +78,7 @@ impl Delayed {
         }
     }
 
-    /// Looks at what has come since it last looked.
+    /// Adds the messages that arrived since the last call.
     fn take_note(&mut self, topic: &Topic) -> Result<(), QueueError> {
         loop {
             match self.cursor.step(topic)? {
@@ -93,7 +94,7 @@ impl Delayed {
         }
     }
 
-    /// The messages that are due, some at a time, in the order in which they are.
+    /// Some of the messages that are due, in due order.
     pub(crate) fn take_due(
         &mut self,
         topic: &Topic,
@@ -112,7 +113,7 @@ impl Delayed {
             self.reread.seek(seq);
             if let Step::Message(message) = self.reread.step(topic)? {
                 bytes += message.record().len();
-                // One that is larger than all others together is moved alone.
+                // A message above the limit is moved alone.
                 if bytes > MOVE_BYTES && !messages.is_empty() {
                     break;
                 }
@@ -123,20 +124,20 @@ impl Delayed {
         Ok(messages)
     }
 
-    /// Whether the next message is due, and could still be lost with others that were published before
-    /// it: were it moved, these would be taken for published when they are sent again.
+    /// Whether the next message is due but not durable. If it were moved, a loss of power could
+    /// take messages published before it, and their repetition would be refused as duplicates.
     pub(crate) fn waits_for_sync(&self, topic: &Topic, now: Timestamp) -> bool {
         self.due.peek().is_some_and(|&Reverse((at, seq))| at <= now && seq > safe(topic))
     }
 
-    /// They have been moved, by a record that is written in this round of the control log.
+    /// Marks messages as moved by a record in this round of the control log.
     pub(crate) fn moved(&mut self, messages: &[Message], round: u64) {
         self.moved.extend(messages.iter().map(|message| message.id().seq));
         self.settle();
         self.leaving.push_back((round, self.floor));
     }
 
-    /// The number below which everything may be dropped: what moved it is safe by now.
+    /// The number below which everything may be dropped, because its move is synced.
     pub(crate) fn droppable(&mut self, safe_rounds: u64) -> Option<u64> {
         let mut below = None;
         while let Some(&(round, floor)) = self.leaving.front()
@@ -148,12 +149,12 @@ impl Delayed {
         below
     }
 
-    /// How many messages are delayed, where `last` is the last that is visible.
+    /// The number of delayed messages, where `last` is the last visible one.
     pub(crate) fn waiting(&self, last: u64) -> u64 {
         (last + 1).saturating_sub(self.floor + self.moved.len() as u64)
     }
 
-    /// They could not be.
+    /// Puts back messages that could not be moved.
     pub(crate) fn not_moved(&mut self, messages: &[Message]) {
         for message in messages {
             let at = message.deliver_at().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How many messages and bytes lie where, in steps coarse enough to be cheap.
+//! Extents: the messages and bytes of a lane in coarse steps.
 
 use rialto_clock::Timestamp;
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 const EXTENT_BYTES: u64 = 256 << 10;
 const EXTENT_MESSAGES: u64 = 4096;
 
-/// A stretch of a lane.
+/// An extent of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     first_seq: u64,
@@ -16,7 +16,7 @@ struct Extent {
     last_time: Timestamp,
 }
 
-/// The stretches of a lane, oldest first.
+/// The extents of a lane, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Extents {
     list: VecDeque<Extent>,
@@ -24,8 +24,8 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Notes messages that were there before, in the order of their numbers. Where they are more than an
-    /// extent holds, they count as equally long.
+    /// Adds messages found on disk, in the order of their numbers. If they exceed an extent, they
+    /// count as equally long.
     pub(crate) fn add_past(
         &mut self,
         first_seq: u64,
@@ -38,7 +38,7 @@ impl Extents {
         }
         let messages = last_seq - first_seq + 1;
         let extents = bytes.div_ceil(EXTENT_BYTES).clamp(1, messages);
-        // What lies below the `nth` of them.
+        // The bytes below the `nth` of them.
         let below =
             |all: u64, nth: u64| (u128::from(all) * u128::from(nth) / u128::from(extents)) as u64;
         for nth in 0..extents {
@@ -67,13 +67,13 @@ impl Extents {
         self.list.push_back(Extent { first_seq: seq, last_seq: seq, bytes, last_time: time });
     }
 
-    /// The bytes of everything that is noted.
+    /// The bytes of all extents.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The bytes of what is noted from `first_seq` on, below which nothing lies but a part of the oldest
-    /// extent. The messages of that count as equally long.
+    /// The bytes from `first_seq` on, which lies in the oldest extent. The messages of that extent
+    /// count as equally long.
     pub(crate) fn bytes_from(&self, first_seq: u64) -> u64 {
         let gone = self.list.front().map_or(0, |oldest| {
             let messages = u128::from(oldest.last_seq - oldest.first_seq + 1);
@@ -92,8 +92,8 @@ impl Extents {
         }
     }
 
-    /// The first message that may stay if the bytes are to come down to `bytes_max`. At least that
-    /// many stay: the stretch in which the bound falls is kept whole.
+    /// The first message that stays when the bytes are reduced to `bytes_max`. The extent at the
+    /// bound is kept whole.
     pub(crate) fn first_within(&self, bytes_max: u64) -> Option<u64> {
         let mut bytes = self.bytes;
         let mut first = None;
@@ -107,14 +107,14 @@ impl Extents {
         first
     }
 
-    /// The first message of the first stretch that ends after `time`, or what comes behind all.
+    /// The first message of the first extent that ends after `time`, or the number after the last.
     pub(crate) fn first_after(&self, time: Timestamp) -> Option<u64> {
         let kept = self.list.iter().find(|extent| extent.last_time > time);
         kept.map(|extent| extent.first_seq)
             .or_else(|| self.list.back().map(|extent| extent.last_seq + 1))
     }
 
-    /// When the youngest message of the oldest stretch was published.
+    /// The time of the newest message of the oldest extent.
     pub(crate) fn oldest_time(&self) -> Option<Timestamp> {
         self.list.front().map(|extent| extent.last_time)
     }

@@ -1,11 +1,11 @@
-//! Making the next file of a lane while the one before is filled: begun when a quarter of that is
-//! full, and done when three quarters are. A lane with few messages then needs one file, and what is
-//! written of the next one at any time is no more than twice what messages take, so that those who
-//! wait for the disk do not wait for a whole file.
+//! Prepares the next file of a lane while the current one is filled: it begins when a quarter is
+//! full, and ends at three quarters. A lane with few messages then needs one file, and preparation
+//! writes at most twice as much as messages do, so that callers who wait for the disk do not wait
+//! for a whole file.
 
 use rialto_log::{Level, Preparation, PreparedSegment, SegmentPreparer, Space};
 
-/// How files are made. Where every write is synchronous, each should find zeros.
+/// How files are prepared. Synchronous writes are fastest into files of zeros.
 pub(crate) fn space(level: Level) -> Space {
     if level == Level::Synced { Space::Zeroed } else { Space::Reserved }
 }
@@ -15,22 +15,22 @@ pub(crate) enum FileRequest {
     Begun(Preparation),
 }
 
-/// How far the next file of a lane is.
+/// The state of the next file of a lane.
 #[derive(Default)]
 pub(crate) enum Next {
     /// None is needed yet, or it is ready.
     #[default]
     Nothing,
-    /// A thread is at work on it.
+    /// A thread prepares it.
     UnderWay,
     /// It waits for messages to be written.
     Resting(Preparation),
-    /// It could not be made. The writer will try itself, and say what is wrong.
+    /// The preparation failed. The writer will create the file itself and report the error.
     Failed,
 }
 
-/// How much of the next file, which takes `next_bytes`, should be made when the current one is filled so
-/// far.
+/// The part of the next file of `next_bytes` that should be prepared at this fill of the current
+/// one.
 fn wanted_bytes(filled_bytes: u64, segment_bytes: u64, next_bytes: u64) -> u64 {
     let (filled, all) = (u128::from(filled_bytes), u128::from(segment_bytes.max(1)));
     let wanted = (4 * filled).saturating_sub(all) * u128::from(next_bytes) / (2 * all);
@@ -38,7 +38,8 @@ fn wanted_bytes(filled_bytes: u64, segment_bytes: u64, next_bytes: u64) -> u64 {
 }
 
 impl Next {
-    /// Gives up what waits for messages. What cannot be removed goes with the next opening.
+    /// Gives up a file that is partly prepared. If it cannot be removed, the next opening removes
+    /// it.
     pub(crate) fn give_up(&mut self) {
         match std::mem::take(self) {
             Next::Resting(begun) => drop(begun.discard()),
@@ -46,7 +47,7 @@ impl Next {
         }
     }
 
-    /// What is to be done now, when the file is filled so far and none is ready.
+    /// The preparation to do now at this fill of the current file, if none is ready.
     pub(crate) fn take_due(
         &mut self,
         filled_bytes: u64,
@@ -71,7 +72,7 @@ impl Next {
     }
 }
 
-/// Goes on with a file until enough of it is made.
+/// Continues to prepare a file until enough of it is done.
 pub(crate) fn go_on(
     making: FileRequest,
     segment_bytes: u64,

@@ -1,4 +1,4 @@
-//! The producers' side of a topic: messages get their numbers here, one at a time.
+//! The producers' side of a topic, where messages get their numbers.
 
 use super::extents::Extents;
 use super::producers::Producers;
@@ -6,7 +6,7 @@ use rialto_clock::Timestamp;
 use rialto_log::Group;
 use std::collections::VecDeque;
 
-/// Why nothing is published any more.
+/// The reason that a topic accepts no more messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Deleted,
@@ -20,22 +20,22 @@ pub(crate) struct LaneFilling {
     pub(crate) next_seq: u64,
     pub(crate) open: Option<Group>,
     pub(crate) full: VecDeque<Group>,
-    /// How many groups have become full.
+    /// The number of full groups so far.
     pub(crate) filled: u64,
     pub(crate) extents: Extents,
-    /// When the last message was published: times within a lane never go back.
+    /// The time of the last message: times within a lane never decrease.
     pub(crate) last_time: Timestamp,
-    /// The oldest message that was looked at, and when it was published.
+    /// The oldest message that was read, and its time.
     pub(crate) oldest: Option<(u64, Timestamp)>,
 }
 
-/// What producers change, under one lock.
+/// The state that producers change, under one lock.
 pub(crate) struct Filling {
     pub(crate) lanes: Vec<LaneFilling>,
     pub(crate) producers: Producers,
     /// The bytes that wait to be written.
     pub(crate) pending_bytes: usize,
-    /// Whether the topic is on the list of work, or being worked on.
+    /// Whether a write of the topic is queued or in progress.
     pub(crate) is_scheduled: bool,
     pub(crate) sync_wanted: bool,
     pub(crate) end: Option<End>,
@@ -46,7 +46,7 @@ pub(crate) struct Filling {
 }
 
 impl Filling {
-    /// Why nothing can be written any more.
+    /// The reason that nothing can be written any more.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.end {
             Some(End::Failed(reason)) => Some(reason.clone()),

@@ -1,4 +1,4 @@
-//! One lane of a topic: a log of messages, or the memory that stands for one.
+//! A lane of a topic: a log of messages, on disk or in memory.
 
 use super::file_request::{self, FileRequest, Next};
 use crate::batch::Batch;
@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub(crate) enum MessageLocation {
     /// In memory, here.
     Batch(Arc<Batch>),
-    /// It has been published, and only the open group of its topic holds it.
+    /// It is published, and only the open group of its topic holds it.
     Open,
     Disk,
-    /// There is none of this number yet that may be seen.
+    /// No message with this number is visible yet.
     Ahead,
-    /// It is gone; this is the oldest that is not.
+    /// It was dropped; this is the oldest message.
     Gone(u64),
 }
 
@@ -30,31 +30,31 @@ struct RecentBatches {
     bytes: usize,
 }
 
-/// The disk's side of a lane. Only the one who writes it locks it for long.
+/// The disk side of a lane. Only its writer locks it for long.
 #[derive(Default)]
 struct Store {
     writer: Option<Writer>,
-    /// Nothing is written any more, and no log is made for that.
+    /// The lane is closed: no log is opened or created any more.
     is_closed: bool,
     has_unsynced: bool,
     next: Next,
-    /// What had been written when it was last looked whether the lane is idle.
+    /// The last message written at the last check for idleness.
     written_before: u64,
-    /// How often it was found idle since it was written.
+    /// The number of idle checks since the last write.
     idle_looks: u32,
-    /// Up to which message a proof of the end was left.
+    /// The message up to which the end was confirmed on disk.
     confirmed: u64,
     /// Whether the log holds descriptors.
     is_awake: bool,
-    /// Whether it was written since its descriptors were wanted.
+    /// Whether it was written since its descriptors were last requested.
     was_used: bool,
 }
 
-/// How often a lane is found idle, a second apart, before it gives back what it does not need.
+/// The number of idle checks, a second apart, before a lane releases its resources.
 const IDLE_LOOKS: u32 = 10;
 
-/// A sequence of messages. What is written here, readers may take from the moment that the topic's
-/// level allows.
+/// A sequence of messages. A message is visible to readers when it is as durable as the topic's
+/// level.
 pub(crate) struct Lane {
     pub(crate) number: u8,
     level: Level,
@@ -71,19 +71,19 @@ pub(crate) struct Lane {
     written: AtomicU64,
     durable: AtomicU64,
     visible: AtomicU64,
-    /// Written since the topic was opened, before compression and after it.
+    /// Bytes written since the topic was opened, before and after compression.
     plain_bytes: AtomicU64,
     stored_bytes: AtomicU64,
     pub(crate) arrivals: Waiters,
     pub(crate) confirmations: Waiters,
 }
 
-/// What writing led to.
+/// The result of a write.
 #[derive(Default)]
 pub(crate) struct Written {
-    /// The means to go on with the next segment, if that should be done now.
+    /// The request to continue with the next segment, if that is due.
     pub(crate) making: Option<FileRequest>,
-    /// Whether a file is full, so that there may be one to drop.
+    /// Whether a new file was begun, so that an old one may be droppable.
     pub(crate) has_rolled: bool,
     /// Whether the log took descriptors for it.
     pub(crate) has_woken: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Written {
 pub(crate) struct LaneOptions {
     pub(crate) number: u8,
     pub(crate) level: Level,
-    /// Where its log is; nothing at [`Level::Memory`].
+    /// The location of its log; `None` at [`Level::Memory`].
     pub(crate) place: Option<LogPlace>,
     pub(crate) shelf_bytes_max: usize,
 }
@@ -104,7 +104,7 @@ impl AsRef<Waiters> for Lane {
 }
 
 impl Lane {
-    /// A lane that has no log yet, or never will.
+    /// A lane without a log.
     pub(crate) fn new(options: LaneOptions) -> Self {
         let LaneOptions { number, level, place, shelf_bytes_max } = options;
         Self {
@@ -128,7 +128,8 @@ impl Lane {
         }
     }
 
-    /// Takes the log that was found on disk, at rest. To be called once, before anything is written.
+    /// Takes over the log that was found on disk, closed. To be called once, before anything is
+    /// written.
     pub(crate) fn adopt(&self, segments: Segments, last: u64) {
         let first = segments.first_seq();
         self.first.store(first, Ordering::Release);
@@ -157,12 +158,12 @@ impl Lane {
         self.first.load(Ordering::Acquire)
     }
 
-    /// The last message that readers may take.
+    /// The last visible message.
     pub(crate) fn visible(&self) -> u64 {
         self.visible.load(Ordering::Acquire)
     }
 
-    /// How far the lane is safe at some level.
+    /// The last message that is durable at a level.
     pub(crate) fn mark(&self, level: Level) -> u64 {
         match level {
             Level::Memory => u64::MAX,
@@ -171,13 +172,13 @@ impl Lane {
         }
     }
 
-    /// A lane of memory: the message was published.
+    /// Makes a message of a lane in memory visible.
     #[inline]
     pub(crate) fn published(&self, seq: u64) {
         self.visible.store(seq, Ordering::Release);
     }
 
-    /// Puts messages where readers find them.
+    /// Adds a batch to the recent messages.
     pub(crate) fn shelve(&self, batch: Arc<Batch>) {
         let mut shelf = lock(&self.shelf);
         shelf.bytes += batch.held_bytes();
@@ -211,8 +212,8 @@ impl Lane {
         if self.level == Level::Memory { MessageLocation::Open } else { MessageLocation::Disk }
     }
 
-    /// A reader of the log from `seq` on, which must be visible. It maps files if it is given where,
-    /// and does not keep them from being deleted: its holder may be idle for ever.
+    /// A reader of the log from `seq` on, which must be visible. It maps files if `maps` is given,
+    /// and does not keep them from being deleted, because its holder may stay idle.
     pub(crate) fn read_from(
         &self,
         seq: u64,
@@ -228,7 +229,7 @@ impl Lane {
         Ok(Some(reader))
     }
 
-    /// Writes groups, in order, and lets readers have what the level allows.
+    /// Writes groups in order, and makes visible what the level allows.
     pub(crate) fn write(
         &self,
         runtime: &Runtime,
@@ -258,7 +259,7 @@ impl Lane {
             if self.filled.swap(filled, Ordering::Relaxed) > filled {
                 written.has_rolled = true;
                 if matches!(store.next, Next::Failed) {
-                    // The writer has made this one itself. Now is another chance.
+                    // The writer has created this file itself. The preparation is tried again.
                     store.next = Next::Nothing;
                 }
             }
@@ -277,8 +278,8 @@ impl Lane {
         Ok(written)
     }
 
-    /// The writer. The log is made when the first message comes, and one that was found at rest is opened
-    /// when the next one does.
+    /// The writer. The log is created with the first message, and a closed one is opened with the
+    /// next.
     fn writer<'a>(
         &self,
         runtime: &Runtime,
@@ -303,7 +304,7 @@ impl Lane {
         }
     }
 
-    /// Goes on with the next segment.
+    /// Continues with the next segment.
     pub(crate) fn make(&self, making: FileRequest) {
         let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
         let filled = || self.filled.load(Ordering::Relaxed);
@@ -313,11 +314,11 @@ impl Lane {
         store.next = match made {
             Ok(prepared) => {
                 if let Some(writer) = &mut store.writer {
-                    // One that is not needed any more goes with the next opening.
+                    // A file that is not needed any more is removed by the next opening.
                     let _ = writer.accept(prepared);
                     if !store.is_awake {
-                        // The log gave up its descriptors meanwhile. What fails here fails the next
-                        // write as well, and is said there.
+                        // The log released its descriptors meanwhile. An error here also fails the
+                        // next write, which reports it.
                         let _ = writer.release();
                     }
                 }
@@ -327,12 +328,12 @@ impl Lane {
         };
     }
 
-    /// Whether something was written that a power failure could take.
+    /// Whether something was written and not synced.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.written.load(Ordering::Acquire) > self.durable.load(Ordering::Acquire)
     }
 
-    /// Makes everything durable that was written.
+    /// Syncs everything that was written.
     pub(crate) fn sync(&self) -> Result<(), QueueError> {
         let mut store = lock(&self.store);
         if !std::mem::take(&mut store.has_unsynced) {
@@ -347,8 +348,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Leaves a proof of the end if nothing was written since this was last asked, as a log that falls
-    /// idle should, and has the log rest when it has been idle for long. To be called once a second.
+    /// Confirms the end of the log on disk if nothing was written since the last call, and closes
+    /// its files when it has been idle for long. To be called once a second.
     pub(crate) fn rest_if_idle(&self) -> Result<(), QueueError> {
         let mut guard = lock(&self.store);
         let store = &mut *guard;
@@ -367,7 +368,7 @@ impl Lane {
         } else if store.confirmed != written {
             writer.confirm()?;
             if !store.is_awake {
-                // It had made way for others.
+                // The log had released its descriptors for others.
                 writer.release()?;
             }
         } else {
@@ -385,7 +386,7 @@ impl Lane {
     }
 
     /// Syncs what was written and closes the files of the log until it is written again. False if
-    /// it is in use, or it was written since this was last asked.
+    /// it is in use, or was written since the last call.
     pub(crate) fn release(&self) -> Result<bool, QueueError> {
         let Ok(mut store) = self.store.try_lock() else { return Ok(false) };
         let store = &mut *store;
@@ -415,21 +416,21 @@ impl Lane {
         }
     }
 
-    /// The number below which files hold nothing but what was dropped, if there are such files.
+    /// The number below which files hold only dropped messages, if there are such files.
     pub(crate) fn reclaimable(&self) -> Option<u64> {
         let first = self.first();
         let beginnings = self.segments.get()?.beginnings();
         beginnings.iter().skip(1).map(|(begin, _)| *begin).take_while(|it| *it <= first).last()
     }
 
-    /// Deletes the files that hold nothing but what was dropped, and nothing from `below` on. Says whether
-    /// the log took descriptors for it.
+    /// Deletes the files that hold only dropped messages below `below`. Returns whether the log
+    /// took descriptors for it.
     pub(crate) fn reclaim(&self, runtime: &Runtime, below: u64) -> Result<bool, QueueError> {
         let below = self.first().min(below);
         let mut guard = lock(&self.store);
         let store = &mut *guard;
-        // A log at rest stays so while nothing is to go. Of one that was found at rest and holds nothing
-        // but what was dropped, the only file goes when it begins another.
+        // A closed log stays closed while no file can be deleted. If a closed log has one file with
+        // dropped messages only, that file is deleted when it begins another.
         let written = self.mark(Level::Buffered);
         let holds_some = self.segments.get().is_some_and(|it| it.first_seq() <= written);
         let is_done = store.writer.is_none() && holds_some && below > written;
@@ -439,31 +440,31 @@ impl Lane {
         }
         let writer = self.writer(runtime, &mut store.writer)?;
         let has_woken = !std::mem::replace(&mut store.is_awake, true);
-        // It rests again when it has been idle for long from here on.
+        // The log is closed again when it has been idle for long.
         store.idle_looks = 0;
         writer.retain_from(below)?;
         Ok(has_woken)
     }
 
-    /// The memory that recent messages take.
+    /// The memory of recent messages.
     pub(crate) fn shelf_bytes(&self) -> usize {
         lock(&self.shelf).bytes
     }
 
-    /// What was written since the topic was opened: the bytes before compression and after it.
+    /// The bytes written since the topic was opened, before and after compression.
     pub(crate) fn volume(&self) -> (u64, u64) {
         let read = |bytes: &AtomicU64| bytes.load(Ordering::Relaxed);
         (read(&self.plain_bytes), read(&self.stored_bytes))
     }
 
-    /// Closes the log, which keeps nothing mapped from here on.
+    /// Closes the log, which maps no file from here on.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         self.segments.get().inspect(|segments| segments.unmap());
         let mut store = lock(&self.store);
         store.is_closed = true;
         store.next.give_up();
         match store.writer.take() {
-            // What is at rest is opened fast, and takes no more room than it needs meanwhile.
+            // A closed log is fast to open and takes no more room than it needs.
             Some(mut writer) => Ok(writer.rest()?),
             None => Ok(()),
         }

@@ -42,25 +42,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many messages of a file are looked at to know about how long they all are.
+/// The number of messages of a file that are read to estimate the length of all.
 const SAMPLED_MESSAGES: u64 = 64;
 
-/// What a file of a log holds besides messages.
+/// The bytes of a file besides messages.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
 
-/// The most that a message takes of a file besides its own bytes: written alone, those of the headers
-/// of its group and the rest of the last block, and the block of a proof of the end, left after it.
+/// The most bytes that a message takes in a file besides its own: written alone, the headers of its
+/// group, the rest of the last block, and the block that confirms the end.
 const BESIDE_A_MESSAGE: u64 = 2 * BLOCK_BYTES as u64 + 256;
 
 pub(crate) const DELAYED_LANE: u8 = u8::MAX;
 
-/// A topic, as all who use it share it.
+/// A topic, shared by its users.
 pub(crate) struct Topic {
     pub(crate) id: u32,
     pub(crate) name: Name,
     pub(crate) options: TopicOptions,
     pub(crate) runtime: Arc<Runtime>,
-    /// How it is tied to an external log; nothing if it has its own.
+    /// Its connection to an external log; `None` if it has its own log.
     pub(crate) mounting: Option<Mounting>,
     /// One for each priority, and the last for delayed messages.
     pub(crate) lanes: Vec<Lane>,
@@ -71,11 +71,11 @@ pub(crate) struct Topic {
     /// Dead letters that are committed and may not have arrived here.
     in_flight: Mutex<InFlight>,
     meter: Mutex<Meter>,
-    /// Producers who wait for room.
+    /// Producers that wait for room.
     room: Waiters,
-    /// Counts what makes room, for its waiters.
+    /// Counts the times that room was made, for the waiters.
     room_made: AtomicU64,
-    /// When it was last known to be synced, in nanoseconds since 1970.
+    /// When it was last synced, in nanoseconds since 1970.
     flushed_at: AtomicU64,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn lane_dir(topic_dir: &Path, number: u8) -> PathBuf {
 }
 
 impl Topic {
-    /// A topic without messages. `dir` is where it keeps them, unless its level is
+    /// An empty topic. `dir` is the directory of its messages, unless its level is
     /// [`Level::Memory`].
     pub(crate) fn new(
         id: u32,
@@ -142,12 +142,12 @@ impl Topic {
         }
     }
 
-    /// What the records of its lanes are.
+    /// The form of its records.
     pub(crate) fn form(&self) -> Form {
         self.mounting.as_ref().map_or(Form::Message, Mounting::form)
     }
 
-    /// Why only the writer of the log can change anything here, if so.
+    /// Fails if the topic is an external log, which only its writer can change.
     pub(crate) fn check_own(&self) -> Result<(), QueueError> {
         match self.mounting {
             None => Ok(()),
@@ -159,12 +159,12 @@ impl Topic {
         self.filling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was published in the last while.
+    /// The meter of publications.
     pub(crate) fn meter(&self) -> MutexGuard<'_, Meter> {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes how much was published, for the rates. To be called once a second.
+    /// Samples the counters for the rates. To be called once a second.
     pub(crate) fn sample(&self, now: Timestamp) {
         let (messages, bytes) = match &self.mounting {
             Some(mounting) => (mounting.arrived(self.lanes[0].visible()), 0),
@@ -198,8 +198,8 @@ impl Topic {
         let mut found = Extents::default();
         for (place, (first, path)) in beginnings.iter().enumerate() {
             let end = beginnings.get(place + 1).map_or(next, |(first, _)| *first);
-            // A file that is not written any more ends with its last message. None of its messages
-            // is younger than the first of the next file.
+            // A complete file ends with its last message. None of its messages is newer than the
+            // first of the next file.
             let file_bytes = self.runtime.file_bytes(path)?.saturating_sub(SEGMENT_HEADER_BYTES);
             let bytes = self.estimated_bytes(nth, (*first, end), file_bytes);
             let time = self.published_at(nth, end)?.unwrap_or_else(|| self.runtime.now());
@@ -210,9 +210,9 @@ impl Topic {
         Ok(())
     }
 
-    /// About how many bytes the messages of a file take, those from `first` to before `end`: as if all
-    /// were as long as the first of them, but no more than the file has, and no less than is left of it
-    /// if each was written alone and the last group did not fill it.
+    /// Estimates the bytes of the messages of a file, from `first` to before `end`: as if all were
+    /// as long as the first ones, but no more than the file has, and no less than is left of it if
+    /// each was written alone and the last group did not fill it.
     fn estimated_bytes(&self, nth: usize, (first, end): (u64, u64), file_bytes: u64) -> u64 {
         let (mut cursor, mut messages, mut bytes) = (LaneCursor::unmapped(nth, first), 0, 0);
         while messages < SAMPLED_MESSAGES && messages < end.saturating_sub(first) {
@@ -241,7 +241,7 @@ impl Topic {
         }
     }
 
-    /// Why nothing is published or read here any more, or yet, if so.
+    /// Fails if the topic is deleted, closed or not mounted.
     pub(crate) fn check_open(&self) -> Result<(), QueueError> {
         if self.mounting.as_ref().is_some_and(Mounting::is_absent) {
             return Err(QueueError::NotMounted(self.name.clone()));
@@ -252,8 +252,8 @@ impl Topic {
         }
     }
 
-    /// Why nothing that waits to be written will be, if so. A topic that was closed was written, and
-    /// one that is a log of others never is.
+    /// Fails if pending messages will not be written. A closed topic was written, and an external
+    /// log is never written here.
     pub(crate) fn check_writable(&self) -> Result<(), QueueError> {
         match self.check_open() {
             Err(QueueError::Closed | QueueError::NotMounted(_)) | Ok(()) => Ok(()),
@@ -270,14 +270,14 @@ impl Topic {
         matches!(self.filling().end, Some(End::Failed(_)))
     }
 
-    /// A message of a lane from which on to look for those of a time.
+    /// A message from which to search for a time.
     pub(crate) fn first_near(&self, nth: usize, time: Timestamp) -> u64 {
         let before = Timestamp(time.0.saturating_sub(1));
         let near = self.filling().lanes[nth].extents.first_after(before);
         near.unwrap_or(1).max(self.lanes[nth].first())
     }
 
-    /// What numbered producers have sent that is safe, and up to which messages that is.
+    /// The last durable numbers of producers, and the messages up to which they are known.
     pub(crate) fn producers_image(&self) -> (Vec<u64>, Vec<(u8, u64, u64)>) {
         let mut filling = self.filling();
         let safe: Vec<_> = self.lanes.iter().map(|lane| lane.mark(Level::Synced)).collect();
@@ -285,12 +285,12 @@ impl Topic {
         (safe.iter().map(|safe| safe + 1).collect(), last)
     }
 
-    /// Takes up what numbered producers had sent.
+    /// Restores the last number of a producer.
     pub(crate) fn restore_producer(&self, nth: u8, producer: u64, number: u64) {
         self.filling().producers.restore(nth, producer, number);
     }
 
-    /// Whether what was written has waited long enough to be synced.
+    /// Whether a sync of written messages is due.
     pub(crate) fn is_flush_due(&self, now: Timestamp) -> bool {
         if !self.lanes.iter().any(Lane::has_unsynced) {
             self.flushed_at.store(now.0, Ordering::Relaxed);
@@ -314,11 +314,11 @@ impl Topic {
         }
     }
 
-    /// Nothing is published from here on, and all waiters are woken.
+    /// Ends publishing and wakes all waiters.
     pub(crate) fn end(&self, end: End) {
         {
             let mut filling = self.filling();
-            // What could not be written at the close was not.
+            // Messages that could not be written at the close are lost.
             if let (None, End::Failed(reason)) = (&filling.end, &end) {
                 tracing::error!(topic = %self.name, "a topic can no longer be written: {reason}");
             }
@@ -339,13 +339,13 @@ impl Topic {
         self.room.wake_all();
     }
 
-    /// Writes what waits to be written. One thread at a time does this for a topic.
+    /// Writes pending messages. One thread at a time does this for a topic.
     pub(crate) fn write(self: &Arc<Self>) {
         if self.level() == Level::Memory {
             return;
         }
         while self.write_round() {
-            // What came meanwhile is next, unless other topics have their turn.
+            // Messages that arrived meanwhile are next, unless other work waits.
             if !self.runtime.has_no_work() {
                 self.runtime.ask(Work::Write(self.clone()));
                 return;
@@ -353,7 +353,7 @@ impl Topic {
         }
     }
 
-    /// Writes what there is now, and says whether something more has come.
+    /// Writes the pending messages, and returns whether more have arrived.
     fn write_round(self: &Arc<Self>) -> bool {
         let (taken, sync_wanted) = {
             let mut filling = self.filling();
@@ -382,8 +382,8 @@ impl Topic {
             });
         }
         if has_rolled && self.runtime.recycles(self.options.segment_bytes, space_of(self.level())) {
-            // The file that goes now is there before the next one is begun. Where none is used
-            // again, those who wait for this thread need not wait for that.
+            // A dropped file must be released before the next one is begun, to be recycled. If
+            // files are not recycled, waiting callers are woken first.
             written = written.and_then(|()| {
                 self.drop_unkept();
                 self.reclaim()
@@ -403,7 +403,7 @@ impl Topic {
         again
     }
 
-    /// Has everything that was written synced soon.
+    /// Requests a sync of everything that was written.
     pub(crate) fn want_sync(self: &Arc<Self>) {
         let mut filling = self.filling();
         filling.sync_wanted = true;
@@ -417,7 +417,7 @@ impl Topic {
         }
     }
 
-    /// Drops what retention does not let stay.
+    /// Applies retention, and deletes files.
     pub(crate) fn retain(self: &Arc<Self>) -> Result<(), QueueError> {
         if let Some(mounting) = &self.mounting {
             mounting.follow_retention(&self.lanes[0]);
@@ -428,7 +428,7 @@ impl Topic {
         self.reclaim()
     }
 
-    /// Drops the messages that retention does not let stay.
+    /// Drops the messages beyond retention.
     fn drop_unkept(&self) {
         if self.options.kind == Kind::Stream {
             let mut filling = self.filling();
@@ -457,7 +457,7 @@ impl Topic {
         }
     }
 
-    /// A group of a work queue is here to stay: nothing goes that it has not acknowledged.
+    /// Adds a group. From here on, a work queue keeps what the group has not acknowledged.
     pub(crate) fn add_group(&self, group: &Arc<Group>) {
         self.groups().push(group.clone());
     }
@@ -467,8 +467,8 @@ impl Topic {
         self.release_done();
     }
 
-    /// Lets go of all groups. A group holds on to its topic, so that neither would ever go while the
-    /// topic holds on to the group.
+    /// Removes all groups. A group and its topic refer to each other, so that neither would ever be
+    /// freed otherwise.
     pub(crate) fn forget_groups(&self) -> Vec<Arc<Group>> {
         std::mem::take(&mut *self.groups())
     }
@@ -482,18 +482,18 @@ impl Topic {
         self.delayed().waiting(self.lanes[self.lanes.len() - 1].visible())
     }
 
-    /// Where each lane begins, without that of delayed messages.
+    /// The first number of each lane, without that of delayed messages.
     pub(crate) fn firsts(&self) -> Vec<u64> {
         self.lanes[..self.lanes.len() - 1].iter().map(Lane::first).collect()
     }
 
-    /// The numbers behind the last messages that are visible.
+    /// The numbers after the last visible messages.
     pub(crate) fn ends(&self) -> Vec<u64> {
         self.lanes[..self.lanes.len() - 1].iter().map(|lane| lane.visible() + 1).collect()
     }
 
-    /// Drops everything below these numbers, as the control log says durably, and returns how many
-    /// messages that were.
+    /// Drops everything below these numbers, which the control log holds durably, and returns the
+    /// number of messages.
     pub(crate) fn purge(self: &Arc<Self>, ends: &[u64]) -> Result<u64, QueueError> {
         let mut messages = 0;
         for (lane, end) in self.lanes.iter().zip(ends) {
@@ -521,7 +521,7 @@ impl Topic {
         self.options.kind == Kind::WorkQueue || dead_letters::is_dead(&self.name)
     }
 
-    /// What all groups of a work queue have acknowledged makes room.
+    /// Drops messages that all groups of a work queue have acknowledged.
     pub(crate) fn release_done(&self) {
         if self.options.kind == Kind::WorkQueue {
             self.drop_acknowledged();
@@ -552,7 +552,7 @@ impl Topic {
         }
     }
 
-    /// How many messages it holds, and how many bytes they take, without delayed ones.
+    /// The number and bytes of its messages, without delayed ones.
     pub(crate) fn held(&self, filling: &mut Filling) -> (u64, u64) {
         let (mut messages, mut bytes) = (0, 0);
         for (lane, filled) in self.lanes.iter().zip(&mut filling.lanes) {
@@ -575,8 +575,8 @@ impl Topic {
         self.held(&mut filling).1 + filling.lanes[delayed].extents.bytes()
     }
 
-    /// How many messages the lane of delayed messages holds, those that were moved and whose files are
-    /// still there included.
+    /// The number of messages in the lane of delayed messages, including moved ones whose files
+    /// still exist.
     fn delayed_held(&self, filling: &mut Filling) -> u64 {
         let nth = self.lanes.len() - 1;
         let (first, filled) = (self.lanes[nth].first(), &mut filling.lanes[nth]);

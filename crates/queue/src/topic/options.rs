@@ -1,4 +1,4 @@
-//! What a topic is.
+//! The options of a topic.
 
 use rialto_log::{Cipher, Compression, Level, SEGMENT_BYTES_FOR_ANY_GROUP, Sealing};
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What becomes of messages.
+/// The kind of a topic: how long messages stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Messages stay until retention takes them, read or not.
+    /// Messages stay until retention drops them, read or not.
     #[default]
     Stream,
     /// Messages stay until every group of the topic has acknowledged them; none is dropped before.
@@ -24,27 +24,26 @@ pub enum WhenFull {
     /// It refuses it at once.
     #[default]
     Reject,
-    /// It makes the producer wait, at most this long, and refuses it then.
+    /// It makes the producer wait up to this time, and then refuses it.
     Block(Duration),
 }
 
-/// What happens to a reader that is too slow. In any case it learns how much it missed, and
+/// What happens to a reader that is too slow. It always gets the number of missed messages, and
 /// publishers never wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowReaderPolicy {
-    /// It goes on with the oldest message there is.
+    /// It continues with the oldest message.
     #[default]
     Oldest,
-    /// It goes on with the newest: what lies between is of no use to it any more.
+    /// It continues with the newest message.
     Newest,
-    /// It is cut off: every later call is an error.
+    /// It is closed: every later call is an error.
     CutOff,
-    /// A reader that retention has overtaken goes on with the oldest message there is. One that is
-    /// further behind the newest than this is handed, of the messages up to the newest at that
-    /// moment, the last of each key and those without a key, in order, and told how many were left
-    /// out. For that it reads them twice, and remembers at most
-    /// [`CONFLATED_KEYS_MAX`](crate::CONFLATED_KEYS_MAX) keys.
+    /// A reader that retention has overtaken continues with the oldest message. One that is further
+    /// behind than `behind` gets, of the messages up to the newest at that moment, the last of each
+    /// key and those without a key, in order, and the number that was left out. It reads them twice
+    /// for that, and remembers at most [`CONFLATED_KEYS_MAX`](crate::CONFLATED_KEYS_MAX) keys.
     Conflated {
         /// How many messages of a lane a reader may be behind.
         behind: u64,
@@ -79,48 +78,49 @@ impl FromStr for SlowReaderPolicy {
     }
 }
 
-/// How much a topic holds.
+/// The bounds of a topic's contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
     /// The most messages.
     pub messages: Option<u64>,
-    /// The most bytes, everything counted.
+    /// The most bytes, headers included.
     pub bytes: Option<u64>,
 }
 
-/// What a topic is: given when it is created, and kept with it.
+/// The options of a topic, fixed when it is created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicOptions {
-    /// What becomes of messages.
+    /// The kind of a topic: how long messages stay.
     pub kind: Kind,
-    /// What a confirmation means.
+    /// The durability of a confirmed message.
     #[serde(with = "level_name")]
     pub level: Level,
-    /// How many priorities there are, 1 to 16.
+    /// The number of priorities, 1 to 16.
     pub priorities: u8,
-    /// How much it holds. A stream drops its oldest messages beyond that, a work queue is full.
+    /// The bounds of its contents. At a bound, a stream drops its oldest messages and a work queue
+    /// is full.
     pub bounds: Retention,
-    /// How old a message of a stream may become.
+    /// The largest age of a message of a stream.
     pub max_age: Option<Duration>,
     /// What a work queue does when it is full.
     pub when_full: WhenFull,
-    /// The most bytes of one message, everything counted.
+    /// The most bytes of one message, headers included.
     pub message_bytes_max: usize,
-    /// Under [`Level::Buffered`], how long what was written may stay without being synced.
+    /// Under [`Level::Buffered`], the longest time from a write to its sync.
     pub flush_every: Duration,
-    /// The bytes of messages that wait to be written, at most; beyond, producers wait.
+    /// The most bytes that wait to be written; beyond, producers wait.
     pub pending_bytes_max: usize,
     /// The bytes of recent messages that are kept in memory for readers, besides the disk.
     pub recent_bytes_max: usize,
     /// The size of the files of the log, a multiple of 4096.
     pub segment_bytes: u64,
-    /// How messages are compressed on disk, some together.
+    /// How groups of messages are compressed on disk.
     #[serde(with = "compression_name")]
     pub compression: Compression,
-    /// With what messages are encrypted on disk, under the current key of the queue's ring.
+    /// The cipher of messages on disk, under the current key of the queue's key ring.
     #[serde(with = "cipher_name")]
     pub encryption: Option<Cipher>,
-    /// What becomes of readers that are too slow.
+    /// What happens to readers that are too slow.
     pub overtaken: SlowReaderPolicy,
 }
 
@@ -166,14 +166,14 @@ impl TopicOptions {
         Self { kind: Kind::WorkQueue, ..Self::default() }
     }
 
-    /// What a confirmation means.
+    /// The durability of a confirmed message.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// How many priorities there are.
+    /// Sets the number of priorities.
     #[must_use]
     pub fn priorities(mut self, priorities: u8) -> Self {
         self.priorities = priorities;
@@ -194,7 +194,7 @@ impl TopicOptions {
         self
     }
 
-    /// How old a message of a stream may become.
+    /// The largest age of a message of a stream.
     #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
@@ -208,7 +208,7 @@ impl TopicOptions {
         self
     }
 
-    /// What becomes of readers that are too slow.
+    /// What happens to readers that are too slow.
     #[must_use]
     pub fn overtaken(mut self, overtaken: SlowReaderPolicy) -> Self {
         self.overtaken = overtaken;
@@ -222,7 +222,7 @@ impl TopicOptions {
         self
     }
 
-    /// With what messages are encrypted on disk.
+    /// The cipher of messages on disk.
     #[must_use]
     pub fn encryption(mut self, cipher: Cipher) -> Self {
         self.encryption = Some(cipher);
@@ -233,7 +233,7 @@ impl TopicOptions {
         Sealing { compression: self.compression, encryption: self.encryption }
     }
 
-    /// Whether a topic can be made of these.
+    /// Whether the options are valid.
     pub fn check(&self) -> Result<(), InvalidOptions> {
         let refuse = |why| Err(InvalidOptions(why));
         if !(1..=PRIORITIES_MAX).contains(&self.priorities) {

@@ -1,8 +1,8 @@
-//! What numbered producers have sent.
+//! The numbers of numbered producers.
 
 use std::collections::{HashMap, VecDeque};
 
-/// The producer that transactions count as. Ids of others are less.
+/// The producer id of transactions. Ids of others are smaller.
 pub(crate) const TRANSACTIONS: u64 = u64::MAX;
 
 /// The most producers whose numbers a topic remembers.
@@ -11,21 +11,21 @@ pub const PRODUCERS_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug)]
 struct Last {
     sequence: u64,
-    /// When it was heard of, counted in messages of such producers.
+    /// When it was last used, counted in messages of numbered producers.
     heard: u64,
 }
 
 /// The last number of each producer in each lane. Lanes are kept apart because a loss of power may
-/// take the tail of one and leave the other's. When there are too many, those that have not been heard
-/// of for longest are forgotten.
+/// take the tail of one and leave the other's. When there are too many, the least recently used are
+/// forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Producers {
     last: HashMap<(u8, u64), Last>,
     heard: u64,
-    /// The same, of messages that no loss of power can take: the control log may record these. If it
-    /// recorded others, a message that was lost would be refused as a duplicate when it is sent again.
+    /// The same for durable messages: only these may be recorded in the control log. Otherwise a
+    /// lost message would be refused as a duplicate when it is sent again.
     safe: HashMap<(u8, u64), u64>,
-    /// Messages that are not known to be safe yet, in the order in which they were accepted.
+    /// Messages that are not known to be durable, in the order in which they were accepted.
     unsafe_yet: VecDeque<Accepted>,
 }
 
@@ -37,7 +37,7 @@ struct Accepted {
     number: u64,
 }
 
-/// How many messages may wait to be found safe before it is looked whether they are.
+/// The number of such messages at which their durability is checked.
 const UNSAFE_MAX: usize = 4096;
 
 impl Producers {
@@ -50,8 +50,8 @@ impl Producers {
         self.last.is_empty()
     }
 
-    /// Notes a message that has its place, `seq`, in a lane. `safe` tells up to which message a lane
-    /// is safe.
+    /// Notes a message that was accepted as `seq` of a lane. `safe` returns the last durable
+    /// message of a lane.
     pub(crate) fn accept(
         &mut self,
         nth: u8,
@@ -100,17 +100,17 @@ impl Producers {
         last.heard = self.heard;
     }
 
-    /// An eighth at once, so that it is paid for seldom.
+    /// Forgets an eighth at once, to amortise the cost.
     fn forget_the_quietest(&mut self) {
         let mut heard: Vec<_> = self.last.values().map(|last| last.heard).collect();
         let nth = heard.len() / 8;
         let (_, &mut limit, _) = heard.select_nth_unstable(nth);
-        // What transactions have brought is never forgotten: they would bring it again.
+        // Numbers of transactions are never forgotten: their messages would be delivered twice.
         self.last.retain(|(_, producer), last| last.heard > limit || *producer == TRANSACTIONS);
     }
 
-    /// Every lane and producer and the last number that is safe, where lanes are safe up to what
-    /// `safe` says; those heard of last at the end.
+    /// Every lane and producer with the last durable number, where `safe` returns the last durable
+    /// message of a lane; the most recently used last.
     pub(crate) fn all_safe(&mut self, safe: impl Fn(u8) -> u64) -> Vec<(u8, u64, u64)> {
         self.settle(safe);
         let heard = |place| self.last.get(place).map_or(0, |last| last.heard);

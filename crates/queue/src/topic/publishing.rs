@@ -1,4 +1,4 @@
-//! Taking messages in.
+//! Publishing on a topic.
 
 use super::filling::{Filling, LaneFilling};
 use super::producers::TRANSACTIONS;
@@ -16,11 +16,11 @@ use rialto_log::{AppendError, Level};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// From this many full groups on more are likely to follow, and what is made for them is little
-/// beside what is there.
+/// From this many full groups on, more are likely to follow, and preparing buffers costs little in
+/// comparison.
 const MANY: u64 = 4;
 
-/// A message and who sends it.
+/// A message and its producer.
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'m> {
     pub(crate) publish: &'m Publish<'m>,
@@ -28,24 +28,24 @@ pub(crate) struct Incoming<'m> {
     pub(crate) producer: (u64, u64),
 }
 
-/// What became of a message that was not refused.
+/// The result for a message that was not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepted {
     At(MessageId),
-    /// It had been accepted before, and is safe when this one is, which came later in its lane.
+    /// It was accepted earlier. It is durable when this later message of its lane is.
     Duplicate(MessageId),
 }
 
-/// Why a message was not taken in now.
+/// The reason that a message was not accepted.
 pub(crate) enum Refusal {
-    /// It may be later. Room is made when the topic's count of it passes this.
+    /// There is no room now. It may be accepted when the topic's count of `room_made` passes this.
     Later(u64, QueueError),
     Never(QueueError),
 }
 
 impl Topic {
-    /// Takes messages in, in order, under one lock. Stops at the first that is refused and says
-    /// how many were taken before.
+    /// Accepts messages in order, under one lock. Stops at the first that is refused and returns
+    /// the number accepted before.
     pub(crate) fn publish<'m>(
         self: &Arc<Self>,
         incoming: impl IntoIterator<Item = Incoming<'m>>,
@@ -61,7 +61,7 @@ impl Topic {
         let now = self.runtime.now();
         let mut filling = self.filling();
         let mut result = Ok(());
-        // The lanes that have something new, a bit for each.
+        // The lanes with new messages, a bit for each.
         let mut touched = 0_u32;
         for incoming in incoming {
             match self.take_in(&mut filling, incoming, now) {
@@ -117,7 +117,7 @@ impl Topic {
         let is_delayed = deliver_at.is_some_and(|at| at > now);
         let nth = if is_delayed { self.lanes.len() - 1 } else { usize::from(publish.priority) };
         if producer != 0 && !self.runtime.sabotage.is(Sabotage::TakeDuplicates) {
-            // One that was delayed when it was first sent may not be delayed any more.
+            // A message that was delayed when it was first sent may not be delayed any more.
             let delayed = (publish.due != Due::Now).then_some(self.lanes.len() - 1);
             for nth in [Some(nth), delayed].into_iter().flatten() {
                 let last = filling.producers.last(nth as u8, producer);
@@ -140,7 +140,7 @@ impl Topic {
         Ok(Accepted::At(MessageId { lane: lane.number, seq }))
     }
 
-    /// Does what follows when a message has its number.
+    /// Updates the counters after a message was appended.
     #[inline]
     fn appended(
         &self,
@@ -153,7 +153,7 @@ impl Topic {
         let (lane, filled) = (&self.lanes[nth], &mut filling.lanes[nth]);
         filled.extents.add(seq, bytes as u64, filled.last_time);
         if self.level() == Level::Memory {
-            // Full groups go where readers look; the open one they fetch themselves.
+            // Full groups go to the recent messages; readers take the open group themselves.
             while let Some(group) = filled.full.pop_front() {
                 lane.shelve(Batch::of_group(group, &self.runtime.spares));
             }
@@ -167,9 +167,9 @@ impl Topic {
         }
     }
 
-    /// Takes in a record that was encoded before, unless the transaction that it belongs to has brought
-    /// it already. Bounds do not hold it up: it was decided elsewhere that it goes in. A transaction of
-    /// 0 is none. Only what is new counts as published: delayed messages did when it was sent.
+    /// Appends an encoded record, unless its transaction has delivered it already. Bounds do not
+    /// apply, because its admission was decided before. A transaction of 0 is none. Delayed
+    /// messages counted as published when they were sent.
     pub(crate) fn take_record(
         self: &Arc<Self>,
         nth: usize,
@@ -225,7 +225,7 @@ impl Topic {
         if self.lanes[nth].number == DELAYED_LANE
             && let Some(max) = bounds.bytes
         {
-            // What waits for its time has a bound of its own, as large as that of what is there.
+            // Delayed messages have a bound of their own, equal to that of the others.
             let (messages, held) = (self.delayed_held(filling), filling.lanes[nth].extents.bytes());
             if held + bytes as u64 > max {
                 let topic = self.name.clone();
@@ -262,7 +262,7 @@ impl Topic {
         .await;
     }
 
-    /// Moves what the open group of a lane of memory holds to where readers look.
+    /// Moves the open group of a lane in memory to the recent messages.
     pub(crate) fn shelve_open(&self, nth: usize) {
         let mut filling = self.filling();
         let filled = &mut filling.lanes[nth];

@@ -1,4 +1,4 @@
-//! Taking messages out of a lane, one after the other.
+//! Reads the messages of a lane in order.
 
 use super::{MessageLocation, Topic};
 use crate::batch::{Batch, BatchCursor};
@@ -7,16 +7,17 @@ use crate::error::QueueError;
 use crate::message::Message;
 use rialto_log::{ReadError, Reader};
 
-/// What comes next in a lane.
+/// The next item of a lane.
 pub(crate) enum Step {
     Message(Message),
     /// There is nothing more yet.
     End,
-    /// Messages are gone that were not read: from the first number to the one before the second.
+    /// Messages that were not read were dropped: from the first number to the one before the
+    /// second.
     Gap(u64, u64),
 }
 
-/// A reader, and the right to keep its file open, if there is one.
+/// A reader, and the permit to keep its file open, if there is one.
 struct PooledReader {
     reader: Reader,
     seat: Option<DescriptorPermit>,
@@ -26,19 +27,19 @@ pub(crate) struct LaneCursor {
     nth: usize,
     next: u64,
     at: Option<BatchCursor>,
-    /// For what is no longer in memory.
+    /// The reader of messages that are no longer in memory.
     reader: Option<PooledReader>,
-    /// Whether files are mapped that can be.
+    /// Whether files are mapped where possible.
     maps: bool,
 }
 
 impl LaneCursor {
-    /// At message number `next` of the lane in this place of [`Topic::lanes`].
+    /// A cursor at message `next` of the lane with this index in [`Topic::lanes`].
     pub(crate) fn new(nth: usize, next: u64) -> Self {
         Self { nth, next: next.max(1), at: None, reader: None, maps: true }
     }
 
-    /// As [`LaneCursor::new`], mapping nothing: what is found when a queue is opened is read.
+    /// As [`LaneCursor::new`], without mapping files, for the opening of a queue.
     pub(crate) fn unmapped(nth: usize, next: u64) -> Self {
         Self { maps: false, ..Self::new(nth, next) }
     }
@@ -60,7 +61,7 @@ impl LaneCursor {
         loop {
             if let Some(at) = &mut self.at {
                 let lane = &topic.lanes[self.nth];
-                // What was dropped meanwhile is not delivered, though it may still be in memory.
+                // Dropped messages are not delivered, even if they are still in memory.
                 if self.next >= lane.first()
                     && let Some(message) = at.next(lane.number)
                 {
@@ -76,7 +77,7 @@ impl LaneCursor {
         }
     }
 
-    /// Finds the batch that holds the next message, or says why there is none.
+    /// Finds the batch of the next message, or the reason that there is none.
     fn find(&mut self, topic: &Topic) -> Result<Option<Step>, QueueError> {
         let lane = &topic.lanes[self.nth];
         match lane.find(self.next) {
@@ -102,7 +103,7 @@ impl LaneCursor {
             let reader = match lane
                 .read_from(self.next, topic.runtime.maps.as_ref().filter(|_| self.maps))
             {
-                // It was deleted between the look and the read.
+                // It was deleted between the check and the read.
                 Err(QueueError::Read(ReadError::BelowOldest { oldest, .. })) => {
                     let from = std::mem::replace(&mut self.next, oldest);
                     return Ok(Some(Step::Gap(from, oldest)));
@@ -118,7 +119,7 @@ impl LaneCursor {
         };
         reader.set_end(lane.visible());
         let view = match reader.next_group() {
-            // The file was deleted meanwhile; the log says what is left.
+            // The file was deleted meanwhile; the log knows the oldest message left.
             Err(ReadError::Superseded { .. }) => {
                 self.reader = None;
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! One history: what happens to a queue from a seed, and what of its promises does not hold.
+//! One history: random operations on a queue from a seed, and the guarantees that do not hold.
 
 use crate::stage::{self, Stage, stream};
 use rialto_queue::{
@@ -8,14 +8,14 @@ use rialto_queue::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How much of a history is run for each seed.
+/// The number of steps of a history.
 const STEPS: usize = 80;
 const KEYS: [&str; 3] = ["red", "green", "blue"];
 
-/// How long a consumer has for a message.
+/// How long a lease lasts.
 const ACK_WAIT: Duration = Duration::from_secs(30);
 
-/// What does not hold.
+/// A guarantee that does not hold.
 pub(crate) type Broken = String;
 
 /// Why a step was not done: a promise was broken, or the queue refused, which a disk that failed or is
@@ -71,20 +71,20 @@ impl Random {
     }
 }
 
-/// What is known of a message from outside.
+/// What the test knows of a message.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// When it may be handed out first.
     due: Timestamp,
     is_confirmed: bool,
-    /// Nobody may be given it again.
+    /// It must not be delivered again.
     is_done: bool,
-    /// It may be done with: the answer never came.
+    /// It may be acknowledged: the answer never came.
     may_be_done: bool,
     delivered: u32,
 }
 
-/// What was promised, by the number that each message carries.
+/// The guarantees, by the number that each message carries.
 #[derive(Default)]
 struct Promises {
     input: BTreeMap<u64, Known>,
@@ -98,13 +98,13 @@ struct History<'c> {
     stage: Stage,
     promises: Promises,
     consumer: Option<Consumer>,
-    /// What the consumer has, and until when.
+    /// The consumer's leases and their deadlines.
     held: Vec<(Delivered, Timestamp)>,
-    /// What a numbered producer has sent and not heard of: it sends it again.
+    /// Messages that a numbered producer sent without an answer: it sends them again.
     unheard: Vec<u64>,
     next_number: u64,
     heard: BTreeSet<u64>,
-    /// Whether a disk that failed may be why something is refused.
+    /// Whether a failed disk may explain a refusal.
     may_fail: bool,
     coverage: &'c mut Coverage,
 }
@@ -376,7 +376,7 @@ impl<'c> History<'c> {
         Ok(())
     }
 
-    /// Everything that is still to be had is had, and the promises are held against it.
+    /// Fetches everything that is left and checks the guarantees.
     fn settle(&mut self) -> Result<(), Broken> {
         let failed = |error: QueueError| format!("at the end: {error}");
         self.stage.pass(Duration::from_secs(10));
@@ -400,7 +400,8 @@ impl<'c> History<'c> {
             }
         }
         for (id, known) in &self.promises.input {
-            // Nobody has any more what was not acknowledged, so that it was handed out just now.
+            // No message is leased any more, so that every unacknowledged one was delivered just
+            // now.
             if known.is_confirmed && !known.is_done && !known.may_be_done {
                 return Err(format!("message {id} was confirmed and did not come: {known:?}"));
             }

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How many histories are run at each level unless it is said otherwise: 2,000 in all.
+/// The default number of histories for each level: 2,000 in all.
 const SEEDS: u64 = 1_000;
 
 fn seeds() -> u64 {

@@ -1,4 +1,4 @@
-//! Every promise of the queue is broken on purpose, and the histories must notice.
+//! Every guarantee of the queue is broken on purpose, and the histories must detect it.
 
 use crate::life::{Coverage, live};
 use rialto_queue::{Level, Sabotage};

@@ -1,12 +1,11 @@
-//! The whole surface of a queue against a naive reference: whatever is published, fetched, said of
-//! messages, put off, given up, moved together, purged, deleted, closed, killed or crashed, every
-//! answer and every count is the one that the reference gives.
+//! The whole interface of a queue against a naive reference: after publishing, fetching, settling,
+//! delaying, dead-lettering, transactions, purging, deleting, closing, kills and crashes, every
+//! answer and every count equals that of the reference.
 //!
-//! What is left open on purpose: in what order dead letters of one moment lie, and the numbers of
-//! leases. Losses of unsynced tails are for `history.rs`, bytes and ages for `bounds.rs`.
+//! Not compared: the order of dead letters of one moment, and the numbers of leases. Losses of
+//! unsynced tails are tested in `history`, bytes and ages in `bounds.rs`.
 //!
-//! `RIALTO_MODEL_CASES` says how many histories are run; a failure names its seed and is made as
-//! short as can be.
+//! `RIALTO_MODEL_CASES` sets the number of histories; a failure names its seed and is shortened.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod operation;
@@ -19,7 +18,7 @@ use operation::{history, topics};
 use pair::Pair;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How many histories are run unless it is said otherwise.
+/// The default number of histories.
 const CASES: u32 = 200;
 
 /// How many operations a history has at most.
@@ -36,7 +35,7 @@ fn run(seed: u64, cases: u32) {
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut runner =
         TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    // What is tried on the way to the shortest history need not be told.
+    // Failures while the history is shortened are not printed.
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let result = runner.run(&(topics(), history(OPERATIONS_MAX)), |(topics, operations)| {

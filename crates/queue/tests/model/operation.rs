@@ -1,7 +1,7 @@
-//! What is done to a queue, and how it is made up.
+//! The operations on a queue, and their generation.
 //!
-//! Operations name what they are about by numbers that are taken modulo what there is, so that a
-//! history stays one when parts of it are left out.
+//! Operations refer to objects by numbers modulo their count, so that a history stays valid when
+//! parts of it are left out.
 
 use proptest::prelude::*;
 use rialto_queue::{
@@ -13,12 +13,12 @@ use std::time::Duration;
 /// When every history begins.
 pub(crate) const BEGIN_NS: u64 = 1_700_000_000_000_000_000;
 
-/// Where dead letters go that are not to go to the topic's own.
+/// A dead-letter topic other than the default.
 pub(crate) const GRAVES: &str = "graves";
 
 const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
 
-/// What a message is, but for its payload.
+/// The attributes of a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) key: &'static str,
@@ -50,7 +50,7 @@ impl Shape {
     }
 }
 
-/// How a process ends.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// In good order, after its consumers.

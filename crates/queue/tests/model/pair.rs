@@ -1,4 +1,4 @@
-//! A queue and the reference, to which the same is done.
+//! A queue and the reference, side by side.
 
 use crate::operation::{BEGIN_NS, Ending, GRAVES, Operation, Shape};
 use crate::reference::{self, Handed, Message, Met, Place, Problem};
@@ -21,7 +21,7 @@ struct Member {
     consumer: Consumer,
 }
 
-/// A message that was handed out, to whomever it belongs by now.
+/// A message that was delivered, and may have been redelivered since.
 struct Held {
     topic: String,
     group: String,
@@ -30,7 +30,7 @@ struct Held {
     lease: u64,
 }
 
-/// What was sent with a number.
+/// A numbered message that was sent.
 struct Sent {
     topic: String,
     producer: u64,
@@ -89,10 +89,10 @@ impl Pair {
         self.stage.queue()
     }
 
-    /// What can be done now is done, on either side.
+    /// Does all work that is due, on either side.
     fn step(&mut self) {
         self.queue().step();
-        // What was put off in a topic that is only buffered is synced before it is moved.
+        // Delayed messages of a buffered topic are synced before they are moved.
         self.queue().step();
         self.reference.tick();
     }
@@ -281,7 +281,7 @@ impl Pair {
         self.held.extend(held);
     }
 
-    /// A message that was handed out, and a consumer of its group to say something of it.
+    /// A delivered message, and a consumer of its group to settle it.
     fn speak(&self, nth: usize) -> Option<(&Held, &Member)> {
         let held = self.held.get(nth.checked_rem(self.held.len())?)?;
         let of_group = |it: &&Member| it.topic == held.topic && it.group == held.group;
@@ -300,7 +300,7 @@ impl Pair {
         same("ack", outcome(acked), is_held.then_some(()).ok_or(Problem::LeaseLost(id)));
     }
 
-    /// Everything that anybody of a group has, or had.
+    /// Acknowledges everything that consumers of a group hold or held.
     fn ack_all(&mut self, nth: usize) {
         let Some((held, member)) = self.speak(nth) else { return };
         let (topic, group) = (held.topic.clone(), held.group.clone());
@@ -508,7 +508,7 @@ impl Pair {
         same("rewound", self.queue().report().rewound.len(), 0);
     }
 
-    /// Everything that was said and published so far is made safe.
+    /// Makes everything so far durable.
     fn confirm(&mut self) {
         for topic in self.reference.topics.values() {
             for group in &topic.groups {

@@ -142,7 +142,7 @@ pub(crate) fn stream() -> TopicOptions {
     TopicOptions { segment_bytes: SEGMENT_BYTES, ..TopicOptions::stream() }
 }
 
-/// What there is for a consumer now.
+/// The messages available to a consumer now.
 pub(crate) fn take(consumer: &Consumer) -> Vec<Delivered> {
     consumer.try_fetch(1_000_000).unwrap().messages
 }

@@ -1,4 +1,4 @@
-//! Groups: who has what.
+//! The reference of groups.
 
 use super::{Handed, Lane, Message};
 use rialto_queue::{
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What a group counts.
 pub(crate) type Counts = GroupCounts;
 
-/// Where a message stands that the group has come to.
+/// The state of a message that the group has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Leased {
@@ -29,16 +29,16 @@ enum Standing {
 struct Slot {
     standing: Standing,
     lease: u64,
-    /// Who was given it last.
+    /// The last consumer that leased it.
     consumer: u32,
     attempts: u16,
 }
 
 #[derive(Clone, Debug)]
 struct Places {
-    /// The group is done with everything below.
+    /// The number below which everything is acknowledged.
     begin: u64,
-    /// The first that it has not come to.
+    /// The first unseen number.
     next: u64,
     /// Behind the last that was new to it in this process.
     reached: u64,
@@ -57,7 +57,7 @@ impl Places {
     }
 }
 
-/// A message that will not be handed out again.
+/// A message whose last attempt failed.
 #[derive(Debug)]
 pub(crate) struct FailedMessage {
     pub(crate) id: MessageId,
@@ -75,7 +75,7 @@ pub(crate) struct Group {
     pub(crate) consumers: Vec<u32>,
     last_consumer: u32,
     last_lease: u64,
-    /// Messages of keys that are not done with, in the order in which the group came to them.
+    /// Unacknowledged messages by key, in the order in which the group saw them.
     keys: Vec<(String, MessageId)>,
     /// How often messages were handed out by an earlier process, and until when they rest.
     earlier: BTreeMap<MessageId, (u16, u64)>,
@@ -138,7 +138,7 @@ impl Group {
         self.lanes.iter().zip(lanes).map(lag).sum()
     }
 
-    /// What it has come to and is not done with.
+    /// The number of seen, unacknowledged messages.
     pub(crate) fn outstanding(&self) -> usize {
         let of = |it: &Places| {
             let done =
@@ -154,7 +154,7 @@ impl Group {
         self.last_consumer
     }
 
-    /// What a consumer had that goes may be handed out at once.
+    /// Removes a consumer; its messages may be delivered again at once.
     pub(crate) fn leave(&mut self, gone: u32, now: u64) -> Vec<FailedMessage> {
         self.consumers.retain(|it| *it != gone);
         let had = self.ids(
@@ -216,7 +216,7 @@ impl Group {
         self.finish(id, now);
     }
 
-    /// The group is done with a message, and its key is free for the next.
+    /// Acknowledges a message and releases its key.
     pub(crate) fn finish(&mut self, id: MessageId, now: u64) {
         let done = Slot { standing: Standing::Done, lease: 0, consumer: 0, attempts: 0 };
         self.lanes[usize::from(id.lane)].slots.insert(id.seq, done);
@@ -243,7 +243,8 @@ impl Group {
         })
     }
 
-    /// Whether a consumer may say what became of a message: it had it last, or who had it is gone.
+    /// Whether a consumer may settle a message: it holds the lease, or the holder has left the
+    /// group.
     pub(crate) fn is_of(&mut self, id: MessageId, lease: u64, by: u32) -> bool {
         let last = self.slot(id).map(|slot| slot.consumer);
         self.holds(id, lease)
@@ -324,8 +325,7 @@ impl Group {
         }
     }
 
-    /// Hands messages out: of each priority, the highest first, what is handed out again and then
-    /// what is new.
+    /// Delivers messages: from the highest priority, first redeliveries and then new ones.
     pub(crate) fn fetch(
         &mut self,
         lanes: &[Lane],
@@ -450,7 +450,7 @@ impl Group {
         handed.leases.push(lease);
     }
 
-    /// What lies below is gone. Tells how much of it the group was not done with.
+    /// Drops messages below a number. Returns how many were not acknowledged.
     fn pass(&mut self, nth: usize, first: u64, now: u64) -> u64 {
         let mut missed = 0;
         for seq in self.lanes[nth].floor()..first {
@@ -463,7 +463,7 @@ impl Group {
         missed
     }
 
-    /// Another process takes up where this one left off: whatever was out is not any more.
+    /// Restarts the process: no message is leased any more.
     pub(crate) fn restart(&mut self) {
         for (lane, it) in (0..).zip(&mut self.lanes) {
             for (seq, slot) in &it.slots {

@@ -1,5 +1,5 @@
-//! What a queue promises, written down in the slowest way there is: lists that are searched from
-//! their beginning. It has no disk, and nothing ever has to be written for it.
+//! The guarantees of a queue in a naive form: lists that are searched from their beginning, without
+//! a disk.
 
 mod group;
 mod topic;
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The lane of messages that are put off.
+/// The lane of delayed messages.
 const DELAYED: u8 = u8::MAX;
 
-/// Why something was refused.
+/// The reason of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     Message,
@@ -45,7 +45,7 @@ impl From<QueueError> for Problem {
     }
 }
 
-/// What a consumer is given.
+/// A delivered message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Handed {
     pub(crate) messages: Vec<(MessageId, u16, Message)>,
@@ -53,7 +53,7 @@ pub(crate) struct Handed {
     pub(crate) missed: u64,
 }
 
-/// What a reader meets.
+/// An item of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
     Message(MessageId, Message),
@@ -62,13 +62,13 @@ pub(crate) enum Met {
     End,
 }
 
-/// A place in a topic.
+/// The position of a reader.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) topic: String,
     pub(crate) next: Vec<u64>,
     pub(crate) cut_off: Option<u64>,
-    /// Of each lane, the numbers that are left out, and the one behind the last of which that was
+    /// For each lane, the numbers that are left out, and the number after the last one that was
     /// decided.
     pub(crate) left_out: BTreeMap<usize, (Vec<u64>, u64)>,
 }
@@ -107,7 +107,7 @@ impl Queue {
         self.topic(topic).groups.iter_mut().find(|it| it.name == group).unwrap()
     }
 
-    /// Publishes a message. Nothing is told of one that had been published before.
+    /// Publishes a message. `None` for one that was published earlier.
     pub(crate) fn publish(
         &mut self,
         topic: &str,
@@ -143,7 +143,7 @@ impl Queue {
         Ok(Some(topic.put(message, is_delayed)))
     }
 
-    /// Publishes messages and is done with others, if all of them are the consumers' still.
+    /// Publishes and acknowledges messages, if all leases are still held.
     pub(crate) fn transact(
         &mut self,
         acks: &[(String, String, MessageId, u64, u32)],
@@ -213,7 +213,7 @@ impl Queue {
         handed
     }
 
-    /// What a group has given up goes where its options say.
+    /// Moves the failed messages of a group as its options say.
     pub(crate) fn move_failed(&mut self, name: &str, nth: usize, deaths: Vec<FailedMessage>) {
         for death in deaths {
             let now = self.now;
@@ -240,7 +240,7 @@ impl Queue {
         }
     }
 
-    /// What time brings.
+    /// Runs deadlines, delays and retention.
     pub(crate) fn tick(&mut self) {
         let now = self.now;
         let retains = now >= self.last_retained + SECOND_NS;
@@ -273,7 +273,7 @@ impl Queue {
         self.release_done();
     }
 
-    /// What every group of a work queue is done with goes.
+    /// Drops messages that every group of a work queue has acknowledged.
     pub(crate) fn release_done(&mut self) {
         for topic in self.topics.values_mut() {
             if topic.options.kind != Kind::WorkQueue {
@@ -353,7 +353,7 @@ impl Queue {
     }
 }
 
-/// A message with what is said of its end.
+/// The dead letter of a message.
 fn letter(message: Message, topic: &str, group: &str, death: &FailedMessage) -> Message {
     let mut headers = vec![
         (dead_header::REASON, death.reason.to_owned()),

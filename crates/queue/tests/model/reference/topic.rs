@@ -1,11 +1,11 @@
-//! Topics and what they hold.
+//! The reference of topics.
 
 use super::{DELAYED, Group};
 use crate::operation::Shape;
 use rialto_queue::{Kind, Level, MessageId, Start, TopicOptions};
 use std::collections::BTreeMap;
 
-/// Everything that can be asked of a message but its place.
+/// All attributes of a message but its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) payload: String,
@@ -42,7 +42,7 @@ impl Message {
         }
     }
 
-    /// What the queue under test says of a message.
+    /// The attributes of a message of the queue under test.
     pub(crate) fn of(message: &rialto_queue::Message) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self {
@@ -67,7 +67,7 @@ impl Message {
 /// The messages of one priority, numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    /// The oldest that is still there.
+    /// The oldest number that is left.
     pub(crate) first: u64,
     pub(crate) messages: Vec<Message>,
 }
@@ -81,7 +81,7 @@ impl Lane {
         if seq < self.first { None } else { self.messages.get(seq as usize - 1) }
     }
 
-    /// The number with which one begins who begins so.
+    /// The first number for a start option.
     pub(crate) fn start(&self, start: Start) -> u64 {
         let end = self.last() + 1;
         match start {
@@ -101,7 +101,7 @@ pub(crate) struct Topic {
     pub(crate) name: String,
     pub(crate) options: TopicOptions,
     pub(crate) lanes: Vec<Lane>,
-    /// What is put off, or was.
+    /// Delayed messages; `None` for moved ones.
     delayed: Vec<Option<Message>>,
     pub(crate) groups: Vec<Group>,
     /// The last number of each producer in each lane.
@@ -121,7 +121,7 @@ impl Topic {
         }
     }
 
-    /// Gives a message its place.
+    /// Appends a message.
     pub(crate) fn put(&mut self, message: Message, is_delayed: bool) -> MessageId {
         if is_delayed {
             self.delayed.push(Some(message));
@@ -133,7 +133,7 @@ impl Topic {
         MessageId { lane, seq: messages.len() as u64 }
     }
 
-    /// What is put off no longer, in the order in which it was due.
+    /// The messages that are due, in due order.
     pub(crate) fn take_due(&mut self, now: u64) -> Vec<Message> {
         let is_due = |message: &&mut Option<Message>| {
             message.as_ref().is_some_and(|it| it.deliver_at.is_some_and(|at| at <= now))
@@ -160,7 +160,7 @@ impl Topic {
         }
     }
 
-    /// Drops everything that is there, without what is put off. Tells how much it was.
+    /// Drops all messages except delayed ones. Returns their number.
     pub(crate) fn purge(&mut self) -> u64 {
         let messages = self.messages();
         for lane in &mut self.lanes {
@@ -169,7 +169,7 @@ impl Topic {
         messages
     }
 
-    /// What lay in memory is gone.
+    /// Drops messages in memory.
     pub(crate) fn restart(&mut self) {
         if self.options.level == Level::Memory {
             let groups = std::mem::take(&mut self.groups);
