@@ -1,11 +1,11 @@
-//! What can go wrong, by who has to do something about it.
+//! Errors, grouped by who has to act.
 
 use crate::FlowId;
 use crate::history::StoredError;
 use crate::store::StoreError;
 use std::fmt::{self, Display};
 
-/// Why a step did not do what it should: the error type of step bodies.
+/// The error type of step bodies.
 ///
 /// Every other error turns into one by `?`, and is then permanent: only what was marked
 /// with [`StepError::retryable`] is tried again.
@@ -16,17 +16,17 @@ pub struct StepError {
 }
 
 impl StepError {
-    /// An error that trying again may cure.
+    /// A retryable error.
     pub fn retryable(message: impl Display) -> Self {
         Self { message: message.to_string(), retryable: true }
     }
 
-    /// An error that will be the same the next time.
+    /// A permanent error.
     pub fn permanent(message: impl Display) -> Self {
         Self { message: message.to_string(), retryable: false }
     }
 
-    /// Whether trying again may cure it.
+    /// Whether it is retryable.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.retryable
@@ -51,7 +51,7 @@ impl<E: std::error::Error> From<E> for StepError {
     }
 }
 
-/// Why a flow cannot go on: what steps and waits return, and what a flow returns when it fails.
+/// The error of steps and waits, and of a failed flow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
@@ -60,15 +60,15 @@ pub enum FlowError {
     Step {
         /// The step.
         name: String,
-        /// Why.
+        /// The error's message.
         message: String,
     },
     /// A child flow did not complete.
     #[error("child `{name}` failed: {message}")]
     Child {
-        /// What the child is called in this flow.
+        /// The name of the child in this flow.
         name: String,
-        /// Why.
+        /// The error's message.
         message: String,
     },
     /// The flow itself has decided to fail.
@@ -77,17 +77,17 @@ pub enum FlowError {
     /// The run is being cancelled: return, so that what was done is undone.
     #[error("the run was cancelled")]
     Cancelled,
-    /// What a step returned, or an event said, is longer than the limit.
+    /// The result of a step or the payload of an event is longer than the limit.
     #[error("`{name}` came to {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// The step.
         name: String,
-        /// How long it is.
+        /// The length in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The largest length in bytes.
         limit: usize,
     },
-    /// The run has recorded as much as it may.
+    /// The history of the run has reached its limit.
     #[error("the history has reached its limit before `{name}`; split the flow into children")]
     HistoryFull {
         /// The step that would have come next.
@@ -98,7 +98,7 @@ pub enum FlowError {
     Codec {
         /// The step or event.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -151,7 +151,7 @@ impl FlowError {
             }
             5 => Self::HistoryFull { name },
             6 => Self::Codec { name, reason: message },
-            // A kind that a later program knows still has its sentence.
+            // A kind of a later version keeps its message.
             _ => Self::Failed(message),
         }
     }
@@ -168,8 +168,8 @@ pub(crate) fn shortened(mut text: String) -> String {
     text
 }
 
-/// Why a run is parked until an operator acts. Nothing was recorded of it, so that a
-/// program that is mended resumes the run where it stood.
+/// The reason that a run is parked until an operator acts. Nothing was recorded, so that a
+/// corrected program resumes the run where it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Parked {
@@ -185,10 +185,10 @@ pub enum Parked {
         flow: String,
         /// The version that began it.
         recorded: u32,
-        /// The version at hand.
+        /// The version of this program.
         present: u32,
     },
-    /// The code does something else at a place than the run has recorded there.
+    /// The code does not match the recorded history at a position.
     #[error(
         "run {id} of flow `{flow}` version {version} has recorded {recorded}, but the code now has \
          {present}; restore the old order of steps, or give the changed flow a new version"
@@ -200,9 +200,9 @@ pub enum Parked {
         flow: String,
         /// The version of both.
         version: u32,
-        /// What is recorded.
+        /// The recorded operation.
         recorded: String,
-        /// What the code does.
+        /// The operation of the code.
         present: String,
     },
     /// No flow of that name is registered.
@@ -220,7 +220,7 @@ pub enum Parked {
         id: FlowId,
         /// Its flow.
         flow: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The code has panicked.
@@ -230,7 +230,7 @@ pub enum Parked {
         id: FlowId,
         /// Its flow.
         flow: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// Another worker has claimed the run.
@@ -241,39 +241,39 @@ pub enum Parked {
     },
 }
 
-/// Why a run has no output.
+/// The reason that a run has no output.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It failed, and everything that it had done was undone.
+    /// It failed, and its finished steps were undone.
     #[error(transparent)]
     Failed(FlowError),
-    /// It was cancelled, and everything that it had done was undone.
+    /// It was cancelled, and its finished steps were undone.
     #[error("the run was cancelled")]
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     #[error("{cause}; undoing what was done failed: {error}")]
     Stuck {
-        /// Why it was to be undone.
+        /// The error that caused the undoing.
         cause: FlowError,
-        /// Why it could not be.
+        /// The error of the undoing.
         error: FlowError,
     },
-    /// It stands still in this process.
+    /// It is parked in this process.
     #[error(transparent)]
     Parked(Box<Parked>),
     /// Its output is not of the type that was expected.
     #[error("the output cannot be read: {0}")]
     Unreadable(String),
-    /// The store has failed or the workers have stopped, and the run goes on after the next start.
+    /// The store has failed or the workers have stopped. The run continues after the next start.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Nobody works on it: there are no worker threads, and nothing is left to do but wait.
+    /// It waits, and there are no worker threads to wait for it.
     #[error("the run waits for an event or a time, and no worker thread is there to wait for it")]
     Waiting,
 }
 
-/// Why something that was asked of the flows was not done.
+/// The error of an operation on flows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowsError {
@@ -282,7 +282,7 @@ pub enum FlowsError {
     Conflict {
         /// The id.
         id: FlowId,
-        /// How it differs.
+        /// The difference.
         what: String,
     },
     /// No run of this id is under way.
@@ -293,9 +293,9 @@ pub enum FlowsError {
     Standing {
         /// The run.
         id: FlowId,
-        /// How it stands.
+        /// The standing of the run.
         standing: &'static str,
-        /// What it allows instead.
+        /// What to do instead.
         advice: &'static str,
     },
     /// There is no run of this id.
@@ -312,15 +312,15 @@ pub enum FlowsError {
     EventsFull {
         /// The run.
         id: FlowId,
-        /// How many may wait.
+        /// The limit.
         limit: usize,
     },
     /// An input or event is longer than the limit.
     #[error("{bytes} bytes are more than the limit of {limit}")]
     TooLarge {
-        /// How long it is.
+        /// The length in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The largest length in bytes.
         limit: usize,
     },
     /// The options contradict each other.

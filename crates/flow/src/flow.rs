@@ -1,4 +1,4 @@
-//! What a flow is.
+//! The definition of a flow.
 
 use crate::context::FlowContext;
 use crate::error::FlowError;
@@ -13,20 +13,20 @@ use std::sync::Arc;
 /// A durable workflow: plain async code whose steps and waits go through a [`FlowContext`].
 ///
 /// The code is executed again from its beginning whenever a run is resumed, and its finished steps
-/// then return what they returned before. So whatever is not a step must come out the same every
-/// time: no clock but [`FlowContext::now`], no random numbers, nothing read from outside.
+/// then return their recorded results. Code outside of steps must therefore be deterministic: no
+/// clock but [`FlowContext::now`], no random numbers, nothing read from outside.
 pub trait Flow: Send + Sync + 'static {
-    /// What it is called in the store; changing it orphans the runs under way.
+    /// The name in the store. Changing it orphans unfinished runs.
     const NAME: &'static str;
 
-    /// To be raised when the steps of the flow, or their order, change: runs of other versions are
-    /// then left alone instead of being resumed by code that they do not fit.
+    /// The version, to be raised when the steps of the flow, or their order, change. Runs of other
+    /// versions are parked instead of being resumed by code that does not match.
     const VERSION: u32 = 1;
 
-    /// What a run is given.
+    /// The input of a run.
     type Input: Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// What a run comes to.
+    /// The output of a run.
     type Output: Serialize + DeserializeOwned + Send + 'static;
 
     /// Does the work. An error undoes the finished steps that have a compensation, last first.
@@ -44,13 +44,13 @@ pub trait Flow: Send + Sync + 'static {
 /// A run of some flow, to be polled.
 pub(crate) type Execution = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A flow whose types are forgotten.
+/// A type-erased flow.
 pub(crate) trait AnyFlow: Any + Send + Sync {
     fn name(&self) -> &'static str;
     fn version(&self) -> u32;
     /// Begins to execute a run whose input is stored.
     fn execute(self: Arc<Self>, run: Arc<Run>, input: &[u8]) -> Result<Execution, String>;
-    /// For finding the typed flow again.
+    /// For downcasting to the typed flow.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn execute<F: Flow>(flow: Arc<F>, run: Arc<Run>, input: F::Input) -> 
         let result = flow.run(&cx, &input).await;
         let ending = match cx.conclude_whole(result) {
             Ok(ending) => ending,
-            // What few runs need lies elsewhere, or every run would have to make room for it.
+            // Rarely used state is boxed, so that every run stays small.
             Err(result) => Box::pin(cx.conclude(result)).await,
         };
         cx.end(ending);

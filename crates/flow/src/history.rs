@@ -1,20 +1,20 @@
-//! The history of a run: what it has done so far.
+//! The history of a run: its recorded entries.
 
 use crate::Timestamp;
 use crate::store::Outcome;
 use crate::store::record::as_bytes;
 use serde::{Deserialize, Serialize};
 
-/// Where in a flow something happens: the same in every execution of the same code.
+/// The position of an operation in a flow, the same in every execution of the same code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// The branch: 0 for the trunk, otherwise a hash of the way to it.
+    /// The branch: 0 for the trunk, otherwise a hash of the path to it.
     pub branch: u64,
     /// The number of the step or wait within its branch, from 1.
     pub number: u32,
 }
 
-/// What kind of thing a flow does at a place.
+/// The kinds of operations of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A step of the flow.
@@ -40,9 +40,9 @@ impl Kind {
 /// An error as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredError {
-    /// Which kind of error of a flow it is; see [`FlowError::code`](crate::FlowError::code).
+    /// The kind of the error; see [`FlowError::code`](crate::FlowError::code).
     pub code: u8,
-    /// Where it happened, if that has a name.
+    /// The name of the operation that failed, if it has one.
     pub place: String,
     /// The sentence.
     pub message: String,
@@ -51,11 +51,11 @@ pub struct StoredError {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
-    /// It came to its end with this output, encoded.
+    /// It completed with this output, encoded.
     Completed(#[serde(serialize_with = "as_bytes")] Vec<u8>),
-    /// It failed, and everything that it had done was undone.
+    /// It failed, and its finished steps were undone.
     Failed(StoredError),
-    /// It was cancelled, and everything that it had done was undone.
+    /// It was cancelled, and its finished steps were undone.
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     Stuck(Box<Stuck>),
@@ -74,126 +74,126 @@ impl Ending {
     }
 }
 
-/// How a run came to stand between what it did and undoing it.
+/// The errors of a run that could not be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
-    /// Why it was to be undone.
+    /// The error that caused the undoing.
     pub cause: StoredError,
-    /// Why it could not be.
+    /// The error of the undoing.
     pub error: StoredError,
 }
 
-/// One thing that happened to a run.
+/// An entry of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry<'a> {
     /// A step or child has finished.
     Finished {
-        /// Where.
+        /// The position.
         place: Place,
-        /// Which kind.
+        /// The kind of the operation.
         kind: Kind,
-        /// What it is called.
+        /// The name.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// What it returned, encoded.
+        /// The result, encoded.
         #[serde(serialize_with = "as_bytes")]
         output: &'a [u8],
     },
     /// A step or child has failed for good.
     Failed {
-        /// Where.
+        /// The position.
         place: Place,
-        /// Which kind.
+        /// The kind of the operation.
         kind: Kind,
-        /// What it is called.
+        /// The name.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Why.
+        /// The error.
         error: StoredError,
     },
     /// A wait has begun.
     Waiting {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What is waited for.
+        /// The name of the event.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// A wait has got its event.
+    /// A wait has received its event.
     Received {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What was waited for.
+        /// The name of the event.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Which of the events of the run, from 0.
+        /// The index of the event in the run, from 0.
         event: u32,
     },
     /// A wait has reached its time.
     Lapsed {
-        /// Where.
+        /// The position.
         place: Place,
-        /// What was waited for.
+        /// The name of the event.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// An event has come.
+    /// An event has arrived.
     Event {
-        /// What it is called.
+        /// The name.
         name: &'a str,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// What it says, encoded.
+        /// The payload, encoded.
         #[serde(serialize_with = "as_bytes")]
         payload: &'a [u8],
     },
     /// The run is to be cancelled.
     Cancelled {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// The flow has returned an error, and what it has done is being undone.
+    /// The flow has returned an error, and its finished steps are being undone.
     Failing {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Why.
+        /// The error.
         error: StoredError,
     },
     /// A finished step has been undone.
     Undone {
-        /// Which.
+        /// The position of the step.
         place: Place,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
     /// The run has ended.
     Ended {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// How.
+        /// The ending.
         ending: Ending,
     },
-    /// An operator has let a stuck run go on undoing: its end before this is taken back.
+    /// An operator has reopened a stuck run, to continue undoing.
     Reopened {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
 }
 
-/// Bytes that are no history.
+/// Bytes that are not a history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the history makes no sense {rest} bytes before its end: {reason}")]
 pub struct HistoryError {
-    /// How many bytes were left.
+    /// The number of bytes left.
     pub rest: usize,
-    /// What is wrong with them.
+    /// The fault.
     pub reason: String,
 }
 

@@ -1,8 +1,8 @@
 //! Durable workflows: plain async Rust whose finished steps survive the process.
 //!
-//! A [`Flow`] is code that goes through steps and waits. Each finished step is stored, so that whoever
-//! resumes a run, after a crash or a restart, goes on at the next one. [`Flows`] runs them over a
-//! [`store`]: a directory, or memory.
+//! A [`Flow`] is code that goes through steps and waits. Each finished step is stored, so that a
+//! run that is resumed after a crash or a restart continues at the next one. [`Flows`] runs them
+//! over a [`store`]: a directory, or memory.
 //!
 //! ```
 //! use rialto_flow::store::{Level, LogOptions, LogStore};
@@ -46,9 +46,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Next: what steps can do is said at [`FlowContext`] and [`Step`], what is promised and what is not in
-//! `docs/flow.md`, what lies on the disk in `docs/formats/flow.md`. Messages that must leave exactly
-//! once are for the [`outbox`], and [`RecordRuns`] writes down what runs did.
+//! Next: [`FlowContext`] and [`Step`] describe steps, `docs/flow.md` the guarantees,
+//! `docs/formats/flow.md` the format on disk. The [`outbox`] sends messages exactly once, and
+//! [`RecordRuns`] records runs.
 
 mod context;
 mod error;

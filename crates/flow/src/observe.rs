@@ -4,7 +4,7 @@ use crate::history::{Ending, Kind};
 use crate::store::RunNumber;
 use crate::{FlowId, Timestamp};
 
-/// What an [`Observer`] observes.
+/// The events of an [`Observer`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Observed<'a> {
@@ -19,41 +19,41 @@ pub enum Observed<'a> {
     },
     /// A step, wait or child begins.
     StepBegan {
-        /// Which kind.
+        /// The kind of the operation.
         kind: Kind,
-        /// What it is called.
+        /// The name.
         name: &'static str,
         /// The number of the attempt, from 1.
         attempt: u32,
     },
     /// It has finished.
     StepFinished {
-        /// Which kind.
+        /// The kind of the operation.
         kind: Kind,
-        /// What it is called.
+        /// The name.
         name: &'static str,
-        /// What it returned, encoded.
+        /// The result, encoded.
         output: &'a [u8],
     },
     /// An attempt has failed.
     StepFailed {
-        /// Which kind.
+        /// The kind of the operation.
         kind: Kind,
-        /// What it is called.
+        /// The name.
         name: &'static str,
-        /// Why.
+        /// The error's message.
         message: &'a str,
         /// Whether there will be no other attempt.
         for_good: bool,
     },
     /// A finished step has been undone.
     Undone {
-        /// What it is called.
+        /// The name.
         name: &'static str,
     },
     /// The run has ended.
     Ended {
-        /// How.
+        /// The ending.
         ending: &'a Ending,
     },
 }
@@ -61,6 +61,6 @@ pub enum Observed<'a> {
 /// Watches runs: a recorder, metrics. It is called while a run is being polled, so it
 /// must be quick. Steps that are replayed from the history are not observed again.
 pub trait Observer: Send + Sync + 'static {
-    /// Something has happened to a run. It may not be confirmed yet.
+    /// Handles an event of a run, which may not be confirmed yet.
     fn observe(&self, run: RunNumber, id: &FlowId, at: Timestamp, what: Observed<'_>);
 }

@@ -1,12 +1,12 @@
-//! Asking the processor for memory ahead of its use.
+//! Prefetching of memory.
 //!
-//! With thousands of runs under way, or tens of thousands kept, the next one that is touched has been
-//! left alone for so long that it is in no cache any more. Which one that is, is known beforehand.
+//! With thousands of runs, the next one has been idle for so long that it is in no cache any more.
+//! It is known beforehand, so that its memory can be prefetched.
 
-/// What the processor fetches at once, in bytes.
+/// The size of a cache line, in bytes.
 const LINE_BYTES: usize = 64;
 
-/// Asks for the memory of a value.
+/// Prefetches the memory of a value.
 #[inline]
 pub(crate) fn prefetch<T: ?Sized>(value: &T) {
     prefetch_at(std::ptr::from_ref(value).cast(), size_of_val(value));

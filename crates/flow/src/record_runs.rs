@@ -1,4 +1,4 @@
-//! What runs of flows do is recorded.
+//! Records runs of flows.
 
 use crate::history::{Ending, Kind, StoredError};
 use crate::store::RunNumber;
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// It goes into [`Options::observer`](crate::Options::observer). A run whose process ends before it
 /// does is abandoned in this record, and begins another where it is resumed; its steps are then not
-/// told again. At most half of the recorder's records are of runs under way: a run that would be one
-/// more takes the place of the one that began first, which is abandoned.
+/// recorded again. At most half of the recorder's records are of runs under way: a run that would
+/// be one more takes the place of the one that began first, which is abandoned.
 #[derive(Debug)]
 pub struct RecordRuns<C: Clock + 'static = TickClock> {
     recorder: Arc<Recorder<C>>,
@@ -23,7 +23,7 @@ pub struct RecordRuns<C: Clock + 'static = TickClock> {
 #[derive(Debug)]
 struct UnderWay<C: Clock + 'static> {
     recording: Recording<'static, C>,
-    /// What has begun and not ended. Branches may have several at a time.
+    /// The open steps. Branches may have several at a time.
     open: Vec<(&'static str, StepId)>,
 }
 

@@ -1,9 +1,8 @@
-//! When to try again.
+//! Retry policies.
 
 use std::time::Duration;
 
-/// How often, and after which pauses, something is tried again that failed with an error marked as
-/// retryable.
+/// How often, and after which pauses, a retryable failure is retried.
 ///
 /// Attempts are counted in memory: after a restart the count begins anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +44,9 @@ impl RetryPolicy {
         Self { longest, ..self }
     }
 
-    /// The pause after this many failed attempts; nothing if there is to be no other. A random number
-    /// shortens it by up to a half, so that callers who failed together do not come back together.
+    /// The pause after this many failed attempts; `None` if there is no other attempt. A random
+    /// number shortens it by up to a half, so that callers that failed together do not retry
+    /// together.
     #[must_use]
     pub fn pause(self, failed: u32, random: u64) -> Option<Duration> {
         if failed >= self.attempts_max {

@@ -1,4 +1,4 @@
-//! Each promise of `docs/flow.md` that a store can break, broken: the checks notice every one.
+//! Each guarantee of `docs/flow.md` that a store can break is broken, and the checks detect it.
 //!
 //! A store is put between flows and their real one that loses or changes a single thing. What is
 //! checked is the same with the break and without it, so that a check that notices nothing fails.

@@ -83,11 +83,11 @@ fn the_write_of_a_stale_worker_is_refused_and_changes_nothing() {
     assert_eq!(store.find(&id("a")).unwrap().unwrap(), before);
 }
 
-/// Steps that notice when somebody else is inside of the same run.
+/// Steps that detect a concurrent execution of the same run.
 struct Alone {
     inside: Arc<Mutex<HashSet<u64>>>,
     steps: Arc<AtomicU64>,
-    /// How often somebody else was inside already.
+    /// The number of concurrent executions.
     met: Arc<AtomicU64>,
 }
 

@@ -9,7 +9,7 @@ use rialto_flow::{FlowError, RunError};
 use support::journey::{Caller, Fate, Outcome};
 use support::try_on_disk;
 
-/// What a journey comes to when nothing happens to it, and how many writes that takes.
+/// The end of a journey without failures, and the number of its writes.
 fn undisturbed(fate: Fate, level: Level) -> (Outcome, (Vec<String>, Vec<String>), u64) {
     let mut caller = Caller::new(fate);
     let disk = SimDisk::new(1);

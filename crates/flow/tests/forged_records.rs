@@ -75,7 +75,7 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     records
 });
 
-/// What is done to the records.
+/// A change of the records.
 #[derive(Clone, Debug)]
 enum Edit {
     SetByte(Index, Index, u8),
@@ -151,7 +151,7 @@ fn written(records: &[Vec<u8>]) -> SimDisk {
     disk
 }
 
-/// Looks at everything that a store has, and lets the flows go on.
+/// Reads everything in a store, and resumes the flows.
 fn use_it(disk: &SimDisk) -> Result<(), StoreError> {
     let store = try_on_disk(disk, Level::Synced, 4)?;
     for run in store.list(&RunFilter::default(), None, usize::MAX)? {

@@ -1,4 +1,4 @@
-//! The outbox: what leaves, what is tried again, what is given up, who may forward what.
+//! The outbox: deliveries, retries, dead letters and claims.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod support;
@@ -37,7 +37,7 @@ fn open(store: &Arc<MemoryStore>, postman: &Postman, clock: &ManualClock) -> Out
     Outbox::open(store.clone(), postman.clone(), manual(clock)).unwrap()
 }
 
-/// Waits for something that another thread brings about.
+/// Waits for a condition that another thread makes true.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -237,7 +237,7 @@ fn the_claims_of_a_dead_worker_are_taken_over_when_they_lapse() {
     let (postman, clock, store) = (Postman::default(), clock(), store());
     let outbox = open(&store, &postman, &clock);
     outbox.post(vec![message("a")]).unwrap();
-    // A worker that claims and is never heard of again.
+    // A worker that claims and then stops.
     let lease = Duration::from_secs(30);
     let lost = store.claim_messages(support::now(&clock), lease, 10).unwrap();
     outbox.run_until_idle().unwrap();

@@ -22,7 +22,7 @@ const RUNS: [&str; 3] = ["a", "b", "c"];
 const STEPS: [&str; 2] = ["debit", "credit"];
 const SENDER: &str = "flows";
 
-/// Two steps, each of which tells somebody.
+/// Two steps, each of which sends a message.
 struct Transfer;
 
 impl Flow for Transfer {
@@ -39,7 +39,7 @@ impl Flow for Transfer {
     }
 }
 
-/// Hands messages to a store on another disk; every third answer gets lost on the way back.
+/// Delivers messages to a store on another disk; every third answer is lost.
 struct ToLedger {
     inbox: Inbox,
     answers: AtomicU64,
@@ -104,7 +104,7 @@ impl Machines {
         self.receiver.restart();
     }
 
-    /// What has been booked, by the keys of the messages.
+    /// The bookings, by the keys of the messages.
     fn booked(&mut self) -> Vec<String> {
         self.lives += 1;
         let ledger = on_disk(&self.receiver, Level::Synced, self.lives);
@@ -163,7 +163,7 @@ fn a_crash_after_any_write_loses_and_doubles_nothing() {
             let disk = if of_sender { &machines.sender } else { &machines.receiver };
             disk.crash_after(nth);
             let _ = machines.live();
-            // Both lose power: what only one of them knew is then known to nobody.
+            // Both lose power.
             machines.restart();
             machines.check_causes(&when);
             machines.live().unwrap_or_else(|error| panic!("{when}: {error}"));

@@ -1,4 +1,4 @@
-//! What steps send: with their end, within limits, and not without it.
+//! Messages of steps: stored with their end, within limits.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod support;
@@ -38,7 +38,7 @@ impl Flow for Spread {
     }
 }
 
-/// How the run ends, and what is then in the outbox.
+/// The end of the run, and the contents of the outbox.
 fn run(plan: Plan) -> (Result<(), RunError>, Backlog, Vec<String>) {
     let (disk, clock) = (SimDisk::new(1), clock());
     let store = on_disk(&disk, Level::Synced, 1);

@@ -1,4 +1,4 @@
-//! What a store keeps, what it forgets, and that its log stays short.
+//! Retention of a store, and the length of its log.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod support;

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Tells the program, when it is run once more, that it is the process to be killed, and where.
+/// The variable that makes the program the process to be killed, with the directory.
 const HOME: &str = "RIALTO_FLOW_SIGKILL_HOME";
 /// Tells it to finish what was begun instead of beginning more.
 const FINISH: &str = "RIALTO_FLOW_SIGKILL_FINISH";
 const KILLS: u64 = 30;
-/// Kills stop after so long on a slow machine; fewer than a dozen are a failure.
+/// Kills stop after this time on a slow machine; fewer than a dozen are a failure.
 const KILLING_MAX: Duration = Duration::from_secs(12);
 
 /// A file outside of the store, to which every effect adds a line in one write.
@@ -100,7 +100,7 @@ fn the_process_that_is_killed() {
         under_way.iter().for_each(|run| drop(run.wait()));
         return;
     }
-    // Until somebody kills it.
+    // Runs until it is killed.
     loop {
         while under_way.len() < 6 {
             under_way.push_back(flows.start::<Order>(next.into(), next).unwrap());

@@ -59,7 +59,7 @@ fn a_run_of_another_version_stands_still_until_its_own_is_back() {
             "run s was begun by version 1 of flow `shop`, and this program has version 2; run the \
              old version until its runs have ended"
         );
-        // What comes meanwhile is kept for it, and new runs are of the new version.
+        // Events that arrive meanwhile are kept for it, and new runs have the new version.
         flows.deliver(id("s"), "paid", &()).unwrap().wait().unwrap();
         let new = flows.start::<Shop<2, false>>(id("t"), ()).unwrap();
         flows.deliver(id("t"), "paid", &()).unwrap().wait().unwrap();

@@ -16,7 +16,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// A child flow that has not begun; awaiting it runs it, or returns what it returned before.
+/// A child flow that has not begun. Awaiting it runs it, or returns its recorded result.
 #[must_use = "a child does nothing until it is awaited"]
 pub struct Child<'c, 'a, F: Flow> {
     cx: &'c FlowContext<'a>,
@@ -77,7 +77,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
         let Some(flows) = run.services.flows.upgrade() else {
             return std::future::pending().await;
         };
-        // A child that was begun before a restart goes on by itself, and must be waited for even if
+        // A child that was begun before a restart continues by itself, and must be awaited even if
         // this run was cancelled since.
         let is_cancelled = run.state().cancelled;
         if is_cancelled && flows.number_of(&id).is_none() {

@@ -1,4 +1,4 @@
-//! Several things at once.
+//! Concurrent branches.
 
 use crate::error::FlowError;
 use std::future::{Future, poll_fn};

@@ -1,4 +1,4 @@
-//! What the code of a flow does its work through.
+//! The context of a flow.
 
 mod child;
 mod join;
@@ -29,15 +29,15 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 use undo::UndoList;
 
-/// The hands of a flow: steps, waits, children, branches.
+/// The context of a flow: steps, waits, children, branches.
 ///
 /// Steps are identified by their number within their branch, in the order in which they are made,
-/// and by their name. Two that go on at once must therefore be made in the same order every time;
-/// where each of them is more than one step, give each a [`FlowContext::branch`].
+/// and by their name. Concurrent steps must therefore be made in the same order every time. If each
+/// is more than one step, give each a [`FlowContext::branch`].
 pub struct FlowContext<'a> {
     run: Arc<Run>,
     branch: u64,
-    /// How many places of the branch have been given out.
+    /// The number of positions of the branch that have been assigned.
     places: AtomicU32,
     /// Made when first needed: most flows undo nothing.
     undo: OnceLock<Arc<UndoList<'a>>>,
@@ -48,7 +48,7 @@ impl<'a> FlowContext<'a> {
         Self { run, branch: 0, places: AtomicU32::new(0), undo: OnceLock::new() }
     }
 
-    /// What the run is called.
+    /// The id of the run.
     #[must_use]
     pub fn id(&self) -> FlowId {
         self.run.id
@@ -60,16 +60,16 @@ impl<'a> FlowContext<'a> {
         self.run.number
     }
 
-    /// The time of the last step or wait that has finished, or of the beginning: a time that is the
-    /// same when the code is executed again.
+    /// The time of the last finished step or wait, or of the beginning. It is the same when the
+    /// code is executed again.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let state = self.run.state();
         state.told_time
     }
 
-    /// A step: something with an effect or with a result that differs from time to time. Once it has
-    /// finished and that is confirmed, it is never executed again in this run.
+    /// A step: an action with an effect or a result that may differ. Once its end is confirmed, it
+    /// is never executed again in this run.
     ///
     /// ```
     /// # use rialto_flow::{FlowContext, FlowError, RetryPolicy, StepError};
@@ -98,8 +98,7 @@ impl<'a> FlowContext<'a> {
         Step::new(self, name, move |_| body())
     }
 
-    /// A step that is given its key. Whoever carries out its effect can tell by it that the step is
-    /// being repeated.
+    /// A step that gets its key, by which the receiver of its effect can recognise a repetition.
     pub fn keyed_step<'c, T, F, Fut>(&'c self, name: &'static str, body: F) -> Step<'c, 'a, T, F>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -118,12 +117,12 @@ impl<'a> FlowContext<'a> {
         Wait::new(self, name)
     }
 
-    /// Waits for so long, through any number of restarts.
+    /// Waits for this duration, across restarts.
     pub async fn sleep(&self, name: &'static str, duration: Duration) -> Result<(), FlowError> {
         wait::sleep(self, name, wait::Limit::Within(duration)).await
     }
 
-    /// Waits until a time, through any number of restarts.
+    /// Waits until a time, across restarts.
     pub async fn sleep_until(&self, name: &'static str, time: Timestamp) -> Result<(), FlowError> {
         wait::sleep(self, name, wait::Limit::Until(time)).await
     }
@@ -151,8 +150,8 @@ impl<'a> FlowContext<'a> {
         FlowContext { run: self.run.clone(), branch, places: AtomicU32::new(0), undo }
     }
 
-    /// Does two things at once. Both come to their end, even if one of them fails: what the other
-    /// has done is then known, and can be undone.
+    /// Runs two branches concurrently. Both finish, even if one of them fails, so that the other's
+    /// effects are known and can be undone.
     pub async fn both<A, B>(
         &self,
         first: impl IntoFuture<Output = Result<A, FlowError>>,
@@ -161,8 +160,8 @@ impl<'a> FlowContext<'a> {
         join::both(first.into_future(), second.into_future()).await
     }
 
-    /// Does any number of things at once. All come to their end, even if some of them fail; the
-    /// error is that of the first one in the order given.
+    /// Runs any number of branches concurrently. All finish, even if some of them fail; the error
+    /// is that of the first one in the order given.
     pub async fn all<T, P>(&self, parts: impl IntoIterator<Item = P>) -> Result<Vec<T>, FlowError>
     where
         P: IntoFuture<Output = Result<T, FlowError>>,
@@ -221,14 +220,14 @@ impl<'a> FlowContext<'a> {
         Poll::Pending
     }
 
-    /// Returns when the next write has room for so many bytes of messages and marks. Branches that
-    /// end at once share a write.
+    /// Returns when the next write has room for `bytes` of messages and marks. Branches that end in
+    /// the same poll share a write.
     async fn room_to_send(&self, bytes: usize) {
         poll_fn(|cx| {
             if self.run.state().can_send(bytes) {
                 return Poll::Ready(());
             }
-            // What is there already is written after this poll.
+            // Pending entries are written after this poll.
             cx.waker().wake_by_ref();
             Poll::Pending
         })
@@ -260,7 +259,7 @@ impl<'a> FlowContext<'a> {
         whole
     }
 
-    /// Polls something for so long; nothing if it has not finished by then.
+    /// Polls a future until the time is over; `None` if it has not finished by then.
     async fn within<F: Future>(&self, limit: Duration, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         let mut deadline = None;
@@ -289,7 +288,7 @@ impl<'a> FlowContext<'a> {
         result
     }
 
-    /// Makes an ending of what the flow has returned if it has completed in one life.
+    /// Converts the flow's result to an ending if it has completed without a resume.
     pub(crate) fn conclude_whole<T: Serialize>(
         &self,
         result: Result<T, FlowError>,
@@ -305,7 +304,7 @@ impl<'a> FlowContext<'a> {
         }
     }
 
-    /// Makes an ending of what the flow has returned, and undoes what is to be undone.
+    /// Converts the flow's result to an ending, and undoes finished steps if it failed.
     pub(crate) async fn conclude<T: Serialize>(&self, result: Result<T, FlowError>) -> Ending {
         let run = &*self.run;
         let mut failing = None;

@@ -19,8 +19,8 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Names one step of one run: the same for every attempt, before and after a restart. Whoever carries
-/// out the effect of a step can tell a repetition by it.
+/// The key of one step of one run: the same for every attempt, before and after a restart. The
+/// receiver of the step's effect can recognise a repetition by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepKey {
     id: FlowId,
@@ -35,12 +35,12 @@ impl fmt::Display for StepKey {
     }
 }
 
-/// Something to be awaited, with its type forgotten.
+/// A boxed future.
 pub(super) type Whole<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
-/// What makes the messages of a step.
+/// The function that makes the messages of a step.
 type Sender<'c, T> = Box<dyn FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c>;
 
-/// A step that has not begun; awaiting it executes it, or returns what it returned before.
+/// A step that has not begun. Awaiting it executes it, or returns its recorded result.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct Step<'c, 'a, T, F> {
     pub(super) cx: &'c FlowContext<'a>,
@@ -50,7 +50,7 @@ pub struct Step<'c, 'a, T, F> {
     pub(super) extras: Option<Box<Extras<'c, 'a, T>>>,
 }
 
-/// What not every step has.
+/// Optional parts of a step.
 pub(super) struct Extras<'c, 'a, T> {
     retry: RetryPolicy,
     timeout: Option<Duration>,
@@ -95,8 +95,8 @@ where
         self
     }
 
-    /// Gives up an attempt after so long; the error is retryable. What the attempt may have done
-    /// outside is then unknown, so the step should be one that can be repeated.
+    /// Ends an attempt after this time with a retryable error. Its effect is then unknown, so the
+    /// step should be idempotent.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.extras().timeout = Some(timeout);
         self
@@ -124,15 +124,15 @@ where
         self
     }
 
-    /// Makes messages of what the step returned. They are stored in one atomic write with it, so they
-    /// leave if and only if the step has finished. One without a key gets the key of the step and
-    /// its number. Together they are as long as a payload may be, at most.
+    /// Makes messages from the step's result. They are stored in one atomic write with it, so that
+    /// they are sent if and only if the step has finished. A message without a key gets the key of
+    /// the step and its number. Together they may be as long as one payload.
     pub fn send(mut self, messages: impl FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c) -> Self {
         self.extras().send = Some(Box::new(messages));
         self
     }
 
-    /// Marks a message of others as dealt with, in one atomic write with the end of the step.
+    /// Marks a received message as processed, in one atomic write with the end of the step.
     pub fn mark(mut self, mark: InboxMark) -> Self {
         self.extras().marks.push(mark);
         self
@@ -161,7 +161,7 @@ where
         }
         match self.attempt().await {
             Ok(value) => self.finish(value).await,
-            // It was cut short and has no result.
+            // It was interrupted and has no result.
             Err(FlowError::Cancelled) => Err(FlowError::Cancelled),
             Err(error) => fail(cx, place, Kind::Step, name, error).await,
         }
@@ -190,7 +190,7 @@ where
         Err(FlowError::Cancelled)
     }
 
-    /// Executes the body until it succeeds, is not to be tried again, or the run is cancelled.
+    /// Executes the body until it succeeds, may not be retried, or the run is cancelled.
     async fn attempt(&mut self) -> Result<T, FlowError> {
         let (cx, name, kind) = (self.cx, self.name, Kind::Step);
         let key = self.key();

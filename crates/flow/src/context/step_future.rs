@@ -1,8 +1,8 @@
 //! Awaiting a step.
 //!
-//! Most steps have neither history nor compensation nor retry, and finish at once. They are executed
-//! here without the machinery for the rest, which takes a future of some hundred bytes, and without
-//! memory of their own: the body lies in the future of the flow.
+//! Most steps have neither history nor compensation nor retry, and finish at once. They are
+//! executed here without the general path, which takes a future of some hundred bytes, and without
+//! an allocation: the body is part of the flow's future.
 
 use super::step::{Step, StepKey, Whole, fail};
 use crate::error::{FlowError, StepError};
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// Whether nothing stands in the way of executing the body and recording what it comes to.
+/// Whether the body may be executed now and its result recorded.
 fn is_plain<T, F>(step: &Step<'_, '_, T, F>) -> bool {
     let run = &step.cx.run;
     step.extras.is_none()
@@ -62,7 +62,7 @@ fn is_plain<T, F>(step: &Step<'_, '_, T, F>) -> bool {
         && !run.services.stopped.load(Ordering::Acquire)
 }
 
-/// Records what the body came to, and returns it with the entry that is to be confirmed.
+/// Records the body's result, and returns it with the entry to confirm.
 fn record<T: Serialize, F>(
     step: &Step<'_, '_, T, F>,
     result: Result<T, StepError>,

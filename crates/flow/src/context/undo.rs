@@ -1,4 +1,4 @@
-//! Undoing what a failed or cancelled flow has done.
+//! Undoes the steps of a failed or cancelled flow.
 
 use super::FlowContext;
 use crate::error::{FlowError, StepError};
@@ -41,12 +41,12 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// What can be undone so far.
+/// The compensations so far.
 #[derive(Default)]
 pub(super) struct UndoList<'a>(Mutex<Vec<Finished<'a>>>);
 
 struct Finished<'a> {
-    /// The place of the step's end among all entries of the history.
+    /// The index of the step's end in the history.
     order: u32,
     output: Vec<u8>,
     undo: Undo<'a>,
@@ -67,8 +67,8 @@ impl<'a> UndoList<'a> {
 }
 
 impl FlowContext<'_> {
-    /// Undoes everything that has finished and not been undone, last first. That it begins is stored
-    /// before, so that a restart goes on with it whatever the flow would decide then.
+    /// Undoes all finished steps that are not undone, last first. Its beginning is stored before,
+    /// so that a restart continues with it whatever the flow would decide then.
     pub(super) async fn undo_all(&self, cause: &FlowError, begun: bool) -> Result<(), FlowError> {
         let list = self.undo.get().map(|list| list.take()).unwrap_or_default();
         if list.is_empty() {
@@ -113,7 +113,7 @@ impl FlowContext<'_> {
             failed += 1;
             let pause = retry.pause(failed, self.run.services.random());
             let Some(pause) = pause.filter(|_| error.is_retryable()) else { return Err(error) };
-            // What is being undone is undone to the end, cancelled or not.
+            // Undoing is not interrupted by a cancel.
             self.pause(pause, false).await;
         }
     }

@@ -24,7 +24,7 @@ pub(super) enum Limit {
 
 type WaitFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
 
-/// A wait for an event, without a limit; awaiting it returns what the event says.
+/// A wait for an event, without a limit. Awaiting it returns the event's payload.
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct Wait<'c, 'a, T> {
     cx: &'c FlowContext<'a>,
@@ -33,7 +33,7 @@ pub struct Wait<'c, 'a, T> {
     value: PhantomData<fn() -> T>,
 }
 
-/// A wait for an event with a limit; awaiting it returns nothing if the time comes first.
+/// A wait for an event with a limit. Awaiting it returns `None` if the time comes first.
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct TimedWait<'c, 'a, T> {
     wait: Wait<'c, 'a, T>,
@@ -50,7 +50,7 @@ impl<'c, 'a, T: DeserializeOwned + Send + 'static> Wait<'c, 'a, T> {
         TimedWait { wait: self, limit: Limit::Until(time) }
     }
 
-    /// Ends the wait after so long, counted from when it first begins.
+    /// Ends the wait after this duration, counted from when it first begins.
     pub fn within(self, duration: Duration) -> TimedWait<'c, 'a, T> {
         TimedWait { wait: self, limit: Limit::Within(duration) }
     }
@@ -100,7 +100,7 @@ pub(super) async fn sleep(
     wait(cx, name, place, limit, false).await.map(|_| ())
 }
 
-/// Waits; returns the payload of the event, or nothing when the time has come.
+/// Waits; returns the payload of the event, or `None` when the time has come.
 async fn wait(
     cx: &FlowContext<'_>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Saying which flows there are, and beginning to run them.
+//! Registers flows and starts the runtime.
 
 use super::options::RUN_BYTES_MAX;
 use super::ready::Ready;
@@ -11,7 +11,7 @@ use crate::store::{Level, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Which flows there are, and how they are to be run.
+/// The flows of a runtime, and its options.
 pub struct FlowsBuilder {
     store: Arc<dyn Store>,
     options: Options,
@@ -37,8 +37,8 @@ impl FlowsBuilder {
         self
     }
 
-    /// Begins to run flows, those first that an earlier runtime has left unfinished. A run that the
-    /// code does not fit is left alone: [`Flows::parked`] tells which, and why.
+    /// Starts the runtime. Unfinished runs of an earlier runtime are resumed first. A run that does
+    /// not match the code is parked: see [`Flows::parked`].
     pub fn open(self) -> Result<Flows, FlowsError> {
         let Self { store, options, flows } = self;
         let names = flows.iter().enumerate();

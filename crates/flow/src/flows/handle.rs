@@ -1,4 +1,4 @@
-//! What the starter of a run holds.
+//! Handles of runs.
 
 use super::{Flows, Target, lock};
 use crate::FlowId;
@@ -19,7 +19,7 @@ pub struct Handle<T> {
     flows: Flows,
     id: FlowId,
     target: Target,
-    /// The last write when the handle was made; the beginning of the run is not behind it.
+    /// The last write when the handle was made. The beginning of the run is included.
     ticket: Ticket,
     output: PhantomData<fn() -> T>,
 }
@@ -30,18 +30,18 @@ impl<T: DeserializeOwned> Handle<T> {
         Self { flows, id, target, ticket, output: PhantomData }
     }
 
-    /// What the run is called.
+    /// The id of the run.
     #[must_use]
     pub fn id(&self) -> FlowId {
         self.id
     }
 
-    /// When the run is sure to be resumed after the death of the process.
+    /// Waits until the run survives the process.
     pub fn confirmed(&self) -> Confirmation {
         Confirmation::new(self.flows.clone(), self.ticket)
     }
 
-    /// What the run came to, if it has ended.
+    /// The result of the run, if it has ended.
     #[must_use]
     pub fn outcome(&self) -> Option<Result<T, RunError>> {
         let run = match &self.target {
@@ -65,14 +65,14 @@ impl<T: DeserializeOwned> Handle<T> {
                     state.waiters.push(cx.waker().clone());
                 }
             }
-            // Looked at after the waker is in place, or the end could come between the two.
+            // Checked after the waker is registered, so that an end in between is not missed.
             self.outcome().map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }
 
-    /// Blocks until the end of the run. Without worker threads it does the work itself, and gives up
-    /// with [`RunError::Waiting`] when nothing is left to do but wait.
+    /// Blocks until the end of the run. Without worker threads it does the work itself, and returns
+    /// [`RunError::Waiting`] when all runs wait.
     pub fn wait(&self) -> Result<T, RunError> {
         if let Some(outcome) = self.outcome() {
             return outcome;
@@ -99,7 +99,7 @@ fn read<T: DeserializeOwned>(ending: &Ending) -> Result<T, RunError> {
     }
 }
 
-/// The confirmation of something, at the level of the store: to be awaited, or waited for.
+/// A confirmation at the level of the store, to be awaited on a task or a thread.
 #[must_use = "what is not confirmed may be lost with the process"]
 pub struct Confirmation {
     flows: Flows,

@@ -37,14 +37,14 @@ pub struct Flows {
     threads: Arc<Threads>,
 }
 
-/// A run that was asked for.
+/// A run that was requested.
 pub(crate) enum Target {
     /// It is under way here.
     Live(Arc<Run>),
     Ended(Ending),
 }
 
-/// What all parts of a runtime share.
+/// The shared state of a runtime.
 pub(crate) struct Inner {
     store: Arc<dyn Store>,
     fence: FencingToken,
@@ -73,16 +73,16 @@ impl Flows {
         &self.threads.inner
     }
 
-    /// Begins to say which flows there are.
+    /// A builder, to register flows with.
     pub fn builder(store: Arc<dyn Store>) -> FlowsBuilder {
         FlowsBuilder::new(store)
     }
 
-    /// Starts a run. If there is one of this id already, with the same flow and input, that one is
-    /// meant: whatever it came to, it is not run again, for as long as the store keeps it.
+    /// Starts a run. If there is one of this id already, with the same flow and input, returns its
+    /// handle. It is not run again, for as long as the store keeps it.
     ///
-    /// When this returns the run has begun in this process. [`Handle::confirmed`] says when it will
-    /// go on after the process has died.
+    /// When this returns, the run has begun in this process. [`Handle::confirmed`] returns when it
+    /// survives the process.
     pub fn start<F: Flow>(
         &self,
         id: FlowId,
@@ -116,27 +116,27 @@ impl Flows {
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Cancels a run: a step that is being executed comes to its end, waits and pauses are cut short,
-    /// and what was done is undone. To cancel twice is to cancel once.
+    /// Cancels a run: a step that is being executed finishes, waits and pauses are interrupted, and
+    /// finished steps are undone. A second cancel has no effect.
     pub fn cancel(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().cancel(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Why nothing is done any more, if that is so: the store has failed, or another worker has
+    /// The failure that stopped the runtime, if any: the store has failed, or another worker has
     /// taken over.
     #[must_use]
     pub fn failure(&self) -> Option<StoreError> {
         self.inner().failure()
     }
 
-    /// How many runs are under way here.
+    /// The number of unfinished runs in this process.
     #[must_use]
     pub fn live(&self) -> usize {
         lock(&self.inner().live).len()
     }
 
-    /// The store below.
+    /// The store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner().store
@@ -148,7 +148,7 @@ impl Flows {
         Worker::new(self.inner().clone()).until_idle()
     }
 
-    /// The next time that a run waits for.
+    /// The next timer of a run.
     #[must_use]
     pub fn next_timer(&self) -> Option<Timestamp> {
         lock(&self.inner().timers).first().map(|(at, _)| *at)
@@ -200,7 +200,7 @@ impl Inner {
         self.stop();
     }
 
-    /// Why nothing is done any more, if that is so.
+    /// The failure that stopped the runtime, if any.
     fn failure(&self) -> Option<StoreError> {
         let stopped = self.stopping.load(Ordering::Acquire);
         let stopped = stopped.then(|| StoreError::Failed { reason: "it was stopped".to_owned() });
@@ -209,7 +209,7 @@ impl Inner {
 
     fn took(&self, ticket: Ticket) {
         if self.services.at_once {
-            // Nobody waits for a confirmation.
+            // No caller waits for a confirmation.
             return;
         }
         self.taken.fetch_max(ticket.0, Ordering::AcqRel);
@@ -264,8 +264,7 @@ impl Inner {
         let at = self.options.clock.now();
         let (flow, version) = code;
         let new = NewRun { id, flow, version, parent, at, input: encoded };
-        // A run must be among the live ones before anybody else can learn from the store that it
-        // is there.
+        // A run must be live before others can find it in the store.
         let mut live = lock(&self.live);
         match self.store.begin(self.fence, new)? {
             Begun::New { run, ticket } => {
@@ -343,7 +342,7 @@ impl Inner {
         if bytes > limit { Err(FlowsError::TooLarge { bytes, limit }) } else { Ok(()) }
     }
 
-    /// Takes unfinished runs over that nobody holds, as many as may be executed.
+    /// Claims unfinished runs that no worker holds, up to the limit of executed runs.
     fn claim(&self, now: Timestamp) -> Result<(), StoreError> {
         let room = self.options.executions_max.saturating_sub(lock(&self.live).len());
         if room == 0 {
@@ -369,7 +368,7 @@ impl Inner {
         run
     }
 
-    /// Puts a run where its history says that it stands, or parks it if the code does not fit.
+    /// Resumes a run from its history, or parks it if the code does not match.
     fn load(&self, run: &Arc<Run>, stored: &StoredRun) {
         let id = stored.id;
         let flow = self.flows.iter().find(|flow| *flow.name() == *stored.flow);

@@ -1,4 +1,4 @@
-//! What operators do with runs: list them, look at them, and help parked ones.
+//! Operations for operators: list runs, inspect them, and continue parked ones.
 
 use super::{Confirmation, Flows, Inner, lock};
 use crate::FlowId;
@@ -24,12 +24,12 @@ impl Flows {
         self.inner().store.list(filter, after, max)
     }
 
-    /// What is known of a run: its input and its history. [`StoredRun::entries`] reads the history.
+    /// A run with its input and its history. [`StoredRun::entries`] reads the history.
     pub fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError> {
         self.inner().store.find(id)
     }
 
-    /// The runs that stand still in this process, and why.
+    /// The parked runs of this process, with their reasons.
     #[must_use]
     pub fn parked(&self) -> Vec<Parked> {
         let live = lock(&self.inner().live);
@@ -41,21 +41,21 @@ impl Flows {
         parked.into_iter().map(|(_, parked)| parked).collect()
     }
 
-    /// Lets a run go on that stands still: a stuck one with undoing, a parked one where its history
-    /// ends. A run that failed and was undone is not brought back; see [`Flows::start_again`].
+    /// Continues a run that stopped: a stuck one with undoing, a parked one from the end of its
+    /// history. A run that failed and was undone is not continued; see [`Flows::start_again`].
     pub fn retry(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().retry(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Ends a stuck run as failed or cancelled: an operator has undone by hand what it could not.
+    /// Ends a stuck run as failed or cancelled, after an operator has undone the rest by hand.
     pub fn give_up(&self, id: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().give_up(&id)?;
         Ok(Confirmation::new(self.clone(), ticket))
     }
 
-    /// Starts another run with the flow and input of one that failed or was cancelled. It has an id,
-    /// and therefore step keys, of its own: what the first run did and undid is no part of it.
+    /// Starts another run with the flow and input of one that failed or was cancelled. It has an
+    /// id, and therefore step keys, of its own, and is independent of the first run.
     pub fn start_again(&self, id: FlowId, new: FlowId) -> Result<Confirmation, FlowsError> {
         let ticket = self.inner().start_again(&id, new)?;
         Ok(Confirmation::new(self.clone(), ticket))
@@ -87,22 +87,22 @@ impl Inner {
         }
         state.retried = true;
         drop(state);
-        // A worker does it, which first stores what the run did before it was parked.
+        // A worker does it, which first stores the entries from before the run was parked.
         run.wake_by_ref();
         Ok(Ticket(self.taken.load(Ordering::Acquire)))
     }
 
-    /// Puts a parked run, which the caller has, back to where its history ends.
+    /// Resumes a parked run, which the caller holds, from the end of its history.
     pub(super) fn revive(&self, run: &Arc<Run>) {
         run.uninstall();
-        // If the store fails here, its next use says why.
+        // If the store fails here, its next use reports the error.
         if let Ok(Some(stored)) = self.store.find(&run.id) {
             self.load(run, &stored);
         }
         run.state().retried = false;
     }
 
-    /// Takes the end of a stuck run back. Returns the run, held here, and what it was to be undone for.
+    /// Reopens a stuck run. Returns the run, held here, and the error that caused its undoing.
     fn reopen(&self, id: &FlowId) -> Result<(StoredRun, Ending, Ticket), FlowsError> {
         let stored = self.stored(id)?;
         let standing = |standing, advice| FlowsError::Standing { id: *id, standing, advice };

@@ -1,4 +1,4 @@
-//! What comes to a run from outside: events and cancels.
+//! Events and cancels from outside of a run.
 
 use super::{Inner, lock};
 use crate::FlowId;

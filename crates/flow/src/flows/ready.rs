@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The queue of woken runs, and the bell of the workers.
+/// The queue of woken runs, and the wake-up of workers.
 #[derive(Default)]
 pub(crate) struct Ready {
     queue: Mutex<Queue>,
@@ -15,7 +15,7 @@ pub(crate) struct Ready {
 #[derive(Default)]
 struct Queue {
     runs: VecDeque<Arc<Run>>,
-    /// Whether something other than a run wants a worker.
+    /// Whether other work than a run waits for a worker.
     rung: bool,
     sleeping: usize,
 }
@@ -25,8 +25,8 @@ impl Ready {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a run. Its flag sees to it that it is there only once, so there are never more of them
-    /// than live runs.
+    /// Adds a run. Its flag ensures that it is queued only once, so that the queue is bounded by
+    /// the live runs.
     pub(crate) fn push(&self, run: Arc<Run>) {
         let mut queue = self.lock();
         queue.runs.push_back(run);

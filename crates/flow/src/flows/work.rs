@@ -1,4 +1,4 @@
-//! The work: polling runs, storing what they did, confirming it.
+//! The work: polls runs, stores their entries and confirms them.
 
 use super::{Inner, lock};
 use crate::Timestamp;
@@ -11,29 +11,29 @@ use std::sync::atomic::Ordering;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-/// How many runs are polled before what they did is stored. All of it rides one group write.
+/// The number of runs that are polled before their entries are stored in one group write.
 const BATCH_MAX: usize = 4096;
-/// The same where nothing waits for a write: small enough to stay in the cache.
+/// The same if nothing waits for a write: small enough to stay in the cache.
 const BATCH_AT_ONCE_MAX: usize = 64;
-/// How many writes the store takes at once: callers that begin runs wait meanwhile.
+/// The most writes in one call of the store, during which callers that begin runs wait.
 const APPEND_MAX: usize = 256;
 /// Housekeeping is done after this many rounds of work, and whenever there is nothing else to do.
 const ROUNDS_PER_MAINTENANCE: u32 = 16;
-/// How long an idle worker sleeps at most: the lease is renewed and the store kept meanwhile.
+/// The longest sleep of an idle worker, after which it renews the lease and maintains the store.
 const IDLE_MAX: Duration = Duration::from_millis(50);
-/// How many runs ahead the memory of the next ones is asked for.
+/// The distance, in runs, at which memory is prefetched.
 const AHEAD: usize = 4;
 /// Buffers that are kept for the next writes.
 const SPARE_MAX: usize = BATCH_MAX;
 
-/// One thread's part in the work.
+/// The state of one worker thread.
 pub(super) struct Worker {
     inner: Arc<Inner>,
     batch: Vec<Arc<Run>>,
     /// Runs that this worker still has and polls again in the next round.
     again: Vec<Arc<Run>>,
-    /// What the runs of this round did: their writes, and beside each the run, how far its history
-    /// then goes, and whether its execution is over.
+    /// The writes of the runs of this round, and for each the run, the length of its history, and
+    /// whether its execution is over.
     writes: Vec<Write>,
     written: Vec<(Arc<Run>, u32, bool)>,
     spare: Vec<Vec<u8>>,
@@ -89,7 +89,7 @@ impl Worker {
         result
     }
 
-    /// Leaves the runs that this worker has to others.
+    /// Returns this worker's runs to the queue.
     fn leave(&mut self) {
         for run in self.again.drain(..).chain(self.batch.drain(..)) {
             run.requeue();
@@ -113,7 +113,7 @@ impl Worker {
         });
         let worked = !self.batch.is_empty();
         let mut batch = std::mem::take(&mut self.batch);
-        // Taken from the end, so that those that come after are still there to be approached.
+        // Taken from the end, so that the following ones can be prefetched.
         batch.reverse();
         while let Some(run) = batch.pop() {
             if let Some(later) = batch.len().checked_sub(2 * AHEAD).and_then(|at| batch.get(at)) {
@@ -163,7 +163,7 @@ impl Worker {
         }
     }
 
-    /// Gives a run back that waits for something, or keeps it if that has come already.
+    /// Releases a run that waits, or keeps it if it was woken already.
     fn let_go(&mut self, run: Arc<Run>) {
         self.inner.set_timer(&run);
         if run.release() {
@@ -199,7 +199,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Tells the runs of this round that what they did is confirmed.
+    /// Notifies the runs of this round that their entries are confirmed.
     fn conclude(&mut self) {
         let mut written = std::mem::take(&mut self.written);
         written.reverse();
@@ -223,7 +223,7 @@ impl Worker {
 }
 
 impl Inner {
-    /// Executes a run that has just begun, and that the caller has, until it first waits.
+    /// Executes a run that has just begun, and that the caller holds, until it first waits.
     pub(super) fn execute_inline(&self, run: &Arc<Run>, execution: Execution) {
         let over = run.poll_first(execution);
         let mut state = run.state();
@@ -250,7 +250,7 @@ impl Inner {
         }
     }
 
-    /// Tells a run that what it did is confirmed. True if it is over.
+    /// Notifies a run that its entries are confirmed. Returns whether it is over.
     fn conclude(&self, run: &Run, mark: u32, over: bool) -> bool {
         let mut state = run.state();
         state.confirmed = state.confirmed.max(mark);
@@ -265,7 +265,7 @@ impl Inner {
 
     /// Forgets a run whose end is confirmed, and wakes its waiters.
     fn finish(&self, run: &Run, timer: Option<Timestamp>) {
-        // Before anybody learns that it has ended: they might let it go on.
+        // Before waiters are woken, because they might reopen it.
         self.forget(run, timer);
         let mut state = run.state();
         state.is_over = true;
@@ -308,7 +308,7 @@ impl Inner {
         }
     }
 
-    /// Sees to it that the run is woken at the time that it waits for next.
+    /// Sets the timer for the next time that the run waits for.
     fn set_timer(&self, run: &Run) {
         let mut state = run.state();
         let wanted = state.next_wanted();
@@ -326,7 +326,7 @@ impl Inner {
         }
     }
 
-    /// Confirms everything that the store has taken.
+    /// Confirms all writes that the store has taken.
     fn commit(&self) -> Result<(), StoreError> {
         if self.services.at_once {
             return Ok(());

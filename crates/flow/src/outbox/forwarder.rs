@@ -1,14 +1,14 @@
-//! Handing a message over.
+//! Forwarders deliver messages.
 
 use crate::store::OutboxMessage;
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::pin::Pin;
 
-/// Why a message has not left.
+/// The error of an attempt to deliver a message.
 ///
-/// Every other error turns into one by `?`, and is then worth another attempt: a network that is
-/// down today is up tomorrow. What will never be taken is [refused](ForwardError::refused).
+/// Every other error turns into one by `?`, and is then retried. A message that will never be
+/// accepted is [refused](ForwardError::refused).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardError {
     message: String,
@@ -16,17 +16,17 @@ pub struct ForwardError {
 }
 
 impl ForwardError {
-    /// It may work the next time.
+    /// An error that is retried.
     pub fn failed(message: impl Display) -> Self {
         Self { message: message.to_string(), refused: false }
     }
 
-    /// It will be refused every time: the message becomes a dead letter at once.
+    /// A permanent refusal: the message becomes a dead letter at once.
     pub fn refused(message: impl Display) -> Self {
         Self { message: message.to_string(), refused: true }
     }
 
-    /// Whether another attempt is of no use.
+    /// Whether it is a permanent refusal.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         self.refused
@@ -51,14 +51,14 @@ impl<E: std::error::Error> From<E> for ForwardError {
     }
 }
 
-/// Takes messages to where they go.
+/// Delivers messages to their destinations.
 pub trait Forwarder: Send + Sync + 'static {
-    /// Hands a message over. `Ok` says that the receiver has it for good: the message is then
-    /// forgotten here. The future is dropped when it has not ended within
+    /// Delivers a message. `Ok` means that the receiver has stored it: the message is then removed
+    /// here. The future is dropped when it has not ended within
     /// [`Options::attempt_max`](super::Options::attempt_max).
     ///
-    /// A message can be handed over more than once, above all after a crash between the receiver's
-    /// answer and the moment in which it is noted down here. Give the receiver its key to tell by.
+    /// A message can be delivered more than once, above all after a crash between the receiver's
+    /// answer and its record here. Send its key, by which the receiver recognises a repetition.
     fn forward(
         &self,
         message: &OutboxMessage,
@@ -68,7 +68,7 @@ pub trait Forwarder: Send + Sync + 'static {
 /// An attempt under way.
 pub(super) type Attempt<'a> = Pin<Box<dyn Future<Output = Result<(), ForwardError>> + Send + 'a>>;
 
-/// A forwarder whose type is forgotten.
+/// A type-erased forwarder.
 pub(super) trait AnyForwarder: Send + Sync {
     fn forward<'a>(&'a self, message: &'a OutboxMessage) -> Attempt<'a>;
 }

@@ -1,9 +1,9 @@
-//! Messages that leave exactly once.
+//! The outbox: messages that take effect exactly once.
 //!
-//! A step that changes something here and tells somebody there can die between the two. So the
-//! message is stored in the same atomic write as the end of the step ([`Step::send`]), and an
-//! [`Outbox`] forwards it afterwards, as often as it takes. The receiver tells repetitions by the
-//! message's key: an [`Inbox`] does that. Together, each message has its effect once.
+//! A process can die between a change here and a message to another system. The message is
+//! therefore stored in the same atomic write as the end of the step ([`Step::send`]), and an
+//! [`Outbox`] forwards it afterwards until it succeeds. The receiver recognises repetitions by the
+//! message's key, as an [`Inbox`] does. Together, each message takes effect once.
 //!
 //! [`Step::send`]: crate::Step::send
 //!
@@ -60,36 +60,36 @@ use worker::{Tally, Worker};
 /// Forwards the messages of a store.
 ///
 /// Any number of them may work on one store: a message is claimed before it is forwarded. Dropping
-/// it ends the attempts under way; their messages are claimed until the lease is over and then
-/// forwarded again by whoever comes. [`Outbox::drain`] lets them end first.
+/// it ends the attempts under way; their messages stay claimed until the lease ends and are then
+/// forwarded again by another worker. [`Outbox::drain`] lets them end first.
 pub struct Outbox {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Why an outbox does not open.
+/// The error of opening an outbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutboxError {
-    /// The options make no sense.
+    /// The options contradict each other.
     #[error("the outbox cannot work like this: {0}")]
     Options(String),
-    /// There is no thread to be had.
+    /// A thread could not be started.
     #[error("cannot start a worker of the outbox: {0}")]
     Thread(String),
 }
 
-/// What an outbox has done since it was opened.
+/// The counts of an outbox since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxCounts {
-    /// Messages that have left.
+    /// Messages that were delivered.
     pub forwarded: u64,
     /// Attempts that have failed and are to be repeated.
     pub failed: u64,
-    /// Messages that were given up.
+    /// Messages that became dead letters.
     pub dead: u64,
-    /// Attempts that ended after another worker had taken the message over: what came of them is
-    /// not noted. More than a few mean that the lease is too short.
+    /// Attempts that ended after another worker had taken over the message; their result is not
+    /// recorded. Many of them mean that the lease is too short.
     pub overtaken: u64,
 }
 
@@ -104,7 +104,7 @@ struct Shared {
     draining: AtomicBool,
     /// Nothing more is done at all.
     stopping: AtomicBool,
-    /// Why the store did not do what it was last asked.
+    /// The last error of the store.
     trouble: Mutex<Option<StoreError>>,
 }
 
@@ -152,8 +152,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Lets the workers look for messages now. They do so by themselves
-    /// [now and then](Options::poll_every).
+    /// Wakes the workers to look for messages now. They also do so at
+    /// [intervals](Options::poll_every).
     pub fn wake(&self) {
         self.shared.bell.ring();
     }
@@ -164,12 +164,12 @@ impl Outbox {
         Worker::new(self.shared.clone()).until_idle()
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn backlog(&self) -> Result<Backlog, StoreError> {
         self.shared.store.backlog()
     }
 
-    /// What was done so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> OutboxCounts {
         let tally = &self.shared.counts;
@@ -181,8 +181,8 @@ impl Outbox {
         }
     }
 
-    /// Why the store did not do what it was last asked, if it did not. The workers go on asking,
-    /// unless it is [`StoreError::Failed`].
+    /// The last error of the store, if its last call failed. The workers retry, unless it is
+    /// [`StoreError::Failed`].
     #[must_use]
     pub fn trouble(&self) -> Option<StoreError> {
         self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -197,15 +197,15 @@ impl Outbox {
         self.shared.store.dead_letters(after, max)
     }
 
-    /// Makes a dead letter due at once, with its attempts forgotten. With an ordering key it goes before all
-    /// that have not begun to leave. False if there is none of that number.
+    /// Makes a dead letter due at once, with its attempts forgotten. With an ordering key it
+    /// precedes all messages that are not claimed. False if there is none with that number.
     pub fn requeue(&self, message: MessageNumber) -> Result<bool, StoreError> {
         let found = self.shared.store.requeue(message)?;
         self.wake();
         Ok(found)
     }
 
-    /// Forgets a dead letter. False if there is none of that number.
+    /// Removes a dead letter. False if there is none with that number.
     pub fn discard(&self, message: MessageNumber) -> Result<bool, StoreError> {
         self.shared.store.discard(message)
     }
@@ -228,7 +228,8 @@ impl Outbox {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.bell.ring();
         for thread in self.threads.drain(..) {
-            // Forwarders that panic are caught; whatever else went wrong, the messages are stored.
+            // Panics of forwarders are caught; after any other failure, the messages are still
+            // stored.
             let _ = thread.join();
         }
     }

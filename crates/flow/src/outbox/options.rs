@@ -1,4 +1,4 @@
-//! How messages are forwarded.
+//! The options of an outbox.
 
 use super::OutboxError;
 use crate::retry::RetryPolicy;
@@ -8,32 +8,32 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How messages are forwarded.
+/// The options of an outbox.
 #[derive(Clone)]
 pub struct Options {
-    /// How many threads work. With none, the caller of
-    /// [`Outbox::run_until_idle`](super::Outbox::run_until_idle) does it.
+    /// The number of worker threads. With none, the caller of
+    /// [`Outbox::run_until_idle`](super::Outbox::run_until_idle) does the work.
     pub workers: usize,
-    /// How many messages each worker has under way at once.
+    /// The most messages that each worker forwards at once.
     pub in_flight_max: usize,
-    /// For how long a claim holds. Nobody else forwards the message meanwhile; when a worker dies,
-    /// its messages wait for as long.
+    /// How long a claim lasts. No other worker forwards the message meanwhile; when a worker dies,
+    /// its messages wait for this long.
     pub lease: Duration,
     /// How long one attempt may take. It is shorter than the lease, so that an attempt has ended
-    /// before another worker can begin one; the difference is what clocks and threads may be off by.
+    /// before another worker can begin one; the difference allows for clocks and threads.
     pub attempt_max: Duration,
     /// How often, and after which pauses, a failed attempt is repeated. When it allows no other the
     /// message becomes a dead letter. The attempts are counted in the store.
     pub retry: RetryPolicy,
-    /// How long a worker with nothing to do waits before it asks the store again. A message that is
-    /// stored by a step leaves so much later at most.
+    /// How long an idle worker waits before it asks the store again: the longest delay of a message
+    /// that a step stored.
     pub poll_every: Duration,
-    /// Where the time comes from.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// What the pauses between attempts are drawn from.
+    /// The seed of the random pauses between attempts.
     pub seed: u64,
-    /// The runtime that forwarders find themselves in, so that they can use timers and sockets of
-    /// tokio. The worker threads stay those of the outbox.
+    /// The tokio runtime that forwarders run in, so that they can use timers and sockets of tokio.
+    /// The worker threads stay those of the outbox.
     #[cfg(feature = "tokio")]
     pub tokio: Option<tokio::runtime::Handle>,
 }

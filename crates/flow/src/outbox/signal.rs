@@ -1,4 +1,4 @@
-//! What idle workers wait on.
+//! The signal that idle workers wait for.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,19 +18,19 @@ impl WorkerSignal {
         self.wait.notify_all();
     }
 
-    /// How often it has been rung so far. To be asked before looking for work.
+    /// The number of wake-ups so far. To be read before looking for work.
     pub(super) fn heard(&self) -> u64 {
         *self.rung.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it is rung once more than was heard, but not longer than `timeout`.
+    /// Waits until the number exceeds `heard`, at most until `timeout`.
     pub(super) fn wait(&self, heard: u64, timeout: Duration) {
         let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.wait.wait_timeout_while(rung, timeout, |rung| *rung == heard));
     }
 }
 
-/// Says that an attempt wants to be polled.
+/// Marks an attempt as ready to be polled.
 pub(super) struct Signal {
     pub(super) is_up: AtomicBool,
     pub(super) bell: Arc<WorkerSignal>,

@@ -7,22 +7,21 @@ use crate::store::{
 };
 use std::time::Duration;
 
-/// Keeps messages until they have left.
+/// Keeps messages until they are delivered.
 ///
-/// [`LogStore`](crate::store::LogStore) and [`MemoryStore`](crate::store::MemoryStore) keep those of
-/// flows. Messages that must leave if and only if something in a database of yours changes belong
-/// into that database: insert them in the transaction that makes the change, and implement this trait
-/// over the table. A claim is then an `UPDATE` that sets a token and the end of the lease.
+/// [`LogStore`](crate::store::LogStore) and [`MemoryStore`](crate::store::MemoryStore) keep those
+/// of flows. Messages that must be sent if and only if your own database changes belong in that
+/// database: insert them in the transaction that makes the change, and implement this trait over
+/// the table. A claim is then an `UPDATE` that sets a token and the end of the lease.
 ///
 /// No method has a default, because a store that leaves one out would lose messages or send them twice.
 pub trait OutboxStore: Send + Sync + 'static {
-    /// Stores messages that belong to nothing else, in one atomic write, and returns when that is
-    /// confirmed.
+    /// Stores messages in one atomic write, and returns when it is confirmed.
     fn post(&self, messages: Vec<OutboxMessage>) -> Result<(), StoreError>;
 
-    /// Claims up to `max` messages that are due, until `lease` from now. A message is handed out
-    /// only when the write that holds it is confirmed, only if nobody else's claim to it holds, and,
-    /// with an ordering key, only if no earlier one of that key is there still (dead letters aside).
+    /// Claims up to `max` messages that are due, until `lease` from now. A message can be claimed
+    /// if its write is confirmed, if no other claim to it holds, and, with an ordering key, if no
+    /// earlier message of that key is left (dead letters aside).
     fn claim_messages(
         &self,
         now: Timestamp,
@@ -30,18 +29,17 @@ pub trait OutboxStore: Send + Sync + 'static {
         max: usize,
     ) -> Result<Vec<ClaimedMessage>, StoreError>;
 
-    /// Says what became of a claimed message. False means that the claim has been taken over since,
-    /// and nothing was changed. It may be confirmed only by the next
-    /// [`OutboxStore::commit_messages`].
+    /// Records the result of a claimed message. False means that the claim was taken over since,
+    /// and nothing changed. It may be confirmed only by the next [`OutboxStore::commit_messages`].
     fn settle(&self, claim: &ClaimedMessage, delivery: DeliveryResult) -> Result<bool, StoreError>;
 
-    /// Returns when all that was settled so far is confirmed.
+    /// Returns when all results so far are confirmed.
     fn commit_messages(&self) -> Result<(), StoreError>;
 
-    /// From when on the next message can be claimed, if there is one.
+    /// The time when the next message can be claimed, if there is one.
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
 
-    /// How many messages there are.
+    /// The number of messages.
     fn backlog(&self) -> Result<Backlog, StoreError>;
 
     /// The dead letters with greater numbers than `after`, in order, at most `max`.
@@ -63,11 +61,11 @@ pub trait OutboxStore: Send + Sync + 'static {
     fn maintain_messages(&self, now: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Keeps the marks of messages that have been dealt with.
+/// Keeps the marks of messages that have been processed.
 ///
-/// Where what a message does is a change in a database of yours, let the same transaction insert its
-/// sender and key into a table where the two are unique: a conflict is a duplicate. Implement this
-/// trait over the table where what follows from a message is other messages.
+/// If a message changes your own database, insert its sender and key in the same transaction into a
+/// table where the two are unique: a conflict is a duplicate. Implement this trait over the table
+/// if a message leads to other messages.
 pub trait InboxStore: Send + Sync + 'static {
     /// Stores marks together with the messages that follow, in one atomic write, and returns when
     /// that is confirmed. If one of the marks is there already nothing is stored, and it returns
@@ -78,6 +76,6 @@ pub trait InboxStore: Send + Sync + 'static {
         then: Vec<OutboxMessage>,
     ) -> Result<Accepted, StoreError>;
 
-    /// Whether a message has been dealt with, as far as marks are kept.
+    /// Whether a message has been processed, as far as marks are kept.
     fn is_marked(&self, from: &str, key: &str) -> Result<bool, StoreError>;
 }

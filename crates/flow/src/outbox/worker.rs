@@ -1,4 +1,4 @@
-//! The work: claiming messages, handing them over, noting down what came of it.
+//! The work: claims messages, forwards them and records the results.
 
 use super::Shared;
 use super::forwarder::ForwardError;
@@ -20,7 +20,7 @@ const ROUNDS_PER_MAINTENANCE: u32 = 64;
 /// How long a worker waits after the store has failed to answer.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// One message on its way.
+/// A message that is being forwarded.
 struct Flight {
     claim: Arc<ClaimedMessage>,
     attempt: Pin<Box<dyn Future<Output = Result<(), ForwardError>> + Send>>,
@@ -29,7 +29,7 @@ struct Flight {
     until: Timestamp,
 }
 
-/// One thread's part in the work.
+/// The state of one worker thread.
 pub(super) struct Worker {
     shared: Arc<Shared>,
     flights: Vec<Flight>,
@@ -151,8 +151,8 @@ impl Worker {
     ) -> Vec<(Arc<ClaimedMessage>, Result<(), ForwardError>)> {
         let mut ended = Vec::new();
         self.flights.retain_mut(|flight| {
-            // Asked anew for each: the polls before this one may have taken their time, and past its
-            // end the claim may be somebody else's.
+            // Read again for each: earlier polls may have taken long, and after its end the claim
+            // may belong to another worker.
             if shared.options.clock.now() >= flight.until {
                 let limit = shared.options.attempt_max;
                 let error = ForwardError::failed(format_args!("no end after {limit:?}"));
@@ -173,7 +173,7 @@ impl Worker {
         ended
     }
 
-    /// How long there is nothing to do, unless the bell rings.
+    /// How long there is nothing to do, unless the worker is woken.
     fn idle_time(&self) -> Duration {
         let options = &self.shared.options;
         let now = options.clock.now();
@@ -185,7 +185,7 @@ impl Worker {
 fn poll(flight: &mut Flight) -> Poll<Result<(), ForwardError>> {
     let waker = Waker::from(flight.signal.clone());
     let attempt = flight.attempt.as_mut();
-    // The attempt is dropped after a panic, and the forwarder sees to what it shares.
+    // The attempt is dropped after a panic; the forwarder is responsible for its shared state.
     let polled = AssertUnwindSafe(|| attempt.poll(&mut Context::from_waker(&waker)));
     catch_unwind(polled).unwrap_or_else(|payload| {
         let said = panic_message(&*payload);
@@ -198,7 +198,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// Notes down what came of an attempt.
+/// Records the result of an attempt.
 fn settle(
     shared: &Shared,
     claim: &ClaimedMessage,

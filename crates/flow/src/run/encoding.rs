@@ -1,4 +1,4 @@
-//! Encoding values behind what is in a buffer.
+//! Appends encoded values to a buffer.
 
 use crate::Timestamp;
 use crate::error::FlowError;
@@ -6,7 +6,7 @@ use crate::history::{Kind, Place};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 
-/// Adds bytes behind what is in a buffer, which stays if the encoding fails half way.
+/// Appends to a buffer, and restores its contents if the encoding fails.
 struct Behind<'a>(&'a mut Vec<u8>);
 
 impl Flavor for Behind<'_> {
@@ -28,7 +28,7 @@ impl Flavor for Behind<'_> {
     }
 }
 
-/// Encodes a value behind what is in a buffer. After an error a part of it may stand there.
+/// Appends an encoded value to a buffer. After an error a part of it may be left.
 pub(crate) fn put(value: &impl Serialize, out: &mut Vec<u8>) -> postcard::Result<()> {
     postcard::serialize_with_flavor(value, Behind(out))
 }
@@ -109,7 +109,7 @@ pub(super) fn put_completed(out: &mut Vec<u8>, at: &EncodedTime, output: &[u8]) 
     out.extend_from_slice(output);
 }
 
-/// A time as it stands in entries: all that a run does in one poll happens at the same.
+/// An encoded time. All entries of one poll have the same time.
 pub(crate) struct EncodedTime {
     digits: [u8; 10],
     len: u8,

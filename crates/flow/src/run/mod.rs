@@ -1,4 +1,4 @@
-//! One run in memory: its execution, and what the runtime and the code of the flow share.
+//! One run in memory: its execution, and the state shared by the runtime and the flow.
 
 mod encoding;
 pub(crate) mod replay;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// What a small flow takes while it is executed, about, in bytes.
+/// The approximate memory of a small flow while it is executed, in bytes.
 const EXECUTION_BYTES: usize = 256;
 
-/// Nobody polls the run and nothing has woken it.
+/// The run is not polled and was not woken.
 const IDLE: u8 = 0;
 /// It waits in the queue.
 const QUEUED: u8 = 1;
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     /// Taken away when the run ends or is parked, which also breaks the circle from the execution
     /// back to the run.
     execution: SpinLock<Option<Execution>>,
-    /// Where the execution lies, or lay: only good for asking for its memory.
+    /// The last address of the execution, for prefetching only.
     execution_at: AtomicPtr<u8>,
     state: SpinLock<RunState>,
 }
@@ -108,26 +108,26 @@ impl Run {
         self.beware.store(true, Ordering::Release);
     }
 
-    /// Sees to it that the next step looks at the limit of the history, if that is near.
+    /// Makes the next step check the limit of the history, if it is near.
     pub(crate) fn watch_history(&self, state: &RunState) {
         if state.history_bytes >= self.services.history_bytes_max {
             self.beware.store(true, Ordering::Release);
         }
     }
 
-    /// Gives the run what it executes.
+    /// Sets the execution of the run.
     pub(crate) fn install(&self, execution: Execution) {
         let at = std::ptr::from_ref(&*execution).cast::<u8>().cast_mut();
         self.execution_at.store(at, Ordering::Relaxed);
         *self.execution.lock() = Some(execution);
     }
 
-    /// Has the memory of the run come nearer.
+    /// Prefetches the memory of the run.
     pub(crate) fn approach(&self) {
         prefetch(self);
     }
 
-    /// Has the memory of the execution come nearer. The run itself should be near already.
+    /// Prefetches the memory of the execution. The run itself should be in the cache already.
     pub(crate) fn approach_execution(&self) {
         prefetch_at(self.execution_at.load(Ordering::Relaxed), EXECUTION_BYTES);
     }
@@ -139,7 +139,8 @@ impl Run {
         drop(execution);
     }
 
-    /// Takes the run for polling. False if another thread has it, which will then poll it once more.
+    /// Takes the run for polling. False if another thread holds it, which will then poll it once
+    /// more.
     pub(crate) fn acquire(&self) -> bool {
         let mut flag = self.flag.load(Ordering::Acquire);
         loop {
@@ -151,7 +152,7 @@ impl Run {
         }
     }
 
-    /// Gives the run back after polling. True if it was woken meanwhile: the caller has it still.
+    /// Releases the run after polling. True if it was woken meanwhile: the caller still holds it.
     pub(crate) fn release(&self) -> bool {
         let idle =
             self.flag.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok();
@@ -161,7 +162,7 @@ impl Run {
         !idle
     }
 
-    /// Puts the run, which the caller has, at the end of the queue.
+    /// Puts the run, which the caller holds, at the end of the queue.
     pub(crate) fn requeue(self: Arc<Self>) {
         self.flag.store(QUEUED, Ordering::Release);
         self.clone().services.ready.push(self);
@@ -187,7 +188,7 @@ impl Run {
         }
         self.install(execution);
         if self.services.stopped.load(Ordering::Acquire) {
-            // The runtime may have been stopped before this was there to be seen.
+            // The runtime may have been stopped before this execution was visible.
             self.uninstall();
         }
         false

@@ -1,4 +1,4 @@
-//! What a resumed run has done before, by place.
+//! The recorded entries of a resumed run, by position.
 
 use crate::Timestamp;
 use crate::history::{self, Ending, Entry, Kind, Place, StoredError};
@@ -16,12 +16,12 @@ pub(crate) enum Recorded {
 struct BranchCursor {
     kind: Kind,
     name: String,
-    /// The place of the entry among all entries of the run.
+    /// The index of the entry among all entries of the run.
     order: u32,
     what: Recorded,
 }
 
-/// An event that has come.
+/// An event that has arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrived {
     pub(crate) name: String,
@@ -29,15 +29,15 @@ pub(crate) struct Arrived {
     pub(crate) taken: bool,
 }
 
-/// A history that is not yet played to its end.
+/// A history that is not replayed to its end.
 pub(crate) struct Replay {
     places: BTreeMap<Place, BranchCursor>,
-    /// Why the flow failed, if it has.
+    /// The error of the flow, if it failed.
     pub(crate) failing: Option<StoredError>,
     undone: BTreeSet<Place>,
 }
 
-/// Everything that a history says.
+/// A decoded history.
 pub(crate) struct Read {
     pub(crate) replay: Replay,
     pub(crate) events: Vec<Arrived>,
@@ -47,7 +47,7 @@ pub(crate) struct Read {
 }
 
 impl Replay {
-    /// Reads a history. An error says what makes no sense in it.
+    /// Decodes a history. An error names the fault in it.
     pub(crate) fn read(history: &[u8]) -> Result<Read, String> {
         let replay = Self { places: BTreeMap::new(), failing: None, undone: BTreeSet::new() };
         let mut read =
@@ -60,8 +60,8 @@ impl Replay {
         Ok(read)
     }
 
-    /// What is recorded at a place, which is then played; or, if the code does something else there
-    /// than was recorded, what that was.
+    /// Replays the entry at a position; or returns the recorded entry if it does not match the
+    /// code.
     pub(crate) fn play(
         &mut self,
         place: Place,
@@ -77,7 +77,7 @@ impl Replay {
         }
     }
 
-    /// The first thing that was recorded and not played.
+    /// The first entry that was not replayed.
     pub(crate) fn unplayed(&self) -> Option<String> {
         let (place, here) = self.places.iter().min_by_key(|(_, here)| here.order)?;
         Some(describe(*place, here.kind, &here.name))

@@ -1,12 +1,11 @@
-//! Buffers that go round: most runs need one for a moment, and a thread executes them one after the
-//! other.
+//! Reused buffers: most runs need one for a moment, and a thread executes them one after the other.
 
 use std::cell::RefCell;
 
-/// How many a thread keeps, and how great each may be.
+/// The most buffers that a thread keeps, and the largest size of each.
 const BUFFERS_MAX: usize = 64;
 const BYTES_MAX: usize = 4096;
-/// Room for what a short flow does without waiting.
+/// Room for the entries of a short flow without waits.
 const BYTES: usize = 160;
 
 thread_local! {
@@ -20,7 +19,7 @@ pub(crate) fn buffer() -> Vec<u8> {
     spare.unwrap_or_else(|| Vec::with_capacity(BYTES))
 }
 
-/// Keeps a buffer for the next who wants one.
+/// Keeps a buffer for reuse.
 pub(crate) fn give_back(mut buffer: Vec<u8>) {
     if !(1..=BYTES_MAX).contains(&buffer.capacity()) {
         return;

@@ -1,4 +1,4 @@
-//! What the runtime and the code of a flow share about a run.
+//! The state of a run that the runtime and the flow share.
 
 use super::encoding::{EncodedTime, put, put_completed, put_finished, put_length};
 use super::replay::{Arrived, Recorded, Replay, describe};
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 
-/// How many bytes of messages and marks one write of a run takes, beside what it adds to the history.
+/// The most bytes of messages and marks in one write of a run, besides its entries.
 const SENT_BYTES_MAX: usize = 256 << 10;
 
-/// What all runs of a runtime share.
+/// The services that all runs of a runtime share.
 pub(crate) struct Services {
     /// Whether what is stored counts as confirmed at once.
     pub(crate) at_once: bool,
@@ -35,8 +35,8 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// What steps and events may bring a history to at most. Beyond it go only the entries that bring
-    /// a run to its end, and they are small.
+    /// The longest history that steps and events may reach. Only the small entries that end a run
+    /// may exceed it.
     pub(crate) fn history_bytes_end(&self) -> usize {
         self.history_bytes_max + 2 * self.payload_bytes_max
     }
@@ -55,13 +55,13 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What the code of a flow meets at a place.
+/// The recorded state at a position of the code.
 pub(crate) enum Replayed {
-    /// Nothing is recorded: it is to be done.
+    /// Nothing is recorded: the operation is to be executed.
     Fresh,
-    /// It was done before, as this entry among all of the run.
+    /// The operation is recorded, as the entry with this index.
     Recorded(Recorded, u32),
-    /// Nothing is recorded, and the flow has failed: it is not to be done any more.
+    /// Nothing is recorded, and the flow has failed: the operation is not executed.
     Refused(FlowError),
     /// The code has changed; the run is parked and must not go on.
     Changed,
@@ -71,40 +71,40 @@ pub(crate) enum Replayed {
 pub(crate) struct RunState {
     /// The time of the current poll.
     pub(crate) polled_at: Timestamp,
-    /// The same, as it stands in entries.
+    /// The same, encoded.
     polled_at_encoded: EncodedTime,
-    /// The time of the last thing that was recorded or played: what the flow takes for now.
+    /// The time of the last entry that was recorded or replayed, which is the flow's present time.
     pub(crate) told_time: Timestamp,
     replay: Option<Box<Replay>>,
     pub(crate) events: Vec<Arrived>,
     pub(crate) cancelled: bool,
-    /// Branches that have, after a restart, finished what may have been begun before a cancel.
+    /// Branches that have, after a restart, finished a step that may have begun before a cancel.
     pub(crate) in_doubt_done: Vec<u64>,
     pub(crate) parked: Option<Box<Parked>>,
-    /// Whether the parked run is to go on from its history.
+    /// Whether the parked run is to be resumed from its history.
     pub(crate) retried: bool,
-    /// How it ended; not visible before it is confirmed.
+    /// The ending, which is not visible before it is confirmed.
     pub(crate) ending: Option<Ending>,
     /// Whether the ending is confirmed.
     pub(crate) is_over: bool,
-    /// Who waits for the ending.
+    /// The callers that wait for the ending.
     pub(crate) waiters: Vec<Waker>,
 
-    // What has been done and is not yet given to the store.
+    // Entries that are not yet given to the store.
     out: Vec<u8>,
-    /// Where in it the value of the last finished step begins.
+    /// The offset in it of the last finished step's value.
     last_value: usize,
     messages: Vec<OutboxMessage>,
     marks: Vec<InboxMark>,
-    /// How many bytes of the next write the messages and marks take.
+    /// The bytes of messages and marks in the next write.
     sent_bytes: usize,
     ended: Option<End>,
-    /// How many entries there are, those in `out` included.
+    /// The number of entries, including those in `out`.
     entries: u32,
-    /// How many of them are confirmed.
+    /// The number of confirmed entries.
     pub(crate) confirmed: u32,
     pub(crate) history_bytes: usize,
-    /// Who waits inside of the execution with a waker of their own.
+    /// Wakers of futures inside of the execution that have their own.
     sleepers: Vec<Waker>,
     /// The times that the execution waits for.
     wanted: Vec<Timestamp>,
@@ -145,7 +145,7 @@ impl RunState {
         })
     }
 
-    /// Prepares a poll: what is due is no longer waited for, and sleepers are woken.
+    /// Prepares a poll: removes due timers and wakes sleepers.
     pub(crate) fn begin_poll(&mut self, now: Timestamp) -> Vec<Waker> {
         self.polled_at = now;
         self.polled_at_encoded = EncodedTime::new(now);
@@ -163,27 +163,26 @@ impl RunState {
         }
     }
 
-    /// Asks once to be polled at a time.
+    /// Adds a timer.
     pub(crate) fn want(&mut self, at: Timestamp) {
         if at != Timestamp::MAX {
             self.wanted.push(at);
         }
     }
 
-    /// Takes one wish back.
+    /// Removes a timer.
     pub(crate) fn unwant(&mut self, at: Timestamp) {
         if let Some(nth) = self.wanted.iter().position(|other| *other == at) {
             self.wanted.swap_remove(nth);
         }
     }
 
-    /// The earliest time at which the run wants to be polled.
+    /// The earliest timer.
     pub(crate) fn next_wanted(&self) -> Option<Timestamp> {
         self.wanted.iter().min().copied()
     }
 
-    /// Looks up what is recorded at a place. Where the code does something else than was recorded
-    /// the run is parked.
+    /// Looks up the entry at a position. If it does not match the code, the run is parked.
     pub(crate) fn meet(
         &mut self,
         run: (FlowId, &str, u32),
@@ -218,7 +217,7 @@ impl RunState {
         Replayed::Changed
     }
 
-    /// Whatever the flow does after its failure was refused then and is refused now.
+    /// Operations after the flow's failure are refused again.
     fn refused(&self) -> Replayed {
         Replayed::Refused(self.failing().unwrap_or(FlowError::Cancelled))
     }
@@ -229,7 +228,7 @@ impl RunState {
         self.parked.get_or_insert_with(|| Box::new(changed));
     }
 
-    /// Says that the code has come to its end. False, and the run is parked, if more was recorded.
+    /// Ends the replay. False, and the run is parked, if entries were not replayed.
     pub(crate) fn played_whole(&mut self, run: (FlowId, &str, u32)) -> bool {
         let unplayed = self.replay.as_ref().and_then(|replay| replay.unplayed());
         if let Some(recorded) = unplayed {
@@ -238,7 +237,7 @@ impl RunState {
         self.parked.is_none()
     }
 
-    /// Why the flow failed in an earlier life, if it did.
+    /// The error of the flow in an earlier process, if it failed.
     pub(crate) fn failing(&self) -> Option<FlowError> {
         let failing = self.replay.as_ref()?.failing.as_ref()?;
         Some(FlowError::from_stored(failing))
@@ -248,7 +247,7 @@ impl RunState {
         self.replay.as_ref().is_some_and(|replay| replay.is_undone(place))
     }
 
-    /// Adds an entry to what is to be stored, and returns how many there are then.
+    /// Adds an entry to be stored, and returns the number of entries.
     pub(crate) fn record(&mut self, entry: &Entry<'_>) -> u32 {
         let before = self.out.len();
         put(entry, &mut self.out)
@@ -322,8 +321,8 @@ impl RunState {
         self.events.push(Arrived { name: name.to_owned(), payload, taken: false });
     }
 
-    /// Whether the next write has room for so many bytes of messages and marks. An empty one has:
-    /// what is too long for it is refused in other ways.
+    /// Whether the next write has room for `bytes` of messages and marks. An empty one always has:
+    /// longer ones are refused elsewhere.
     pub(crate) fn can_send(&self, bytes: usize) -> bool {
         self.sent_bytes == 0 || self.sent_bytes + bytes <= SENT_BYTES_MAX
     }
@@ -357,7 +356,7 @@ impl RunState {
         });
     }
 
-    /// Takes what is to be stored, with the number of entries that it brings the history to.
+    /// Takes the entries to be stored, with the number of entries afterwards.
     pub(crate) fn take_write(&mut self, run: RunNumber, spare: Vec<u8>) -> Option<(Write, u32)> {
         if self.out.is_empty() {
             return None;

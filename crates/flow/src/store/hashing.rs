@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Keys a table of ids with fresh randomness, so that nobody can choose ids that all collide.
+/// Keys the hash of ids randomly, so that ids cannot be chosen to collide.
 ///
 /// Ids are short, and looking them up is a good part of beginning a run: a few multiplications take a
 /// small part of what the standard library's hasher takes.
@@ -14,7 +14,7 @@ pub(super) struct IdHashing {
 impl Default for IdHashing {
     fn default() -> Self {
         let random = RandomState::new();
-        // An even key would lose what stands in the highest bit.
+        // An even key would lose the highest bit.
         Self { keys: [random.hash_one(1), random.hash_one(2) | 1] }
     }
 }
@@ -51,7 +51,7 @@ impl Hasher for IdHasher {
         bytes.chunks(8).for_each(|eight| self.write_u64(number(eight)));
     }
 
-    /// What ids are given as.
+    /// Ids are hashed as integers.
     #[inline]
     fn write_u64(&mut self, eight: u64) {
         self.state = folded(eight ^ self.state, self.key);

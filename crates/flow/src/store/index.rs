@@ -7,18 +7,18 @@ use crate::FlowId;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Finds runs by their ids without holding the ids, which stand with the runs: a table of hashes is
-/// a quarter as great.
+/// Finds runs by their ids without holding the ids, which are stored with the runs: a table of
+/// hashes is a quarter as large.
 #[derive(Default)]
 pub(super) struct Index {
     hashing: IdHashing,
     numbers: Table,
-    /// The runs whose ids have the hash of another run. There is hardly ever one.
+    /// The runs whose ids have the hash of another run, which are rare.
     clashes: HashMap<FlowId, RunNumber>,
 }
 
 impl Index {
-    /// The run of this id. `is_it` says whether a run has it.
+    /// The run with this id. `is_it` tells whether a run has it.
     pub(super) fn find(
         &self,
         id: &FlowId,
@@ -27,12 +27,12 @@ impl Index {
         self.find_by(self.hashing.hash_one(id), id, is_it)
     }
 
-    /// Has the entry of an id come nearer.
+    /// Prefetches the entry of an id.
     pub(super) fn approach(&self, id: &FlowId) {
         self.numbers.approach(self.hashing.hash_one(id));
     }
 
-    /// Adds a run. One that is there already under this id, as `is_it` says, is lost.
+    /// Adds a run. It replaces a run with the same id, as `is_it` tells.
     pub(super) fn insert(
         &mut self,
         id: FlowId,

@@ -17,7 +17,7 @@ use rialto_log::Level;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Counts what a log would hold.
+/// Counts the records that a log would hold.
 struct Count(u64);
 
 impl Journal for Count {
@@ -29,8 +29,8 @@ impl Journal for Count {
 
 /// Keeps everything in memory: for tests, and for flows that need not survive the process.
 ///
-/// It does all that [`LogStore`](super::LogStore) does but write: runs survive their workers, so that
-/// another one can claim and resume them.
+/// It behaves as [`LogStore`](super::LogStore) without the disk: runs survive their workers, so
+/// that another one can claim and resume them.
 pub struct MemoryStore {
     inner: Mutex<(State, Count)>,
 }

@@ -4,29 +4,29 @@ use super::record::Settlement;
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What the texts and the payload of one message may come to in bytes. It then always fits into one
-/// write, with all that is noted beside it.
+/// The most bytes of the texts and the payload of one message, so that it fits into one write with
+/// its metadata.
 pub const MESSAGE_BYTES_MAX: usize = 512 << 10;
 
-/// What the texts of one mark may come to in bytes.
+/// The most bytes of the texts of one mark.
 pub const MARK_BYTES_MAX: usize = 2 << 10;
 
-/// What the lengths of its parts take beside them, at most.
+/// The most bytes of the lengths of its parts.
 const OVERHEAD_BYTES: usize = 50;
 
-/// A message that must leave exactly once: stored in one atomic write with the step that sends it,
-/// forwarded later.
+/// A message of the outbox: stored in one atomic write with the step that sends it, forwarded
+/// later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxMessage {
-    /// Where it goes: a topic, a queue, an address. Means something to the forwarder only.
+    /// The destination, such as a topic or an address. Only the forwarder interprets it.
     pub to: String,
-    /// What the receiver tells duplicates by. Messages of a step get one that follows from the
-    /// step, so that a step that runs twice sends the same.
+    /// The key by which the receiver recognises duplicates. Messages of a step get one derived from
+    /// the step, so that a repeated step sends the same key.
     pub key: String,
-    /// Messages of one ordering key to one address leave one after the other, as they were
-    /// stored. Messages without a key do not wait for each other.
+    /// Messages of one ordering key to one address are delivered one after the other, in the order
+    /// in which they were stored. Messages without one do not wait for each other.
     pub ordering_key: Option<String>,
-    /// What it says.
+    /// The payload.
     #[serde(serialize_with = "super::record::as_bytes")]
     pub payload: Vec<u8>,
 }
@@ -49,37 +49,37 @@ impl OutboxMessage {
         Self { ordering_key: Some(key.into()), ..self }
     }
 
-    /// How many bytes its texts and its payload are.
+    /// The bytes of its texts and its payload.
     pub(crate) fn bytes(&self) -> usize {
         let ordering_key = self.ordering_key.as_ref().map_or(0, String::len);
         self.to.len() + self.key.len() + ordering_key + self.payload.len()
     }
 
-    /// How many bytes of a write it takes, at most.
+    /// The most bytes of a write that it takes.
     pub(crate) fn stored_bytes(&self) -> usize {
         self.bytes() + OVERHEAD_BYTES
     }
 }
 
-/// The mark that a message of others has been dealt with, stored in one atomic write with what was
-/// done about it.
+/// The mark that a received message has been processed, stored in one atomic write with its
+/// effects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InboxMark {
-    /// Who sent the message.
+    /// The sender of the message.
     pub from: String,
-    /// What its sender calls it.
+    /// The sender's key of the message.
     pub key: String,
-    /// From when on the mark may be forgotten: a duplicate that comes later is not recognised.
+    /// When the mark expires: a later duplicate is not recognised.
     pub keep_until: Timestamp,
 }
 
 impl InboxMark {
-    /// How many bytes its texts are.
+    /// The bytes of its texts.
     pub(crate) fn bytes(&self) -> usize {
         self.from.len() + self.key.len()
     }
 
-    /// How many bytes of a write it takes, at most.
+    /// The most bytes of a write that it takes.
     pub(crate) fn stored_bytes(&self) -> usize {
         self.bytes() + OVERHEAD_BYTES
     }
@@ -89,12 +89,12 @@ impl InboxMark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageNumber(pub u64);
 
-/// What came of the wish to mark a message as dealt with.
+/// The result of marking a message as processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
     /// It is new; everything is stored.
     New,
-    /// It has been dealt with before; nothing was stored.
+    /// It was processed earlier; nothing was stored.
     Duplicate,
 }
 
@@ -103,27 +103,27 @@ pub enum Accepted {
 pub struct ClaimedMessage {
     /// Its number.
     pub number: MessageNumber,
-    /// Tells this claim from every other of the message.
+    /// The token of this claim, which differs from those of other claims.
     pub token: u64,
-    /// How often forwarding it has failed so far.
+    /// The number of failed attempts so far.
     pub attempts: u32,
     /// The message.
     pub message: OutboxMessage,
 }
 
-/// What became of a claimed message.
+/// The result for a claimed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryResult {
-    /// It has left.
+    /// It was delivered.
     Forwarded,
-    /// It could not leave and is to be claimed again at a time.
+    /// The attempt failed, and it is due again at a time.
     Retry {
-        /// From when on.
+        /// The time when it is due again.
         at: Timestamp,
     },
-    /// It is given up: it becomes a dead letter.
+    /// It becomes a dead letter.
     Dead {
-        /// Why, in a sentence. Stores may keep no more than its first KiB.
+        /// The reason, in a sentence. Stores may keep only its first KiB.
         reason: String,
     },
 }
@@ -140,23 +140,23 @@ impl From<DeliveryResult> for Settlement {
     }
 }
 
-/// A message that was given up.
+/// A dead letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadMessage {
     /// Its number.
     pub number: MessageNumber,
-    /// How often forwarding it has failed.
+    /// The number of failed attempts.
     pub attempts: u32,
-    /// Why it was given up.
+    /// The reason.
     pub reason: String,
     /// The message.
     pub message: OutboxMessage,
 }
 
-/// How many messages an outbox holds.
+/// The number of messages in an outbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Messages still to be forwarded, claimed ones included.
+    /// Messages to be forwarded, including claimed ones.
     pub waiting: usize,
     /// Dead letters.
     pub dead: usize,

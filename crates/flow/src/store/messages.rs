@@ -18,7 +18,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// From when on it may be claimed.
+    /// When it may be claimed.
     fn due(&self) -> Timestamp {
         match self.claim {
             Some((_, until)) => until.max(self.standing.due),
@@ -30,11 +30,11 @@ impl Kept {
 #[derive(Default)]
 pub(super) struct Messages {
     messages: BTreeMap<MessageNumber, Kept>,
-    /// The messages that are first of their ordering key, or have none, by when they may be claimed.
+    /// The messages that are first of their ordering key, or have none, by due time.
     queue: BTreeSet<(Timestamp, MessageNumber)>,
     ordered: OrderedMessages,
     dead: BTreeSet<MessageNumber>,
-    /// The marks, by sender and key, with the end of their keeping.
+    /// The marks, by sender and key, with their expiry.
     marks: HashMap<(String, String), Timestamp>,
     expiry: BTreeSet<(Timestamp, String, String)>,
     next: u64,
@@ -64,12 +64,12 @@ impl Messages {
         self.marks.len()
     }
 
-    /// How many bytes an image of everything takes, about.
+    /// The approximate bytes of an image of everything.
     pub(super) fn weight(&self) -> usize {
         self.weight + self.marks.len() * 48
     }
 
-    // --- Coming and going.
+    // --- Adding and removing.
 
     pub(super) fn add(
         &mut self,
@@ -83,7 +83,7 @@ impl Messages {
         }
     }
 
-    /// Puts a message with its standing in the place of whatever is known of it.
+    /// Restores a message from its image, replacing an earlier one.
     pub(super) fn restore(
         &mut self,
         number: MessageNumber,
@@ -104,7 +104,7 @@ impl Messages {
         }
     }
 
-    /// Takes a message out of the queue, or out of the dead letters, so that its standing can change.
+    /// Takes a message out of the queue or the dead letters, so that its state can change.
     fn step_out(&mut self, number: MessageNumber) {
         let Some(kept) = self.messages.get(&number) else { return };
         self.dead.remove(&number);
@@ -116,8 +116,8 @@ impl Messages {
         }
     }
 
-    /// Puts a message where its standing says: among the dead letters, into the queue, or behind
-    /// those before it of its ordering key.
+    /// Adds a message according to its state: to the dead letters, to the queue, or behind earlier
+    /// ones of its ordering key.
     fn line_up(&mut self, number: MessageNumber) {
         let Some(kept) = self.messages.get(&number) else { return };
         if kept.standing.dead.is_some() {
@@ -166,7 +166,7 @@ impl Messages {
         claimed
     }
 
-    /// Whether nobody has claimed the message after this claim.
+    /// Whether this is still the last claim of the message.
     pub(super) fn holds(&self, claim: &ClaimedMessage) -> bool {
         let kept = self.messages.get(&claim.number);
         kept.and_then(|kept| kept.claim).is_some_and(|(token, _)| token == claim.token)
@@ -176,7 +176,7 @@ impl Messages {
         self.dead.contains(&number)
     }
 
-    /// What becomes of a message; nothing if there is none of that number.
+    /// Applies the result of a message; `None` if there is none with that number.
     pub(super) fn settle(&mut self, number: MessageNumber, outcome: &Settlement) {
         if *outcome == Settlement::Gone {
             return self.remove(number);
@@ -204,7 +204,7 @@ impl Messages {
         self.queue.first().map(|(at, _)| *at)
     }
 
-    // --- Looking.
+    // --- Queries.
 
     pub(super) fn dead_letters(
         &self,
@@ -249,7 +249,7 @@ impl Messages {
         self.marks.contains_key(&(from.to_owned(), key.to_owned()))
     }
 
-    /// Forgets marks whose time is over, at most `max`.
+    /// Removes expired marks, at most `max`.
     pub(super) fn expire(&mut self, now: Timestamp, max: usize) {
         for _ in 0..max {
             if self.expiry.first().is_none_or(|(until, ..)| *until >= now) {
@@ -261,7 +261,7 @@ impl Messages {
         }
     }
 
-    /// Up to `max` marks from a place on, in the order of their expiry.
+    /// Up to `max` marks from a position on, in the order of their expiry.
     pub(super) fn marks_from(
         &self,
         from: Option<&(Timestamp, String, String)>,

@@ -1,7 +1,7 @@
-//! Where runs, messages and marks are kept.
+//! Stores of runs, messages and marks.
 //!
-//! [`Store`] keeps runs, [`OutboxStore`](crate::outbox::OutboxStore) messages that are to leave and
-//! [`InboxStore`](crate::outbox::InboxStore) marks of those that have come. [`LogStore`] and
+//! [`Store`] keeps runs, [`OutboxStore`](crate::outbox::OutboxStore) outgoing messages and
+//! [`InboxStore`](crate::outbox::InboxStore) marks of received ones. [`LogStore`] and
 //! [`MemoryStore`] are all three, so that a step and its messages share one atomic write.
 
 mod hashing;
@@ -36,24 +36,25 @@ use std::time::Duration;
 
 /// Keeps runs and their histories.
 ///
-/// A write is *taken* when [`Store::append`] returns and *confirmed*, at the level of the store, when
-/// [`Store::commit`] has returned for its ticket: many writes ride one commit. No method has a
-/// default, because a store that leaves one out would lose something.
+/// A write is *taken* when [`Store::append`] returns and *confirmed*, at the level of the store,
+/// when [`Store::commit`] has returned for its ticket: many writes share one commit. No method has
+/// a default, because a store that leaves one out would lose something.
 pub trait Store: Send + Sync + 'static {
-    /// What a confirmation promises. At [`Level::Memory`] whatever is taken counts as confirmed.
+    /// The durability of a confirmed write. At [`Level::Memory`] every taken write counts as
+    /// confirmed.
     fn level(&self) -> Level;
 
-    /// Admits a worker, whose claims hold until `lease` after it last said [`Store::renew`].
+    /// Admits a worker, whose claims last until `lease` after its last [`Store::renew`].
     fn join(&self, now: Timestamp, lease: Duration) -> Result<FencingToken, StoreError>;
 
-    /// Says that a worker is alive. An error means that it was fenced off and must stop.
+    /// Renews the lease of a worker. An error means that it was fenced off and must stop.
     fn renew(&self, worker: FencingToken, now: Timestamp) -> Result<(), StoreError>;
 
     /// Gives up all claims of a worker.
     fn leave(&self, worker: FencingToken);
 
-    /// Claims up to `max` unfinished runs that nobody holds, or whose holder has let its lease
-    /// lapse, oldest first.
+    /// Claims up to `max` unfinished runs without a holder, or whose holder's lease has ended,
+    /// oldest first.
     fn claim(
         &self,
         worker: FencingToken,
@@ -61,10 +62,11 @@ pub trait Store: Send + Sync + 'static {
         max: usize,
     ) -> Result<Vec<StoredRun>, StoreError>;
 
-    /// Begins a run, held by the worker, unless there is one of that id.
+    /// Begins a run, held by the worker, unless there is one with that id.
     fn begin(&self, worker: FencingToken, run: NewRun<'_>) -> Result<Begun, StoreError>;
 
-    /// Takes writes, each whole or not at all. Those to runs that the worker does not hold are refused.
+    /// Takes writes, each as a whole or not at all. Writes to runs that the worker does not hold
+    /// are refused.
     fn append(&self, worker: FencingToken, writes: &[Write]) -> Result<Appended, StoreError>;
 
     /// Returns when everything up to a ticket is confirmed.
@@ -76,7 +78,7 @@ pub trait Store: Send + Sync + 'static {
     /// The number of a run, if there is one of that id.
     fn number_of(&self, id: &FlowId) -> Result<Option<RunNumber>, StoreError>;
 
-    /// What is known of a run.
+    /// A run with its input and history.
     fn find(&self, id: &FlowId) -> Result<Option<StoredRun>, StoreError>;
 
     /// The runs that pass a filter and have greater numbers than `after`, in order, at most `max`.
@@ -87,8 +89,8 @@ pub trait Store: Send + Sync + 'static {
         max: usize,
     ) -> Result<Vec<RunSummary>, StoreError>;
 
-    /// Lets a stuck run go on, held by the worker: adds entries to its history and takes its end
-    /// back. Nothing, and nothing is changed, if there is no such run or it is not stuck.
+    /// Reopens a stuck run, held by the worker: adds entries to its history and removes its end.
+    /// `None`, without a change, if there is no such run or it is not stuck.
     fn reopen(
         &self,
         worker: FencingToken,
@@ -96,7 +98,7 @@ pub trait Store: Send + Sync + 'static {
         entries: &[u8],
     ) -> Result<Option<(StoredRun, Ticket)>, StoreError>;
 
-    /// Does a bounded piece of housekeeping: forgets what need not be kept any longer, and makes
-    /// room. To be called now and then, and whenever nothing else is to do.
+    /// Does a bounded piece of housekeeping: removes expired entries and writes checkpoints. To be
+    /// called regularly, and when idle.
     fn maintain(&self, now: Timestamp) -> Result<(), StoreError>;
 }

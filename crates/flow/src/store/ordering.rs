@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 
 #[derive(Default)]
 pub(super) struct OrderedMessages {
-    /// By address and name.
+    /// The queues by address and ordering key.
     queues: HashMap<(String, String), Queue>,
 }
 
 struct Queue {
     messages: BTreeSet<MessageNumber>,
-    /// The one that may be claimed. It is the first, unless an earlier one has come back while this
-    /// one was claimed.
+    /// The message that may be claimed. It is the first, unless an earlier one was requeued while
+    /// this one was claimed.
     head: MessageNumber,
 }
 
@@ -21,7 +21,7 @@ struct Queue {
 pub(super) struct Joined {
     /// Whether the message is the one that may be claimed.
     pub(super) is_head: bool,
-    /// The message that was, and now waits.
+    /// The message that was the head before, and now waits.
     pub(super) passed: Option<MessageNumber>,
 }
 
@@ -49,8 +49,7 @@ impl OrderedMessages {
         Joined { is_head: head == number, passed: None }
     }
 
-    /// Takes a message out of its queue, and returns the one that may be claimed from now on, if that
-    /// is another than before.
+    /// Takes a message out of its queue, and returns the new head, if it changed.
     pub(super) fn leave(
         &mut self,
         message: &OutboxMessage,

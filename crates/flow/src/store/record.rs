@@ -1,7 +1,7 @@
-//! What the log of a store holds, as bytes.
+//! The records of the log of a store.
 //!
-//! Everything is postcard: integers are varints, texts and bytes bear their length, an enumeration
-//! begins with the number of its variant. New variants are only ever added behind the last.
+//! The encoding is postcard: integers are varints, texts and bytes have a length, an enumeration
+//! begins with the number of its variant. New variants are only added after the last.
 
 use super::message::{InboxMark, MessageNumber, OutboxMessage};
 use super::types::End;
@@ -29,12 +29,12 @@ pub(crate) enum Record<'a> {
     /// A run has begun.
     #[serde(borrow)]
     Started(Beginning<'a>),
-    /// A run has come further.
+    /// A run has advanced.
     #[serde(borrow)]
     Advanced(Advance<'a>),
     /// Ended runs that are no longer kept.
     Forgotten(Vec<RunNumber>),
-    /// All of a run so far: takes the place of everything that was recorded of it before.
+    /// The image of a run, which replaces all earlier records of it.
     Image {
         #[serde(borrow)]
         beginning: Beginning<'a>,
@@ -44,15 +44,15 @@ pub(crate) enum Record<'a> {
     },
     /// Messages and marks that belong to no run.
     Posted { first_message: MessageNumber, messages: Vec<OutboxMessage>, marks: Vec<InboxMark> },
-    /// What became of a message.
+    /// The result for a message.
     Settled { message: MessageNumber, outcome: Settlement },
-    /// A message of the outbox once more, in the place of everything recorded of it before.
+    /// The image of a message of the outbox, which replaces all earlier records of it.
     MessageImage { message: MessageNumber, content: OutboxMessage, standing: Standing },
-    /// Marks of the inbox once more.
+    /// Images of marks of the inbox.
     MarkImages(Vec<InboxMark>),
     /// The numbers that the next run and the next message get.
     Counters { next_run: RunNumber, next_message: MessageNumber },
-    /// A stuck run goes on, with these entries added to its history.
+    /// A stuck run was reopened, with these entries added to its history.
     Reopened {
         run: RunNumber,
         #[serde(serialize_with = "as_bytes")]
@@ -60,7 +60,7 @@ pub(crate) enum Record<'a> {
     },
 }
 
-/// How a run began.
+/// The beginning of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Beginning<'a> {
     pub(crate) run: RunNumber,
@@ -73,7 +73,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) input: &'a [u8],
 }
 
-/// How a run came further.
+/// An advance of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Advance<'a> {
     pub(crate) run: RunNumber,
@@ -81,7 +81,7 @@ pub(crate) struct Advance<'a> {
     ///
     /// [`Entry::Ended`]: crate::history::Entry::Ended
     pub(crate) ended: Option<End>,
-    /// Entries of its history, one behind the other.
+    /// Entries of its history, concatenated.
     #[serde(serialize_with = "as_bytes")]
     pub(crate) entries: &'a [u8],
     /// The number of the first of the messages; the others follow.
@@ -90,12 +90,12 @@ pub(crate) struct Advance<'a> {
     pub(crate) marks: Cow<'a, [InboxMark]>,
 }
 
-/// What became of a message.
+/// The result for a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Settlement {
-    /// It has left, or was discarded: it is gone from the outbox.
+    /// It was delivered or discarded.
     Gone,
-    /// It could not leave and is due again at a time.
+    /// The attempt failed, and it is due again at a time.
     Retry { at: Timestamp },
     /// It is a dead letter until an operator requeues or discards it.
     Dead { reason: String },
@@ -103,13 +103,13 @@ pub(crate) enum Settlement {
     Requeued,
 }
 
-/// How a message stands.
+/// The state of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Standing {
-    /// How often forwarding it has failed.
+    /// The number of failed attempts.
     pub(crate) attempts: u32,
-    /// From when on it may be claimed.
+    /// When it may be claimed.
     pub(crate) due: Timestamp,
-    /// Why it was given up, if it was.
+    /// The reason that it became a dead letter, if it did.
     pub(crate) dead: Option<String>,
 }

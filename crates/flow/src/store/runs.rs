@@ -1,4 +1,4 @@
-//! The runs of a store in memory: what its records come to.
+//! The runs of a store in memory.
 
 use super::index::Index;
 use super::record::{Beginning, RunNumber};
@@ -8,9 +8,9 @@ use crate::{FlowId, Timestamp};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// How many bits of a run's number say where it lies; the others count.
+/// The bits of a run's number that are its slot; the others count.
 const SLOT_BITS: u32 = 24;
-/// How many runs there can be at once.
+/// The most runs at once.
 pub(super) const SLOTS_MAX: usize = 1 << SLOT_BITS;
 
 impl RunNumber {
@@ -22,7 +22,7 @@ impl RunNumber {
         self.0 >> SLOT_BITS
     }
 
-    /// A small number that no other run that the store holds has at the same time.
+    /// The slot of a run, unique among the runs in the store.
     pub(crate) fn slot(self) -> usize {
         (self.0 as usize) & (SLOTS_MAX - 1)
     }
@@ -37,7 +37,7 @@ pub(super) struct Run {
     started: Timestamp,
     pub(super) ended: Option<End>,
     pub(super) holder: Option<FencingToken>,
-    /// The input and, behind it, the history: one allocation for both.
+    /// The input followed by the history, in one allocation.
     bytes: Vec<u8>,
     input_len: u32,
     /// Ended runs that are kept because this one, their parent, has not ended.
@@ -45,7 +45,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What the run takes, about, in memory and in an image.
+    /// The approximate bytes of the run in memory and in an image.
     fn weight(&self) -> usize {
         self.bytes.len() + 64
     }
@@ -54,7 +54,7 @@ impl Run {
         &self.bytes[self.input_len as usize..]
     }
 
-    /// Whether an operator must look: such a run is kept until one has.
+    /// Whether the run is stuck: it is kept until an operator resolves it.
     pub(super) fn is_stuck(&self) -> bool {
         self.ended.is_some_and(|end| end.outcome == Outcome::Stuck)
     }
@@ -63,11 +63,11 @@ impl Run {
 #[derive(Default)]
 pub(super) struct Runs {
     by_id: Index,
-    /// The runs by slot. A table by number would be far greater and touched all over.
+    /// The runs by slot. A table by number would be far larger and scattered.
     slots: Vec<Option<Run>>,
     /// The slots that are free; the one that was used last is the first to be used again.
     free_slots: Vec<u32>,
-    /// Unfinished runs that no worker holds.
+    /// Unfinished runs without a holder.
     free: BTreeSet<RunNumber>,
     /// Ended runs in the order in which they ended, but for those kept for a parent.
     ended: VecDeque<(Timestamp, RunNumber)>,
@@ -83,7 +83,7 @@ pub(super) struct Runs {
 
 /// Room for the input and the history of a short flow.
 const BYTES: usize = 120;
-/// How many buffers of forgotten runs are kept, and how great each may be.
+/// The most buffers of removed runs that are kept, and the largest size of each.
 const SPARE_MAX: usize = 256;
 const SPARE_BYTES_MAX: usize = 4096;
 
@@ -106,17 +106,17 @@ impl Runs {
         self.slots.iter().flatten()
     }
 
-    /// How many runs have not ended, or are stuck.
+    /// The number of runs that have not ended, or are stuck.
     pub(super) fn live(&self) -> usize {
         self.live
     }
 
-    /// How many bytes an image of everything takes, about.
+    /// The approximate bytes of an image of everything.
     pub(super) fn weight(&self) -> usize {
         self.weight
     }
 
-    /// The number of the next run; nothing if there are as many as there can be.
+    /// The number of the next run; `None` if all slots are used.
     pub(super) fn next(&self) -> Option<RunNumber> {
         let slot = self.free_slots.last().map_or(self.slots.len(), |slot| *slot as usize);
         (slot < SLOTS_MAX).then(|| RunNumber::new(self.next, slot))
@@ -252,13 +252,12 @@ impl Runs {
         (self.ended.len() > keep || *at < before).then_some(*number)
     }
 
-    /// How many ended runs wait to be forgotten in their turn.
+    /// The number of ended runs that can be removed.
     pub(super) fn ended(&self) -> usize {
         self.ended.len()
     }
 
-    /// Has the memory of the runs that are the next to be forgotten come nearer, and with it that of
-    /// the runs that will take their places.
+    /// Prefetches the memory of the runs that are removed next, which new runs will use.
     pub(super) fn approach_ended(&self, count: usize) {
         for (_, number) in self.ended.iter().take(count) {
             self.approach(*number);
@@ -271,23 +270,23 @@ impl Runs {
         }
     }
 
-    /// Has the memory of a run come nearer.
+    /// Prefetches the memory of a run.
     pub(super) fn approach(&self, number: RunNumber) {
         if let Some(slot) = self.slots.get(number.slot()) {
             prefetch(slot);
         }
     }
 
-    /// Has the end of a run's history come nearer, where so many bytes are to be added. The run
-    /// itself should be near already.
+    /// Prefetches the end of a run's history, where `bytes` will be added. The run itself should be
+    /// in the cache already.
     pub(super) fn approach_history(&self, number: RunNumber, bytes: usize) {
         if let Some(run) = self.get(number) {
             prefetch_at(run.bytes.as_ptr().wrapping_add(run.bytes.len()), bytes);
         }
     }
 
-    /// Forgets a run; nothing if there is none. While records are being read, the run may stand
-    /// anywhere among the ended; [`Runs::settle`] clears that up.
+    /// Removes a run; `None` if there is none. While records are being read, the order of ended
+    /// runs may be wrong; [`Runs::settle`] corrects it.
     pub(super) fn forget(&mut self, number: RunNumber) {
         if self.ended.front().is_some_and(|(_, front)| *front == number) {
             self.ended.pop_front();
@@ -309,7 +308,7 @@ impl Runs {
         }
     }
 
-    /// Puts the image of a run in the place of whatever is known of it.
+    /// Restores a run from its image, replacing an earlier one.
     pub(super) fn restore(
         &mut self,
         beginning: &Beginning<'_>,
@@ -357,7 +356,7 @@ impl Runs {
         }
     }
 
-    /// Gives unfinished runs that nobody holds to a worker.
+    /// Claims unfinished runs without a holder for a worker.
     pub(super) fn claim(&mut self, worker: FencingToken, max: usize) -> Vec<StoredRun> {
         let mut claimed = Vec::new();
         while claimed.len() < max

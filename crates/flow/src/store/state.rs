@@ -1,4 +1,4 @@
-//! What both stores do: keep the state in memory and write down every change of it.
+//! The common part of both stores: keeps the state in memory and records every change.
 
 use super::message::{
     Accepted, ClaimedMessage, DeliveryResult, InboxMark, MARK_BYTES_MAX, MESSAGE_BYTES_MAX,
@@ -13,20 +13,20 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a store holds at most, and for how long it keeps what is over.
+/// The capacities of a store, and how long it keeps ended runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// Runs that have not ended. No more are begun: [`StoreError::Full`].
+    /// The most unfinished runs. At the limit, no run is begun: [`StoreError::Full`].
     pub live_runs_max: usize,
     /// Ended runs that are kept, so that starting one again finds it. When there are more, the
     /// oldest are forgotten before their time, 64 at once.
     pub ended_runs_max: usize,
     /// How long an ended run is kept. One whose parent has not ended is kept until it has.
     pub retention: Duration,
-    /// Messages in the outbox, dead letters included. While there are so many, no run is begun and
-    /// no message posted; runs that are under way may still add theirs.
+    /// Messages in the outbox, dead letters included. At the limit, no run is begun and no message
+    /// posted; unfinished runs may still add messages.
     pub messages_max: usize,
-    /// Marks in the inbox. While there are so many, no message is accepted and no run is begun.
+    /// Marks in the inbox. At the limit, no message is accepted and no run is begun.
     pub marks_max: usize,
 }
 
@@ -42,15 +42,15 @@ impl Default for StoreLimits {
     }
 }
 
-/// How many ended runs are forgotten at once when there are too many.
+/// The number of ended runs that are removed at once when there are too many.
 const FORGET_BATCH: usize = 64;
-/// How many runs and marks are forgotten at most in one piece of housekeeping.
+/// The most runs and marks that are removed in one piece of housekeeping.
 const FORGET_MAX: usize = 4096;
 
-/// How many writes ahead the memory of the next ones is asked for.
+/// The distance, in writes, at which memory is prefetched.
 const AHEAD: usize = 4;
 
-/// Where changes are written down.
+/// The journal of changes.
 pub(super) trait Journal {
     /// Takes a record. An error means that it was not taken and nothing changed.
     fn record(&mut self, record: &Record<'_>) -> Result<Ticket, StoreError>;
@@ -67,7 +67,7 @@ pub(super) struct State {
     pub(super) messages: Messages,
     workers: BTreeMap<FencingToken, Worker>,
     next_fence: u64,
-    /// Runs of which something was read, but not yet the beginning.
+    /// Runs whose beginning was not read yet.
     orphans: BTreeMap<RunNumber, Ticket>,
 }
 
@@ -84,9 +84,9 @@ impl State {
         }
     }
 
-    // --- Reading what was written down.
+    // --- Reading records.
 
-    /// Takes in a record of an earlier life.
+    /// Applies a record of an earlier process.
     pub(super) fn read(&mut self, ticket: Ticket, record: Record<'_>) {
         match record {
             Record::Started(beginning) => self.runs.restore(&beginning, None, &[]),
@@ -298,7 +298,7 @@ impl State {
         Ok(())
     }
 
-    /// Forgets what need not be kept any longer.
+    /// Removes what need not be kept any longer.
     pub(super) fn expire(
         &mut self,
         journal: &mut impl Journal,
@@ -348,7 +348,7 @@ impl State {
         Ok(true)
     }
 
-    /// Says what becomes of a dead letter. False if there is none of that number.
+    /// Applies the decision on a dead letter. False if there is none with that number.
     pub(super) fn settle_dead(
         &mut self,
         journal: &mut impl Journal,

@@ -6,9 +6,8 @@ use crate::prefetch::prefetch;
 /// How many places a table begins with; a power of two, as always.
 const PLACES_MIN: usize = 64;
 
-/// Holds one number for each hash, at the first free place from where the hash points to. What it
-/// can and the tables of the standard library cannot is to ask for the memory of an entry before it
-/// is needed.
+/// Holds one number for each hash, at the first free place from where the hash points to. Unlike
+/// the tables of the standard library, it can prefetch an entry.
 #[derive(Default)]
 pub(super) struct Table {
     /// A power of two of them, or none yet, of which a quarter is always free.
@@ -30,7 +29,7 @@ impl Place {
 }
 
 impl Table {
-    /// Where a hash points to, or the place so many behind the one at which another began.
+    /// The position of a hash.
     fn at(&self, hash: u64) -> usize {
         hash as usize & self.places.len().wrapping_sub(1)
     }
@@ -39,7 +38,7 @@ impl Table {
         (at + 1) & (self.places.len() - 1)
     }
 
-    /// Has the place that a hash points to come nearer.
+    /// Prefetches the position of a hash.
     pub(super) fn approach(&self, hash: u64) {
         if let Some(place) = self.places.get(self.at(hash)) {
             prefetch(place);
@@ -84,14 +83,14 @@ impl Table {
         }
     }
 
-    /// Holds nothing for a hash any more.
+    /// Removes a hash.
     pub(super) fn remove(&mut self, hash: u64) {
         let Some(mut free) = self.find(hash) else { return };
         if self.places[free].held == 0 {
             return;
         }
         self.count -= 1;
-        // Whatever went past this place because it was taken moves up, or would not be found.
+        // Entries that probed past this position move up, or would not be found.
         let mut at = free;
         loop {
             self.places[free] = Place::default();

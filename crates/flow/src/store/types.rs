@@ -1,4 +1,4 @@
-//! What runs and stores say to each other.
+//! The types of the interface between runs and stores.
 
 use super::message::{InboxMark, OutboxMessage};
 use super::record::RunNumber;
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The right of one worker to write: later ones have greater numbers, and a store refuses the
-/// writes of a worker to a run that another has claimed since.
+/// The fencing token of a worker: later ones are greater, and a store refuses the writes of a
+/// worker to a run that another has claimed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FencingToken(pub u64);
 
-/// The place of a write among all writes of a store. What is confirmed is confirmed up to a ticket.
+/// The position of a write among all writes of a store. Writes are confirmed up to a ticket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
-/// A run that is to begin.
+/// A run to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
-    /// What it is called.
+    /// Its id.
     pub id: FlowId,
     /// The name of its flow.
     pub flow: &'a str,
@@ -34,28 +34,28 @@ pub struct NewRun<'a> {
     pub input: &'a [u8],
 }
 
-/// What came of the wish to begin a run.
+/// The result of beginning a run.
 #[derive(Clone, Debug)]
 pub enum Begun {
     /// It has begun, under this number.
     New {
         /// Its number.
         run: RunNumber,
-        /// The write that says so.
+        /// The ticket of its write.
         ticket: Ticket,
     },
-    /// A run of that id is there already.
+    /// A run with that id exists already.
     Known(Box<StoredRun>),
 }
 
-/// How a run ended, in a word.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It came to its end.
+    /// It completed.
     Completed,
-    /// It failed, and everything that it had done was undone.
+    /// It failed, and its finished steps were undone.
     Failed,
-    /// It was cancelled, and everything that it had done was undone.
+    /// It was cancelled, and its finished steps were undone.
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
     Stuck,
@@ -83,16 +83,16 @@ impl fmt::Display for Outcome {
 /// When and how a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// Which runs are listed.
+/// A filter of listed runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Only those of this flow.
+    /// Only runs of this flow.
     pub flow: Option<String>,
     /// Only runs of this standing.
     pub standing: Option<RunStanding>,
@@ -107,12 +107,12 @@ impl RunFilter {
     }
 }
 
-/// How a run stands.
+/// The standing of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunStanding {
     /// It has not ended.
     Unfinished,
-    /// It has ended so.
+    /// It has ended with this outcome.
     Ended(Outcome),
 }
 
@@ -121,7 +121,7 @@ pub enum RunStanding {
 pub struct RunSummary {
     /// Its number.
     pub run: RunNumber,
-    /// What it is called.
+    /// Its id.
     pub id: FlowId,
     /// The name of its flow.
     pub flow: Arc<str>,
@@ -133,24 +133,24 @@ pub struct RunSummary {
     pub started: Timestamp,
     /// When and how it ended, if it has.
     pub ended: Option<End>,
-    /// How long its history is, encoded.
+    /// The bytes of its encoded history.
     pub history_bytes: usize,
 }
 
 impl RunSummary {
-    /// How it stands.
+    /// The standing of the run.
     #[must_use]
     pub fn standing(&self) -> RunStanding {
         self.ended.map_or(RunStanding::Unfinished, |end| RunStanding::Ended(end.outcome))
     }
 }
 
-/// A run as the store knows it.
+/// A run in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     /// Its number.
     pub run: RunNumber,
-    /// What it is called.
+    /// Its id.
     pub id: FlowId,
     /// The name of its flow.
     pub flow: Arc<str>,
@@ -175,35 +175,35 @@ impl StoredRun {
     }
 }
 
-/// Something that happened to a run and must be stored in one piece.
+/// An atomic write to a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The run.
     pub run: RunNumber,
     /// When and how the run ended, if the last of the entries ends it.
     pub ended: Option<End>,
-    /// Entries of its history, encoded one behind the other.
+    /// Entries of its history, encoded and concatenated.
     pub entries: Vec<u8>,
-    /// Messages that leave if and only if this is stored.
+    /// Messages that are sent if and only if this is stored.
     pub messages: Vec<OutboxMessage>,
-    /// Messages of others that this has dealt with.
+    /// Marks of received messages that this has processed.
     pub marks: Vec<InboxMark>,
 }
 
-/// What came of writes.
+/// The result of writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Appended {
-    /// The last of them that was taken.
+    /// The ticket of the last taken write.
     pub ticket: Ticket,
     /// The runs whose writes were refused, because another worker has claimed them since.
     pub fenced: Vec<RunNumber>,
 }
 
-/// Why a store did not do what it was asked.
+/// The error of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A write failed, so that nothing later can be trusted to follow it.
+    /// A write failed, so that the store accepts no more writes.
     #[error("the store accepts nothing since a write failed ({reason}); open it again")]
     Failed {
         /// The first failure.
@@ -212,42 +212,42 @@ pub enum StoreError {
     /// The store could not be opened.
     #[error("the store cannot be opened: {reason}")]
     Open {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A record makes no sense.
+    /// A record is invalid.
     #[error("record {ticket:?} of the store makes no sense: {reason}; restore it from a copy")]
     Corrupt {
         /// The record.
         ticket: Ticket,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The log was written by a newer program.
     #[error("the store has format version {found}, and this program knows up to {known}")]
     Version {
-        /// What it has.
+        /// The version of the log.
         found: u32,
-        /// What is known.
+        /// The newest known version.
         known: u32,
     },
-    /// A limit is reached; it will be possible again when there is less.
+    /// A limit is reached; try again later.
     #[error("the store holds its limit of {limit} {what}")]
     Full {
-        /// What there are too many of.
+        /// The kind of object that is limited.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// Something is longer than can be stored at once.
     #[error("{bytes} bytes are more than the {limit} that one write may hold")]
     TooLarge {
-        /// How long it is.
+        /// The length in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The largest length in bytes.
         limit: usize,
     },
-    /// The worker has let its lease lapse, and another has taken over.
+    /// The worker's lease has ended, and another worker has taken over.
     #[error("worker {0:?} has lost its claim to the store")]
     Fenced(FencingToken),
     /// A store of messages elsewhere failed, for this reason.

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) trait Both: OutboxStore + InboxStore {}
 impl<T: OutboxStore + InboxStore> Both for T {}
 
-/// Something that is done to a store.
+/// An operation on a store.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Accept {
@@ -66,7 +66,7 @@ struct Kept {
     claim: Option<(u64, u64)>,
 }
 
-/// What the stores should do, by looking at everything each time.
+/// A naive model of the stores.
 #[derive(Default)]
 struct Model {
     now: u64,

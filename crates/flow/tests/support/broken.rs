@@ -1,4 +1,4 @@
-//! A store that breaks one promise, so that tests can show that they would notice.
+//! A store that breaks one guarantee, so that tests can show that they detect it.
 
 use rialto_flow::history::{Ending, Entry};
 use rialto_flow::store::{
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Which promise of `docs/flow.md` is broken.
+/// The guarantee of `docs/flow.md` that is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
-    /// What is confirmed is only taken, and lost with the power.
+    /// Writes are confirmed before they are durable.
     ConfirmEarly,
     /// That a step has finished is not stored.
     LoseSteps,
@@ -36,7 +36,7 @@ pub(crate) enum Break {
     LoseCancels,
     /// Runs of another version pass for those of the present one.
     IgnoreVersion,
-    /// Writes to a run are taken from whichever worker.
+    /// Writes to a run are taken from any worker.
     IgnoreFence,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Broken {
     by: Option<Break>,
     /// Whether this is the first life of the process.
     is_first: bool,
-    /// Who holds each run.
+    /// The holder of each run.
     holders: Mutex<HashMap<RunNumber, FencingToken>>,
     taken: AtomicU64,
 }

@@ -1,4 +1,4 @@
-//! A flow that does everything that flows can do, in a world that notices what must not happen.
+//! A flow with every kind of operation, in a world that detects wrong effects.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use super::{World, id, manual};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What becomes of a journey.
+/// The fate of a journey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Fate {
     /// It comes to its end; the event that it waits for comes before it waits.
@@ -20,7 +20,7 @@ pub(crate) enum Fate {
     Fails,
     /// The event that it waits for never comes.
     LacksEvent,
-    /// Somebody cancels it while it waits.
+    /// It is cancelled while it waits.
     IsCancelled,
 }
 
@@ -138,7 +138,7 @@ impl Flow for Journey {
     }
 }
 
-/// What the callers of a journey remember from one life of the process to the next.
+/// The state that callers of a journey keep across lives of the process.
 pub(crate) struct Caller {
     pub(crate) world: World,
     pub(crate) clock: ManualClock,
@@ -204,7 +204,7 @@ impl Caller {
         Ok(())
     }
 
-    /// What was done and undone in the end, however often it was tried.
+    /// The effects and undone effects in the end, without repetitions.
     pub(crate) fn effects(&self) -> (Vec<String>, Vec<String>) {
         let acts = self.world.acts();
         let mut done: Vec<_> =

@@ -1,4 +1,4 @@
-//! A small world for flows to act on, which remembers what was done to it.
+//! A small world for flows to act on, which records the effects.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod postman;
@@ -15,7 +15,7 @@ use rialto_flow::{
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What lies outside of the flows: it does not forget when they crash.
+/// The state outside of the flows, which survives their crash.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     acts: Arc<Mutex<Vec<String>>>,

@@ -1,4 +1,4 @@
-//! A forwarder that does as it is told, and remembers what it did.
+//! A forwarder with set answers, which records its deliveries.
 
 use rialto_flow::outbox::{ForwardError, Forwarder};
 use rialto_flow::store::OutboxMessage;
@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
-/// What becomes of a message.
+/// The answer to a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     #[default]

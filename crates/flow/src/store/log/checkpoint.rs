@@ -1,9 +1,9 @@
-//! Writing the state anew, so that the log before it can go.
+//! Writes a checkpoint of the state, so that the log before it can be deleted.
 //!
-//! Nothing stands still meanwhile. The checkpoint remembers where the log ended when it began, the
-//! *floor*, and writes an image of everything that was there then, a bounded piece at a time. An
-//! image stands in the log among the changes that go on, each being true at its own place. When the
-//! last image is durable, everything below the floor has been said again above it.
+//! Changes continue meanwhile. The checkpoint records the end of the log when it began, the
+//! *floor*, and writes an image of everything that existed then, a bounded piece at a time. Images
+//! are interleaved with changes, and each is correct at its own position. When the last image is
+//! durable, everything below the floor has been repeated above it.
 
 use super::groups::Groups;
 use super::{Files, Inner, LogStore, lock};
@@ -13,19 +13,19 @@ use crate::store::record::{Record, RunNumber};
 use crate::store::state::{Journal, State};
 use crate::store::types::StoreError;
 
-/// How many bytes of images are written in one piece.
+/// The bytes of images that are written in one piece.
 const PIECE_BYTES: usize = 512 << 10;
 const MARKS_PER_RECORD: usize = 256;
 
 /// A checkpoint that is being written.
 pub(super) struct Checkpoint {
-    /// The first sequence that need not be said again.
+    /// The first sequence that need not be repeated.
     floor: u64,
-    /// The runs that are still to be written, the next one last.
+    /// The runs that are not written yet, the next one last.
     runs: Vec<RunNumber>,
     /// The next message to be written.
     message: MessageNumber,
-    /// Messages from here on were put after the floor.
+    /// Messages from here on were stored after the floor.
     messages_end: MessageNumber,
     /// The last mark that was written.
     mark: Option<(Timestamp, String, String)>,
@@ -50,7 +50,7 @@ impl Checkpoint {
         let mut written = 0;
         while written < PIECE_BYTES {
             if let Some(number) = self.runs.pop() {
-                // It may have been forgotten since.
+                // It may have been removed since.
                 let Some((beginning, run)) = state.runs.beginning(number) else { continue };
                 let history = run.history();
                 written += history.len() + beginning.input.len() + 64;
@@ -87,7 +87,7 @@ impl Checkpoint {
 }
 
 impl LogStore {
-    /// Begins a checkpoint if the log has grown enough, goes on with one, or ends it.
+    /// Begins a checkpoint if the log has grown enough, continues one, or ends it.
     pub(super) fn advance_checkpoint(&self, files: &mut Files) -> Result<(), StoreError> {
         let mut guard = lock(&self.inner);
         let Inner { state, groups } = &mut *guard;

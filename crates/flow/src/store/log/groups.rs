@@ -1,4 +1,4 @@
-//! Records on their way to the log.
+//! Records that wait to be written to the log.
 
 use crate::store::message::{InboxMark, OutboxMessage};
 use crate::store::record::{Record, Settlement};
@@ -7,7 +7,7 @@ use crate::store::types::{StoreError, Ticket};
 use rialto_log::{AppendError, GROUP_BYTES_MAX, Group, RECORD_BYTES_MAX};
 use std::collections::VecDeque;
 
-/// What a record takes beside the texts and bytes that it holds, at most.
+/// The most bytes of a record besides the texts and bytes in it.
 const OVERHEAD_BYTES: usize = 256;
 
 /// Groups that fill up while others are being written.
@@ -29,7 +29,7 @@ impl Groups {
         self.open.next_seq()
     }
 
-    /// How many groups are full and wait to be written.
+    /// The number of full groups that wait to be written.
     pub(super) fn waiting(&self) -> usize {
         self.full.len()
     }
@@ -42,7 +42,7 @@ impl Groups {
         std::mem::take(&mut self.full)
     }
 
-    /// Takes groups back for another use.
+    /// Takes groups back for reuse.
     pub(super) fn give_back(&mut self, groups: VecDeque<Group>) {
         let room = super::WAITING_GROUPS_MAX.saturating_sub(self.spare.len());
         self.spare.extend(groups.into_iter().take(room));

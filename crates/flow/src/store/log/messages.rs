@@ -37,8 +37,8 @@ impl OutboxStore for LogStore {
         max: usize,
     ) -> Result<Vec<ClaimedMessage>, StoreError> {
         let claimed = self.change(|inner| Ok(inner.state.messages.claim(now, lease, max)))?;
-        // What leaves before the step that sends it is sure to survive may have had no cause in the
-        // end. Flows have mostly confirmed it already.
+        // A message that is forwarded before its step is confirmed may turn out to have no cause.
+        // Flows have mostly confirmed the step already.
         if !claimed.is_empty() {
             self.commit_messages()?;
         }
@@ -90,8 +90,8 @@ impl InboxStore for LogStore {
         then: Vec<OutboxMessage>,
     ) -> Result<Accepted, StoreError> {
         let accepted = self.change(|Inner { state, groups }| state.accept(groups, marks, then))?;
-        // A duplicate too: its sender takes the answer for a promise, and the mark may be as new as
-        // that of a write that is still under way.
+        // Duplicates wait too: their senders rely on the answer, and the mark may belong to a write
+        // that is not confirmed yet.
         self.commit_messages()?;
         Ok(accepted)
     }

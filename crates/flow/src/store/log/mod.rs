@@ -22,17 +22,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How many full groups may wait to be written; a thread that adds more then writes them first.
+/// The most full groups that wait to be written; a thread that adds more writes them first.
 const WAITING_GROUPS_MAX: usize = 4;
 
 /// Keeps runs and messages in a log of their changes.
 ///
 /// One directory belongs to one process: a second one is refused when it opens it. Within the
-/// process any number of workers may share the store, each fenced off from the runs of the others.
+/// process any number of workers may share the store, each with its own runs.
 ///
-/// The state lives in memory, within [`StoreLimits`](super::StoreLimits); the log is what it is rebuilt from.
-/// When the log has grown to several times the state, [`Store::maintain`] writes the state anew,
-/// piece by piece, and deletes what lies before.
+/// The state lives in memory, within [`StoreLimits`](super::StoreLimits); the log is what it is
+/// rebuilt from. When the log has grown to several times the state, [`Store::maintain`] writes a
+/// checkpoint, piece by piece, and deletes the log before it.
 pub struct LogStore {
     level: Level,
     inner: Mutex<Inner>,
@@ -60,8 +60,8 @@ struct Files {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A change that panics half way is a mistake of this crate, not something to go on from; but
-    // nothing under these locks runs code of anybody else.
+    // A panic in the middle of a change would be a defect of this crate: no code of the user runs
+    // under these locks.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -77,7 +77,7 @@ impl LogStore {
         StoreError::Failed { reason: self.failed.get_or_init(|| error.to_string()).clone() }
     }
 
-    /// Does something to the state, when there is room to write it down.
+    /// Changes the state, when there is room to record the change.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Inner) -> Result<T, StoreError>,
@@ -97,7 +97,7 @@ impl LogStore {
         Ok(read(&lock(&self.inner).state))
     }
 
-    /// Writes everything that waits.
+    /// Writes all pending groups.
     fn write_out(&self, files: &mut Files) -> Result<(), StoreError> {
         self.check_sound()?;
         let mut groups = lock(&self.inner).groups.take();
@@ -124,8 +124,8 @@ impl LogStore {
 
 impl Drop for LogStore {
     fn drop(&mut self) {
-        // What was never confirmed may be lost, but a proper end loses nothing. An error has no
-        // caller to go to here; opening the log again tells what is there.
+        // Unconfirmed writes may be lost, but an orderly end loses nothing. An error has no caller
+        // here; the next opening reads what was written.
         let files = &mut *lock(&self.files);
         let ended = self.write_out(files);
         let ended = ended.and_then(|()| files.writer.confirm().map_err(|error| self.fail(&error)));

@@ -14,33 +14,33 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-/// How a store on a log is kept.
+/// The options of a store on a log.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
-    /// What a confirmation promises.
+    /// The durability of a confirmed write.
     pub level: Level,
-    /// What the store holds at most.
+    /// The limits of the store.
     pub limits: StoreLimits,
     /// The size of a segment of the log in bytes; a multiple of 4096, at least 2 MiB.
     pub segment_bytes: u64,
-    /// The state is written anew when the log has grown by this much since the last time, and by
-    /// four times the state.
+    /// A checkpoint is written when the log has grown by this much since the last one, and by four
+    /// times the state.
     pub checkpoint_bytes: u64,
-    /// How many segments have their space in reserve, for when others have filled the disk.
+    /// The number of segments whose space is reserved, in case the disk fills up.
     pub reserve_segments: usize,
-    /// How much time may pass, below [`Level::Synced`], until what was written is synced. It happens
-    /// in [`Store::maintain`](crate::store::Store::maintain).
+    /// The longest time, below [`Level::Synced`], from a write to its sync. It happens in
+    /// [`Store::maintain`](crate::store::Store::maintain).
     pub flush_every: Duration,
     /// Sixteen random bytes, fresh for every opening.
     pub salt: [u8; 16],
-    /// How what is stored is compressed and encrypted.
+    /// Compression and encryption.
     pub sealing: Sealing,
-    /// The keys to encrypt with, and to read what was encrypted.
+    /// The keys for encryption and decryption.
     pub keys: KeyRing,
 }
 
 impl LogOptions {
-    /// The usual options at a level.
+    /// The default options at a level.
     #[must_use]
     pub fn new(level: Level) -> Self {
         Self {
@@ -75,14 +75,15 @@ impl LogStore {
             rules_version: FORMAT_VERSION,
             sealing: options.sealing,
             keys: options.keys,
-            // What a checkpoint drops, the records that follow it need.
+            // The records after a checkpoint recycle the files that it drops.
             spares: SpareFiles::up_to(2 * segment_bytes),
             reserve_segments: options.reserve_segments,
             ..Options::new(options.salt)
         };
         let recovered = rialto_log::recover(disk, dir, log_options).map_err(failed_to_open)?;
         let epoch = recovered.report().epoch;
-        // Every opening begins an epoch, so the fences of earlier lives are all smaller.
+        // Every opening begins an epoch, so that the fencing tokens of earlier processes are
+        // smaller.
         let mut state = State::new(options.limits, (epoch + 1) << 32);
         read_all(&recovered.segments(), &mut state)?;
         let (writer, _) = recovered.start().map_err(failed_to_open)?;
