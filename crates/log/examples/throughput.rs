@@ -15,7 +15,7 @@ use std::time::Instant;
 
 const RECORD_BYTES: usize = 80;
 const GROUPS_MAX: usize = 2000;
-/// What each way of sealing is measured on, at most.
+/// The most bytes on which each way of sealing is measured.
 const SEALED_BYTES_MAX: usize = 64 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {

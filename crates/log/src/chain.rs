@@ -1,4 +1,4 @@
-//! What the next group of a segment must look like.
+//! The expected header of the next group of a segment.
 
 use crate::format::{Flaw, GroupHeader, SegmentHeader};
 use crate::sealing::Cipher;
@@ -8,7 +8,7 @@ use crate::sealing::Cipher;
 pub(crate) struct Chain {
     salt: [u8; 16],
     epoch: u64,
-    /// How every group is encrypted. A group that is not could be slipped in by anybody.
+    /// The cipher of every group. A group without it could be forged.
     cipher: Option<Cipher>,
     pub(crate) next_group: u64,
     pub(crate) next_seq: u64,

@@ -1,4 +1,4 @@
-//! Walking over the groups of one segment.
+//! A cursor over the groups of one segment.
 
 use crate::chain::Chain;
 use crate::format::{BLOCK, Flaw, GROUP_HEADER_BYTES, GROUP_STORED_BYTES_MAX, GroupHeader};
@@ -10,7 +10,7 @@ use crate::segments::{Mark, Segment};
 use rialto_disk::{Access, BLOCK_BYTES, Disk, DiskError, File};
 use std::sync::Arc;
 
-/// Stands before a group of a segment and knows what that group must continue.
+/// A position before a group of a segment, with the chain that the group must continue.
 pub(crate) struct Cursor {
     file: Box<dyn File>,
     /// Instead of the window, where the segment is mapped.
@@ -28,7 +28,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Stands before the first group of a segment.
+    /// A cursor before the first group of a segment.
     pub(crate) fn at_start(
         disk: &dyn Disk,
         segment: &Segment,
@@ -48,7 +48,7 @@ impl Cursor {
         })
     }
 
-    /// From here on segments are mapped where they can be.
+    /// From here on segments are mapped where possible.
     pub(crate) fn read_through(
         &mut self,
         maps: &Maps,
@@ -74,7 +74,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Stands before a group that was found before.
+    /// A cursor before a group that was found earlier.
     pub(crate) fn at_mark(
         disk: &dyn Disk,
         segment: &Segment,
@@ -85,7 +85,7 @@ impl Cursor {
         Ok(Self { offset, chain, ..Self::at_start(disk, segment, keys)? })
     }
 
-    /// Moves to the group that holds `seq`, or to where it will stand, over headers alone.
+    /// Moves to the group that holds `seq`, or to its future position, reading headers only.
     pub(crate) fn seek(
         &mut self,
         segment: &Segment,
@@ -103,7 +103,7 @@ impl Cursor {
             let checked = GroupHeader::decode(&block)
                 .and_then(|(header, sum)| self.chain.check(&header).map(|()| (header, sum)));
             match checked {
-                // An empty group ends at `seq - 1` and is passed over.
+                // An empty group ends at `seq - 1` and is skipped.
                 Ok((header, _)) if header.records > 0 && header.last_seq() >= seq => break,
                 Ok((header, checksum)) => self.advance(segment, &header, checksum),
                 Err(flaw) => return Ok(Err(flaw)),
@@ -112,13 +112,13 @@ impl Cursor {
         Ok(Ok(()))
     }
 
-    /// The group here, with its checksum, once header, chain, body and records have been checked;
-    /// or what is wrong.
+    /// The group here with its checksum, after header, chain, body and records have been checked;
+    /// or the flaw.
     pub(crate) fn group(&mut self) -> Result<Result<(GroupHeader, u32), Flaw>, DiskError> {
         if let Some(group) = self.mapped_group() {
             return Ok(Ok(group));
         }
-        // What is wrong, reading the file says, if it is wrong there, too.
+        // Reading the file reports the flaw, if the file has it.
         self.map = None;
         if self.load(GROUP_HEADER_BYTES)? < GROUP_HEADER_BYTES {
             return Ok(Err(Flaw::EndOfFile));
@@ -137,12 +137,12 @@ impl Cursor {
         Ok(self.check_body(&header).map(|()| (header, checksum)))
     }
 
-    /// As [`Cursor::group`], but what is wrong is read once more before it is believed. What was read
-    /// ahead may have been written since, and a disk may return once what it does not hold.
+    /// As [`Cursor::group`], but a flaw is confirmed by another read: bytes that were read ahead
+    /// may be outdated, and a disk may return wrong bytes once.
     pub(crate) fn group_read_twice(
         &mut self,
     ) -> Result<Result<(GroupHeader, u32), Flaw>, DiskError> {
-        // What was read ahead does not count.
+        // Bytes that were read ahead do not count.
         let readings = if self.window_len > 0 { 3 } else { 2 };
         for _ in 1..readings {
             if let Ok(group) = self.group()? {
@@ -153,7 +153,7 @@ impl Cursor {
         self.group()
     }
 
-    /// As [`Cursor::group`], in the mapping. Nothing if there is none, or anything is wrong there.
+    /// As [`Cursor::group`], in the mapping. `None` if there is none, or it has a flaw.
     fn mapped_group(&self) -> Option<(GroupHeader, u32)> {
         let map = self.map.as_ref()?;
         let decoded = GroupHeader::decode(map.fetch(self.offset, GROUP_HEADER_BYTES)?);
@@ -173,7 +173,7 @@ impl Cursor {
         self.map.as_ref()
     }
 
-    /// Checks the body of the loaded group here, and brings it back if it was sealed.
+    /// Checks the body of the loaded group, and unseals it if it was sealed.
     fn check_body(&mut self, header: &GroupHeader) -> Result<(), Flaw> {
         let at = (self.offset - self.window_at) as usize;
         let group = &self.window[at..self.window_len];
@@ -197,7 +197,7 @@ impl Cursor {
         &self.window[start..start + header.form.stored_bytes as usize]
     }
 
-    /// Steps over a group.
+    /// Advances over a group.
     pub(crate) fn advance(&mut self, segment: &Segment, header: &GroupHeader, checksum: u32) {
         self.offset += header.stored_bytes();
         self.chain.advance(header, checksum);

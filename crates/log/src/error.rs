@@ -1,4 +1,4 @@
-//! What can go wrong, grouped by what the caller was doing.
+//! Errors, grouped by operation.
 
 use crate::format::Flaw;
 use crate::position::Position;
@@ -6,7 +6,7 @@ use crate::sealing::{Cipher, Compression};
 use rialto_disk::DiskError;
 use std::path::{Path, PathBuf};
 
-/// Why damaged bytes are known to have been acknowledged, so that they must not be cut.
+/// The proof that damaged bytes were acknowledged, so that they must not be cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Proof {
@@ -15,7 +15,7 @@ pub enum Proof {
     LaterGroup {
         /// The later group's number.
         number: u64,
-        /// Where it stands in the file.
+        /// Its offset in the file.
         offset: u64,
     },
     /// The HEAD file says that more was durable.
@@ -40,7 +40,7 @@ pub enum Proof {
     },
 }
 
-/// Why a log could not be opened. Nothing has been changed on disk.
+/// The error of opening a log. Nothing has been changed on disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -56,11 +56,11 @@ pub enum OpenError {
     Corrupt {
         /// The damaged file.
         file: PathBuf,
-        /// Where the damage begins.
+        /// The offset of the damage.
         offset: u64,
-        /// What is wrong there.
+        /// The flaw.
         flaw: Flaw,
-        /// Why it may not be cut.
+        /// The proof that it may not be cut.
         proof: Proof,
     },
     /// The file was written by a newer program.
@@ -68,9 +68,9 @@ pub enum OpenError {
     Unsupported {
         /// The file.
         file: PathBuf,
-        /// Where the unknown structure stands.
+        /// The offset of the unknown structure.
         offset: u64,
-        /// What is unknown.
+        /// The flaw.
         flaw: Flaw,
     },
     /// The log is encrypted with a key that was not given.
@@ -82,7 +82,7 @@ pub enum OpenError {
     UnknownKey {
         /// The file.
         file: PathBuf,
-        /// Where the group stands.
+        /// The offset of the group.
         offset: u64,
         /// The key's id.
         key: u64,
@@ -102,9 +102,9 @@ pub enum OpenError {
     HeadDamaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with the first slot.
+        /// The flaw of the first slot.
         first: Flaw,
-        /// What is wrong with the second slot.
+        /// The flaw of the second slot.
         second: Flaw,
     },
     /// There are segments, but no HEAD names them.
@@ -131,15 +131,15 @@ pub enum OpenError {
         file: PathBuf,
         /// The file that names it.
         named_by: PathBuf,
-        /// Where it is named.
+        /// The offset of its name.
         offset: u64,
     },
-    /// A segment, or something that looks like one, is there that does not belong.
+    /// A file that looks like a segment does not belong to this log.
     #[error("{} does not belong to this log: {why}; move it away", file.display())]
     ExtraSegment {
         /// The file.
         file: PathBuf,
-        /// How that is known.
+        /// The reason.
         why: &'static str,
     },
     /// HEAD and the segments contradict each other in number.
@@ -151,9 +151,9 @@ pub enum OpenError {
     SegmentCount {
         /// The HEAD file.
         head: PathBuf,
-        /// How many HEAD counts.
+        /// The number of segments in HEAD.
         expected: u64,
-        /// How many there are.
+        /// The number of segments found.
         got: u64,
     },
     /// Another program has stored a position that the log no longer holds.
@@ -165,11 +165,11 @@ pub enum OpenError {
     Acknowledged {
         /// The file in which the log ends.
         file: PathBuf,
-        /// Where it ends.
+        /// The offset of its end.
         offset: u64,
         /// The last sequence of the log.
         last_seq: u64,
-        /// The position that is missing, or was written anew.
+        /// The position that is missing or was overwritten in a later epoch.
         acknowledged: Position,
     },
     /// The caller gave the salt of an earlier epoch again.
@@ -196,7 +196,7 @@ pub enum OpenError {
     Read(#[from] ReadError),
 }
 
-/// Why a log could not be read.
+/// The error of reading a log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -211,9 +211,9 @@ pub enum ReadError {
     Corrupt {
         /// The damaged file.
         file: PathBuf,
-        /// Where the damage begins.
+        /// The offset of the damage.
         offset: u64,
-        /// What is wrong there.
+        /// The flaw.
         flaw: Flaw,
     },
     /// The records are encrypted with a key that the ring does not hold.
@@ -225,7 +225,7 @@ pub enum ReadError {
     UnknownKey {
         /// The file.
         file: PathBuf,
-        /// Where the group stands.
+        /// The offset of the group.
         offset: u64,
         /// The key's id.
         key: u64,
@@ -247,15 +247,15 @@ pub enum ReadError {
     },
 }
 
-/// Why a group was not written.
+/// The error of writing a group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The disk failed. What the group held may or may not be on disk, and no further write is
-    /// accepted; open the log again to learn which.
+    /// The disk failed. The group may or may not be on disk, and no further write is accepted; open
+    /// the log again to find out.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// An earlier write or sync failed, so that nothing after it can be trusted to follow it.
+    /// An earlier write or sync failed, so that no further write is accepted.
     #[error("the log accepts no more writes since one failed ({reason}); open it again")]
     Poisoned {
         /// The first failure.
@@ -279,7 +279,7 @@ pub enum WriteError {
     /// The group is larger than a whole segment. Nothing was written.
     #[error("a group of {bytes} bytes does not fit into a segment of {segment_bytes} bytes")]
     GroupTooLarge {
-        /// What the group takes on disk, in bytes.
+        /// The bytes of the group on disk.
         bytes: u64,
         /// The size of a segment, in bytes.
         segment_bytes: u64,

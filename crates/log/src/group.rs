@@ -16,7 +16,7 @@ pub const SEGMENT_BYTES_FOR_ANY_GROUP: u64 = BLOCK + GROUP_STORED_BYTES_MAX as u
 /// The longest record: one that fills the greatest group alone.
 pub const RECORD_BYTES_MAX: usize = GROUP_BYTES_MAX - GROUP_HEADER_BYTES - RECORD_PREFIX_BYTES;
 
-/// Why a record was not appended to a group.
+/// The error of appending a record to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The group has no room left for it; the next one will.
@@ -57,15 +57,14 @@ impl Group {
         Self::of(AlignedBuf::zeroed(capacity))
     }
 
-    /// As [`Group::new`], in memory that the system has handed out by then. Of a group that is merely
-    /// new it hands out each page when something is first written there. It is one group, or as many
-    /// as share a large page.
+    /// As [`Group::new`], in memory whose pages are already allocated. For a new group the system
+    /// allocates each page on its first write. Returns one group, or as many as share a large page.
     pub fn touched(capacity_bytes: usize) -> Vec<Self> {
         let capacity = capacity_bytes.clamp(BLOCK_BYTES, GROUP_BYTES_MAX);
         let mut groups: Vec<_> =
             AlignedBuf::zeroed_together(capacity).into_iter().map(Self::of).collect();
         for group in &mut groups {
-            // Not zero, which is what is there: the compiler may not leave this out.
+            // The value is not zero, so that the compiler cannot remove the write.
             group.buf.iter_mut().step_by(BLOCK_BYTES).for_each(|first_of_page| *first_of_page = 1);
         }
         groups
@@ -187,7 +186,7 @@ impl Group {
         self.first_seq + u64::from(self.records)
     }
 
-    /// How many records the group holds.
+    /// The number of records in the group.
     pub fn records(&self) -> u32 {
         self.records
     }

@@ -1,4 +1,4 @@
-//! The HEAD file: which segments are live, and the least end they must have.
+//! The HEAD file: the live segments, and the least end of the log.
 
 use crate::error::OpenError;
 use crate::format::{BLOCK, Flaw, HEAD_FILE, HeadSlot, SLOTS};
@@ -6,29 +6,29 @@ use crate::segments::Segments;
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, File, IoMode};
 use std::path::{Path, PathBuf};
 
-/// Where the file is made before it gets its name, so that it is never seen half written.
+/// The temporary name of the file, so that it is never seen partly written.
 const HEAD_TMP: &str = "HEAD.tmp";
 
 /// The open HEAD file. Both slots are written, one after the other: a crash tears at most one of
-/// them, and decay of one leaves a copy that says the same.
+/// them, and damage to one leaves a copy.
 pub(crate) struct Head {
-    /// Nothing while the log is at rest.
+    /// `None` while the log is at rest.
     file: Option<Box<dyn File>>,
     path: PathBuf,
     block: AlignedBuf,
     generation: u64,
 }
 
-/// What HEAD said when the log was opened.
+/// The contents of HEAD when the log was opened.
 pub(crate) struct LoadedHead {
     pub(crate) slot: HeadSlot,
-    /// Where that slot stands in the file.
+    /// The offset of that slot in the file.
     pub(crate) offset: u64,
-    /// What is wrong with the other slot, if anything.
+    /// The flaw of the other slot, if any.
     pub(crate) lost_slot: Option<Flaw>,
 }
 
-/// Reads the slots of HEAD; nothing when the file does not exist.
+/// Reads the slots of HEAD; `None` if the file does not exist.
 pub(crate) fn load(disk: &dyn Disk, dir: &Path) -> Result<Option<LoadedHead>, OpenError> {
     let path = dir.join(HEAD_FILE);
     let file = match disk.open(&path, Access::Read) {
@@ -119,8 +119,8 @@ impl Head {
         })
     }
 
-    /// Makes it durable that the log consists of these segments and ends no earlier than `end`; where
-    /// it is at rest, that nothing stands behind.
+    /// Records durably that the log consists of these segments and ends no earlier than `end`, and,
+    /// if it is at rest, that nothing follows.
     pub(crate) fn write(
         &mut self,
         segments: &Segments,

@@ -1,4 +1,5 @@
-//! Files in the directory that HEAD does not name: what a crash may leave, and what must not be.
+//! Files in the directory that HEAD does not name: those that a crash may leave, and those that are
+//! refused.
 
 use crate::error::OpenError;
 use crate::format::SegmentName;
@@ -29,8 +30,8 @@ pub(crate) fn list(disk: &dyn Disk, dir: &Path) -> Result<Listing, OpenError> {
     Ok(listing)
 }
 
-/// Sorts out the segments that are not live: returns those that may go, and refuses any whose
-/// presence no crash explains.
+/// Checks the segments that are not live: returns those that may be removed, and refuses those that
+/// no crash explains.
 pub(crate) fn superfluous(
     disk: &dyn Disk,
     dir: &Path,
@@ -47,7 +48,7 @@ pub(crate) fn superfluous(
             superfluous.push(path);
             continue;
         }
-        // What is left can only be a segment that was made but that HEAD did not come to name. No
+        // The rest can only be a segment that was created before a crash and not named by HEAD. No
         // group is stored before HEAD names its segment, so that it must be empty.
         let segment = match Segment::load(disk, dir, *name, &path, 0) {
             Ok(segment) => segment,
@@ -73,7 +74,7 @@ fn retired(name: SegmentName, live: &[Arc<Segment>]) -> bool {
     live.first().is_some_and(|oldest| name < oldest.name() && name.epoch <= oldest.name().epoch)
 }
 
-/// A later segment says in its header that it took this one's place.
+/// Whether a later segment's header says that it replaced this one.
 fn superseded(name: SegmentName, live: &[Arc<Segment>]) -> bool {
     live.iter().any(|segment| {
         let by = segment.name();

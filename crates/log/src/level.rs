@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What an acknowledgement promises. Each level promises more than the one before it.
+/// The durability of an acknowledged record. Each level is stronger than the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Applied; lost with the process.
@@ -16,7 +16,7 @@ pub enum Level {
     Synced,
 }
 
-/// A name that is no durability level.
+/// A name that is not a durability level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no durability level; choose memory, buffered or synced")]
 pub struct UnknownLevel(pub String);

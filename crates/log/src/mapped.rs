@@ -7,10 +7,10 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much is brought into memory at once.
+/// The bytes that are fetched into memory at once.
 const STRETCH_BYTES: usize = 1 << 20;
 
-/// How many stretches behind the one that is brought are read ahead from the disk.
+/// The number of stretches that are read ahead from the disk.
 const STRETCHES_AHEAD: usize = 4;
 
 /// The bytes of a finished segment, and which of its groups have been checked.
@@ -23,8 +23,8 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Nothing if the segment is still written, if its groups are not stored as they are, or where
-    /// the disk or the system has no mappings to give.
+    /// `None` if the segment is still written, if its groups are sealed, or if the disk or the
+    /// system does not support mappings.
     pub(crate) fn of(disk: &dyn Disk, segment: &Segment) -> Result<Option<Self>, DiskError> {
         if !segment.is_finished() || segment.header.codec != Codec::default() {
             return Ok(None);
@@ -45,8 +45,8 @@ impl Mapped {
         }))
     }
 
-    /// The bytes of the file from `offset` on, at most so many. Nothing if they could not be brought
-    /// into memory, in which case reading the file says why.
+    /// At most `bytes` bytes of the file from `offset` on. `None` if they could not be fetched, in
+    /// which case reading the file reports the error.
     pub(crate) fn fetch(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let bytes = self.bytes(offset, len);
         let start = offset as usize;
@@ -58,7 +58,7 @@ impl Mapped {
         Some(bytes)
     }
 
-    /// The bytes from `offset` on, at most so many, which have been fetched before.
+    /// At most `bytes` bytes from `offset` on, which were fetched before.
     pub(crate) fn bytes(&self, offset: u64, len: usize) -> &[u8] {
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
         &self.bytes[start..start.saturating_add(len).min(self.bytes.len())]
@@ -82,20 +82,20 @@ impl Mapped {
         (stretches.start * STRETCH_BYTES).min(end)..end
     }
 
-    /// Whether the body of the group that begins at `offset` was found good before.
+    /// Whether the body of the group at `offset` was checked before.
     pub(crate) fn is_checked(&self, offset: u64) -> bool {
         self.checked.has((offset / BLOCK) as usize)
     }
 
-    /// Remembers that the body of the group that begins at `offset` was found good.
+    /// Marks the body of the group at `offset` as checked.
     pub(crate) fn set_checked(&self, offset: u64) {
         self.checked.set((offset / BLOCK) as usize);
     }
 }
 
-/// Places that are marked or not.
+/// A set of marks.
 struct Marks {
-    /// What is marked has been the same for good, so that no order between two of them matters.
+    /// A marked part never changes, so that the order of two marks does not matter.
     words: Box<[AtomicU64]>,
 }
 
@@ -116,9 +116,9 @@ impl Marks {
     }
 }
 
-/// Records as they lie in the mapped file of a finished segment: each behind its length and padded to
-/// eight bytes, as [`GroupView::framed`](crate::GroupView::framed) has them. They stay good when the
-/// log deletes the segment; the file takes its room on the disk until the last of them is dropped.
+/// Records in the mapped file of a finished segment: each behind its length and padded to eight
+/// bytes, as [`GroupView::framed`](crate::GroupView::framed) has them. They stay valid when the log
+/// deletes the segment; the file takes space on the disk until the last of them is dropped.
 #[derive(Clone)]
 pub struct MappedRecords {
     map: Arc<Mapped>,

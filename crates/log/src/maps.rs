@@ -1,4 +1,4 @@
-//! Which segments are mapped.
+//! The mapped segments.
 
 use crate::mapped::Mapped;
 use crate::segments::{Segment, lock};
@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 
-/// Keeps mapped what was read last, so that who comes next finds it mapped and checked. Any number of
-/// logs can share one; clones do.
+/// Keeps the segments mapped that were read last, so that the next reader finds them mapped and
+/// checked. Any number of logs can share one; clones do.
 ///
 /// Beyond the number that it keeps, a segment stays mapped only as long as a reader is in it or
 /// a caller holds records of it.
@@ -20,8 +20,8 @@ pub struct Maps {
 #[derive(Debug)]
 struct Shared {
     segments_max: usize,
-    /// From the one that was entered least recently. Deleting a segment ends its slot, and with it
-    /// what the slot keeps.
+    /// Ordered from the least recently read. Deleting a segment drops its slot and the mapping in
+    /// it.
     kept: Mutex<VecDeque<Weak<Slot>>>,
 }
 
@@ -34,19 +34,20 @@ pub(crate) struct Slot {
 #[derive(Default)]
 struct State {
     kept: Option<Arc<Mapped>>,
-    /// As long as anybody has it there is no second one.
+    /// As long as it is in use, no second one is made.
     known: Weak<Mapped>,
 }
 
-/// What lies behind these locks is replaced whole, so a panic elsewhere leaves it sound.
+/// The values behind these locks are replaced as a whole, so that a panic elsewhere leaves them
+/// consistent.
 impl Maps {
-    /// Keeps at most so many segments mapped.
+    /// Keeps at most `segments_max` segments mapped.
     #[must_use]
     pub fn keeping(segments_max: usize) -> Self {
         Self { shared: Arc::new(Shared { segments_max, kept: Mutex::default() }) }
     }
 
-    /// How many segments it keeps mapped now.
+    /// The number of segments that it keeps mapped now.
     #[must_use]
     pub fn count(&self) -> usize {
         let kept = lock(&self.shared.kept);
@@ -99,18 +100,18 @@ impl Slot {
         lock(&self.state).kept.is_some()
     }
 
-    /// Keeps the mapping no longer, and says whether nobody else has it. Not to be called while there
-    /// can be a new one.
+    /// Drops the mapping, and returns whether it is unused. Not to be called while a new one can be
+    /// made.
     pub(crate) fn ends(&self) -> bool {
         let mut state = lock(&self.state);
         state.kept = None;
         let is_mapped = state.known.upgrade().is_some();
-        // What they read who had it last was read before what is done now.
+        // Earlier users' reads happen before what follows.
         fence(Ordering::Acquire);
         !is_mapped
     }
 
-    /// Keeps the mapping no longer than others do.
+    /// Drops the mapping; its users may keep it.
     pub(crate) fn let_go(&self) {
         lock(&self.state).kept = None;
     }

@@ -1,13 +1,13 @@
-//! Where something stands in a log, and how firmly.
+//! Positions in a log, and their durability.
 
-/// A place in a log that can be stored elsewhere: the record with this sequence, as this epoch wrote
-/// it. A lost tail is written anew in a later epoch, so a stored position that names the lost one
-/// can be told from it; see [`Segments::holds`](crate::Segments::holds).
+/// A position in a log that can be stored elsewhere: the record with this sequence, as this epoch
+/// wrote it. A lost tail is replaced in a later epoch, so that a stored position of a lost record
+/// can be recognised; see [`Segments::holds`](crate::Segments::holds).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Counts the openings of the log, from 1.
     pub epoch: u64,
-    /// The record's sequence, from 1; 0 stands before the first record.
+    /// The record's sequence, from 1; 0 is before the first record.
     pub seq: u64,
 }
 
@@ -17,7 +17,7 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// What must be true of a group when its write returns.
+/// The durability of a group when its write returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
     /// The write has returned: it survives the death of the process, but perhaps not of the machine.

@@ -1,4 +1,4 @@
-//! Making the next segment before it is needed.
+//! Prepares the next segment before it is needed.
 
 use crate::format::{Ground, SegmentHeader};
 use crate::reserve::Reserve;
@@ -13,24 +13,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// that comes meanwhile does not wait long.
 const STEP_BYTES: usize = 256 << 10;
 
-/// How the space of a segment is made sure of before it is used.
+/// How the space of a segment is allocated before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Space {
     /// Zeros are written, because only then do later writes change no metadata: synchronous ones
-    /// take two thirds of the time. It is as much writing again as the log itself, which is saved
-    /// where there are [`SpareFiles`].
+    /// take two thirds of the time. It doubles the bytes written, unless there are [`SpareFiles`].
     #[default]
     Zeroed,
-    /// The file system is asked for it, which takes next to nothing. For a log that is written
-    /// without waiting for the device and synced now and then. Zeros are written where the file
-    /// system cannot do it.
+    /// The file system reserves it, which is fast. For a log that is written without waiting for
+    /// the device and synced at intervals. Zeros are written if the file system cannot reserve
+    /// space.
     Reserved,
 }
 
-/// The suffix of files that are not part of the log yet and go at the next opening.
+/// The suffix of files that are not part of the log yet and are removed at the next opening.
 pub(crate) const TMP_SUFFIX: &str = ".tmp";
 
-/// Where a log lives and how large its segments are.
+/// The directory of a log, and the size of its segments.
 pub(crate) struct Directory {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) path: PathBuf,
@@ -70,7 +69,7 @@ impl Directory {
         }
     }
 
-    /// A name in the directory that no opening takes for a part of the log.
+    /// A temporary name in the directory, which is not part of the log.
     pub(crate) fn tmp_path(&self, what: &str) -> PathBuf {
         let nth = self.next_tmp.fetch_add(1, Ordering::Relaxed);
         self.path.join(format!("{what}-{nth}{TMP_SUFFIX}"))
@@ -84,7 +83,7 @@ impl Directory {
 #[derive(Clone)]
 pub struct SegmentPreparer {
     pub(crate) directory: Arc<Directory>,
-    /// The size of what it makes.
+    /// The size of the prepared segment.
     pub(crate) segment_bytes: u64,
 }
 
@@ -110,7 +109,7 @@ pub struct PreparedSegment {
 }
 
 impl SegmentPreparer {
-    /// Makes a whole segment. A failure here poisons nothing: the writer will try itself.
+    /// Prepares a whole segment. A failure does not affect the writer, which will try itself.
     pub fn prepare(&self) -> Result<PreparedSegment, DiskError> {
         let mut preparation = self.begin()?;
         loop {
@@ -121,8 +120,7 @@ impl SegmentPreparer {
         }
     }
 
-    /// Begins to make a segment step by step, so that the caller can leave the disk to others in
-    /// between.
+    /// Begins to prepare a segment step by step, so that other writes can use the disk in between.
     pub fn begin(&self) -> Result<Preparation, DiskError> {
         let Directory { disk, spares, space, .. } = &*self.directory;
         let (directory, bytes) = (self.directory.clone(), self.segment_bytes);
@@ -133,8 +131,8 @@ impl SegmentPreparer {
                 let (zeros, ground, done) = (AlignedBuf::zeroed(0), Ground::Used, bytes);
                 return Ok(Preparation { directory, file, path, zeros, bytes, done, ground });
             }
-            // It is no part of the log, so an operator who lacks room may have removed it. A new file
-            // does as well.
+            // It is not part of the log, so that an operator may have removed it to make room. Then
+            // a new file is made.
             let _ = disk.remove(&path);
         }
         if self.directory.must_use_reserve() {
@@ -158,8 +156,8 @@ impl SegmentPreparer {
         Ok(preparation)
     }
 
-    /// Makes a segment of what was prepared, or of a new file if nothing was, or if somebody has
-    /// removed it meanwhile, or of the reserve if the disk is full.
+    /// Makes a segment from the prepared file; from a new file if there is none or it was removed;
+    /// or from the reserve if the disk is full.
     pub(crate) fn install(
         &self,
         prepared: Option<PreparedSegment>,
@@ -177,7 +175,7 @@ impl SegmentPreparer {
 
     /// Makes a segment of a new file, or of the reserve.
     fn make_now(&self, header: SegmentHeader) -> Result<ActiveSegment, DiskError> {
-        // To write zeros until the disk is full would take what is left from everybody else.
+        // Writing zeros until the disk is full would leave no room for others.
         if self.directory.must_use_reserve() {
             return self.take_from_reserve(header);
         }
@@ -237,14 +235,14 @@ impl Preparation {
         self.bytes
     }
 
-    /// How much of the segment is made.
+    /// The bytes of the segment that are done.
     pub fn done_bytes(&self) -> u64 {
         self.done
     }
 
-    /// Leaves nothing behind on a disk that may be full.
+    /// Removes the file, because the disk may be full.
     fn failed(self, error: DiskError) -> DiskError {
-        // What cannot be removed either goes with the next opening.
+        // If it cannot be removed either, the next opening removes it.
         let _ = self.discard();
         error
     }
@@ -332,7 +330,7 @@ impl PreparedSegment {
         self.file = None;
     }
 
-    /// Removes a segment that will not be needed, if it is still there.
+    /// Removes an unneeded segment, if it still exists.
     pub(crate) fn discard(self) -> Result<(), DiskError> {
         match self.directory.disk.remove(&self.path) {
             Err(error) if error.is_not_found() => Ok(()),

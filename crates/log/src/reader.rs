@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Reader {
     segments: Segments,
     segment: Arc<Segment>,
-    /// Nothing while a reader that is unpinned rests.
+    /// `None` while an unpinned reader is idle.
     pin: Option<Pin>,
     is_unpinned: bool,
     cursor: Cursor,
@@ -36,8 +36,8 @@ impl Reader {
     pub fn open(segments: &Segments, from: u64) -> Result<Self, ReadError> {
         let from = from.max(1);
         let end = segments.durable_seq();
-        // A record that is not there yet cannot be sought, so the last one that is stands in. One that
-        // is not durable yet can: going there group by group could take the whole segment.
+        // A record that does not exist yet cannot be sought, so the last existing one is. One that
+        // is not durable yet can be sought: reading group by group could take the whole segment.
         let sought = from.min(segments.written_seq());
         let below = || ReadError::BelowOldest { requested: from, oldest: segments.first_seq() };
         let pin = segments.pin(sought.max(segments.first_seq())).ok_or_else(below)?;
@@ -61,19 +61,17 @@ impl Reader {
         })
     }
 
-    /// As [`Reader::open`], through mappings where there can be one: of segments that are not written
-    /// any more, on a disk that has mappings, where groups are stored as they are. What is read there
-    /// is copied nowhere ([`GroupView::mapped`]), and checked once for all readers that share `maps`.
-    /// Everything else is read as ever.
+    /// As [`Reader::open`], through mappings where possible: of finished segments without sealing,
+    /// on a disk that supports mappings. Mapped groups are not copied ([`GroupView::mapped`]), and
+    /// are checked once for all readers that share `maps`. Other groups are read from the file.
     pub fn open_mapped(segments: &Segments, from: u64, maps: &Maps) -> Result<Self, ReadError> {
         let mut reader = Self::open(segments, from)?;
         reader.cursor.read_through(maps, segments.disk(), &reader.segment)?;
         Ok(reader)
     }
 
-    /// Does not hold up retention from here on, however long it rests. When the segment it is in has
-    /// been deleted, it goes no further and says [`ReadError::Superseded`]; a new reader tells what is
-    /// left.
+    /// From here on the reader does not hold back retention. When its segment has been deleted, it
+    /// fails with [`ReadError::Superseded`]; open a new reader then.
     #[must_use]
     pub fn unpinned(mut self) -> Self {
         (self.pin, self.is_unpinned) = (None, true);
@@ -95,12 +93,12 @@ impl Reader {
         self.next_seq
     }
 
-    /// Passes over everything before `seq` in what is still to be read.
+    /// Skips the records before `seq`.
     pub fn skip_to(&mut self, seq: u64) {
         self.next_seq = self.next_seq.max(seq);
     }
 
-    /// The next group with records to return, or nothing when the end has been reached.
+    /// The next group with records to return, or `None` at the end.
     pub fn next_group(&mut self) -> Result<Option<GroupView<'_>>, ReadError> {
         if self.next_seq > self.end {
             return Ok(None);
@@ -137,8 +135,8 @@ impl Reader {
         }))
     }
 
-    /// Goes on to the next segment if this one holds no more of the log, and returns the last
-    /// sequence that the log takes from the segment it is then in.
+    /// Moves to the next segment if this one holds no more of the log, and returns the last
+    /// sequence of the log in the present segment.
     fn enter_segment(&mut self) -> Result<u64, ReadError> {
         loop {
             let next = match self.segments.following(&self.segment) {
@@ -188,7 +186,7 @@ pub struct GroupView<'a> {
     first: u64,
     last: u64,
     body: &'a [u8],
-    /// What the body lies in, if it is not the reader's memory.
+    /// The mapping that holds the body, if it is not in the reader's memory.
     map: Option<&'a Arc<Mapped>>,
 }
 
@@ -217,7 +215,7 @@ impl<'a> GroupView<'a> {
 
     /// The sequence of the last record of the group as it was written, which may lie behind
     /// [`GroupView::last_seq`]: behind the reader's end, or superseded. The caller's bytes in the
-    /// header speak of this one.
+    /// header refer to this one.
     pub fn stored_last_seq(&self) -> u64 {
         self.group_last
     }
@@ -234,8 +232,8 @@ impl<'a> GroupView<'a> {
         &records.rest[..records.rest.len() - behind.rest.len()]
     }
 
-    /// What [`GroupView::framed`] returns, to be kept without a copy; nothing where the records lie in
-    /// the memory of the reader, which it uses again.
+    /// The bytes of [`GroupView::framed`], to be kept without a copy; `None` if the records are in
+    /// the reader's memory, which it reuses.
     pub fn mapped(&self) -> Option<MappedRecords> {
         self.map.map(|map| MappedRecords::new(map, self.framed()))
     }
@@ -288,7 +286,7 @@ impl<'a> Records<'a> {
         self.next
     }
 
-    /// The bytes that have not been passed yet.
+    /// The bytes that are not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }

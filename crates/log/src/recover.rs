@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The greatest segment: 1 TiB.
 const SEGMENT_BYTES_MAX: u64 = 1 << 40;
 
-/// How much of a log is read when it is opened.
+/// The part of a log that is read when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verify {
     /// The newest segment whole, and of all others the header and, where they are shorter than
@@ -33,41 +33,41 @@ pub enum Verify {
     Whole,
 }
 
-/// How a log is opened.
+/// The options of opening a log.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The size of new segments in bytes, a multiple of 4096.
     pub segment_bytes: u64,
-    /// The size of the first segment of each opening, a multiple of 4096, if segments grow: each is twice
-    /// as long as the one before, up to [`Options::segment_bytes`]. A log then takes little more space
-    /// than was written. For one of many logs, most of which stay short. Every group must fit into it.
+    /// The size of the first segment of each opening, a multiple of 4096, if segments grow: each is
+    /// twice as long as the one before, up to [`Options::segment_bytes`]. A log then takes little
+    /// more space than its records. For one of many logs, most of which stay short. Every group
+    /// must fit into it.
     pub first_segment_bytes: Option<u64>,
-    /// How new segments are made.
+    /// How the space of new segments is allocated.
     pub space: Space,
-    /// Where files are kept of which new segments are made, if [`Space::Zeroed`] asks for files that
-    /// were written before. None are unless this says so.
+    /// The dropped files that are recycled for new segments under [`Space::Zeroed`]. None by
+    /// default.
     pub spares: SpareFiles,
-    /// How many segments have their space in reserve, in files of their own, for when others have
-    /// filled the disk. None have unless this says so.
+    /// The number of reserve files for new segments, in case the disk fills up. None by default.
     pub reserve_segments: usize,
-    /// Sixteen random bytes, fresh for every opening: they tell this epoch's groups from all others
-    /// that may ever have stood in the same blocks.
+    /// Sixteen random bytes, fresh for every opening: they distinguish this epoch's groups from all
+    /// others in the same blocks.
     pub salt: [u8; 16],
-    /// Stored in the header of every segment that is begun; means nothing to the log.
+    /// Stored in the header of every new segment; the log does not interpret it.
     pub rules_version: u32,
     /// A position that another program knows to have been acknowledged. A log that does not hold it
     /// is not opened.
     pub acknowledged: Option<Position>,
-    /// Whether something else keeps other processes from the directory, so that no lock is taken: for
-    /// one of many logs under a directory that is locked as a whole.
+    /// Whether the directory is locked by the caller, so that no lock is taken: for one of many
+    /// logs under one locked directory.
     pub is_guarded: bool,
-    /// How much is read.
+    /// The part of the log that is read.
     pub verify: Verify,
-    /// What is done to groups before they are stored. What is read may have been sealed otherwise.
+    /// The sealing of new groups. Existing groups may have been sealed otherwise.
     pub sealing: Sealing,
-    /// The keys to write with and to read what is encrypted.
+    /// The keys for encryption and decryption.
     pub keys: KeyRing,
-    /// Cuts without asking whether what is cut was acknowledged.
+    /// Cuts the tail without checking whether it was acknowledged.
     #[cfg(any(test, feature = "sabotage"))]
     pub trusting: bool,
 }
@@ -118,22 +118,22 @@ impl Options {
     }
 }
 
-/// What stood behind the tail and is no part of the log.
+/// The bytes after the tail that were cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     /// The segment.
     pub file: PathBuf,
-    /// Where the log ends in it.
+    /// The offset of the log's end in it.
     pub offset: u64,
-    /// How many bytes lie between there and the last that is not zero.
+    /// The bytes from there to the last one that is not zero.
     pub bytes: u64,
-    /// Why the log ends there.
+    /// The flaw at which the log ends.
     pub flaw: Flaw,
-    /// How many whole groups stand in the cut that had been written, but not synced.
+    /// The number of whole groups in the cut, which were written but not synced.
     pub unsynced_groups: u64,
 }
 
-/// What was found when a log was opened.
+/// The report of an opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenReport {
     /// The oldest sequence that the log holds, or would hold.
@@ -142,23 +142,23 @@ pub struct OpenReport {
     pub last_seq: u64,
     /// The epoch of the newest segment that was found; 0 for a new log. The writer's is one more.
     pub epoch: u64,
-    /// How many live segments were found.
+    /// The number of live segments found.
     pub segments: usize,
-    /// What was cut off the tail, if anything.
+    /// The cut of the tail, if any.
     pub cut: Option<Cut>,
     /// Files that an interrupted step had left behind.
     pub leftovers: Vec<PathBuf>,
-    /// What is wrong with one of HEAD's slots. After a crash that is a torn write; otherwise it is
-    /// damage, which the other slot made good.
+    /// The flaw of one of HEAD's slots. After a crash that is a torn write; otherwise it is damage,
+    /// which the other slot repaired.
     pub lost_head_slot: Option<Flaw>,
     /// The last sequence before the log was cut back by [`Recovered::truncate_after`].
     pub truncated_from: Option<u64>,
 }
 
-/// Where the next segment will continue.
+/// The position where the next segment continues.
 struct Ending {
     last_seq: u64,
-    /// Where the log ends in its last segment.
+    /// The offset of the end in the last segment.
     offset: u64,
     /// The first group of that segment that nothing proves to have been synced, if there is one.
     unproven_from: Option<Mark>,
@@ -206,7 +206,7 @@ pub fn recover(disk: Arc<dyn Disk>, dir: &Path, options: Options) -> Result<Reco
     Ok(recovered)
 }
 
-/// Looks at a log without taking its directory, changing or syncing anything. The log must not be
+/// Reads a log without locking its directory, changing or syncing anything. The log must not be
 /// open for writing. `keys` are those to decrypt it with, if it is encrypted.
 pub fn inspect(
     disk: Arc<dyn Disk>,
@@ -367,7 +367,7 @@ fn find_ending(
 }
 
 impl Recovered {
-    /// What was found.
+    /// The report of the opening.
     pub fn report(&self) -> &OpenReport {
         &self.report
     }
@@ -377,10 +377,9 @@ impl Recovered {
         self.segments.clone()
     }
 
-    /// What was found may have been in nothing but a cache, so it is forced out before anybody acts
-    /// on it. A sync alone would not do: after one that failed, the kernel may take pages for clean
-    /// that never reached the device. What nothing proves to have been synced is therefore written
-    /// once more.
+    /// Recovered bytes may be in a cache only, so they are made durable before they are used. A
+    /// sync alone is not enough: after a failed one, the kernel may treat pages as clean that never
+    /// reached the device. Bytes that are not proven to be synced are therefore written again.
     fn make_durable(&self) -> Result<(), OpenError> {
         let Directory { disk, path: dir, .. } = &*self.directory;
         let Some((_, newest)) = self.segments.oldest_and_newest() else { return Ok(()) };
@@ -396,9 +395,9 @@ impl Recovered {
         Ok(())
     }
 
-    /// Gives up every record after `seq`. Nothing that has been stored is overwritten: the segment
-    /// that [`Recovered::start`] begins at `seq + 1` supersedes what lies there, and until HEAD
-    /// names it the log is as before.
+    /// Drops every record after `seq`. No stored byte is overwritten: the segment that
+    /// [`Recovered::start`] begins at `seq + 1` supersedes what lies there, and until HEAD names it
+    /// the log is as before.
     ///
     /// Readers of the part given up get [`ReadError::Superseded`].
     pub fn truncate_after(&mut self, seq: u64) -> Result<(), OpenError> {
@@ -445,8 +444,8 @@ impl Recovered {
         }
         let group = cursor.group_read_twice()?;
         let (group, checksum) = group.map_err(|flaw| corrupt(cursor.offset, flaw))?;
-        // Of a segment that was followed by another before this opening, somebody may still hold a
-        // mapping, so that its file stays as it is. Nobody looks at what lies behind.
+        // A segment that another followed before this opening may still be mapped, so that its file
+        // stays as it is. Bytes after its end are not read.
         let trimmable = self.ending.trim.as_ref().filter(|(path, _)| *path == segment.path);
         let offset = cursor.offset + group.stored_bytes();
         Ok(Ending {
@@ -460,8 +459,8 @@ impl Recovered {
         })
     }
 
-    /// Goes on with a list of segments that readers have: of the log as it was opened before in this
-    /// process, by a writer that is gone. What they read and hold stays what it is.
+    /// Continues the list of segments that readers share, from an earlier opening of the log in
+    /// this process whose writer is gone. What readers hold stays valid.
     #[must_use]
     pub fn resume(mut self, before: &Segments) -> Self {
         before.resume(&self.segments);
@@ -496,8 +495,8 @@ impl Recovered {
         Ok((self.segments, self.report))
     }
 
-    /// What the segment that is begun says in place of [`Options::rules_version`]: the caller may know
-    /// it only when it has read what is there.
+    /// Sets the rules version of the new segment, in place of [`Options::rules_version`]: the
+    /// caller may know it only after reading the log.
     pub fn set_rules_version(&mut self, version: u32) {
         self.options.rules_version = version;
     }
@@ -553,7 +552,7 @@ impl Recovered {
             disk.remove(path)?;
         }
         if let Some((path, bytes)) = &self.ending.trim {
-            // Only zeros and what was cut lie behind; a new segment has begun, so nobody looks there.
+            // Only zeros and cut bytes follow, which are not read because a new segment has begun.
             let file = disk.open(path, Access::Buffered)?;
             if file.len()? != *bytes {
                 file.set_len(*bytes)?;

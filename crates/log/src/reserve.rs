@@ -1,16 +1,16 @@
-//! Files that stand ready for the next segments when the disk has no room for a new one.
+//! Reserve files for the next segments, in case the disk has no room for a new one.
 //!
-//! Free space belongs to every process on the machine: whatever a log leaves free, another may take.
-//! So the reserve is made of files that have their space already. A log that finds the disk full makes
-//! its next segment of one, and makes the reserve whole again when there is room.
+//! Any process on the machine may take free space, so that the reserve consists of files with
+//! allocated space. A log that finds the disk full makes its next segment from one, and refills the
+//! reserve when there is room.
 
 use crate::prepare::Directory;
 use rialto_disk::{Access, AlignedBuf, DiskError};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the names of the files begin with. No opening takes them for a part of the log or for
-/// something left behind.
+/// The prefix of the files' names. Openings treat them neither as a part of the log nor as
+/// leftovers.
 const PREFIX: &str = "reserve-";
 /// How many bytes of zeros are written at once where the file system cannot reserve space.
 const STEP_BYTES: usize = 256 << 10;
@@ -27,7 +27,7 @@ impl Reserve {
         Reserve { files_max, ready: Mutex::default() }
     }
 
-    /// The list is sound whatever panicked beside it.
+    /// The list stays consistent when a holder panics.
     fn ready(&self) -> MutexGuard<'_, Vec<PathBuf>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,7 +61,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Makes the files that are missing from the reserve, as far as the disk has room.
+    /// Refills the reserve, as far as the disk has room.
     pub(crate) fn fill_reserve(&self) -> Result<(), DiskError> {
         for at in 0..self.reserve.files_max {
             let path = self.path.join(format!("{PREFIX}{at}"));
@@ -74,7 +74,7 @@ impl Directory {
                 self.disk.sync_dir(&self.path)
             });
             if let Err(error) = made {
-                // What cannot be removed either goes with the next opening.
+                // If it cannot be removed either, the next opening removes it.
                 let _ = self.disk.remove(&tmp);
                 return Err(error);
             }

@@ -1,4 +1,4 @@
-//! Writing the tail of a segment once more.
+//! Rewrites the tail of a segment.
 
 use crate::cursor::Cursor;
 use crate::error::{OpenError, ReadError};
@@ -6,7 +6,7 @@ use crate::format::GROUP_STORED_BYTES_MAX;
 use crate::segments::{Mark, Segment, Segments};
 use rialto_disk::{AlignedBuf, File};
 
-/// How much is written at once: the longest group at least.
+/// The bytes that are written at once: at least the longest group.
 const WINDOW_BYTES: usize = GROUP_STORED_BYTES_MAX;
 
 /// Writes the groups of the newest segment from `mark` to `end` once more, byte for byte. They are

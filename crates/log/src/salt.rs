@@ -1,7 +1,7 @@
 //! Salts.
 
-/// Sixteen bytes from the generator of the cipher library, which the system seeds: what to give as
-/// [`Options::salt`](crate::Options::salt), anew for every opening, wherever nothing is simulated.
+/// Sixteen bytes from the generator of the cipher library, which the system seeds: a value for
+/// [`Options::salt`](crate::Options::salt), fresh for every opening.
 pub fn fresh_salt() -> [u8; 16] {
     let mut salt = [0; 16];
     aws_lc_rs::rand::fill(&mut salt)

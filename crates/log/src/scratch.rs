@@ -1,4 +1,4 @@
-//! Memory in which one group is read, sealed or brought back.
+//! Buffers in which one group is read, sealed or unsealed.
 
 use crate::format::GROUP_STORED_BYTES_MAX;
 use crate::group::GROUP_BYTES_MAX;
@@ -6,19 +6,18 @@ use rialto_disk::AlignedBuf;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// How many are kept for another use.
+/// The number of buffers that are kept for reuse.
 const KEPT: usize = 8;
 
-/// The longest group as it is stored, and room for what a compression may write before it is seen
-/// that it does not pay.
+/// The longest stored group, and room for the output of a compression that does not pay.
 pub(crate) const SCRATCH_BYTES: usize = GROUP_STORED_BYTES_MAX + GROUP_BYTES_MAX / 8;
 
 /// The free buffers.
 static IDLE: Mutex<Vec<AlignedBuf>> = Mutex::new(Vec::new());
 
-/// A buffer for the longest group in any form, with whatever was in it before. All logs of the process
-/// share them: in new memory the system has to hand out and clear each page first, which takes longer
-/// than to read or encrypt what comes to lie there.
+/// A buffer for the longest group in any form, with whatever was in it before. All logs of the
+/// process share them: in new memory the system first allocates and clears each page, which takes
+/// longer than reading or encrypting a group.
 pub(crate) struct Scratch(Option<AlignedBuf>);
 
 impl Scratch {

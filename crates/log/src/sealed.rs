@@ -1,5 +1,4 @@
-//! Whether the segments that others follow are as long as they must be: a glance at the end of each,
-//! where whole verification reads everything.
+//! Checks that finished segments have their full length, by reading the end of each.
 
 use crate::error::{OpenError, Proof};
 use crate::format::{BLOCK, Flaw, GROUP_STORED_BYTES_MAX, GroupHeader};
@@ -24,7 +23,7 @@ pub(crate) fn check(disk: &dyn Disk, live: &[Arc<Segment>]) -> Result<(), OpenEr
     Ok(())
 }
 
-/// Where the file ends, if it ends before the last group that must be in it.
+/// The end of the file, if it is before the last group that must be in it.
 ///
 /// A segment has the length it was made with or, after an opening, ends with its last group.
 fn cut_at(disk: &dyn Disk, segment: &Segment, next_seq: u64) -> Result<Option<u64>, DiskError> {

@@ -20,10 +20,10 @@ pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) header: SegmentHeader,
     pub(crate) checksum: u32,
-    /// Sparse, and built as the segment is written or walked, so that every entry stands where a
-    /// group truly begins. Probing blocks instead could be fooled by a record that holds a group.
+    /// Sparse, and built as the segment is written or read, so that every entry is the beginning of
+    /// a group. Searching blocks instead could mistake a record for a group.
     index: Mutex<Vec<Mark>>,
-    /// Whether a later segment follows and nobody writes to this one or cuts it any more, ever.
+    /// Whether a later segment follows and this one is never written or cut again.
     finished: AtomicBool,
     /// Its mapping, if a reader has one.
     pub(crate) slot: Arc<Slot>,
@@ -50,7 +50,7 @@ impl Drop for Pin {
     }
 }
 
-/// A place in a segment where a group begins, and what that group must continue.
+/// The offset of a group in a segment, and the chain that the group must continue.
 #[derive(Clone)]
 pub(crate) struct Mark {
     pub(crate) offset: u64,
@@ -116,7 +116,7 @@ impl Segment {
         self.header.name
     }
 
-    /// Says that nobody writes to the file or cuts it from here on. There is no way back.
+    /// Marks the segment as finished: its file is never written or cut again.
     pub(crate) fn finish(&self) {
         self.finished.store(true, Ordering::Release);
     }
@@ -144,7 +144,7 @@ impl Segment {
     }
 }
 
-/// What follows a segment in the log.
+/// The successor of a segment in the log.
 pub(crate) enum Following {
     /// Nothing yet: it is the newest.
     Nothing,
@@ -162,13 +162,14 @@ struct Shared {
     durable_seq: AtomicU64,
 }
 
-/// The live segments of a log: what readers read from. Clones share one list.
+/// The live segments of a log, from which readers read. Clones share one list.
 #[derive(Clone)]
 pub struct Segments {
     shared: Arc<Shared>,
 }
 
-/// The lists behind these locks are only ever replaced whole, so a panic elsewhere leaves them sound.
+/// The lists behind these locks are replaced as a whole, so that a panic elsewhere leaves them
+/// consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -200,7 +201,7 @@ impl Segments {
         &self.shared.keys
     }
 
-    /// The oldest sequence that the log still holds, or would hold if it were not empty.
+    /// The oldest sequence in the log, or the next one if it is empty.
     pub fn first_seq(&self) -> u64 {
         lock(&self.shared.live).first().map_or(1, |segment| segment.name().first_seq)
     }
@@ -215,7 +216,7 @@ impl Segments {
         self.shared.durable_seq.load(Ordering::Acquire)
     }
 
-    /// How many live segments there are.
+    /// The number of live segments.
     pub fn count(&self) -> usize {
         lock(&self.shared.live).len()
     }
@@ -231,7 +232,7 @@ impl Segments {
         lock(&self.shared.live).iter().map(|segment| segment.path.clone()).collect()
     }
 
-    /// The position of a record that the log holds, or nothing when it does not hold it.
+    /// The position of a record, or `None` if the log does not hold it.
     pub fn position_of(&self, seq: u64) -> Option<Position> {
         if seq > self.written_seq() {
             return None;
@@ -256,16 +257,15 @@ impl Segments {
         epochs
     }
 
-    /// The last sequence that may hold a record of this epoch or an earlier one: whatever was known
-    /// beyond it when that epoch was the newest has been lost since. Nothing while no later epoch has
-    /// begun.
+    /// The last sequence that may hold a record of this epoch or an earlier one: records beyond it
+    /// of that time have been lost since. `None` while no later epoch has begun.
     pub fn end_of_epoch(&self, epoch: u64) -> Option<u64> {
         let live = lock(&self.shared.live);
         let later = live.iter().find(|segment| segment.name().epoch > epoch);
         later.map(|segment| segment.name().first_seq - 1)
     }
 
-    /// The bytes of all live segments, what is reserved and not written yet included.
+    /// The bytes of all live segments, including reserved space.
     pub fn file_bytes(&self) -> Result<u64, DiskError> {
         let length = |path: PathBuf| self.disk().open(&path, Access::Read)?.len();
         self.paths().into_iter().map(length).sum()
@@ -314,8 +314,8 @@ impl Segments {
         Some((live.first()?.clone(), live.last()?.clone()))
     }
 
-    /// Takes the list of the same log as it was found anew. Segments that are in both stay the ones that
-    /// readers know: who reads one, or holds a mapping of it, is known to it.
+    /// Replaces the list by that of a later opening of the same log. Segments in both stay the same
+    /// objects, so that their readers and mappings are tracked.
     pub(crate) fn resume(&self, found: &Segments) {
         let found_live = lock(&found.shared.live).clone();
         let mut live = lock(&self.shared.live);
@@ -334,15 +334,15 @@ impl Segments {
         lock(&self.shared.live).push(segment);
     }
 
-    /// Keeps no segment mapped for readers to come, as is due when the log is deleted: files that are
-    /// mapped take their room on the disk though they are removed.
+    /// Drops all kept mappings, for a log that is deleted: mapped files take space on the disk even
+    /// after they are removed.
     pub fn unmap(&self) {
         for segment in &*lock(&self.shared.live) {
             segment.slot.let_go();
         }
     }
 
-    /// Says of all segments but the newest that nobody writes to them or cuts them from here on.
+    /// Marks all segments but the newest as finished.
     pub(crate) fn finish_all_but_newest(&self) {
         let live = lock(&self.shared.live);
         for segment in live.iter().rev().skip(1) {
@@ -357,8 +357,8 @@ impl Segments {
         live.split_off(keep)
     }
 
-    /// Takes the oldest segments away that lie below `seq` and that nobody pins. Returns them and,
-    /// when one had to stay because a reader pins it, that one's path.
+    /// Takes the oldest segments away that are below `seq` and not pinned. Returns them and, when
+    /// one had to stay because a reader pins it, that one's path.
     pub(crate) fn drop_below(&self, seq: u64) -> (Vec<Arc<Segment>>, Option<PathBuf>) {
         let mut live = lock(&self.shared.live);
         let ends_below = live.windows(2).take_while(|pair| pair[1].name().first_seq <= seq).count();
@@ -370,9 +370,8 @@ impl Segments {
     }
 }
 
-/// Whether any group was ever stored in a segment: looked up when a segment is found that HEAD does
-/// not name, because one that was never used may go. What its file held before it was this segment
-/// does not count.
+/// Whether any group was stored in a segment. A segment that HEAD does not name may be removed only
+/// if it was never used. Earlier contents of a recycled file do not count.
 pub(crate) fn holds_a_group(disk: &dyn Disk, segment: &Segment) -> Result<bool, DiskError> {
     let file = disk.open(&segment.path, Access::Read)?;
     let header = &segment.header;

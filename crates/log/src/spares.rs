@@ -1,4 +1,4 @@
-//! Files of segments that retention dropped, kept to make new segments of.
+//! Files of dropped segments, kept to be recycled.
 
 use crate::prepare::Directory;
 use crate::segments::Segment;
@@ -7,12 +7,11 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps files of segments that were dropped, because one that was written before is as good as one
-/// full of zeros and need not be written for that. Any number of logs can share one; clones do. Each
-/// log takes its own files only.
+/// Keeps files of dropped segments: a file that was written before serves as well as one filled
+/// with zeros. Any number of logs can share one; clones do. Each log takes its own files only.
 ///
-/// A spare file goes when another needs its place here, when any of the logs finds the disk full as
-/// it makes a segment, and when its log is closed.
+/// A spare file is removed when another needs its place, when any of the logs finds the disk full,
+/// and when its log is closed.
 #[derive(Clone)]
 pub struct SpareFiles {
     shared: Arc<Shared>,
@@ -21,10 +20,10 @@ pub struct SpareFiles {
 #[derive(Default)]
 struct Shared {
     bytes_max: u64,
-    /// From the one that was kept first.
+    /// Ordered from the oldest.
     kept: Mutex<VecDeque<Spare>>,
-    /// Held from before files leave the list until they have left the disk. Removing takes a while,
-    /// in which nobody shall wait for the list, and nobody who needs the room shall give up.
+    /// Locked from before files leave the list until they are removed from the disk, so that
+    /// removing does not block the list, and a log that needs the room waits for it.
     removing: Mutex<()>,
 }
 
@@ -34,7 +33,7 @@ struct Spare {
 }
 
 impl Spare {
-    /// What cannot be removed goes with the next opening.
+    /// If it cannot be removed, the next opening removes it.
     fn remove(&self) {
         let _ = self.of.disk.remove(&self.path);
     }
@@ -59,12 +58,12 @@ impl SpareFiles {
         self.kept().iter().map(|spare| spare.of.segment_bytes).sum()
     }
 
-    /// The list is sound whatever panicked beside it.
+    /// The list stays consistent when a holder panics.
     fn kept(&self) -> MutexGuard<'_, VecDeque<Spare>> {
         self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it would keep a file of so many bytes.
+    /// Whether it would keep a file of this size.
     #[must_use]
     pub fn takes(&self, bytes: u64) -> bool {
         bytes <= self.shared.bytes_max
@@ -114,8 +113,8 @@ impl SpareFiles {
         });
     }
 
-    /// Does something that may find the disk full; if it does, removes all spare files, waits for
-    /// whoever else is removing some, and does it again.
+    /// Runs an operation. If the disk is full, removes all spare files, waits for other removals,
+    /// and runs it again.
     pub(crate) fn or_else<T>(
         &self,
         attempt: impl Fn() -> Result<T, DiskError>,
@@ -143,10 +142,10 @@ impl std::fmt::Debug for SpareFiles {
     }
 }
 
-/// Whether nobody can look at the file of a segment any more that was taken from the list: no reader
-/// is in it, and nobody holds records of it in a mapping.
+/// Whether the file of a segment that was taken from the list is unused: no reader is in it, and no
+/// mapping of its records is held.
 pub(crate) fn is_let_go(segment: Arc<Segment>) -> bool {
-    // A reader that is in a segment has it, be it pinned or not, and so has whoever is about to map
-    // it. Nobody comes by it who does not have it now.
+    // A reader in a segment refers to it, pinned or not, and so does a caller that is about to map
+    // it. No new references are made.
     Arc::into_inner(segment).is_some_and(|segment| segment.slot.ends())
 }

@@ -1,4 +1,4 @@
-//! Where a segment ends, and whether what lies behind may be cut.
+//! The end of a segment, and whether the bytes after it may be cut.
 
 use crate::cursor::Cursor;
 use crate::error::{OpenError, Proof};
@@ -8,13 +8,13 @@ use crate::segments::{Mark, Segment};
 use rialto_disk::{AlignedBuf, BLOCK_BYTES, Disk, DiskError, File};
 use std::collections::VecDeque;
 
-/// How much is read at once when blocks are looked through.
+/// The bytes that are read at once when blocks are searched.
 const SCAN_BYTES: u64 = 1 << 20;
 
 /// The end of a segment.
 pub(crate) struct Tail {
     pub(crate) last_seq: u64,
-    /// Where the next group would have stood.
+    /// The offset at which the next group would be.
     pub(crate) offset: u64,
     pub(crate) last_group: u64,
     /// The first group that nothing proves to have been synced, if there is one.
@@ -24,7 +24,7 @@ pub(crate) struct Tail {
     pub(crate) cut: Option<CutBytes>,
 }
 
-/// What stands behind the tail and is given up.
+/// The bytes after the tail that are cut.
 pub(crate) struct CutBytes {
     pub(crate) bytes: u64,
     pub(crate) flaw: Flaw,
@@ -118,7 +118,7 @@ fn is_of(segment: &Segment, number: u64, file: &dyn File, offset: u64) -> Result
     Ok(GroupHeader::identity(&block) == Some(identity))
 }
 
-/// What was found behind the first break of a segment.
+/// What follows the first break of a segment.
 struct Behind {
     /// From the break to the end of the last block that is not all zeros; in a file that was used
     /// before, of the last group that is of this segment.

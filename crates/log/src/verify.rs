@@ -1,10 +1,10 @@
-//! Reading a whole log to see that it is whole.
+//! Verifies a whole log by reading it.
 
 use crate::error::ReadError;
 use crate::reader::Reader;
 use crate::segments::Segments;
 
-/// What a full scan counted.
+/// The counts of a full scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// The oldest sequence.

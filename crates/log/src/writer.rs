@@ -1,4 +1,4 @@
-//! Storing groups.
+//! The writer, which stores groups.
 
 use crate::chain::Chain;
 use crate::error::WriteError;
@@ -18,27 +18,27 @@ use rialto_disk::{Access, BLOCK_BYTES, DirLock, DiskError, IoMode};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What retention did.
+/// The result of retention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retained {
     /// The oldest sequence that the log still holds.
     pub first_seq: u64,
     /// The segments that were deleted.
     pub removed: Vec<PathBuf>,
-    /// The oldest segment that should have gone, but that a reader is reading.
+    /// The oldest segment that should have been deleted, but that a reader is reading.
     pub pinned: Option<PathBuf>,
 }
 
-/// How many bytes groups take, whole blocks.
+/// The bytes of groups, in whole blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Volume {
-    /// What they would take if they were stored as they are.
+    /// Their bytes without compression and encryption.
     pub plain_bytes: u64,
-    /// What they do take, compressed and encrypted.
+    /// Their bytes as stored.
     pub stored_bytes: u64,
 }
 
-/// The one writer of a log.
+/// The writer of a log. There is only one.
 ///
 /// After any call that the disk failed, every later one fails with [`WriteError::Poisoned`]: what
 /// is on disk is then unknown until the log is opened again.
@@ -49,9 +49,9 @@ pub struct Writer {
     segments: Segments,
     active: ActiveSegment,
     prepared: Option<PreparedSegment>,
-    /// Where the next group goes in the active segment.
+    /// The offset of the next group in the active segment.
     offset: u64,
-    /// What the next group continues.
+    /// The chain that the next group continues.
     chain: Chain,
     /// The checksum of the group that holds the last record, to which the next segment is tied.
     record_checksum: u32,
@@ -60,9 +60,9 @@ pub struct Writer {
     /// Whether the last group holds records that no later group and no HEAD confirms.
     unconfirmed: bool,
     confirmation: Group,
-    /// Nothing when groups are stored as they are.
+    /// `None` without sealing.
     sealer: Option<Sealer>,
-    /// What the segment of the next group says.
+    /// The rules version of the next group's segment.
     rules_version: u32,
     volume: Volume,
     /// Whether HEAD says that nothing stands behind the last group, and the file may end with it.
@@ -140,7 +140,7 @@ impl Writer {
         self.active.segment.header.segment_bytes
     }
 
-    /// How much of the current segment is written, in bytes, its header included.
+    /// The bytes of the current segment that are written, including its header.
     pub fn segment_filled_bytes(&self) -> u64 {
         self.offset
     }
@@ -150,9 +150,9 @@ impl Writer {
         self.volume
     }
 
-    /// Has all groups from the next one on stand in segments that say this; see
-    /// [`Options::rules_version`](crate::Options::rules_version). If the current one says something
-    /// else and holds records, the next group begins a new one.
+    /// Sets the rules version of all segments from the next group on; see
+    /// [`Options::rules_version`](crate::Options::rules_version). If the current segment has
+    /// another version and holds records, the next group begins a new one.
     pub fn set_rules_version(&mut self, version: u32) {
         self.rules_version = version;
     }
@@ -200,9 +200,9 @@ impl Writer {
         self.or_poison(synced)
     }
 
-    /// Makes everything durable and leaves a proof of it: an empty group behind the last, and its
-    /// end in HEAD. To be called when the log falls idle; without it a later loss of the last group
-    /// could not be distinguished from a write that never finished.
+    /// Makes everything durable and confirms it by an empty group after the last, and its end in
+    /// HEAD. To be called when the log falls idle; without it a later loss of the last group could
+    /// not be distinguished from an unfinished write.
     pub fn confirm(&mut self) -> Result<(), WriteError> {
         self.check_sound()?;
         let confirmed = self.leave_proof();
@@ -239,14 +239,14 @@ impl Writer {
         Ok(self.position())
     }
 
-    /// Something that makes the next segment ahead of time, on another thread if need be.
+    /// A preparer of the next segment, which may run on another thread.
     pub fn preparer(&self) -> SegmentPreparer {
         let directory = self.directory.clone();
         SegmentPreparer { segment_bytes: directory.bytes_after(self.segment_bytes()), directory }
     }
 
-    /// Whether no next segment is at hand. One should be made now; if none is, [`Writer::write`]
-    /// makes it when it needs it, and takes as long as that takes.
+    /// Whether no next segment is prepared. Prepare one now; otherwise [`Writer::write`] creates it
+    /// when needed, which takes long.
     pub fn wants_segment(&self) -> bool {
         self.prepared.is_none()
     }
@@ -262,7 +262,7 @@ impl Writer {
     }
 
     /// Deletes whole segments that lie below `seq`, oldest first, up to the first that a reader is
-    /// reading. Whether the records may go is for the caller to know.
+    /// reading. The caller decides whether the records may be deleted.
     pub fn retain_from(&mut self, seq: u64) -> Result<Retained, WriteError> {
         self.check_sound()?;
         let (dropped, pinned) = self.segments.drop_below(seq);
@@ -329,7 +329,7 @@ impl Writer {
     fn or_poison<E: Into<WriteError>>(&mut self, result: Result<(), E>) -> Result<(), WriteError> {
         result.map_err(|error| {
             let error = error.into();
-            // A key is looked for before anything is done, so that its lack leaves all as it was.
+            // The key is looked up first, so that a missing key changes nothing.
             if !matches!(error, WriteError::NoKey) {
                 self.poison = Some(error.to_string());
             }
@@ -473,7 +473,7 @@ impl Writer {
         header.rules_version != self.rules_version && header.name.first_seq < self.chain.next_seq
     }
 
-    /// Goes on in a new segment. The old one is synced first: its end is proven by the new one's
+    /// Continues in a new segment. The old one is synced first: its end is proven by the new one's
     /// beginning, so it must not be lost.
     fn roll(&mut self) -> Result<(), DiskError> {
         self.sync_written()?;

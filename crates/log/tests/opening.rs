@@ -1,4 +1,4 @@
-//! What opening refuses, and that it says which file, where, and what to do.
+//! Errors of opening: they name the file, the offset and the remedy.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 

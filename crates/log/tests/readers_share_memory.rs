@@ -16,7 +16,7 @@ thread_local! {
 
 fn count(bytes: usize) {
     if bytes >= 256 << 10 {
-        // A thread that is being torn down may still allocate; nobody counts that.
+        // A thread that is being torn down may still allocate; that is not counted.
         let _ = LARGE.try_with(|count| count.set(count.get() + 1));
     }
 }

@@ -27,7 +27,7 @@ fn record(seq: u64) -> Vec<u8> {
     seq.to_le_bytes().repeat(1 + seq as usize % 90)
 }
 
-/// Writes records until `last`, so many in a group.
+/// Writes records until `last`, `per_group` in each group.
 fn fill(writer: &mut Writer, last: u64, per_group: u32) {
     let mut group = Group::new(64 << 10);
     while writer.next_seq() <= last {

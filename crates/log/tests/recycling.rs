@@ -68,7 +68,7 @@ fn tmp_files(disk: &dyn Disk, dir: &Path) -> Vec<String> {
     disk.list(dir).unwrap().into_iter().filter(|name| name.ends_with(".tmp")).collect()
 }
 
-/// As somebody might who lacks room and knows that they are no part of the log.
+/// As an operator might who lacks room, because they are not part of the log.
 fn remove_tmp_files(disk: &SimDisk) {
     let dir = Path::new(DIR);
     tmp_files(disk, dir).iter().for_each(|name| disk.remove(&dir.join(name)).unwrap());
@@ -331,7 +331,7 @@ fn spare_files_go_before_anybody_is_told_that_the_disk_is_full() {
     assert_eq!(spares.bytes(), 2 * SEGMENT_BYTES);
     let used: usize = disk.paths().iter().map(|path| disk.bytes_of(path).unwrap().len()).sum();
     disk.set_faults(Faults { capacity_bytes: Some(used as u64), ..Faults::default() });
-    // Both find room for a segment where the spare files were, and nobody for a third.
+    // Both find room for a segment where the spare files were, and there is none for a third.
     fill(&mut b, GROUPS + 1);
     assert_eq!(spares.bytes(), 0);
     fill(&mut a, 1);

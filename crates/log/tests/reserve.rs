@@ -35,7 +35,7 @@ fn reserved(disk: &SimDisk) -> usize {
     names(disk).iter().filter(|name| name.starts_with("reserve-")).count()
 }
 
-/// Writes groups of 32 KiB until so many segments are live.
+/// Writes groups of 32 KiB until `segments` segments are live.
 fn write_until(writer: &mut Writer, segments: usize) -> Result<(), WriteError> {
     let mut group = Group::new(40 << 10);
     while writer.segments().count() < segments {

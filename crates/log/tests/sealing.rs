@@ -1,5 +1,5 @@
-//! What compression and encryption promise: what was written is read back, nothing readable is on
-//! the disk, and no tampering, wrong key or swapped group passes for something else.
+//! Guarantees of compression and encryption: records are read back, no plain text is on the disk,
+//! and tampering, wrong keys and swapped groups are detected.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 

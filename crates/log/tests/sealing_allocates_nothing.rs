@@ -15,7 +15,7 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that is being torn down may still allocate; nobody counts that.
+    // A thread that is being torn down may still allocate; that is not counted.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 

@@ -32,7 +32,7 @@ fn watched(full: io::ErrorKind) -> Arc<Watched> {
 }
 
 impl Watched {
-    /// What is done must not hold the others up.
+    /// The hook must not block the others.
     fn call(hook: &Mutex<Option<Hook>>, path: &Path) {
         let taken = hook.lock().unwrap().take();
         if let Some(hook) = taken {
@@ -106,7 +106,7 @@ fn fill(writer: &mut Writer, groups: u64) {
     }
 }
 
-/// Fills so many segments and another, and drops all but that.
+/// Fills `segments` segments and another, and drops all but the last.
 fn drop_segments(writer: &mut Writer, segments: u64) {
     fill(writer, (segments + 1) * GROUPS);
     let kept_from = writer.next_seq() - GROUPS;

@@ -1,4 +1,4 @@
-//! What a writer says when the disk fails it: the segment, by the name that somebody can look for.
+//! Errors of a writer after a disk failure name the segment file.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 

@@ -23,7 +23,7 @@ pub(crate) enum Method {
     Gzip = 3,
 }
 
-/// What was done to a body before it was stored: compressed, then encrypted.
+/// The transformations of a body: compression, then encryption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Codec {
     pub(crate) method: Option<Method>,
@@ -84,7 +84,7 @@ impl Form {
         if codec.cipher.is_some() { TAG_BYTES } else { 0 }
     }
 
-    /// Refuses lengths that cannot be, before anything is allocated or decompressed by them.
+    /// Refuses impossible lengths before anything is allocated or decompressed.
     pub(crate) fn check(&self) -> Result<(), Flaw> {
         let (plain, stored) = (self.plain_bytes as usize, self.stored_bytes as usize);
         if plain > PLAIN_BYTES_MAX {
@@ -134,7 +134,7 @@ mod tests {
         assert!(form(lz4, 100, 99).check().is_ok());
         assert!(form(lz4, 100, 100).check().is_err());
         assert!(form(lz4, PLAIN_BYTES_MAX as u32, 100).check().is_ok());
-        // What a decompression bomb would say.
+        // The length that a decompression bomb would have.
         assert!(form(lz4, PLAIN_BYTES_MAX as u32 + 1, 100).check().is_err());
         assert!(Form::plain(PLAIN_BYTES_MAX as u32).check().is_ok());
     }

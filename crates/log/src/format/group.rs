@@ -1,4 +1,4 @@
-//! The group header, and how records lie in a body.
+//! The group header, and the layout of records in a body.
 
 use super::codec::{Codec, Form};
 use super::{BLOCK, Flaw};
@@ -16,7 +16,7 @@ pub const CALLER_BYTES: usize = 40;
 pub(crate) const GROUP_HEADER_BYTES: usize = size_of::<Layout>();
 /// The length that stands before every record.
 pub(crate) const RECORD_PREFIX_BYTES: usize = 4;
-/// Where the bytes begin that the header checksum covers: behind the magic and itself.
+/// The offset from which the header checksum covers bytes: after the magic and itself.
 const CHECKED_FROM: usize = 8;
 
 /// The bytes of a header that encryption binds a body to: all but the magic and the two checksums,
@@ -44,7 +44,7 @@ pub(crate) struct GroupHeader {
     pub(crate) form: Form,
     /// The last group that was known to be durable when this one was written.
     pub(crate) durable_group: u64,
-    /// What the caller keeps here; the log does not know its meaning.
+    /// The caller's bytes, which the log does not interpret.
     pub(crate) caller: [u8; CALLER_BYTES],
 }
 
@@ -147,7 +147,7 @@ impl GroupHeader {
         Ok((header, got))
     }
 
-    /// Salt, epoch and number that a header claims, whatever else it says.
+    /// The salt, epoch and number of a header, without checking the rest.
     pub(crate) fn identity(bytes: &[u8]) -> Option<([u8; 16], u64, u64)> {
         let (layout, _) = Layout::ref_from_prefix(bytes).ok()?;
         Some((layout.salt, layout.epoch.get(), layout.number.get()))

@@ -6,7 +6,7 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 pub(crate) const HEAD_FILE: &str = "HEAD";
-/// How many slots it has; the one with the greater generation counts.
+/// The number of slots; the one with the greater generation counts.
 pub(crate) const SLOTS: usize = 2;
 
 const MAGIC: &[u8; 8] = b"RIALTHED";
@@ -17,13 +17,13 @@ pub(crate) struct HeadSlot {
     pub(crate) oldest: SegmentName,
     /// The newest live segment; the ones between are found by following the headers back.
     pub(crate) newest: SegmentName,
-    /// How many live segments there are.
+    /// The number of live segments.
     pub(crate) segments: u64,
     /// The least sequence at which the log must end.
     pub(crate) end_seq: u64,
     /// The number of the last group known to be durable.
     pub(crate) end_group: u64,
-    /// Where that group ends in the newest segment.
+    /// The offset of that group's end in the newest segment.
     pub(crate) end_offset: u64,
     /// Whether nothing stands behind that group, so that the file may end with it.
     pub(crate) at_rest: bool,

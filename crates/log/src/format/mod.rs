@@ -22,10 +22,10 @@ pub const FORMAT_VERSION: u32 = 1;
 /// The granularity of segments and groups as the arithmetic on file offsets wants it.
 pub(crate) const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// Where the checksum of a header block stands: in its last four bytes.
+/// The offset of the checksum of a header block: its last four bytes.
 const BLOCK_CHECKSUM_AT: usize = BLOCK_BYTES - 4;
 
-/// What is wrong with some bytes of a log.
+/// A flaw in the bytes of a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
@@ -35,7 +35,7 @@ pub enum Flaw {
     /// The file ends before the structure does.
     #[error("the file ends here")]
     EndOfFile,
-    /// The file is shorter than it was made.
+    /// The file is shorter than when it was created.
     #[error("the file is {got} bytes long, not {expected}")]
     FileLength {
         /// The length it was given.
@@ -73,31 +73,31 @@ pub enum Flaw {
         /// The checksum that is stored.
         got: u32,
     },
-    /// The structure belongs to another life of the log, or to another log.
+    /// The structure belongs to another epoch of the log, or to another log.
     #[error("the salt of another epoch")]
     Salt,
     /// The epoch is not the expected one.
     #[error("epoch {got} instead of {expected}")]
     Epoch {
-        /// The epoch that should stand here.
+        /// The expected epoch.
         expected: u64,
-        /// The epoch that does.
+        /// The epoch found.
         got: u64,
     },
     /// The group number does not continue.
     #[error("group {got} instead of {expected}")]
     Number {
-        /// The group number that should stand here.
+        /// The expected group number.
         expected: u64,
-        /// The group number that does.
+        /// The group number found.
         got: u64,
     },
     /// The sequence does not continue.
     #[error("sequence {got} instead of {expected}")]
     Sequence {
-        /// The sequence that should stand here.
+        /// The expected sequence.
         expected: u64,
-        /// The sequence that does.
+        /// The sequence found.
         got: u64,
     },
     /// The checksum of the previous group does not match.
@@ -105,7 +105,7 @@ pub enum Flaw {
     Chain {
         /// The checksum of the previous group.
         expected: u32,
-        /// The one that is stored.
+        /// The checksum that is stored.
         got: u32,
     },
     /// A length does not fit.
@@ -129,7 +129,7 @@ pub enum Flaw {
         /// The key's id.
         key: u64,
     },
-    /// The body is whole, but does not decompress to what the header says.
+    /// The body is whole, but does not decompress to the length in the header.
     #[error("a group that does not decompress to the length in its header")]
     Decompression,
     /// The body is encrypted otherwise than the segment, or not at all.

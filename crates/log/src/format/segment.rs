@@ -31,15 +31,15 @@ impl SegmentName {
     }
 }
 
-/// What the blocks of a segment's file hold where it has stored no group yet.
+/// The contents of a segment's blocks before the first group is stored in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Ground {
     /// Zeros that were written.
     #[default]
     Zeros,
-    /// Zeros, as space that is only reserved reads.
+    /// Zeros, as reserved space reads.
     Reserved,
-    /// What an earlier segment of the same log left, which means nothing.
+    /// Bytes of an earlier segment of the same log, which have no meaning.
     Used,
 }
 
@@ -56,7 +56,7 @@ impl Ground {
         match number {
             0 => Ground::Zeros,
             1 => Ground::Reserved,
-            // What a newer program may say: nothing is promised of it.
+            // A value of a newer program: nothing is assumed about the blocks.
             _ => Ground::Used,
         }
     }
@@ -73,8 +73,8 @@ pub(crate) struct SegmentHeader {
     /// The checksum of the group that holds the record before this segment.
     pub(crate) previous_checksum: u32,
     pub(crate) first_group: u64,
-    /// The last sequence that stood in the log before this segment replaced a part of it;
-    /// `first_seq - 1` when it replaced nothing.
+    /// The last sequence of the log before this segment replaced a part of it; `first_seq - 1` when
+    /// it replaced nothing.
     pub(crate) superseded_through: u64,
     /// How its writer stored groups when it began. Single groups may be stored uncompressed, but
     /// every one is encrypted with this cipher.

@@ -1,9 +1,9 @@
-//! Encrypting something whole with the keys of the log: a file beside it that says as much as it.
+//! Encrypts a blob with the keys of the log: a file beside it that is as confidential.
 
 use super::cipher::{Aead, TAG_BYTES};
 use super::{Cipher, KeyRing};
 
-/// Why a blob was not sealed or opened.
+/// The error of sealing or opening a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobError {
@@ -19,7 +19,7 @@ pub enum BlobError {
     /// The ring has no current key to seal with.
     #[error("it is to be encrypted, but no key is current; give one")]
     NoKey,
-    /// It is not what was sealed under this key.
+    /// It was not sealed under this key, or was changed.
     #[error(
         "key {key} does not decrypt it: either the key given under this id is another than the one \
          it was written with, or somebody has changed the file"
@@ -41,8 +41,8 @@ pub struct BlobKey {
 
 impl KeyRing {
     /// The key to seal one blob with, from the current master key. `salt` must be fresh for every
-    /// blob; it and the id must be kept beside the blob. `purpose` says what the blob is, so that
-    /// none passes for another kind.
+    /// blob; it and the id must be kept beside the blob. `purpose` is the kind of the blob, so that
+    /// a blob cannot be used as another kind.
     pub fn seal_with(
         &self,
         cipher: Cipher,

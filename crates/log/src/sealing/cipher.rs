@@ -99,12 +99,12 @@ impl std::str::FromStr for Cipher {
     }
 }
 
-/// A failure of the cipher: what it was given to open is not what was sealed, or the library failed.
+/// A failure of the cipher: the bytes are not authentic, or the library failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CipherFailed;
 
-/// A cipher with its key. No number may be used twice to seal, or all is lost: who reads the two
-/// bodies can then undo both.
+/// A cipher with its key. A number must never be used twice to seal: two bodies with one nonce
+/// reveal each other.
 pub(crate) trait Aead: Send + Sync {
     /// Encrypts `body` where it stands and returns its tag.
     fn seal_in_place(
@@ -123,8 +123,8 @@ pub(crate) trait Aead: Send + Sync {
         target: &mut [u8],
     ) -> Result<[u8; TAG_BYTES], CipherFailed>;
 
-    /// Decrypts `stored`, a body and its tag, into `target`, which is as long as the body. What is
-    /// in `target` after a failure means nothing.
+    /// Decrypts `stored`, a body and its tag, into `target`, which is as long as the body. After a
+    /// failure the contents of `target` are undefined.
     fn open_into(
         &self,
         number: u64,

@@ -1,4 +1,4 @@
-//! Compressing bodies, and bringing them back within the length that was promised.
+//! Compresses bodies, and decompresses them within the stated length.
 
 use crate::format::{Method, PLAIN_BYTES_MAX};
 use flate2::{Compress, Crc, Decompress, FlushCompress, FlushDecompress, Status};
@@ -104,7 +104,7 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// Nothing when nothing is to be compressed. The level must be possible.
+    /// `None` without compression. The level must be valid.
     pub(crate) fn new(compression: Compression) -> Option<Self> {
         match compression {
             Compression::None => None,
@@ -121,15 +121,14 @@ impl Compressor {
         }
     }
 
-    /// The most that a body of the greatest group may grow to, so that every way has the room it
-    /// asks for.
+    /// The largest output of a compression of the largest body.
     pub(crate) fn output_bytes_max() -> usize {
         let lz4 = lz4_flex::block::get_maximum_output_size(PLAIN_BYTES_MAX);
         lz4.max(zstd::zstd_safe::compress_bound(PLAIN_BYTES_MAX))
     }
 
     /// Compresses into the front of `target`, which has room for [`Compressor::output_bytes_max`].
-    /// Returns the length, or nothing when it would be more than `limit`.
+    /// Returns the length, or `None` if it exceeds `limit`.
     pub(crate) fn compress(
         &mut self,
         plain: &[u8],
@@ -155,7 +154,7 @@ impl Compressor {
     }
 }
 
-/// Brings bodies back, with the same memory for each.
+/// Decompresses bodies, with the same memory for each.
 #[derive(Default)]
 pub(crate) struct Decompressor {
     zstd: Option<zstd::bulk::Decompressor<'static>>,
@@ -163,8 +162,8 @@ pub(crate) struct Decompressor {
 }
 
 impl Decompressor {
-    /// Fills `plain` exactly from all of `packed`; nothing when that is not what is in it. It never
-    /// writes, nor allocates, beyond `plain`.
+    /// Decompresses all of `packed` to exactly fill `plain`; `None` if the lengths differ. It never
+    /// writes or allocates beyond `plain`.
     pub(crate) fn decompress(
         &mut self,
         method: Method,
@@ -187,8 +186,8 @@ impl Decompressor {
         }
     }
 
-    /// The library's own gzip reader is made anew for every member; inflating what is inside keeps
-    /// its memory.
+    /// The library's gzip reader allocates for every member; inflating its contents keeps the
+    /// memory.
     fn gunzip(&mut self, packed: &[u8], plain: &mut [u8]) -> Option<()> {
         let (header, rest) = packed.split_at_checked(GZIP_HEADER_BYTES)?;
         if !header.starts_with(&GZIP_BEGINNING) {
@@ -315,7 +314,7 @@ mod tests {
                 if begins_rightly && packed.len() >= beginning.len() {
                     packed[..beginning.len()].copy_from_slice(beginning);
                 }
-                // It may write nonsense within what it was given, and must neither panic nor go on.
+                // It may write nonsense within its buffer, and must not panic or write beyond.
                 let mut plain = vec![0; bytes];
                 let _ = Decompressor::default().decompress(method, &packed, &mut plain);
             }

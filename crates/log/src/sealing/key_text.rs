@@ -3,7 +3,7 @@
 use super::keys::{Keys, MASTER_KEY_BYTES, MasterKey};
 use zeroize::Zeroizing;
 
-/// Reads keys; an error is a line and what is wrong with it, in words that give no key away.
+/// Reads keys; an error is a line and its fault, in words that reveal no key.
 pub(super) fn parse(text: &str) -> Result<Keys, (usize, String)> {
     let mut keys = Keys::default();
     let mut current = None;

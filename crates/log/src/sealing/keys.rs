@@ -13,7 +13,7 @@ pub const MASTER_KEY_BYTES: usize = 32;
 /// The longest text that is read as keys: room for some thousand of them.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 
-/// Why keys could not be had. No message contains any part of a key.
+/// The error of reading keys. No message contains any part of a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -22,7 +22,7 @@ pub enum KeyError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Others than its owner may use the file.
@@ -37,14 +37,14 @@ pub enum KeyError {
         /// Its permission bits.
         mode: u32,
     },
-    /// The text is not what it should be.
+    /// The text is malformed.
     #[error("{source_name}, line {line}: {why}")]
     Text {
         /// Where the text comes from: a file, a variable.
         source_name: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
 }
@@ -62,7 +62,7 @@ impl MasterKey {
     }
 }
 
-/// What a ring holds at a time.
+/// The contents of a ring.
 #[derive(Default)]
 pub(crate) struct Keys {
     pub(crate) by_id: BTreeMap<u64, MasterKey>,
@@ -118,7 +118,7 @@ impl KeyRing {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // Asked of the open file, so that it cannot be exchanged in between.
+            // Read from the open file, so that the file cannot be exchanged in between.
             let mode = opened.metadata().map_err(failed)?.permissions().mode() & 0o7777;
             if mode & 0o077 != 0 {
                 return Err(KeyError::Exposed { file: file.to_owned(), mode });

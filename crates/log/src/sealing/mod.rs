@@ -1,5 +1,5 @@
-//! Compression and encryption of what groups hold. Each group is compressed first, then encrypted,
-//! by itself, so that a reader can begin at any of them.
+//! Compression and encryption of groups. Each group is compressed first, then encrypted, by itself,
+//! so that a reader can begin at any of them.
 
 mod blob;
 mod cipher;
@@ -19,15 +19,15 @@ pub use keys::{KeyError, KeyRing, MASTER_KEY_BYTES};
 pub(crate) use sealer::{Epoch, Sealer};
 pub(crate) use unsealer::Unsealer;
 
-/// What a writer does to the body of each group before it is stored. The keys are not part of it:
-/// they are given to readers, too, in [`Options::keys`](crate::Options::keys).
+/// The compression and encryption of each group's body. The keys are in
+/// [`Options::keys`](crate::Options::keys), because readers need them too.
 ///
-/// A writer that does neither costs nothing: its groups are stored from the memory they were filled in.
+/// Without either, groups are stored directly from their buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sealing {
     /// How bodies are compressed. One that would not save at least a block of 4 KiB is stored as it is.
     pub compression: Compression,
-    /// With what bodies are encrypted, under the current key of the ring.
+    /// The cipher of bodies, under the current key of the ring.
     pub encryption: Option<Cipher>,
 }
 

@@ -1,4 +1,4 @@
-//! The writer's side: from the body of a group to what is stored.
+//! The writer's side: from the body of a group to its stored form.
 
 use super::cipher::Aead;
 use super::compression::Compressor;
@@ -13,7 +13,7 @@ use crate::scratch::{SCRATCH_BYTES, Scratch};
 use rialto_disk::BLOCK_BYTES;
 use std::sync::Arc;
 
-/// Whose groups are sealed: what the keys are derived from beside the master key.
+/// The log and epoch that keys are derived for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) salt: [u8; 16],
@@ -31,7 +31,7 @@ pub(crate) struct Sealer {
     prepared: Prepared,
 }
 
-/// What `prepare` has found out about the group that comes next.
+/// The prepared state of the next group.
 struct Prepared {
     form: Form,
     /// Whether the compressed body lies in the buffer.
@@ -45,7 +45,7 @@ struct Encryption {
     derived: Option<Derived>,
 }
 
-/// The key in use, kept until the ring holds others.
+/// The derived key, kept until the ring changes.
 struct Derived {
     of: Arc<Keys>,
     id: u64,
@@ -53,7 +53,7 @@ struct Derived {
 }
 
 impl Sealer {
-    /// Nothing when groups are stored as they are.
+    /// `None` without sealing.
     pub(crate) fn new(sealing: Sealing, ring: &KeyRing, epoch: Epoch) -> Option<Self> {
         if sealing == Sealing::NONE {
             return None;
@@ -79,8 +79,8 @@ impl Sealer {
         })
     }
 
-    /// Compresses a group if that pays and settles the key. Returns the bytes it will take on disk.
-    /// Nothing has happened that a second try could not repeat when this fails.
+    /// Compresses a group if that pays, and chooses the key. Returns its bytes on disk. A failure
+    /// changes nothing.
     pub(crate) fn prepare(&mut self, group: &Group) -> Result<u64, WriteError> {
         let key = match &mut self.encryption {
             Some(encryption) => encryption.settle_key()?,
@@ -89,7 +89,7 @@ impl Sealer {
         let plain = group.body();
         let mut codec = Codec { method: None, cipher: self.sealing.encryption };
         let tag_bytes = Form::tag_bytes(codec);
-        // A block less than without compression, or it would be work for nothing at every reading.
+        // It must save a block, or decompression would be wasted work at every reading.
         let as_it_is = (GROUP_HEADER_BYTES + plain.len() + tag_bytes).next_multiple_of(BLOCK_BYTES);
         let limit = (as_it_is - BLOCK_BYTES).checked_sub(GROUP_HEADER_BYTES + tag_bytes);
         let compressed = match (&mut self.compressor, limit) {

@@ -1,4 +1,4 @@
-//! The reader's side: from what is stored to the body of a group.
+//! The reader's side: from the stored form to the body of a group.
 
 use super::Cipher;
 use super::cipher::Aead;
@@ -8,7 +8,7 @@ use crate::format::{BOUND_BYTES, Flaw, Form, GROUP_HEADER_BYTES, GroupHeader};
 use crate::scratch::Scratch;
 use std::sync::Arc;
 
-/// Brings bodies back into memory of its own, which is reused for each.
+/// Unseals bodies into memory of its own, which is reused for each.
 pub(crate) struct Unsealer {
     ring: KeyRing,
     derived: Option<Derived>,
@@ -19,7 +19,7 @@ pub(crate) struct Unsealer {
     plain_bytes: usize,
 }
 
-/// The key used last, kept while groups name it and the ring holds what it held.
+/// The last derived key, kept while groups name it and the ring is unchanged.
 struct Derived {
     of: Arc<Keys>,
     id: u64,
@@ -41,8 +41,8 @@ impl Unsealer {
         }
     }
 
-    /// Brings back the body of a group whose checksums have been checked. `group` is the group as it
-    /// is stored. The flaws found here are none that a torn write could make.
+    /// Unseals the body of a group whose checksums have been checked. `group` is the stored group.
+    /// A torn write cannot cause the flaws found here.
     pub(crate) fn unseal(&mut self, header: &GroupHeader, group: &[u8]) -> Result<(), Flaw> {
         let Form { codec, plain_bytes, stored_bytes, .. } = header.form;
         let stored = &group[GROUP_HEADER_BYTES..][..stored_bytes as usize];
@@ -72,7 +72,7 @@ impl Unsealer {
         }
     }
 
-    /// The body that was brought back last.
+    /// The body that was unsealed last.
     pub(crate) fn plain(&self) -> &[u8] {
         &self.plain[..self.plain_bytes]
     }

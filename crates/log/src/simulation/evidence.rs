@@ -1,4 +1,4 @@
-//! What the bytes on the disk prove by themselves, read without the code that recovery uses.
+//! The proofs in the bytes on disk, read without the code of recovery.
 //!
 //! Two faults can hide each other: one damages a group and the other the group that proves it to have
 //! been synced. What must then be found is what the disk still proves, and this file looks for it.

@@ -14,7 +14,7 @@ use rialto_disk::{Faults, SimDisk};
 pub(super) const DIR: &str = "/log";
 pub(super) const SEGMENT_BYTES: u64 = 48 << 10;
 
-/// What a history came to.
+/// The counts of a history.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) lives: u32,

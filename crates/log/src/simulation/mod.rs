@@ -1,10 +1,10 @@
 //! Whole histories of a log on a simulated disk, from seeds, in one thread.
 //!
-//! `model.rs` knows what must be found and what damage excuses, `history.rs` draws what happens,
-//! `trouble.rs` what the disk does besides crashes, `opening.rs` judges what an opening found, and
-//! `evidence.rs` knows what the bytes themselves prove. What is not simulated here: three faults at
-//! once, and a disk that hangs, which one thread cannot tell from a slow one (the engine's simulation
-//! does).
+//! `model.rs` holds the expected records and what damage excuses, `history.rs` draws the
+//! operations, `trouble.rs` the faults of the disk besides crashes, `opening.rs` checks openings,
+//! and `evidence.rs` reads the proofs in the bytes on disk. What is not simulated here: three
+//! faults at once, and a disk that hangs, which one thread cannot tell from a slow one (the
+//! engine's simulation does).
 
 mod evidence;
 mod history;

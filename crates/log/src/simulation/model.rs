@@ -1,4 +1,4 @@
-//! What the log must hold, as a list in memory knows it.
+//! A model of the log: a list in memory.
 
 /// The records that were ever handed to the writer and may still be found, and what is promised
 /// about them.
@@ -36,7 +36,7 @@ pub(super) enum Excuse {
     After(u64),
 }
 
-/// What the machine went through since the log was last open.
+/// The end of the log's last life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Closed,

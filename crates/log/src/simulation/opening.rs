@@ -1,4 +1,4 @@
-//! Opening the log of a history, and what must be found then.
+//! Opens the log of a history, and checks what is found.
 
 use super::evidence;
 use super::history::{Checked, DIR, History};
@@ -9,7 +9,7 @@ use crate::{Cut, OpenReport, Reader, Segments, Writer, recover};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What an opening begins with.
+/// The state before an opening.
 struct Before {
     stale_reads: u64,
     vouched_by_head: Option<u64>,
@@ -47,7 +47,7 @@ impl History {
                     return opened.map(Some);
                 }
                 Err(error) if error.is_crash() => self.power_is_lost(),
-                // What a disk fails while the log is being opened fails the opening, and no more.
+                // A disk error during an opening fails only the opening.
                 Err(OpenError::Disk(_)) if self.has(Trouble::Failure) => self.power_is_lost(),
                 Err(error) => {
                     if !self.is_refused_for_now(&before, &error)? {

@@ -1,4 +1,4 @@
-//! What goes wrong in a history besides crashes, and what it excuses.
+//! Faults in a history besides crashes, and what they excuse.
 
 use super::evidence;
 use super::history::{DIR, History, SEGMENT_BYTES};
@@ -7,7 +7,7 @@ use crate::Cut;
 use rialto_disk::{Disk, Faults};
 use std::path::{Path, PathBuf};
 
-/// One thing that goes wrong.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// One stored bit turns between two lives.
@@ -38,7 +38,7 @@ impl Trouble {
     ];
 }
 
-/// Something that is stored and is not what was written.
+/// Stored bytes that differ from what was written.
 #[derive(Debug)]
 pub(super) enum Damage {
     Flipped(Flip),
@@ -144,7 +144,7 @@ impl History {
         self.disk.flip_bit(&flip.path, flip.offset, flip.bit).then_some(flip)
     }
 
-    /// Takes note of a write that went elsewhere since the last look.
+    /// Notes a misdirected write since the last call.
     pub(super) fn notice_damage(&mut self) {
         let misdirected = self.disk.misdirected();
         if misdirected > self.suffered.misdirected {
@@ -172,7 +172,7 @@ impl History {
         self.suffered.is_torn = false;
     }
 
-    /// What may be missing from a log that opens all the same.
+    /// The records that may be missing from a log that opens.
     pub(super) fn excuse(&self) -> Excuse {
         match self.suffered.damages.as_slice() {
             [] => Excuse::Nothing,
