@@ -17,7 +17,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
     }
 }
 
-/// What stands in the attribute's parentheses.
+/// The arguments of the attribute.
 #[derive(Default)]
 struct Said {
     through: Option<Expr>,
@@ -112,7 +112,7 @@ impl FoundImpl {
         if !is_known {
             return Err(refused);
         }
-        // What follows is the body, which is passed on unread.
+        // The body follows, which is passed on unread.
         input.parse::<TokenStream>()?;
         Ok(FoundImpl { trait_name, message, handler })
     }
@@ -148,7 +148,7 @@ impl FoundFunction {
             let why = "a handler takes a request or an event, and the context";
             return Err(syn::Error::new_spanned(third, why));
         }
-        // What follows is the answer and the body, which are passed on unread.
+        // The return type and the body follow, which are passed on unread.
         input.parse::<TokenStream>()?;
         let (message, takes_event) = match message {
             Type::Reference(reference) => (*reference.elem, true),
@@ -201,7 +201,7 @@ impl FoundFunction {
     }
 }
 
-/// The type of the next parameter, if there is one. Its pattern is passed over.
+/// The type of the next parameter, if there is one. Its pattern is skipped.
 fn parameter(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
     if input.is_empty() {
         return Ok(None);
@@ -221,7 +221,7 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
     Ok(Some(kind))
 }
 
-/// The note by which `Builder::discover` finds the handler. `place` is what its errors point at.
+/// The registration by which `Builder::discover` finds the handler. Errors point at `place`.
 fn note(
     said: &Said,
     handler: &impl ToTokens,

@@ -9,9 +9,9 @@ use proc_macro::TokenStream;
 
 /// Makes a type a command: implements `Request` and `Command` for it.
 ///
-/// `#[request(response = Type, name = "…")]`: the answer is `()` and the name is the type's in snake
-/// case unless they are given. A type without parameters is known to `Builder::discover` as one
-/// that needs a handler.
+/// `#[request(response = Type, name = "…")]`: the answer is `()` and the name is the type's in
+/// snake case unless they are given. `Builder::discover` requires a handler for a type without
+/// parameters.
 #[proc_macro_derive(Command, attributes(request))]
 pub fn derive_command(item: TokenStream) -> TokenStream {
     finish(message::request(item.into(), "Command"))
@@ -29,14 +29,14 @@ pub fn derive_event(item: TokenStream) -> TokenStream {
     finish(message::event(item.into()))
 }
 
-/// Has `Builder::discover` find a handler: an impl of `Handler`, `HandlerNow`, `EventHandler` or
-/// `EventHandlerNow`, or a function.
+/// Registers a handler for `Builder::discover`: an impl of `Handler`, `HandlerNow`, `EventHandler`
+/// or `EventHandlerNow`, or a function.
 ///
 /// A function, `async` or not, takes a request by value or an event by reference, then the context
 /// if it wants it, and returns the bus's `Result`. It stays a function that can be called.
 ///
 /// - `#[handler(through = EXPRESSION)]` states the behaviours that requests meet on the way to this
-///   handler; the expression is evaluated when the bus is built. There are none unless stated.
+///   handler; the expression is evaluated when the bus is built. By default there are none.
 /// - `#[handler(given)]` takes the handler from `Builder::give` only, for a type without `Default`.
 #[proc_macro_attribute]
 pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {

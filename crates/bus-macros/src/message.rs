@@ -12,7 +12,7 @@ pub(crate) fn request(item: TokenStream, kind: &str) -> syn::Result<TokenStream>
     let (params, args, bounds) = item.generics.split_for_impl();
     let kind = Ident::new(kind, item.ident.span());
     let of = &item.ident;
-    // A type with parameters is as many requests as it has arguments: nobody can list them.
+    // A type with parameters stands for any number of requests, which cannot be listed.
     let declared = item.generics.params.is_empty().then(|| {
         quote_spanned! { of.span() =>
             ::rialto_bus::__discovery::declare! { #of }
@@ -44,7 +44,7 @@ pub(crate) fn event(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// What the attribute beside the derive says.
+/// The arguments of the derive's attribute.
 struct Said {
     response: Option<Type>,
     name: String,

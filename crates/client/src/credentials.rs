@@ -1,4 +1,4 @@
-//! Who asks: an API key, the admin key, or nobody in particular.
+//! Credentials: an API key, the admin key, or none.
 
 use crate::ClientError;
 use rialto_api::sign::Secret;
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Who asks.
+/// The credentials of a client.
 #[derive(Clone)]
 pub enum Credentials {
-    /// Nobody in particular: market data needs no key.
+    /// No credentials: market data needs no key.
     None,
     /// A member, by an API key.
     Key {
@@ -39,14 +39,14 @@ impl fmt::Debug for Credentials {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyFile {
-    /// Where the venue is, such as `http://127.0.0.1:8080`.
+    /// The venue's URL, such as `http://127.0.0.1:8080`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The public id.
     pub key: String,
     /// The secret, as 64 hexadecimal digits.
     pub secret: String,
-    /// The account that is meant where none is named.
+    /// The default account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<u32>,
 }
@@ -61,7 +61,7 @@ impl KeyFile {
     /// Reads a key file.
     ///
     /// # Errors
-    /// It cannot be read, is no key file, or others may read it.
+    /// If it cannot be read, is not a key file, or is readable by others.
     pub fn read(path: &Path) -> Result<KeyFile, ClientError> {
         let metadata = fs::metadata(path).map_err(file_error("read the key file", path))?;
         let mode = metadata.permissions().mode() & 0o777;
@@ -83,7 +83,7 @@ impl KeyFile {
     /// Writes a key file that only its owner may read, all of it or nothing.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ClientError> {
         let text = toml::to_string(self).expect("texts and numbers fit into the file format");
         let new = path.with_extension("toml.new");
@@ -101,7 +101,7 @@ impl KeyFile {
     /// The key in it.
     ///
     /// # Errors
-    /// The secret is none.
+    /// If the secret is malformed.
     pub fn credentials(&self) -> Result<Credentials, ClientError> {
         Ok(Credentials::Key { id: self.key.clone(), secret: secret(&self.secret)? })
     }
@@ -116,7 +116,7 @@ fn file_error(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Clie
 /// Reads a secret.
 ///
 /// # Errors
-/// It is not 64 hexadecimal digits.
+/// If it is not 64 hexadecimal digits.
 pub fn secret(text: &str) -> Result<Secret, ClientError> {
     let wrong =
         || ClientError::Invalid("a secret is 64 hexadecimal digits, in lower case".to_string());

@@ -64,7 +64,7 @@ endpoints! {
     order = Order(id) ? { AccountQuery } -> OrderInfoAnswer;
     /// Lists orders of an account, a page at a time.
     orders = Orders() ? { OrdersQuery<'_> } -> OrdersAnswer;
-    /// Lists an account's parts in trades, newest first, a page at a time.
+    /// Lists an account's fills, newest first, a page at a time.
     fills = Fills() ? { FillsQuery<'_> } -> FillsAnswer;
     /// Lists the balances of an account.
     balances = Balances() ? { AccountQuery } -> BalancesAnswer;
@@ -74,7 +74,7 @@ endpoints! {
 
 // Withdrawals.
 endpoints! {
-    /// Asks for a withdrawal.
+    /// Requests a withdrawal.
     withdraw = Withdraw() { WithdrawalRequest<'_> } -> WithdrawalAnswer;
     /// Lists withdrawals of an account.
     withdrawals = Withdrawals() ? { WithdrawalsQuery<'_> } -> WithdrawalsAnswer;
@@ -102,7 +102,7 @@ endpoints! {
     openapi = Openapi() -> serde_json::Value;
     /// The description of the streams as AsyncAPI 3.0.
     asyncapi = Asyncapi() -> serde_json::Value;
-    /// Shows every part of the process.
+    /// Shows the components of the process.
     health = Health() -> HealthAnswer;
 }
 
@@ -199,12 +199,12 @@ struct Rows<'a> {
 }
 
 impl Client {
-    /// Enters, cancels and amends orders in one request, each decided by itself. `account` is meant
-    /// where a row names none.
+    /// Enters, cancels and amends orders in one request, each decided by itself. `account` applies
+    /// to rows that name none.
     ///
     /// # Errors
-    /// The venue refused the whole request, or no usable answer came. What became of each row is in
-    /// the answer.
+    /// If the venue refused the whole request, or no usable answer came. The result of each row is
+    /// in the answer.
     pub async fn batch(
         &self,
         account: Option<AccountId>,
@@ -213,7 +213,7 @@ impl Client {
         self.call(Route::Batch, &[], &Nothing {}, Some(&Rows { account, rows })).await
     }
 
-    /// Tells whether commands are accepted. A venue that is not ready is no error.
+    /// Returns whether commands are accepted. A venue that is not ready is not an error.
     ///
     /// # Errors
     /// No usable answer came.
@@ -225,7 +225,7 @@ impl Client {
         answer.read()
     }
 
-    /// Tells whether the process can do its work. One that cannot is no error.
+    /// Returns whether the process can continue. One that cannot is not an error.
     ///
     /// # Errors
     /// No usable answer came.
@@ -247,8 +247,8 @@ impl Client {
         Ok(String::from_utf8_lossy(&answer.body).into_owned())
     }
 
-    /// Asks an endpoint that takes a body, or answers with one, of another media type than JSON:
-    /// messages and leases in their packed form.
+    /// Calls an endpoint whose body or answer is not JSON: messages and leases in their packed
+    /// form.
     ///
     /// # Errors
     /// The venue refused, or no answer came.
@@ -269,7 +269,7 @@ impl Client {
 mod tests {
     use super::*;
 
-    /// Endpoints that are asked otherwise than by one of the methods.
+    /// Endpoints without one of the methods.
     const OTHERWISE: &[Route] = &[
         Route::Batch,
         Route::Ready,

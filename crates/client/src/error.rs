@@ -1,4 +1,4 @@
-//! What can go wrong, by what the caller must do.
+//! Errors, grouped by what the caller must do.
 
 use rialto_api::ErrorDetail;
 use rialto_model::Seq;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a request has no answer of success. The variants are grouped by what the caller must do.
+/// The error of a request. The variants are grouped by what the caller must do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -17,9 +17,9 @@ pub enum ClientError {
     /// The venue could not be reached, and the request had no effect: send it again later.
     #[error("{0}")]
     Unreachable(String),
-    /// The request was sent and its answer did not come. Find out what became of it before sending
-    /// another: [`Client::order`](crate::Client::order) finds an order by its client order id, and a
-    /// request that is sent again with the same client order id or reference takes effect at most
+    /// The request was sent and its answer did not come. Find out its outcome before sending
+    /// another: [`Client::order`](crate::Client::order) finds an order by its client order id, and
+    /// a request that is sent again with the same client order id or reference takes effect at most
     /// once.
     #[error(
         "{0}; whether the request took effect is not known. Ask for the order by its client order \
@@ -27,20 +27,20 @@ pub enum ClientError {
          effect at most once"
     )]
     OutcomeUnknown(String),
-    /// An answer came and cannot be read: the other side is of another version, or is no venue.
+    /// An answer came and cannot be read: the other side has another version, or is not a venue.
     #[error("{0}: is that a Rialto venue of this version?")]
     Malformed(String),
-    /// The caller asked for something that cannot be sent.
+    /// The request is invalid and was not sent.
     #[error("{0}")]
     Invalid(String),
     /// A key file could not be read or written.
     #[error("cannot {verb} {}", path.display())]
     File {
-        /// What was tried, as in "cannot read".
+        /// The operation, as in "cannot read".
         verb: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -56,22 +56,22 @@ impl ClientError {
     }
 }
 
-/// What the venue said when it refused.
+/// A refusal of the venue.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     /// The HTTP status; 0 on a stream, which has none.
     pub status: u16,
-    /// What happened, in snake case. Codes are stable.
+    /// The error's code, in snake case. Codes are stable.
     pub code: String,
     /// What happened, to what, and what to do next, in a sentence.
     pub message: String,
-    /// The field, parameter or header at fault.
+    /// The path of the field, or the name of the parameter or header, at fault.
     pub field: Option<String>,
-    /// The command's place in the journal, where the engine refused it.
+    /// The sequence of the command, if the engine refused it.
     pub seq: Option<Seq>,
     /// After how long the same request may succeed.
     pub retry_after: Option<Duration>,
-    /// The answer as it came.
+    /// The unparsed body of the answer.
     pub body: String,
 }
 
@@ -85,7 +85,7 @@ impl std::fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// What an error message of the venue says.
+    /// The refusal in an error of the venue.
     pub(crate) fn of(status: u16, error: ErrorDetail, body: String) -> Refusal {
         Refusal {
             status,

@@ -1,4 +1,4 @@
-//! Requests over HTTP: signed, bounded, and sent again where that is safe.
+//! Requests over HTTP: signed, bounded, and retried where that is safe.
 
 use crate::{ClientError, Credentials, Refusal};
 use bytes::Bytes;
@@ -17,22 +17,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a request is signed anew because the venue has just started.
+/// How often a request is signed again because the venue has just started.
 pub(crate) const SIGNED_AGAIN_MAX: usize = 3;
 
 /// Everything but what has no meaning of its own in a path.
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
-/// How a client behaves.
+/// The options of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientOptions {
     /// How long an answer may take before the request counts as failed: 60 s.
     pub timeout: Duration,
     /// The longest answer that is read: 64 MiB.
     pub answer_bytes_max: usize,
-    /// How long, in all, a request that had no effect is sent again because the venue asks for it
-    /// with `Retry-After`: 5 s. Zero hands every such refusal to the caller.
+    /// The total time of retries of a refused request with `Retry-After`: 5 s. Zero returns every
+    /// refusal to the caller.
     pub retry_wait_max: Duration,
     /// Whether queries wait until they show the commands of this client: yes.
     pub read_own_writes: bool,
@@ -49,8 +49,8 @@ impl Default for ClientOptions {
     }
 }
 
-/// A venue, as one of its users sees it. It keeps its connections open; clones share them, and what
-/// they have seen.
+/// A client of a venue. It keeps its connections open; clones share them and the last sequence
+/// seen.
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -80,16 +80,16 @@ pub struct HttpRequest<'a> {
     pub accept: Option<&'static str>,
 }
 
-/// What a venue answered, as it came.
+/// An HTTP answer of a venue, not decoded.
 #[derive(Clone, Debug)]
 pub struct HttpAnswer {
     /// The status.
     pub status: u16,
     /// After how long the same request may succeed, if the venue says so.
     pub retry_after: Option<Duration>,
-    /// Where to go on reading, if the answer says so besides its body.
+    /// The position to continue reading from, if a header has it.
     pub next: Option<String>,
-    /// How many messages were left out, if messages were read.
+    /// The number of messages that were left out, if messages were read.
     pub conflated: u64,
     /// The body.
     pub body: Bytes,
@@ -164,7 +164,7 @@ impl HttpAnswer {
     }
 }
 
-/// Where a command's place in the journal stands in its answer.
+/// The field of an answer that holds the command's sequence.
 #[derive(Deserialize)]
 struct Place {
     seq: Option<Seq>,
@@ -241,13 +241,13 @@ impl Client {
         Ok(Client { inner: Arc::new(inner) })
     }
 
-    /// Where the venue is.
+    /// The URL of the venue.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.inner.url
     }
 
-    /// Who asks.
+    /// The client's credentials.
     #[must_use]
     pub fn credentials(&self) -> &Credentials {
         &self.inner.credentials
@@ -260,7 +260,7 @@ impl Client {
         (seq > 0).then_some(Seq(seq))
     }
 
-    /// Asks an endpoint and reads its answer: what every typed method does.
+    /// Calls an endpoint and decodes its answer, as every typed method does.
     ///
     /// # Errors
     /// The venue refused, or no usable answer came.
@@ -274,7 +274,7 @@ impl Client {
         self.ask(route, arguments, query, body).await?.read()
     }
 
-    /// Asks an endpoint, and returns whatever the venue answers, as it came.
+    /// Calls an endpoint, and returns the venue's answer, refusals included, not decoded.
     ///
     /// # Errors
     /// The request cannot be written, or no answer came.
@@ -305,7 +305,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// Remembers the place of a command in the journal.
+    /// Remembers the sequence of a command.
     fn note(&self, answer: &HttpAnswer) {
         let Ok(place) = serde_json::from_slice::<Place>(&answer.body) else { return };
         let within = [place.withdrawal, place.error].into_iter().flatten().filter_map(|it| it.seq);
@@ -314,10 +314,10 @@ impl Client {
         }
     }
 
-    /// Sends a request, signed if there is a key, and returns whatever the venue answers, as it
-    /// came. A venue that has just started takes no signatures for a second: then the request is
-    /// signed anew and sent again. So is one that had no effect and may have one soon, within
-    /// [`ClientOptions::retry_wait_max`].
+    /// Sends a request, signed if there is a key, and returns the venue's answer, refusals
+    /// included, not decoded. A venue that has just started accepts no signatures for a second;
+    /// then the request is signed and sent again. A refused request that may succeed soon is
+    /// retried too, within [`ClientOptions::retry_wait_max`].
     ///
     /// # Errors
     /// No answer came.
@@ -371,7 +371,7 @@ impl Client {
         let request = head.body(Full::new(bytes)).map_err(|error| {
             ClientError::Invalid(format!("cannot ask {method} {url}{path}: {error}"))
         })?;
-        // Without an answer, a query has certainly changed nothing.
+        // A query without an answer changed nothing.
         let lost = |why: String| match *method {
             "GET" => ClientError::Unreachable(why),
             _ => ClientError::OutcomeUnknown(why),
@@ -405,7 +405,7 @@ impl Client {
         Ok(HttpAnswer { status, retry_after, next, conflated, body: body.to_bytes() })
     }
 
-    /// Tells apart like requests of one microsecond, from this process or another.
+    /// A nonce, which distinguishes equal requests of one microsecond.
     pub(crate) fn next_nonce(&self) -> String {
         let nonce = self.inner.nonce.fetch_add(1, Ordering::Relaxed);
         let client = Arc::as_ptr(&self.inner).addr() & 0xffff_ffff;

@@ -1,4 +1,4 @@
-//! What a client says of a venue that does not answer, or not as a venue does.
+//! Errors of a client whose venue does not answer, or answers wrongly.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 use rialto_client::api::OrderRequest;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A client of something that answers every connection with this text; nothing is no answer.
+/// A client of a server that answers every connection with this text; an empty text is no answer.
 async fn client_of(answers: Vec<String>) -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

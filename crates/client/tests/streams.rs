@@ -13,7 +13,7 @@ async fn next(stream: &mut VenueStream) -> StreamEvent {
     tokio::time::timeout(PATIENCE, stream.next()).await.unwrap().unwrap().unwrap()
 }
 
-/// Waits until an event is what is looked for, and returns what that says.
+/// Waits for the event that `find` accepts, and returns its result.
 async fn until<T>(stream: &mut VenueStream, what: impl Fn(&StreamEvent) -> Option<T>) -> T {
     loop {
         if let Some(found) = what(&next(stream).await) {

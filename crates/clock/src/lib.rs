@@ -1,6 +1,6 @@
 //! Time as it is stored, and the clocks that tell it.
 //!
-//! Everything that asks for the time takes a [`Clock`], so that a test or a simulation can hand it a
+//! Code that needs the time takes a [`Clock`], so that a test or a simulation can pass a
 //! [`ManualClock`].
 //!
 //! ```

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// engine at their own times. Clones share the time.
 #[derive(Clone, Debug)]
 pub struct ManualClock {
-    /// What [`Clock::monotonic`] counts from.
+    /// The origin of [`Clock::monotonic`].
     begin: Instant,
     readings: Arc<Readings>,
 }
@@ -17,7 +17,7 @@ pub struct ManualClock {
 #[derive(Debug, Default)]
 struct Readings {
     passed_ns: AtomicU64,
-    /// By how much the wall clock is ahead of the monotonic one.
+    /// The lead of the wall clock over the monotonic one.
     stepped_ns: AtomicI64,
 }
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// The beginning of time; "already due" where a due time is meant.
+    /// The earliest time; as a due time it means "already due".
     pub const ZERO: Self = Self(0);
-    /// The end of time; "never" where a due time is meant.
+    /// The latest time; as a due time it means "never".
     pub const MAX: Self = Self(u64::MAX);
     /// Nanoseconds in a second.
     pub const SECOND: u64 = 1_000_000_000;

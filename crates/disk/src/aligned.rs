@@ -13,8 +13,8 @@ pub struct AlignedBuf {
 
 enum Memory {
     /// The aligned part of a somewhat longer vector of bytes, which never grows, so that it stays
-    /// there. A vector of bytes that are all zero is had from the system without anybody writing the
-    /// zeros; one of aligned blocks would be written, which costs as much as filling it.
+    /// there. The system provides a vector of zero bytes without writing them; a vector of aligned
+    /// blocks would be written, which costs as much as filling it.
     Lone { bytes: Vec<u8>, start: usize, len: usize },
     /// A part of a large page.
     Shared(Part),
@@ -30,10 +30,10 @@ impl AlignedBuf {
         Self { memory: Memory::Lone { bytes, start, len } }
     }
 
-    /// As many buffers of `bytes` bytes as share a large page of the system, which takes less to hand
-    /// out than so many small ones; the memory of all is handed out when the first is written to. One
-    /// as [`AlignedBuf::zeroed`] makes it where there is no such page, or where buffers of this size
-    /// do not fill one.
+    /// As many buffers of `bytes` bytes as share a large page, which is faster to allocate than
+    /// small pages; the memory of all is allocated on the first write to one. A single buffer as
+    /// from [`AlignedBuf::zeroed`] if there is no such page, or if buffers of this size do not fill
+    /// one.
     ///
     /// ```
     /// use rialto_disk::AlignedBuf;

@@ -1,9 +1,9 @@
-//! What can go wrong with a disk.
+//! Errors of a disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What was being done when a disk failed.
+/// The operation that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Creating a new file.
@@ -57,13 +57,13 @@ impl std::fmt::Display for Operation {
     }
 }
 
-/// A failure of a disk: what was attempted, on which path, and why it failed.
+/// A failure of a disk: the operation, the path and the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     /// The operating system, or a simulated fault, refused the operation.
     #[error("cannot {operation} {}: {source}", path.display())]
     Io {
-        /// What was attempted.
+        /// The operation.
         operation: Operation,
         /// The file or directory.
         path: PathBuf,
@@ -82,10 +82,10 @@ pub enum DiskError {
         /// The process that holds it, when it could be read.
         holder: Option<u32>,
     },
-    /// The simulated machine has crashed and this handle died with it.
+    /// The simulated machine has crashed, and this handle is invalid.
     #[error("cannot {operation} {}: the simulated machine has crashed", path.display())]
     Crashed {
-        /// What was attempted.
+        /// The operation.
         operation: Operation,
         /// The file or directory.
         path: PathBuf,
@@ -98,8 +98,8 @@ impl DiskError {
         DiskError::Io { operation, path: path.to_owned(), source: source.into() }
     }
 
-    /// The same failure under another path: that of the file that a temporary one was to become, which
-    /// is gone by the time that somebody reads of it.
+    /// The same failure under the final path of a temporary file, which no longer exists when the
+    /// message is read.
     #[must_use]
     pub fn renamed(self, path: PathBuf) -> Self {
         match self {
@@ -114,7 +114,7 @@ impl DiskError {
         self.kind() == Some(io::ErrorKind::NotFound)
     }
 
-    /// Whether the disk is full, or what may be used of it.
+    /// Whether the disk or a quota is full.
     pub fn is_out_of_space(&self) -> bool {
         matches!(self.kind(), Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
     }

@@ -1,4 +1,4 @@
-//! The traits that code above the disk is written against.
+//! The traits of disks and files.
 
 use crate::{BLOCK_BYTES, DiskError, Mapping, Operation};
 use std::io;
@@ -18,7 +18,7 @@ pub enum Access {
     DirectSync,
 }
 
-/// How a file is really written, which may be less than was asked for.
+/// How a file is actually written, which may be less than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoMode {
     /// Through the page cache; durable only after [`File::sync_data`].
@@ -53,9 +53,9 @@ pub trait File: Send + Sync {
     /// Cuts the file, or extends it with zeros.
     fn set_len(&self, bytes: u64) -> Result<(), DiskError>;
 
-    /// Makes a new file this long, of zeros, and sure of its space, without writing the zeros. False,
-    /// and nothing was done, where that cannot be had. Durable after [`File::sync_data`]; the first
-    /// write to a block changes metadata, too, which a sync has to write.
+    /// Extends a new file to this length with zeros and reserves its space, without writing the
+    /// zeros. False, without a change, if that is not supported. Durable after [`File::sync_data`];
+    /// the first write to a block changes metadata, too, which a sync has to write.
     fn reserve(&self, bytes: u64) -> Result<bool, DiskError>;
 
     /// How writes really reach the device: a file system may refuse direct I/O, and then a file
@@ -65,11 +65,11 @@ pub trait File: Send + Sync {
     /// The path the file was opened under, for messages.
     fn path(&self) -> &Path;
 
-    /// The file's bytes as memory, as many as it has now. Nothing where there is no such thing, as on
-    /// a simulated disk; the bytes can then still be read.
+    /// Maps the file's present bytes. `None` if mappings are not supported, as on a simulated disk;
+    /// read the bytes then.
     ///
     /// # Safety
-    /// Until the mapping is dropped nobody may write to the file or cut it. It may be renamed and
+    /// Until the mapping is dropped the file must not be written or cut. It may be renamed and
     /// removed.
     #[allow(unsafe_code, reason = "the declaration alone; it is the caller who must promise")]
     unsafe fn map(&self) -> Option<Mapping> {
@@ -83,7 +83,7 @@ pub trait File: Send + Sync {
             let written = self.write_at(offset + done as u64, &bytes[done..])?;
             let progress = match self.mode() {
                 IoMode::Buffered => written,
-                // Direct I/O can only go on from a block boundary.
+                // Direct I/O can only continue at a block boundary.
                 IoMode::Direct | IoMode::DirectSync => written - written % BLOCK_BYTES,
             };
             if progress == 0 {
@@ -111,7 +111,7 @@ pub trait File: Send + Sync {
     }
 }
 
-/// The exclusive hold on a directory; dropping it lets go.
+/// The exclusive lock of a directory, released when dropped.
 pub trait DirLock: Send + Sync {}
 
 /// A disk: files by path, directories, and the syncs that make changes of both durable.
@@ -125,7 +125,7 @@ pub trait Disk: Send + Sync {
     /// Opens a file that must exist.
     fn open(&self, path: &Path, access: Access) -> Result<Box<dyn File>, DiskError>;
 
-    /// Renames a file within its directory, replacing what bore the new name.
+    /// Renames a file within its directory, replacing a file with the new name.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError>;
 
     /// Removes a file.
@@ -134,14 +134,13 @@ pub trait Disk: Send + Sync {
     /// The names of the files in a directory, sorted.
     fn list(&self, dir: &Path) -> Result<Vec<String>, DiskError>;
 
-    /// The names of the directories in a directory, sorted. A disk that tells of none has none that
-    /// anybody looks for.
+    /// The names of the directories in a directory, sorted. The default is none.
     fn list_dirs(&self, dir: &Path) -> Result<Vec<String>, DiskError> {
         let _ = dir;
         Ok(Vec::new())
     }
 
-    /// Removes an empty directory; durably before long.
+    /// Removes an empty directory, durably after a while.
     fn remove_dir(&self, dir: &Path) -> Result<(), DiskError> {
         let _ = dir;
         Ok(())
@@ -153,7 +152,7 @@ pub trait Disk: Send + Sync {
     /// Returns when every creation, renaming and removal in `dir` so far is durable.
     fn sync_dir(&self, dir: &Path) -> Result<(), DiskError>;
 
-    /// Takes the directory for this process alone, by a lock on a file `LOCK` in it.
+    /// Locks the directory for this process, by a lock on a file `LOCK` in it.
     fn lock(&self, dir: &Path) -> Result<Box<dyn DirLock>, DiskError>;
 
     /// The bytes that can still be written under `dir`.

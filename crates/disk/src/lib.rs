@@ -2,8 +2,8 @@
 //! fill up and fail on command.
 //!
 //! Code that must survive a power failure is written against [`Disk`] and [`File`]. In production
-//! they are a [`RealDisk`]; in tests they are a [`SimDisk`], which keeps what is durable apart from
-//! what has merely been written, and decides from a seed what a crash leaves behind.
+//! they are a [`RealDisk`]; in tests they are a [`SimDisk`], which distinguishes durable from
+//! written bytes, and decides from a seed what a crash leaves.
 //!
 //! ```
 //! use rialto_disk::{Access, Disk, File, SimDisk};

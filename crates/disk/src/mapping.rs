@@ -8,14 +8,14 @@ use std::ops::{Deref, Range};
 /// A file's bytes, mapped for reading. They stay after the file was removed, and the room that they
 /// take on the disk with them.
 ///
-/// Looking at bytes that the disk cannot deliver, because it fails or because somebody cut the file,
-/// ends the process with the signal `SIGBUS`: have them brought by [`Mapping::fetch`] before.
+/// Reading bytes that the disk cannot deliver, because it fails or because the file was cut, ends
+/// the process with the signal `SIGBUS`: call [`Mapping::fetch`] first.
 pub struct Mapping {
     map: Mmap,
 }
 
 impl Mapping {
-    /// Nothing where the system cannot map the file, or cannot say whether a mapped byte is there.
+    /// `None` if the system cannot map the file, or cannot tell whether a mapped byte is readable.
     ///
     /// # Safety
     /// As for [`File::map`](crate::File::map).
@@ -27,16 +27,16 @@ impl Mapping {
         mapping.fetch(0..1.min(mapping.len())).then_some(mapping)
     }
 
-    /// Brings bytes into memory. False if that failed, in which case they must not be looked at:
-    /// reading the file says what is wrong.
+    /// Fetches bytes into memory. False if that failed; then they must not be read, and reading the
+    /// file reports the error.
     #[must_use]
     pub fn fetch(&self, range: Range<usize>) -> bool {
         self.map.advise_range(Advice::PopulateRead, range.start, range.len()).is_ok()
     }
 
-    /// Has bytes read from the disk meanwhile that will be fetched soon.
+    /// Starts to read bytes from the disk that will be fetched soon.
     pub fn read_ahead(&self, range: Range<usize>) {
-        // It is a hint; whoever fetches the bytes learns whether they are there.
+        // It is a hint; fetching reports errors.
         let _ = self.map.advise_range(Advice::WillNeed, range.start, range.len());
     }
 }

@@ -72,7 +72,7 @@ fn open(
     Ok(Box::new(RealFile { fd, path: path.to_owned(), mode: IoMode::Buffered }))
 }
 
-/// Makes a system call again that a signal interrupted before it did anything. Any other error is
+/// Repeats a system call that a signal interrupted before it did anything. Any other error is
 /// returned at once.
 fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     loop {
@@ -143,7 +143,7 @@ impl File for RealFile {
     }
 }
 
-/// The names of what is of a kind in a directory, sorted.
+/// The names of the entries of one kind in a directory, sorted.
 fn names(
     dir: &Path,
     is_wanted: impl Fn(&std::fs::FileType) -> bool,
@@ -199,7 +199,8 @@ impl Disk for RealDisk {
     fn create_dir_all(&self, dir: &Path) -> Result<(), DiskError> {
         let missing: Vec<&Path> =
             dir.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
-        // What lies in there is whose it is: secrets, orders and balances of members.
+        // The directory holds secrets, orders and balances of members, so that only its owner may
+        // read it.
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)

@@ -1,4 +1,4 @@
-//! What both disks promise, checked on both.
+//! The contract of a disk, checked on both implementations.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 

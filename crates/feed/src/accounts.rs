@@ -7,12 +7,12 @@ use crate::view::{BalanceView, MemberView};
 use rialto_model::{AccountId, Amount, CurrencyId, MemberId, Name, Seq, Timestamp};
 use std::collections::BTreeMap;
 
-/// What an account has of a currency.
+/// The balance of an account in a currency.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
     pub(crate) available: Amount,
     pub(crate) reserved: Amount,
-    /// The part of what is reserved that withdrawals hold.
+    /// The part of the reserved amount that covers withdrawals.
     pub(crate) withdrawing: Amount,
     pub(crate) updated: Seq,
     /// Whether it stands in the list of changed balances.
@@ -24,13 +24,13 @@ pub(crate) struct Account {
     pub(crate) account: AccountId,
     pub(crate) member: MemberId,
     pub(crate) name: Name,
-    /// By currency, as far as it was ever used.
+    /// By currency, for currencies that were ever used.
     pub(crate) balances: Vec<Balance>,
     pub(crate) open: OpenList,
     pub(crate) ended: EndedOrders,
     pub(crate) fills: FillList,
     pub(crate) dead_man: Timestamp,
-    /// Where the last ended order was that has been forgotten.
+    /// The sequence of the last ended order that was forgotten.
     pub(crate) forgotten_orders: Seq,
     pub(crate) forgotten_fills: Seq,
 }
@@ -72,7 +72,7 @@ impl Account {
 
 /// Slot of the account that collects fees.
 pub(crate) const FEES: u32 = 0;
-/// Slot of the account that stands for the world outside.
+/// Slot of the transit account, which represents the outside world.
 pub(crate) const TRANSIT: u32 = 1;
 const HOUSE: [AccountId; 4] =
     [AccountId::FEES, AccountId::TRANSIT, AccountId::INSURANCE, AccountId::CLEARING];
@@ -103,7 +103,7 @@ impl Default for Accounts {
 }
 
 impl Accounts {
-    /// The slot of an account, the house's included.
+    /// The slot of an account, including house accounts.
     #[inline]
     pub(crate) fn slot(&self, account: AccountId) -> Option<u32> {
         match self.index.get(account.0 as usize) {
@@ -162,7 +162,7 @@ impl Accounts {
         }
     }
 
-    /// Says that withdrawals hold so much more of what is reserved, or will be.
+    /// Adds to the part of the reserved amount that covers withdrawals.
     pub(crate) fn bind(&mut self, slot: u32, currency: CurrencyId, amount: i128) {
         let balances = &mut self.slots[slot as usize].balances;
         let index = usize::from(currency.0) - 1;
@@ -172,7 +172,7 @@ impl Accounts {
         balances[index].withdrawing.0 += amount;
     }
 
-    /// Tells each balance that changed once and starts anew.
+    /// Passes on each changed balance once, and clears the list.
     pub(crate) fn drain_changed(&mut self, mut tell: impl FnMut(&BalanceView)) {
         for (slot, currency) in self.changed.drain(..) {
             let account = &mut self.slots[slot as usize];

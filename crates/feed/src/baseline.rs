@@ -1,4 +1,4 @@
-//! Beginning with the state of an engine at some sequence instead of with its first event.
+//! Builds a feed from the state of an engine at a sequence instead of from its first event.
 
 use crate::list::Link;
 use crate::orders::Order;
@@ -11,12 +11,12 @@ use rialto_model::{
     Seq, Timestamp, Trade, Transfer,
 };
 
-/// The state of an engine as of a sequence, as a snapshot of it says.
+/// The state of an engine as of a sequence, from a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// The last command that is in it.
+    /// The sequence of the last command in it.
     pub seq: Seq,
-    /// Its time.
+    /// The time of that command.
     pub time: Timestamp,
     /// All currencies, by number.
     pub currencies: Vec<Currency>,
@@ -65,13 +65,13 @@ pub struct BaselineAccount {
 /// A balance of a [`Baseline`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineBalance {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Of which currency.
+    /// The currency.
     pub currency: CurrencyId,
-    /// What may be spent.
+    /// The available amount.
     pub available: Amount,
-    /// What open orders and withdrawals hold.
+    /// The reserved amount.
     pub reserved: Amount,
 }
 
@@ -84,11 +84,11 @@ pub struct BaselineOrder {
     pub terms: NewOrder,
     /// Its total quantity now; zero for an order sized in quote currency.
     pub quantity: Quantity,
-    /// What has traded.
+    /// The quantity that has traded.
     pub filled: Quantity,
-    /// What is left; zero for an order sized in quote currency.
+    /// The remaining quantity; zero for an order sized in quote currency.
     pub remaining: Quantity,
-    /// What is reserved for it.
+    /// The reserve of the order.
     pub reserved: Amount,
     /// Whether it stands on the book, rather than having more to trade as an incoming order.
     pub resting: bool,
@@ -103,19 +103,19 @@ pub struct BaselineEnded {
     pub terms: NewOrder,
     /// Why it ended; none if it was filled.
     pub done: Option<DoneReason>,
-    /// What it traded.
+    /// The quantity that has traded.
     pub filled: Quantity,
-    /// What it ended with; zero for an order sized in quote currency.
+    /// The quantity that did not trade; zero for an order sized in quote currency.
     pub remaining: Quantity,
     /// When it ended.
     pub ended: Moment,
 }
 
 impl Feed {
-    /// A feed that begins with `baseline` and goes on with the events after it.
+    /// A feed that begins with `baseline` and continues with the events after it.
     ///
-    /// It does not know what came before: trades, fills and ended orders without a client order id. [`Feed::backfill_trade`]
-    /// adds the former two from older events, if they are at hand.
+    /// It does not know earlier trades, fills and ended orders without a client order id.
+    /// [`Feed::backfill_trade`] adds trades and fills from older events, if available.
     pub fn from_snapshot(config: FeedConfig, baseline: &Baseline) -> Result<Feed, FoldError> {
         let mut feed = Feed::new(config);
         let at = Moment { seq: baseline.seq, time: baseline.time };

@@ -1,4 +1,4 @@
-//! The book of one instrument: orders in queues by price, and what changed since the last delta.
+//! The book of one instrument: orders in queues by price, and the changes since the last delta.
 
 use crate::list::List;
 use crate::orders::{Order, Orders, QUEUE};
@@ -74,7 +74,7 @@ impl Book {
         self.mark(side, price, seq);
     }
 
-    /// Takes `by` off an order where it stands; with nothing left of it, it leaves the book.
+    /// Reduces an order by `by` in place; an order with nothing left leaves the book.
     pub(crate) fn reduce(&mut self, orders: &mut Orders, slot: u32, by: Quantity, seq: Seq) {
         let order = &mut orders.slab[slot as usize];
         order.remaining.0 -= by.0;
@@ -84,7 +84,7 @@ impl Book {
         self.mark(side, price, seq);
     }
 
-    /// Takes an order off the book with all that is left of it.
+    /// Takes an order with its remaining quantity off the book.
     pub(crate) fn remove(&mut self, orders: &mut Orders, slot: u32, seq: Seq) {
         let order = &mut orders.slab[slot as usize];
         order.resting = false;
@@ -147,7 +147,7 @@ impl Book {
         best.map(|(price, level)| shown(*price, Some(level)))
     }
 
-    /// What changed since the last delta, if anything, and starts anew.
+    /// Takes the changes since the last delta, if any.
     pub(crate) fn take_delta(&mut self, seq: Seq, time: Timestamp) -> Option<&BookDelta> {
         if self.dirty.is_empty() {
             return None;
@@ -173,7 +173,7 @@ impl Book {
     }
 }
 
-/// A level as the public sees it; nothing at that price is a level without orders.
+/// A public level; a price without orders is a level of zero orders.
 fn shown(price: Price, level: Option<&Level>) -> PriceLevel {
     let (total, orders) = level.map_or((0, 0), |level| (level.total, level.queue.len()));
     let quantity = Quantity(i64::try_from(total).unwrap_or(i64::MAX));

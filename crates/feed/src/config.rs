@@ -1,14 +1,14 @@
-//! How much a feed remembers.
+//! The capacities of a feed.
 
-/// How much a [`crate::Feed`] remembers. Everything else it holds is bounded by the limits of the
-/// engine: open orders, accounts, members, currencies and instruments.
+/// The capacities of a [`crate::Feed`]. The limits of the engine bound everything else: open
+/// orders, accounts, members, currencies and instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedConfig {
     /// Last trades kept for each instrument; about 64 bytes each.
     pub trades_per_instrument: usize,
     /// Last fills kept for each account; about 160 bytes each.
     pub fills_per_account: usize,
-    /// Fills kept over all accounts; beyond it the oldest of all is forgotten, whosesoever it is.
+    /// Fills kept over all accounts; beyond it the oldest of all is forgotten.
     pub fills_total: usize,
     /// Orders that ended and are still remembered, over all accounts; about 400 bytes each. Beyond
     /// it the account that has most loses its oldest.

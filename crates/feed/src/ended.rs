@@ -3,14 +3,14 @@
 use rialto_model::{OrderId, Seq};
 use std::collections::VecDeque;
 
-/// What must be known of an ended order to forget it, so that the order itself, which is likely to
-/// lie far from every cache, need not be looked at then.
+/// The data needed to forget an ended order, so that the order itself, which is likely in no cache,
+/// need not be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) slot: u32,
     pub(crate) order: OrderId,
     pub(crate) seq: Seq,
-    /// How many had ended before it, over all accounts.
+    /// The number of orders that ended before it, over all accounts.
     pub(crate) number: u64,
 }
 

@@ -1,14 +1,14 @@
-//! Why events or a baseline cannot be folded.
+//! Errors of folding events or a baseline.
 
 use rialto_model::{
     AccountId, CurrencyId, InstrumentError, InstrumentId, MemberId, OrderId, Reference, Seq,
 };
 
-/// Why an event cannot be folded.
+/// The error of folding an event.
 ///
 /// Released events are facts, so every one of these means that the stream was cut, reordered or
-/// damaged on its way, or that the feed has a defect. What the feed holds afterwards is not
-/// defined: throw it away and build a new one.
+/// damaged on its way, or that the feed has a defect. The feed's state is undefined afterwards:
+/// drop it and build a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FoldError {
     /// Events were left out, repeated or swapped.
@@ -16,55 +16,55 @@ pub enum FoldError {
     OutOfOrder {
         /// The last sequence that was folded.
         after: Seq,
-        /// The sequence that came.
+        /// The sequence of the event.
         got: Seq,
     },
     /// An event names an order that never was accepted or has ended.
     #[error("sequence {seq} names order {order}, which is not open")]
     UnknownOrder {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which order.
+        /// The order.
         order: OrderId,
     },
     /// An event names an account that was not opened.
     #[error("sequence {seq} names account {account}, which does not exist")]
     UnknownAccount {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which account.
+        /// The account.
         account: AccountId,
     },
     /// An event names a member that was not admitted.
     #[error("sequence {seq} names member {member}, which does not exist")]
     UnknownMember {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which member.
+        /// The member.
         member: MemberId,
     },
     /// An event names an instrument that was not listed.
     #[error("sequence {seq} names instrument {instrument}, which does not exist")]
     UnknownInstrument {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
     },
     /// An event names a currency that was not listed.
     #[error("sequence {seq} names currency {currency}, which does not exist")]
     UnknownCurrency {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which currency.
+        /// The currency.
         currency: CurrencyId,
     },
     /// An event lists something under a number that is taken or does not follow the last one.
     #[error("sequence {seq} creates {what} {number}, which exists already or is out of turn")]
     NumberTaken {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// What kind of thing.
+        /// The kind of object.
         what: &'static str,
         /// Its number.
         number: u32,
@@ -72,21 +72,21 @@ pub enum FoldError {
     /// An event lists an instrument that its currencies do not allow.
     #[error("sequence {seq} lists instrument {instrument}, which cannot be")]
     Instrument {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which instrument.
+        /// The instrument.
         instrument: InstrumentId,
-        /// Why not.
+        /// The reason.
         source: InstrumentError,
     },
     /// An event holds a withdrawal under a reference that is in use.
     #[error("sequence {seq} holds withdrawal {reference} of account {account} a second time")]
     WithdrawalTwice {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// Which.
+        /// The reference.
         reference: Reference,
     },
     /// An event ends a withdrawal that is not held, or not in this way.
@@ -94,11 +94,11 @@ pub enum FoldError {
         "sequence {seq} ends withdrawal {reference} of account {account}, which is not held so"
     )]
     UnknownWithdrawal {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// Which.
+        /// The reference.
         reference: Reference,
     },
     /// An event and what was folded before disagree about an order.
@@ -106,15 +106,15 @@ pub enum FoldError {
         "sequence {seq} says that {what} of order {order} is {event}, but it folds to {folded}"
     )]
     Mismatch {
-        /// Where.
+        /// The sequence of the event.
         seq: Seq,
-        /// Which order.
+        /// The order.
         order: OrderId,
-        /// What they disagree about.
+        /// The field.
         what: &'static str,
-        /// What the event says.
+        /// The value in the event.
         event: i128,
-        /// What the events before it add up to.
+        /// The value folded from earlier events.
         folded: i128,
     },
 }

@@ -1,4 +1,4 @@
-//! The feed: takes events one by one, hands updates on, and keeps what queries ask for.
+//! The feed: folds events, publishes updates, and keeps the state for queries.
 
 use crate::accounts::{Accounts, TRANSIT};
 use crate::fills::Fills;
@@ -59,7 +59,7 @@ impl Feed {
         }
     }
 
-    /// The last command that queries know of.
+    /// The sequence that queries are complete up to.
     #[must_use]
     pub fn seq(&self) -> Seq {
         self.now.seq
@@ -73,8 +73,8 @@ impl Feed {
 
     /// Takes the next event of the command `seq`, whose time is `time`.
     ///
-    /// Every command has at least one event, so sequences follow one another without a gap; when
-    /// they do not, or an event makes no sense after those before it, the error says what is wrong.
+    /// Every command has at least one event, so that sequences have no gaps. It is an error if they
+    /// have, or if an event contradicts earlier ones.
     pub fn fold(
         &mut self,
         seq: Seq,
@@ -159,10 +159,10 @@ impl Feed {
         Ok(())
     }
 
-    /// Ends the command `seq`: what it changed is handed on, and queries know of it.
+    /// Ends the command `seq`: publishes its changes, and makes them visible to queries.
     ///
-    /// Calling it only after several commands is allowed too; then their changes are handed on as
-    /// one, and queries must wait until then.
+    /// It may be called after several commands; then their changes are published together, and
+    /// queries must wait until then.
     pub fn end_of(
         &mut self,
         seq: Seq,

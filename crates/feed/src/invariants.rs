@@ -1,27 +1,27 @@
-//! What must hold of a feed after every command; the tests check it.
+//! The invariants of a feed after every command, checked by tests.
 
 use crate::Feed;
 use crate::trading::pledged;
 use rialto_model::{AccountId, CurrencyId, InstrumentId, OrderId, Price, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that must not be.
+/// A violated invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedViolation {
-    /// A buyer and a seller stand on the book who should have traded.
+    /// A bid and an ask on the book should have traded.
     #[error("the book of instrument {instrument} is crossed: bid {bid}, ask {ask}")]
     Crossed {
-        /// Where.
+        /// The instrument.
         instrument: InstrumentId,
         /// The best bid.
         bid: Price,
         /// The best ask.
         ask: Price,
     },
-    /// A currency was made out of nothing or lost.
+    /// The balances of a currency do not sum to zero.
     #[error("all balances of currency {currency} sum to {sum} instead of zero")]
     Unbalanced {
-        /// Which.
+        /// The currency.
         currency: CurrencyId,
         /// The sum of all balances.
         sum: i128,
@@ -32,35 +32,35 @@ pub enum FeedViolation {
          withdrawals {orders}"
     )]
     Reserve {
-        /// Whose.
+        /// The account.
         account: AccountId,
-        /// Of what.
+        /// The currency.
         currency: CurrencyId,
-        /// In the balance.
+        /// The reserved amount in the balance.
         reserved: i128,
-        /// Over its open orders and withdrawals.
+        /// The sum over its open orders and withdrawals.
         orders: i128,
     },
     /// A level does not add up to its orders, or holds one that does not belong there.
     #[error("the level {price} of instrument {instrument} does not agree with its orders")]
     Level {
-        /// Where.
+        /// The instrument.
         instrument: InstrumentId,
-        /// Of which price.
+        /// The price.
         price: Price,
     },
     /// An open order is not where it should be: on the book or in its account's list.
     #[error("order {order} is open but not where it belongs")]
     Stray {
-        /// Which.
+        /// The order.
         order: OrderId,
     },
 }
 
 impl Feed {
-    /// Checks what must hold after every command: no crossed book, balances of each currency that
-    /// sum to zero, reserves that equal those of the open orders and withdrawals, levels that agree
-    /// with their orders. It looks at everything: meant for tests and doubts.
+    /// Checks the invariants after a command: no crossed book, balances of each currency that sum
+    /// to zero, reserves that equal those of the open orders and withdrawals, levels that agree
+    /// with their orders. It reads the whole state, for tests and diagnosis.
     pub fn check(&self) -> Result<(), FeedViolation> {
         self.check_books()?;
         self.check_orders()?;

@@ -1,9 +1,8 @@
 //! Folds of released events: depth, best prices, trades, own orders, balances and withdrawals.
 //!
-//! Nobody reads the core. Everything that can be asked about an engine is answered by a [`Feed`],
-//! which takes the engine's released events in order and keeps what queries need; while it does,
-//! it hands [`Update`]s to a caller that streams them on. A feed can be thrown away and built anew from
-//! the event log, or from a snapshot ([`Baseline`]) and the events after it.
+//! All queries about an engine are answered by a [`Feed`]. It folds the engine's released events in
+//! order, keeps the state for queries, and passes [`Update`]s to a caller that streams them. A feed
+//! can be rebuilt from the event log, or from a snapshot ([`Baseline`]) and the events after it.
 //!
 //! ```
 //! use rialto_feed::{Feed, FeedConfig, Update};
@@ -22,7 +21,7 @@
 //! Where to go next: queries are methods of [`Feed`] and answer with the plain structs of this
 //! crate, in integers at the scales of the instrument. [`BookDelta`] says how a reader notices a
 //! gap, [`DeltaMerger`] makes one delta of several, [`Feed::changes_since`] lets a private stream
-//! go on where it broke off. Public views carry no account ids.
+//! resume. Public views carry no account ids.
 
 mod accounts;
 mod baseline;

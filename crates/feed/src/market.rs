@@ -1,4 +1,4 @@
-//! One instrument with what trading in it left behind.
+//! The state of one instrument.
 
 use crate::book::Book;
 use crate::ticker::Window;

@@ -1,4 +1,4 @@
-//! Several book deltas as one, for a reader that is sent less than everything.
+//! Merges book deltas, for conflation.
 
 use crate::{BookDelta, PriceLevel};
 use rialto_model::{InstrumentId, Price, Seq, Side, Timestamp};
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 /// Merges consecutive deltas of one instrument into one with the same effect.
 ///
-/// It holds at most as many levels as it was made for. Beyond that, what it held is dropped and
-/// the reader is better served with the whole book.
+/// Its number of levels is bounded. Beyond it, the merged changes are dropped, and the reader
+/// should get the whole book.
 #[derive(Clone, Debug)]
 pub struct DeltaMerger {
     levels_max: usize,
@@ -25,21 +25,21 @@ struct Span {
     time: Timestamp,
 }
 
-/// Why a delta was not merged. What was merged before is dropped; send the whole book.
+/// The error of merging a delta. Earlier merged changes are dropped; send the whole book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// Too many levels changed.
     #[error("more than {levels_max} levels changed")]
     Full {
-        /// As many as there may be.
+        /// The limit.
         levels_max: usize,
     },
     /// The delta does not follow the one before it.
     #[error("a delta after sequence {prev_seq} does not follow one that ends at {last_seq}")]
     Gap {
-        /// Where the last merged delta ended.
+        /// The last sequence of the last merged delta.
         last_seq: Seq,
-        /// Where the delta that came begins.
+        /// The `prev_seq` of the delta.
         prev_seq: Seq,
     },
 }
@@ -51,7 +51,7 @@ impl DeltaMerger {
         DeltaMerger { levels_max, bids: BTreeMap::new(), asks: BTreeMap::new(), span: None }
     }
 
-    /// Whether there is nothing to take.
+    /// Whether there are no merged changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.span.is_none()
@@ -84,7 +84,7 @@ impl DeltaMerger {
         Ok(())
     }
 
-    /// Takes out what was merged, if anything.
+    /// Takes the merged delta, if any.
     pub fn take(&mut self) -> Option<BookDelta> {
         let span = self.span.take()?;
         let delta = BookDelta {

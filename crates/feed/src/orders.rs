@@ -41,7 +41,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Whether it was sized in quote currency, and so ends only when that is said.
+    /// Whether it was sized in quote currency, and so ends only by an event.
     pub(crate) fn sized_in_quote(&self) -> bool {
         matches!(self.terms.size, OrderSize::Quote(_))
     }
@@ -125,7 +125,7 @@ pub(crate) struct Orders {
     free: Vec<u32>,
     by_id: HashMap<OrderId, u32, BuildHasherDefault<CounterHasher>>,
     by_client: HashMap<(AccountId, ClientOrderId), u32>,
-    /// How many ended orders of each account are remembered.
+    /// The number of remembered ended orders of each account.
     ended: Ranks,
     ends: u64,
     /// Orders that changed since the last end of a command.

@@ -1,4 +1,4 @@
-//! What may be asked of a feed. Every answer is as of [`Feed::seq`].
+//! Queries of a feed. Every answer is as of [`Feed::seq`].
 
 use crate::view::{
     AccountChanges, AccountView, BalanceView, BestPrices, Depth, Fill, MemberView, NotRemembered,
@@ -93,7 +93,7 @@ impl Feed {
     }
 }
 
-/// Market data: what everybody may see.
+/// Market data, which is public.
 impl Feed {
     /// The best `levels` prices of each side; `None` if there is no such instrument.
     #[must_use]
@@ -136,9 +136,9 @@ impl Feed {
     }
 }
 
-/// What is private to an account (or, of a house account, to the operator).
+/// Data private to an account (or, of a house account, to the operator).
 impl Feed {
-    /// An order that is open or remembered. Whose it is stands in its terms.
+    /// An order that is open or remembered. Its terms have its account.
     #[must_use]
     pub fn order(&self, order: OrderId) -> Option<OrderView> {
         self.orders.slot(order).map(|slot| self.orders.slab[slot as usize].view())
@@ -173,22 +173,21 @@ impl Feed {
         account.flat_map(|account| self.fills.newest_first(account))
     }
 
-    /// What the account has, by currency; currencies of which it has nothing are left out.
+    /// The balances of the account, by currency, without those that are zero.
     pub fn balances(&self, account: AccountId) -> impl Iterator<Item = BalanceView> + '_ {
         let all = self.accounts.get(account).into_iter().flat_map(Account::balances);
         all.filter(|balance| balance.available.0 != 0 || balance.reserved.0 != 0)
     }
 
-    /// What the account has of a currency; `None` if there is no such account or currency.
+    /// The balance of the account in a currency; `None` if there is no such account or currency.
     #[must_use]
     pub fn balance(&self, account: AccountId, currency: CurrencyId) -> Option<BalanceView> {
         self.currency(currency)?;
         self.accounts.get(account).map(|account| account.balance(currency))
     }
 
-    /// Everything of an account that changed after `seq`, each thing as it is now: whoever knew
-    /// the account as of `seq` knows it as of [`Feed::seq`] with this. `Ok(None)` if there is no
-    /// such account.
+    /// The changes of an account after `seq`, in their present state: together with the state as of
+    /// `seq` they give the state as of [`Feed::seq`]. `Ok(None)` if there is no such account.
     pub fn changes_since(
         &self,
         account: AccountId,

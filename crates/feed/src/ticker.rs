@@ -1,4 +1,4 @@
-//! The last 24 hours of trading, by minutes, so that what is held is bounded however much trades.
+//! The last 24 hours of trading, by minutes, which bounds the memory.
 
 use rialto_model::{Amount, Price, Timestamp};
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! How the life of an order is folded: from acceptance over trades and changes to its end.
+//! Folds the events of orders, from acceptance to end.
 
 use crate::accounts::FEES;
 use crate::list::Link;
@@ -118,7 +118,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Moves what a trade moves: the reserves of both sides, the two currencies and the fees.
+    /// Posts a trade: the reserves of both sides, the two currencies and the fees.
     fn settle(&mut self, at: Moment, instrument: &Instrument, event: &Trade, orders: [u32; 2]) {
         let [maker, taker] = orders;
         let (buyer, buyer_fee, seller, seller_fee) = match event.taker_side {

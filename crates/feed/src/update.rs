@@ -1,4 +1,4 @@
-//! What is published to subscribers while events are folded.
+//! The updates that are published to subscribers while events are folded.
 
 use crate::view::{BalanceView, BestPrices, Fill, OrderView, PriceLevel, PublicTrade, Ticker};
 use rialto_model::{Instrument, InstrumentId, Seq, Side, Timestamp};
@@ -6,20 +6,22 @@ use rialto_model::{Instrument, InstrumentId, Seq, Side, Timestamp};
 /// Levels of a book that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookDelta {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The first command whose changes are in it.
     pub first_seq: Seq,
     /// The last command whose changes are in it.
     pub last_seq: Seq,
-    /// `last_seq` of the instrument's previous delta. Who holds a book with another `last_seq` has
-    /// missed something and must ask for the book anew.
+    /// `last_seq` of the instrument's previous delta. A reader of a book with another `last_seq`
+    /// has missed a delta and must request the whole book.
     pub prev_seq: Seq,
     /// Time of the last command.
     pub time: Timestamp,
-    /// Changed buy levels as they are now, highest price first; no orders means that it is gone.
+    /// Changed buy levels as they are now, highest price first; zero orders means that the level is
+    /// removed.
     pub bids: Vec<PriceLevel>,
-    /// Changed sell levels as they are now, lowest price first; no orders means that it is gone.
+    /// Changed sell levels as they are now, lowest price first; zero orders means that the level is
+    /// removed.
     pub asks: Vec<PriceLevel>,
 }
 
@@ -34,19 +36,19 @@ impl BookDelta {
     }
 }
 
-/// Something that a subscriber may want to know. What is borrowed is to be copied if kept.
+/// An update for subscribers. Copy borrowed values to keep them.
 ///
-/// [`Update::Trade`], [`Update::Fill`] and [`Update::Instrument`] come with their event; the
-/// others at the end of the command (or commands), each thing at most once and as it is then.
+/// [`Update::Trade`], [`Update::Fill`] and [`Update::Instrument`] come with their event; the others
+/// at the end of the command (or commands), each object at most once in its state then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update<'a> {
     /// Public: levels of a book changed.
     Book(&'a BookDelta),
-    /// Public: the best price of a side changed, or what stands there.
+    /// Public: the best price of a side or its quantity changed.
     Best(&'a BestPrices),
     /// Public: a trade.
     Trade(&'a PublicTrade),
-    /// Public: the last 24 hours changed, by trades or because time passed.
+    /// Public: the ticker changed, by trades or because time passed.
     Ticker(&'a Ticker),
     /// Public: an instrument was listed, got other rules, was opened, halted or closed.
     Instrument(&'a Instrument),

@@ -1,4 +1,4 @@
-//! What queries answer with: plain values, to be rendered at the scales of the instrument.
+//! The answers of queries: plain values, to be rendered at the scales of the instrument.
 
 use rialto_model::{
     AccountId, Amount, CurrencyId, DoneReason, InstrumentId, MemberId, Name, NewOrder, OrderId,
@@ -8,18 +8,18 @@ use rialto_model::{
 /// A point in the history of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The command.
+    /// The sequence of the command.
     pub seq: Seq,
-    /// Its time.
+    /// The time of the command.
     pub time: Timestamp,
 }
 
-/// All that stands at one price of one side of a book.
+/// A price level of one side of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceLevel {
     /// The price.
     pub price: Price,
-    /// Total of what remains of its orders; [`Quantity::MAX`] also where the total is above that.
+    /// The total remaining quantity of its orders, at most [`Quantity::MAX`].
     pub quantity: Quantity,
     /// Number of orders.
     pub orders: u32,
@@ -28,7 +28,7 @@ pub struct PriceLevel {
 /// A book by price (L2), best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Depth {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The last change that is in it: the next [`crate::BookDelta`] has this as its `prev_seq`.
     pub last_seq: Seq,
@@ -38,21 +38,21 @@ pub struct Depth {
     pub asks: Vec<PriceLevel>,
 }
 
-/// One order as the public sees it.
+/// A public order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookOrder {
     /// Its id.
     pub order: OrderId,
     /// Its limit.
     pub price: Price,
-    /// What is left of it.
+    /// The remaining quantity.
     pub remaining: Quantity,
 }
 
 /// A book by order (L3), in the order in which it trades.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderBook {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The last change that is in it.
     pub last_seq: Seq,
@@ -65,7 +65,7 @@ pub struct OrderBook {
 /// The best price of each side (L1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestPrices {
-    /// Of which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The last change of the book.
     pub last_seq: Seq,
@@ -75,12 +75,12 @@ pub struct BestPrices {
     pub ask: Option<PriceLevel>,
 }
 
-/// A trade as the public sees it.
+/// A public trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicTrade {
     /// Its id.
     pub trade: TradeId,
-    /// What was traded.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// The price.
     pub price: Price,
@@ -88,16 +88,16 @@ pub struct PublicTrade {
     pub quantity: Quantity,
     /// The side of the incoming order.
     pub taker_side: Side,
-    /// When.
+    /// The sequence and time of the trade.
     pub at: Moment,
 }
 
 /// The last 24 hours of an instrument: the current minute and the 1,439 before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticker {
-    /// Which instrument.
+    /// The instrument.
     pub instrument: InstrumentId,
-    /// The command up to which it counts.
+    /// The sequence and time up to which it counts.
     pub at: Moment,
     /// The first price in the window.
     pub open: Option<Price>,
@@ -125,19 +125,18 @@ pub struct OrderView {
     /// Its terms in force: as entered, but with the present limit and, for an order sized in base
     /// currency, the present total quantity.
     pub terms: NewOrder,
-    /// Where it is in its life.
+    /// The status of the order.
     pub status: OrderStatus,
     /// Why it ended, if it ended without being filled or was sized in quote currency.
     pub done: Option<DoneReason>,
-    /// Whether it stands on the book. An incoming order that has more to trade than one command
-    /// may is open without standing there.
+    /// Whether it is on the book. A suspended taker is open and not on the book.
     pub resting: bool,
     /// Total quantity; zero for an order sized in quote currency.
     pub quantity: Quantity,
-    /// What has traded.
+    /// The quantity that has traded.
     pub filled: Quantity,
-    /// What is left or, of an ended order, what it ended with; zero for an order sized in quote
-    /// currency.
+    /// The remaining quantity or, of an ended order, the quantity that did not trade; zero for an
+    /// order sized in quote currency.
     pub remaining: Quantity,
     /// Price times quantity of what has traded, in the quote currency's smallest unit; unknown for
     /// an order that had traded before the baseline the feed began with.
@@ -145,7 +144,7 @@ pub struct OrderView {
     /// The fees of what has traded, in the quote currency's smallest unit; negative is a rebate;
     /// unknown where `filled_notional` is.
     pub fee: Option<Amount>,
-    /// What is reserved for it: quote currency for a buy, base currency for a sell.
+    /// The reserve of the order: quote currency for a buy, base currency for a sell.
     pub reserved: Amount,
     /// When it was accepted; unknown for an order of the baseline the feed began with.
     pub accepted: Option<Moment>,
@@ -153,20 +152,20 @@ pub struct OrderView {
     pub updated: Moment,
 }
 
-/// One account's part in a trade.
+/// A fill: one account's side of a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
     /// The trade.
     pub trade: TradeId,
     /// The account's order.
     pub order: OrderId,
-    /// What was traded.
+    /// The instrument.
     pub instrument: InstrumentId,
     /// Whether the account bought or sold.
     pub side: Side,
-    /// Whether its order was there first.
+    /// Whether its order was the maker or the taker.
     pub role: Role,
     /// The price.
     pub price: Price,
@@ -176,37 +175,37 @@ pub struct Fill {
     pub notional: Amount,
     /// The account's fee, in quote currency; negative is a rebate.
     pub fee: Amount,
-    /// When.
+    /// The sequence and time of the trade.
     pub at: Moment,
 }
 
-/// What an account has of a currency.
+/// The balance of an account in a currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceView {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Of which currency.
+    /// The currency.
     pub currency: CurrencyId,
-    /// What it may spend or withdraw. Only house accounts can be below zero.
+    /// The available amount. Only house accounts can be below zero.
     pub available: Amount,
-    /// What its open orders and its withdrawals hold.
+    /// The amount reserved for open orders and withdrawals.
     pub reserved: Amount,
-    /// The part of what is reserved that withdrawals hold.
+    /// The part of the reserved amount that covers withdrawals.
     pub withdrawing: Amount,
-    /// The command that changed it last.
+    /// The sequence of the last change.
     pub updated: Seq,
 }
 
-/// A withdrawal that is held: bound, but neither paid out nor given back.
+/// A held withdrawal: reserved, but neither settled nor released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WithdrawalView {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Of which currency.
+    /// The currency.
     pub currency: CurrencyId,
-    /// How much.
+    /// The amount.
     pub amount: Amount,
-    /// The outside world's name for it.
+    /// The reference of the withdrawal.
     pub reference: Reference,
     /// When it was held.
     pub held: Moment,
@@ -236,10 +235,10 @@ pub struct AccountView {
     pub dead_man: Option<Timestamp>,
 }
 
-/// Everything of an account that changed after some sequence, each thing as it is now.
+/// The changes of an account after a sequence, in their present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountChanges {
-    /// Complete up to here.
+    /// The sequence that it is complete up to.
     pub seq: Seq,
     /// Orders that were accepted, changed or ended: open ones by id, then ended ones by end.
     pub orders: Vec<OrderView>,
@@ -256,8 +255,8 @@ pub struct AccountChanges {
     "changes are complete only from sequence {oldest} to {newest}; read the whole state instead"
 )]
 pub struct NotRemembered {
-    /// The least sequence that may be asked for.
+    /// The least sequence that may be requested.
     pub oldest: Seq,
-    /// The greatest sequence that may be asked for.
+    /// The greatest sequence that may be requested.
     pub newest: Seq,
 }

@@ -1,4 +1,4 @@
-//! Withdrawals that are held: neither paid out nor given back.
+//! Held withdrawals: neither settled nor released.
 
 use crate::view::{Moment, WithdrawalView};
 use crate::{Feed, FoldError};
@@ -57,7 +57,7 @@ impl Feed {
         self.enter_withdrawal(at, transfer)
     }
 
-    /// Ends a withdrawal: its amount goes to the slot that is given, or back where it came from.
+    /// Ends a withdrawal: its amount goes to the given slot, or back to available.
     pub(crate) fn end_withdrawal(
         &mut self,
         at: Moment,

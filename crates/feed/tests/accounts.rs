@@ -1,4 +1,4 @@
-//! What is private to an account, what is forgotten, and going on where a stream broke off.
+//! Private data of an account, what is forgotten, and resuming a stream.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 

@@ -1,4 +1,4 @@
-//! What everybody may see: deltas, best prices, trades and tickers.
+//! Market data: deltas, best prices, trades and tickers.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 

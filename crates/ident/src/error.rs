@@ -1,8 +1,8 @@
-//! What can go wrong when an id is made or read.
+//! Errors of making and reading ids.
 
 use crate::layout::LayoutError;
 
-/// Why there is no id.
+/// The error of making an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
@@ -12,7 +12,7 @@ pub enum IdError {
          set the clock, or choose an earlier epoch"
     )]
     BeforeEpoch {
-        /// What the clock says, in milliseconds since 1970.
+        /// The time of the clock, in milliseconds since 1970.
         now_ms: u64,
         /// The epoch, in milliseconds since 1970.
         epoch_ms: u64,
@@ -32,16 +32,16 @@ pub enum IdError {
          than the policy allows; ids go on when the clock has caught up"
     )]
     SteppedBack {
-        /// How far ahead of the clock the next id would be.
+        /// The lead of the next id over the clock.
         ahead_ms: u64,
     },
-    /// More ids were asked for than the layout has for the time that has passed.
+    /// More ids were requested than the layout has for the time that has passed.
     #[error(
         "the ids of this millisecond are used up: the next ones would be {ahead_ms} ms ahead of \
          the clock, which is more than the policy allows"
     )]
     Exhausted {
-        /// How far ahead of the clock the last id asked for would be.
+        /// The lead of the last requested id over the clock.
         ahead_ms: u64,
     },
     /// The generator was set up with a part that does not fit into the layout.
@@ -49,22 +49,22 @@ pub enum IdError {
     Layout(#[from] LayoutError),
 }
 
-/// Why a text is not an id.
+/// The error of reading an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdTextError {
     /// It has another length than the form.
     #[error("an id in base32 has 13 characters, this text has {found}")]
     Length {
-        /// How many characters it has.
+        /// The number of characters.
         found: usize,
     },
-    /// It has a character that the form does not know.
+    /// It has a character that is not a digit of the form.
     #[error("{found:?} at character {at} does not belong into an id")]
     Character {
         /// The character.
         found: char,
-        /// Which it is, counted from 1.
+        /// Its position, from 1.
         at: usize,
     },
     /// It is empty, or has a leading zero, so that two texts would be one id.

@@ -11,14 +11,14 @@ use crate::worker::Worker;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-/// What a generator is made of, besides its clock.
+/// The configuration of a generator, besides its clock.
 #[derive(Debug)]
 pub struct Config {
-    /// How its ids are laid out.
+    /// The layout of its ids.
     pub layout: Layout,
-    /// Whose ids they are.
+    /// The worker.
     pub worker: Worker,
-    /// In which datacenter; 0 where the layout has none.
+    /// The datacenter; 0 if the layout has none.
     pub datacenter: u64,
     /// What to do when the clock does not allow the next id.
     pub policy: Policy,
@@ -71,13 +71,13 @@ impl<C: BlockingTimer> Generator<C> {
         Ok(Generator { sequence, form, clock, layout, worker })
     }
 
-    /// How its ids are laid out.
+    /// The layout of its ids.
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Whose ids it makes.
+    /// The worker.
     #[must_use]
     pub fn worker(&self) -> &Worker {
         &self.worker
@@ -93,8 +93,8 @@ impl<C: BlockingTimer> Generator<C> {
         self.sequence.take(&self.clock).map(|ticket| self.form.id(ticket))
     }
 
-    /// Reserves ids that follow each other, at the price of one. If they are more than are left of
-    /// the millisecond, they reach into later ones, and the policy decides about the last of them.
+    /// Reserves ids that follow each other, at the price of one. If the millisecond has fewer left,
+    /// they extend into later ones, and the policy decides about the last of them.
     ///
     /// # Errors
     /// As [`Generator::next`]. There are all of them or none.
@@ -106,9 +106,8 @@ impl<C: BlockingTimer> Generator<C> {
         Ok(Reserved { tickets: first..first + u64::from(count), form: self.form })
     }
 
-    /// Takes ids in blocks of so many (at least one) for one thread, which is faster where many
-    /// threads make ids at the same time, and keeps less of an order between them: see
-    /// [`LocalGenerator`].
+    /// Takes ids in blocks of `block` (at least one) for one thread, which is faster if many
+    /// threads make ids, with less order between them: see [`LocalGenerator`].
     #[must_use]
     pub fn local(&self, block: u32) -> LocalGenerator<'_, C> {
         LocalGenerator::new(self, block)
@@ -118,7 +117,7 @@ impl<C: BlockingTimer> Generator<C> {
         &self.clock
     }
 
-    /// No ids, in the form of this generator's.
+    /// An empty reservation.
     pub(crate) fn none(&self) -> Reserved {
         Reserved { tickets: 0..0, form: self.form }
     }
@@ -129,14 +128,14 @@ impl<C: BlockingTimer> Generator<C> {
     }
 }
 
-/// Tells a leased worker id how far the ids went, so that whoever holds it next goes on behind.
+/// Records the last id in the lease, so that its next holder continues after it.
 impl<C> Drop for Generator<C> {
     fn drop(&mut self) {
         self.worker.used_until(self.layout.epoch().unix_ms() + self.sequence.next_unit());
     }
 }
 
-/// How a ticket becomes an id: the time moves up to make room for the place.
+/// Converts a ticket to an id: the time is shifted up to make room for datacenter and worker.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     place: u64,
@@ -152,7 +151,7 @@ impl Form {
     }
 }
 
-/// Ids that were reserved, in ascending order. Those that are not taken are never given out.
+/// Ids that were reserved, in ascending order. Ids that are not taken are never used.
 #[derive(Clone, Debug)]
 pub struct Reserved {
     tickets: Range<u64>,

@@ -1,4 +1,4 @@
-//! How the bits of an id are shared.
+//! The layout of the bits of an id.
 
 use crate::id::Id;
 use std::fmt;
@@ -13,7 +13,7 @@ impl Epoch {
     /// 2025-01-01 UTC, which the presets count from.
     pub const Y2025: Epoch = Epoch(1_735_689_600_000);
 
-    /// The epoch that lies so many milliseconds after 1970-01-01 UTC.
+    /// The epoch `ms` milliseconds after 1970-01-01 UTC.
     #[must_use]
     pub const fn from_unix_ms(ms: u64) -> Epoch {
         Epoch(ms)
@@ -26,7 +26,7 @@ impl Epoch {
     }
 }
 
-/// How the 63 bits of an id are shared: time in milliseconds since an epoch, then datacenter, then
+/// The layout of the 63 bits of an id: time in milliseconds since an epoch, then datacenter, then
 /// worker, then sequence, from the highest bit to the lowest.
 ///
 /// The sequence is what is counted within a millisecond, so its bits are the ceiling of ids a
@@ -118,13 +118,13 @@ impl Layout {
         Layout { epoch, ..self }
     }
 
-    /// What its time counts from.
+    /// Its epoch.
     #[must_use]
     pub const fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// How many ids a second one generator can make at the most.
+    /// The most ids a second of one generator.
     #[must_use]
     pub const fn ceiling(&self) -> u64 {
         (1_u64 << self.sequence).saturating_mul(1_000)
@@ -148,8 +148,8 @@ impl Layout {
         self.epoch.0.saturating_add(self.max(Part::Time))
     }
 
-    /// Takes an id apart. What stands for time, place and sequence depends on the layout, so it
-    /// must be the one that the id was made with. Bits above those of the layout are left out.
+    /// Splits an id into its parts. The layout must be the one that the id was made with. Bits
+    /// above those of the layout are ignored.
     #[must_use]
     pub const fn parts(&self, id: Id) -> Parts {
         let number = id.get();
@@ -229,17 +229,17 @@ impl fmt::Display for Layout {
     }
 }
 
-/// What an id is made of.
+/// The parts of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// When: milliseconds since 1970. A borrowed id is a little ahead of the clock (see
+    /// The time: milliseconds since 1970. A borrowed id is a little ahead of the clock (see
     /// [`Policy`](crate::Policy)).
     pub unix_ms: u64,
     /// In which datacenter; 0 where the layout has none.
     pub datacenter: u64,
-    /// By which worker.
+    /// The worker.
     pub worker: u64,
-    /// Which of the ids of that millisecond.
+    /// The sequence within the millisecond.
     pub sequence: u64,
 }
 
@@ -267,7 +267,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Why a layout is none, or why something does not fit into it.
+/// The error of a layout, or of a value that does not fit into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
@@ -277,7 +277,7 @@ pub enum LayoutError {
     /// Ids would run out soon.
     #[error("{bits} bits of time are fewer than 32, and so last for less than 50 days")]
     TimeTooShort {
-        /// How many there are.
+        /// The number of bits.
         bits: u32,
     },
     /// Nothing would tell the ids of a millisecond apart.
@@ -286,11 +286,11 @@ pub enum LayoutError {
     /// A part is out of its range.
     #[error("{part} {value} does not fit into the layout, which ends at {max}")]
     PartTooLarge {
-        /// Which.
+        /// The part.
         part: Part,
-        /// What it was to be.
+        /// The value.
         value: u64,
-        /// The greatest that fits.
+        /// The largest value.
         max: u64,
     },
 }

@@ -19,8 +19,8 @@
 //!
 //! Where to go next: [`Layout`] has the presets and their ceilings, [`Policy`] says what happens
 //! when the clock steps back or a millisecond's ids are used up, [`CachedClock`] takes the clock
-//! out of the cost of an id, [`LocalGenerator`] takes the other threads out of it, [`Lease`] shares out worker ids between the processes of one host.
-//! What is promised and what is not stands in `docs/ident.md`.
+//! out of the cost of an id, [`LocalGenerator`] takes the other threads out of it, [`Lease`] shares
+//! out worker ids between the processes of one host. `docs/ident.md` has the guarantees.
 
 mod clock;
 mod error;

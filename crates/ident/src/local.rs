@@ -5,8 +5,8 @@ use crate::error::IdError;
 use crate::generator::{Generator, Reserved};
 use crate::id::Id;
 
-/// Takes ids of a generator in blocks and hands them out one by one: what threads that make many
-/// ids at the same time are faster with, because they meet once a block instead of once an id.
+/// Takes ids of a generator in blocks. It is faster if several threads make many ids at the same
+/// time, because they contend once a block instead of once an id.
 ///
 /// Its ids are distinct from all others of the generator and ascend. What a block gives up is the
 /// order *between* threads within a millisecond: an id that is asked for here may be less than one
@@ -47,7 +47,7 @@ impl<'a, C: BlockingTimer> LocalGenerator<'a, C> {
     #[inline]
     pub fn next(&mut self) -> Result<Id, IdError> {
         // Any other reading ends the block: a later one because its ids would be old, an earlier
-        // one because it is for the policy to say what a step back costs.
+        // one because the policy decides about a step back.
         if self.all.clock().now_ms() == self.now_ms
             && let Some(id) = self.left.next()
         {

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// up to a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// More ids were asked for than the layout has for the time that has passed.
+    /// More ids were requested than the layout has for the time that has passed.
     pub exhausted: Exhausted,
-    /// The clock says less than it did before.
+    /// The clock stepped back.
     pub stepped_back: SteppedBack,
 }
 
@@ -29,7 +29,7 @@ pub enum Exhausted {
     /// than this, and refuse beyond. A generator that is started anew within the time that its
     /// predecessor had borrowed, with the same worker id, would repeat ids.
     Borrow {
-        /// How far ahead ids may be.
+        /// The largest lead of ids over the clock.
         at_most: Duration,
     },
     /// Refuse at once.
@@ -59,7 +59,7 @@ impl Default for SteppedBack {
     }
 }
 
-/// Why an id would be ahead of the clock.
+/// The reason that an id would be ahead of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     Exhausted,

@@ -77,7 +77,7 @@ fn a_process_that_prints_its_ids() {
     // after the first has ended, and take its worker id.
     println!("done");
     std::io::stdin().read_line(&mut String::new()).unwrap();
-    // The harness would go on to print its result, but nobody reads it.
+    // The harness would print its result, which is not read.
     std::process::exit(0);
 }
 

@@ -23,7 +23,7 @@ fn a_process_that_holds_a_lease() {
     let lease = Lease::take(Path::new(&directory), &four_workers()).unwrap();
     println!("worker {}", lease.worker());
     std::io::stdin().read_line(&mut String::new()).unwrap();
-    // The harness would go on to print its result, but nobody reads it.
+    // The harness would print its result, which is not read.
     std::process::exit(0);
 }
 

@@ -1,16 +1,16 @@
-//! What can be started and stopped.
+//! Components, which can be started and stopped.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Why a component could not start or stop. Any error will do.
+/// The error of a component that could not start or stop.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A part of a process that is started and stopped, such as a thread with what it works on.
 ///
-/// There are no defaults: one who forgets to say how healthy a component is has forgotten what
-/// supervision is for. A panic in any of the methods counts as a failure with its message.
+/// No method has a default, so that no component forgets to report its health. A panic in any of
+/// the methods counts as a failure with its message.
 pub trait Component: Send {
     /// Starts it, and returns when it can be used by those that need it. Also called after
     /// [`Component::stop`], when a component that failed is started again.
@@ -25,25 +25,25 @@ pub trait Component: Send {
     /// It may not be stopped, or has lost something. It is not asked again.
     fn stop(&mut self) -> Result<(), Failure>;
 
-    /// How it is. Called often, so it looks at what it knows and waits for nothing.
+    /// Returns its health. It is called often and must not wait.
     fn health(&mut self) -> Health;
 }
 
-/// How a component is.
+/// The health of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
     /// It does its work.
     Up,
-    /// It does its work, but should not be relied on just now, for this reason: it is catching up,
-    /// say. The process is not ready, and nobody restarts anything.
+    /// It works, but should not be relied on now, for this reason, such as catching up. The process
+    /// is not ready, and nothing is restarted.
     NotReady(String),
-    /// It has failed for this reason, and only starting it anew may help.
+    /// It has failed for this reason, and only a restart may help.
     Failed(String),
 }
 
 /// Calls a method of a component, and makes an error of a panic.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // Whatever state the panic left the component in, the next thing that happens to it is a stop.
+    // After a panic the component is stopped next, whatever its state.
     catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|panic| Err(Box::new(Panicked::of(panic.as_ref()))))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a lifecycle.
 
 use crate::component::Failure;
 
@@ -7,7 +7,7 @@ use crate::component::Failure;
 #[error("it is stopping and begins nothing new")]
 pub struct Stopping;
 
-/// Why components have no order to start in.
+/// The error of ordering components.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {
@@ -17,14 +17,14 @@ pub enum OrderError {
         /// The name.
         name: String,
     },
-    /// A component needs one that nobody has registered.
+    /// A component needs one that is not registered.
     #[error("component {component} needs {needs}, which there is not; there are: {known}")]
     Unknown {
-        /// Who needs it.
+        /// The component.
         component: String,
-        /// What there is not.
+        /// The name that is not registered.
         needs: String,
-        /// The names there are.
+        /// The registered names.
         known: String,
     },
     /// Components need each other.
@@ -35,7 +35,7 @@ pub enum OrderError {
     },
 }
 
-/// Why a process has not started.
+/// The error of starting a process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComponentStartError {
@@ -45,9 +45,9 @@ pub enum ComponentStartError {
     /// A component did not start. The started ones were stopped again.
     #[error("component {name} did not start")]
     Component {
-        /// Which.
+        /// The component.
         name: String,
-        /// Why.
+        /// The error.
         source: Failure,
     },
     /// It was started or stopped before.

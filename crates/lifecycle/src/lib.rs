@@ -1,10 +1,10 @@
-//! Starts the parts of a process in order, watches over them, and stops them so that nothing that
-//! has begun is cut off.
+//! Starts the components of a process in order, supervises them, and stops them after the
+//! operations that have begun.
 //!
 //! A [`Lifecycle`] knows [`Component`]s by name. It starts each after those that it needs, restarts
-//! one that fails, and says whether the process is ready and alive. [`Operations`] counts what is
-//! under way; shutting down refuses what is new, waits for what has begun, and then stops the
-//! components in the opposite order.
+//! one that fails, and says whether the process is ready and alive. [`Operations`] counts running
+//! operations; a shutdown refuses new ones, waits for the running ones, and then stops the
+//! components in reverse order.
 //!
 //! ```
 //! use rialto_lifecycle::{Component, Failure, Health, Lifecycle};
@@ -30,9 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to go next: [`Lifecycle::supervise`] watches over the components, [`Restart`] says how
-//! often one is restarted before it is given up, [`StopReport`] what a shutdown came to. What is promised and
-//! what is not stands in `docs/lifecycle.md`.
+//! Where to go next: [`Lifecycle::supervise`] supervises the components, [`Restart`] is the restart
+//! policy, [`StopReport`] the result of a shutdown. `docs/lifecycle.md` has the guarantees.
 
 mod component;
 mod error;

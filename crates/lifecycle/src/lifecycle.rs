@@ -11,26 +11,26 @@ use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a component may take to stop, unless it is said otherwise.
+/// How long a component may take to stop by default.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
 /// The components of a process and the operations that they serve.
 ///
-/// Register the components, start them, and share this in an `Arc` with whoever shows health or
+/// Register the components, start them, and share this in an `Arc` with code that shows health or
 /// begins operations. Dropping it stops nothing: call [`Lifecycle::shutdown`].
 #[derive(Debug, Default)]
 pub struct Lifecycle {
-    /// What is under way, and what is known of the parts, at their places.
+    /// The running operations, and the status of the components.
     pub(crate) overview: Overview,
-    /// What is worked with, held for as long as a start or a restart takes.
+    /// The components, locked as long as a start or a restart takes.
     pub(crate) parts: Mutex<Vec<Box<Part>>>,
 }
 
-/// A component, and what was said about it, in one piece of memory.
+/// A component and its terms, in one allocation.
 pub(crate) struct Part<C: ?Sized = dyn Component> {
-    /// Where it stands on the board, with its name; starting puts parts into another order.
+    /// Its index on the board, with its name; starting reorders the parts.
     pub(crate) place: usize,
-    /// Nothing so long as the usual is meant.
+    /// `None` for the defaults.
     terms: Option<Box<Terms>>,
     attempts: u32,
     due: Option<Instant>,
@@ -38,7 +38,7 @@ pub(crate) struct Part<C: ?Sized = dyn Component> {
     pub(crate) component: C,
 }
 
-/// What was said about a component.
+/// The terms of a component.
 #[derive(Debug)]
 struct Terms {
     needs: Vec<Cow<'static, str>>,
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Part {
     }
 }
 
-/// What else there is to say about a component that was just registered.
+/// Sets further terms of a component that was just registered.
 #[derive(Debug)]
 pub struct Registration<'a>(&'a mut Part);
 
@@ -81,19 +81,19 @@ impl Registration<'_> {
         self.0.terms.get_or_insert_default()
     }
 
-    /// It is started after this one, and stopped before it.
+    /// Declares that it needs this one: it is started after it and stopped before it.
     pub fn needs(&mut self, name: impl Into<Cow<'static, str>>) -> &mut Self {
         self.terms().needs.push(name.into());
         self
     }
 
-    /// How often it is started again when it fails.
+    /// Sets the restart policy.
     pub fn restart(&mut self, restart: Restart) -> &mut Self {
         self.terms().restart = restart;
         self
     }
 
-    /// How long it may take to stop; 10 seconds unless this says otherwise.
+    /// Sets how long it may take to stop; the default is 10 seconds.
     pub fn stop_within(&mut self, at_most: Duration) -> &mut Self {
         self.terms().stop_within = at_most;
         self
@@ -113,8 +113,8 @@ impl Lifecycle {
         self.overview.operations()
     }
 
-    /// What can be seen of it from outside, for a component that shows it, or that begins
-    /// operations: it holds no component, so a component may hold it.
+    /// The overview, for a component that shows health or begins operations. It holds no component,
+    /// so that a component may hold it.
     #[must_use]
     pub fn overview(&self) -> Overview {
         self.overview.clone()
@@ -165,9 +165,9 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Looks at every component once, restarts what has failed and is due, and returns what has
-    /// changed. `now` is for pauses between restarts; [`Lifecycle::supervise`] calls this again and
-    /// again. Does nothing once a shutdown has begun.
+    /// Checks every component once, restarts failed ones that are due, and returns the changes.
+    /// `now` is for pauses between restarts; [`Lifecycle::supervise`] calls this again and again.
+    /// Does nothing once a shutdown has begun.
     pub fn tend(&self, now: Instant) -> Vec<StatusChange> {
         let mut changes = Vec::new();
         for part in self.parts().iter_mut() {
@@ -190,13 +190,13 @@ impl Lifecycle {
         changes
     }
 
-    /// How many components are registered.
+    /// The number of components.
     #[must_use]
     pub fn components(&self) -> usize {
         self.overview.board().len()
     }
 
-    /// Whether requests should come here: every component is up, and it is not stopping.
+    /// Whether it is ready for requests: every component is up, and it is not stopping.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.overview.is_ready()
@@ -234,12 +234,12 @@ impl Lifecycle {
 
     fn retry(&self, part: &mut Part, attempt: u32, reason: &str, now: Instant) -> ComponentState {
         let is_due = part.due.is_none_or(|due| now >= due);
-        // It could not start without what it needs, and that would cost it an attempt.
+        // Without a component that it needs the start would fail and use up an attempt.
         let can_start = part.needs().iter().all(|need| self.is_running(need));
         if !is_due || !can_start {
             return ComponentState::Restarting { attempt, reason: reason.to_string() };
         }
-        // It has failed: that it cannot stop in order either is no news.
+        // It has failed, so that an error of the stop adds nothing.
         let _ = guarded(|| part.component.stop());
         match guarded(|| part.component.start()) {
             Ok(()) => {
@@ -276,7 +276,7 @@ impl Lifecycle {
     }
 }
 
-/// What a component becomes that has failed: it gets another attempt, or none.
+/// The next state of a failed component: another attempt, or given up.
 fn fail(part: &mut Part, reason: String, now: Instant) -> ComponentState {
     let restart = part.restart();
     if part.attempts >= restart.attempts {

@@ -1,4 +1,4 @@
-//! In which order components start.
+//! The start order of components.
 
 use crate::error::OrderError;
 use std::borrow::Cow;

@@ -1,18 +1,18 @@
-//! What can be seen of a process from outside its components.
+//! The overview of a process.
 
 use crate::operations::Operations;
 use crate::status::{ComponentRecord, ComponentState, ComponentStatus};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is known of the components of a process, and the operations under way.
+/// The status of the components of a process, and its running operations.
 ///
 /// A clone shows the same process. It holds no component and waits for none, so a component may
 /// hold one: that is how a gateway shows the health of the process that it is a part of.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     operations: Operations,
-    /// By the places of the components, held only to look or to write.
+    /// By component index, locked only to read or to write.
     board: Arc<Mutex<Vec<ComponentRecord>>>,
 }
 
@@ -42,7 +42,7 @@ impl Overview {
         self.board().iter().map(ComponentRecord::status).collect()
     }
 
-    /// Adds a component, and returns its place.
+    /// Adds a component, and returns its index.
     pub(crate) fn add(&self, name: Cow<'static, str>) -> usize {
         let mut board = self.board();
         board.push(ComponentRecord { name, told: None });

@@ -1,16 +1,16 @@
-//! What a shutdown came to.
+//! The result of a shutdown.
 
 use crate::component::Failure;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// Operations of a kind that were under way.
+/// Running operations of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StillRunning {
-    /// Of which kind.
+    /// The kind.
     pub kind: Cow<'static, str>,
-    /// How many.
+    /// The number of operations.
     pub count: u64,
     /// How long the oldest has been running, of those that are timed.
     pub oldest: Option<Duration>,
@@ -29,11 +29,11 @@ impl fmt::Display for StillRunning {
 /// How a component stopped.
 #[derive(Debug)]
 pub struct Stopped {
-    /// Which.
+    /// The component.
     pub name: Cow<'static, str>,
-    /// How long it took.
+    /// The duration of the stop.
     pub took: Duration,
-    /// Why it may not be stopped; `None` if it is.
+    /// The error of the stop; `None` if it stopped.
     pub failure: Option<Failure>,
 }
 
@@ -46,12 +46,12 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// What a shutdown came to. Its text has one line for each thing that an operator should know.
+/// The result of a shutdown. Its text has one line for each fact that an operator should know.
 #[derive(Debug)]
 pub struct StopReport {
     /// How long operations that had begun took to end, or the deadline if some did not.
     pub drained_in: Duration,
-    /// What was still running at the deadline; empty if everything ended before.
+    /// The operations that were still running at the deadline.
     pub still_running: Vec<StillRunning>,
     /// The components that had been started, in the order in which they were stopped.
     pub stopped: Vec<Stopped>,

@@ -1,4 +1,4 @@
-//! How often a component is started again.
+//! Restart policies.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// The first restart comes after `first`, each further one after twice the time of the one before,
 /// but never more than `longest`. After `attempts` of them the component is given up. Once it has
-/// been well for `forgotten_after`, the count begins anew.
+/// been up for `forgotten_after`, the count begins again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restart {
     /// How many times it is started again before it is given up; 0 gives it up at once.
@@ -15,7 +15,7 @@ pub struct Restart {
     pub first: Duration,
     /// The longest pause.
     pub longest: Duration,
-    /// How long it must be well until earlier failures no longer count.
+    /// How long it must be up until earlier failures no longer count.
     pub forgotten_after: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Restart {
 }
 
 impl Default for Restart {
-    /// Five attempts, after 100 ms, 200 ms and so on, forgotten after a minute.
+    /// Five attempts, after 100 ms, 200 ms, 400 ms, 800 ms and 1,600 ms, forgotten after a minute.
     fn default() -> Restart {
         Restart {
             attempts: 5,

@@ -1,10 +1,10 @@
-//! What a component is known to be.
+//! The status of components.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::time::{Instant, SystemTime};
 
-/// Where a component is in its life.
+/// The state of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ComponentState {
     /// It has not been started yet.
@@ -17,12 +17,12 @@ pub enum ComponentState {
     NotReady(String),
     /// It failed for this reason, and is started again after a pause.
     Restarting {
-        /// Which attempt is next, from 1.
+        /// The number of the next attempt, from 1.
         attempt: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It failed for this reason, and nobody starts it again.
+    /// It failed for this reason, and is not restarted.
     GivenUp(String),
     /// It is being stopped.
     Stopping,
@@ -46,7 +46,7 @@ impl ComponentState {
         }
     }
 
-    /// Why it is so, where there is a reason.
+    /// The reason of the state, if there is one.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -77,26 +77,26 @@ impl fmt::Display for ComponentState {
 pub struct ComponentStatus {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// Where it is in its life.
+    /// The state.
     pub state: ComponentState,
-    /// Since when; `None` so long as it is [`ComponentState::New`].
+    /// When it entered the state; `None` for [`ComponentState::New`].
     pub since: Option<Instant>,
-    /// The same by the clock on the wall, as far as that could be trusted then.
+    /// The same by the wall clock, as far as it could be trusted then.
     pub since_time: Option<SystemTime>,
     /// How many times it was started again with success.
     pub restarts: u64,
 }
 
-/// What is kept of a component. Registering one touches new memory, which is most of what it costs,
-/// so that there is no room in here for what is only known later.
+/// The record of a component. Registering one touches new memory, which is most of its cost, so
+/// that later state is boxed.
 #[derive(Debug)]
 pub(crate) struct ComponentRecord {
     pub(crate) name: Cow<'static, str>,
-    /// Nothing so long as it is new.
+    /// `None` for a new component.
     pub(crate) told: Option<Box<StatusRecord>>,
 }
 
-/// What is known of a component that is not new any more.
+/// The record of a component that is not new any more.
 #[derive(Debug)]
 pub(crate) struct StatusRecord {
     state: ComponentState,
@@ -134,14 +134,14 @@ impl ComponentRecord {
     }
 }
 
-/// Something that supervision has noticed or done.
+/// A change of a component's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// Of which component.
+    /// The component.
     pub name: Cow<'static, str>,
-    /// What it was.
+    /// The state before.
     pub from: ComponentState,
-    /// What it is now.
+    /// The state after.
     pub to: ComponentState,
 }
 

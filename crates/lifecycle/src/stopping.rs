@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 impl Lifecycle {
     /// Begins nothing new, waits for operations that have begun to end, but no longer than
-    /// `drain_at_most`, and stops the components, each before those that it needs. One that is not
-    /// done in the time it has for it is left behind on a thread of its own, and the report says so.
+    /// `drain_at_most`, and stops the components, each before those that it needs. A component that
+    /// does not stop in its time is left on a thread of its own, and reported.
     ///
     /// A second call finds nothing left to stop.
     pub fn shutdown(&self, drain_at_most: Duration) -> StopReport {
@@ -48,7 +48,7 @@ impl Lifecycle {
         let stopping = thread::Builder::new().name(format!("stop {name}")).spawn(move || {
             let stopped = guarded(|| part.component.stop());
             drop(part);
-            // Nobody listens any more if it took too long.
+            // The receiver is gone if it took too long.
             let _ = tell.send(stopped);
         });
         let stopped = match stopping {

@@ -1,4 +1,4 @@
-//! The thread that watches over components.
+//! The thread that supervises components.
 
 use crate::lifecycle::Lifecycle;
 use crate::status::StatusChange;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Tends a [`Lifecycle`] until it is dropped or the lifecycle is stopping.
+/// Supervises a [`Lifecycle`] until it is dropped or the lifecycle is stopping.
 #[derive(Debug)]
 pub struct Supervisor {
     is_stopped: Arc<AtomicBool>,
@@ -16,12 +16,12 @@ pub struct Supervisor {
 }
 
 impl Lifecycle {
-    /// Looks at every component once in `every`, on a thread of its own, restarts what fails, and
-    /// tells `on_change` of everything that changes: log it there, and end the process if a
-    /// component is given up and it cannot do without.
+    /// Checks every component once in `every`, on a thread of its own, restarts failed ones, and
+    /// calls `on_change` for every change: log it there, and end the process if a component is
+    /// given up and it cannot do without.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// If no thread can be started.
     pub fn supervise(
         self: &Arc<Lifecycle>,
         every: Duration,

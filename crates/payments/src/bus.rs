@@ -1,4 +1,4 @@
-//! The bus: the only way to a withdrawal.
+//! The bus, through which all requests about withdrawals pass.
 
 use crate::request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, RejectWithdrawal,
@@ -13,7 +13,7 @@ use rialto_recorder::Recorder;
 use std::sync::Arc;
 
 bus! {
-    /// Everything that can be asked about withdrawals, as typed requests.
+    /// The bus of requests about withdrawals.
     ///
     /// The [`Context`] of each names a [`Grant`](rialto_desk::Grant) as its principal. It must be used
     /// within a Tokio runtime that has timers.
@@ -34,7 +34,7 @@ impl PaymentsBus {
         PaymentsBus { requests: VenueBehaviours::new(Authorisation), service }
     }
 
-    /// The same, with a recorder of what requests do, forbidden ones included.
+    /// The same, with a recorder of requests, including forbidden ones.
     #[must_use]
     pub fn recorded_by(mut self, recorder: Option<Arc<Recorder>>) -> PaymentsBus {
         self.requests = self.requests.recorded_by(recorder);
@@ -47,13 +47,13 @@ impl PaymentsBus {
         self.requests.counters()
     }
 
-    /// How long requests took from the bus to their answer.
+    /// The durations of requests.
     #[must_use]
     pub fn durations(&self) -> &Durations {
         self.requests.durations()
     }
 
-    /// Where the withdrawals are dealt with.
+    /// The service.
     #[must_use]
     pub fn service(&self) -> &WithdrawalService {
         &self.service
@@ -122,7 +122,7 @@ fn note_withdrawal(id: WithdrawalId, cx: &Context<'_>) {
     cx.step("flow");
 }
 
-/// How the withdrawal stands now.
+/// Notes the state of the withdrawal for the recorder.
 fn note_answer(withdrawal: &Withdrawal, cx: &Context<'_>) {
     cx.step("answered");
     cx.note("state", &withdrawal.state);

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of withdrawals.
 
 use crate::withdrawal::{State, Withdrawal, WithdrawalId};
 use rialto_bus::{Error, ErrorKind};
@@ -7,7 +7,7 @@ use rialto_flow::{FlowIdError, FlowsError};
 use rialto_model::RejectReason;
 use std::io;
 
-/// Why the withdrawals cannot be taken up.
+/// The error of opening the withdrawals.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaymentsOpenError {
@@ -17,7 +17,7 @@ pub enum PaymentsOpenError {
     /// The store cannot be read.
     #[error("the withdrawals under way cannot be read")]
     Store(#[from] StoreError),
-    /// What is stored of a withdrawal is of another kind than this program knows.
+    /// A stored withdrawal has a form that this program does not know.
     #[error(
         "withdrawal flow {id} is stored in a form that this program does not know ({reason}); run \
          the version that wrote it"
@@ -25,13 +25,13 @@ pub enum PaymentsOpenError {
     Unreadable {
         /// The flow.
         id: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The flows under way do not come to where they stood.
+    /// The unfinished flows were not resumed in time.
     #[error("withdrawals under way were not taken up within {seconds} s; see what the disk does")]
     Slow {
-        /// How long they were waited for.
+        /// The time waited.
         seconds: u64,
     },
     /// No thread could be started.
@@ -39,13 +39,13 @@ pub enum PaymentsOpenError {
     Thread(#[source] io::Error),
 }
 
-/// Why a decision about a withdrawal was not taken: another had been.
+/// The error of a decision about a withdrawal that was decided already.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The withdrawal {id} is {state} already; this changes nothing.")]
 pub struct Decided {
-    /// Which withdrawal.
+    /// The withdrawal.
     pub id: WithdrawalId,
-    /// How far it has come.
+    /// The state of the withdrawal.
     pub state: State,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn decided(withdrawal: &Withdrawal) -> Error {
     Decided { id: withdrawal.id(), state: withdrawal.state }.into()
 }
 
-/// Why a request cannot be: the engine would say so too, but was not asked.
+/// A request that the engine would refuse, refused before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.sentence())]
 pub struct Unfit(pub RejectReason);
@@ -94,7 +94,7 @@ pub(crate) fn bad_id(error: FlowIdError) -> Error {
         .with_source(error)
 }
 
-/// What the flows said no to.
+/// The error of a refusal by the flows.
 pub(crate) fn of_flows(error: FlowsError) -> Error {
     match error {
         FlowsError::Conflict { .. } => conflict(),

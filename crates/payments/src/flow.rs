@@ -1,7 +1,7 @@
 //! The flow of a withdrawal.
 //!
-//! Its input is the [`Transfer`], its output an [`Ended`]; both, and what its steps return, are kept
-//! by the store of the flows.
+//! Its input is the [`Transfer`], its output an [`Ended`]; both, and the results of its steps, are
+//! kept by the store of the flows.
 // format: docs/formats/withdrawals.md
 
 use crate::index::WithdrawalIndex;
@@ -21,40 +21,40 @@ use std::time::Duration;
 /// The event that a decision is delivered as.
 pub(crate) const DECISION: &str = "decision";
 
-/// How often the engine is asked again when it was busy, or ended before it answered. It is never
-/// given up: a withdrawal whose hold or payment is in doubt must not be forgotten.
+/// How often a command is retried when the engine was busy, or ended before it answered. It is
+/// never given up: a withdrawal whose hold or payment is in doubt must not be forgotten.
 const ASK_AGAIN: RetryPolicy =
     RetryPolicy::forever().first(Duration::from_millis(10)).longest(Duration::from_secs(1));
 
-/// Holds what is to go out, waits for a decision, and pays it out or gives it back.
+/// Holds the amount, waits for a decision, and settles or releases it.
 ///
-/// Each step asks the engine for something that takes effect once under the reference of the
-/// withdrawal. A step that is repeated, because the process died between the engine's answer and the
-/// store's confirmation, gets the same answer again.
+/// Each step sends the engine a command that takes effect once under the reference of the
+/// withdrawal. A step that is repeated, because the process died between the engine's answer and
+/// the store's confirmation, gets the same answer again.
 pub(crate) struct WithdrawalFlow {
     pub(crate) desk: Arc<DeskBus>,
     pub(crate) index: Arc<WithdrawalIndex>,
     pub(crate) expires_after: Duration,
 }
 
-/// What the engine said to one of the steps.
+/// The engine's answer to a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum EngineAnswer {
-    /// It is done, by this command or one before.
+    /// It took effect, by this command or an earlier one.
     Done(Seq),
     Refused(RejectReason, Seq),
 }
 
-/// What the step that holds came to.
+/// The result of the step that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HoldResult {
     told: EngineAnswer,
-    /// For how long it may be pending. Noted with the step, so that another setting after a restart
-    /// changes nothing of what its owner was told.
+    /// How long it may be pending. Recorded with the step, so that a changed setting after a
+    /// restart does not affect it.
     expires_after_ns: u64,
 }
 
-/// How a withdrawal ended: what is needed to show it when the flow is over.
+/// The end of a withdrawal, with what is needed to show it after its flow has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) state: State,
@@ -72,7 +72,7 @@ impl Ended {
         Ended { state, changed: changed.0, expires, decision, seq, trouble }
     }
 
-    /// What it was.
+    /// The withdrawal.
     pub(crate) fn show(self, transfer: Transfer, requested: Timestamp) -> Withdrawal {
         let Ended { state, changed, expires, decision, seq, trouble } = self;
         let (changed, expires) = (Timestamp(changed), expires.map(Timestamp));
@@ -91,7 +91,7 @@ impl Withdrawal {
     }
 }
 
-/// What a withdrawal is shown as whose flow has failed or was cancelled.
+/// The state of a withdrawal whose flow has failed or was cancelled.
 pub(crate) fn state_after(error: &FlowError) -> State {
     if *error == FlowError::Cancelled { State::Cancelled } else { State::Failed }
 }
@@ -112,7 +112,7 @@ impl Flow for WithdrawalFlow {
         let came_to = self.carry_out(cx, transfer, &mut withdrawal).await;
         withdrawal.changed = cx.now();
         if let Err(error) = &came_to {
-            // Whatever was held is given back by the compensation of the step that held it.
+            // The compensation of the holding step releases the amount.
             withdrawal.state = state_after(error);
             withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
         }
@@ -155,8 +155,8 @@ impl WithdrawalFlow {
             };
             (release.retry(ASK_AGAIN).await?, ended)
         };
-        // A refusal here means that somebody has ended it past the flow, or that the engine was put
-        // back to a state from before the hold.
+        // A refusal here means that it was ended outside of the flow, or that the engine was
+        // restored to a state from before the hold.
         let refused = matches!(told, EngineAnswer::Refused(..));
         withdrawal.end(if refused { State::Failed } else { ended }, told);
         Ok(())
@@ -190,7 +190,7 @@ impl WithdrawalFlow {
         told(self.desk.send(request, &by(&grant)).await)
     }
 
-    /// Gives back what was held, if anything was.
+    /// Releases the amount, if it was held.
     async fn undo(&self, transfer: &Transfer, held: HoldResult) -> Result<(), StepError> {
         match held.told {
             EngineAnswer::Refused(..) => Ok(()),
@@ -201,22 +201,22 @@ impl WithdrawalFlow {
         }
     }
 
-    /// The venue itself asks, for this account; whoever wanted the withdrawal has been checked.
+    /// The venue itself sends the command for this account; the request was authorised before.
     fn grant(&self, transfer: &Transfer) -> Grant {
         let scopes = Scopes::NONE.with(Scope::Transfer).with(Scope::Admin);
         Grant::new(scopes, [transfer.account])
     }
 }
 
-/// Money that leaves is on the disk first, whatever the level of the venue.
+/// Payments are synced first, at every level of the venue.
 const LEVEL: Option<Level> = Some(Level::Synced);
 
 fn by(grant: &Grant) -> Context<'_> {
     Context::new().with_principal(grant)
 }
 
-/// What the engine answered. Without an answer the step is to be asked again: the engine was busy,
-/// or it ended and the next one knows.
+/// The engine's answer. Without one the step is retried: the engine was busy, or it ended and the
+/// next one knows the outcome.
 fn told(answer: Result<Answer, Error>) -> Result<EngineAnswer, StepError> {
     match answer {
         Ok(answer) => Ok(EngineAnswer::Done(answer.seq)),

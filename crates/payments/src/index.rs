@@ -1,7 +1,7 @@
-//! Where every withdrawal stands: what queries are answered from, and those who wait told by.
+//! The index of withdrawals, which answers queries and wakes waiting callers.
 //!
-//! The flows put their withdrawals here as they come along. It is rebuilt from the store of the flows
-//! at every start, and so holds nothing that could be lost.
+//! The flows update it. It is rebuilt from the store of the flows at every start, so that nothing
+//! in it can be lost.
 
 use crate::tally::Tally;
 use crate::withdrawal::{Withdrawal, WithdrawalId};
@@ -14,43 +14,43 @@ use tokio::sync::watch;
 
 pub(crate) struct WithdrawalIndex {
     shelf: Mutex<EndedWithdrawals>,
-    /// How many that have ended are shown.
+    /// The number of ended withdrawals that are shown.
     ended_max: usize,
 }
 
 #[derive(Default)]
 struct EndedWithdrawals {
-    /// By the number of the flow, and so in the order in which they were asked for.
+    /// By the number of the flow, which is the order of the requests.
     withdrawals: BTreeMap<RunNumber, Entry>,
     numbers: HashMap<WithdrawalId, RunNumber>,
     /// The same, those that have not ended first.
     of_all: BTreeSet<(bool, RunNumber)>,
     of_accounts: BTreeSet<(AccountId, bool, RunNumber)>,
-    /// Those that have ended, in the order in which they did.
+    /// Ended withdrawals, in the order of their ends.
     ended: VecDeque<RunNumber>,
-    /// Those under way that no flow has shown in this life.
+    /// Unfinished withdrawals that their flows have not updated since the start.
     recalled: BTreeSet<RunNumber>,
-    /// How many are shown, by state.
+    /// The number of shown withdrawals, by state.
     shown: Tally,
-    /// How many have ended in this life, by state.
+    /// The number that ended since the start, by state.
     ended_now: Tally,
 }
 
 struct Entry {
     withdrawal: Withdrawal,
-    /// For whoever waits; there is nothing to wait for when it has ended.
+    /// For waiting callers; `None` when it has ended.
     watched: Option<watch::Sender<Withdrawal>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Whose; of all accounts otherwise.
+    /// The account; `None` for all accounts.
     pub(crate) account: Option<AccountId>,
     /// Ended withdrawals, newest first; otherwise open ones, oldest first.
     pub(crate) ended: bool,
-    /// Those behind this one only.
+    /// Only withdrawals after this one.
     pub(crate) after: Option<WithdrawalId>,
-    /// How many at most.
+    /// The most withdrawals.
     pub(crate) limit: usize,
 }
 
@@ -71,7 +71,7 @@ impl WithdrawalIndex {
         shelf.put(number, withdrawal, self.ended_max);
     }
 
-    /// Shows a withdrawal of an earlier life; if it is under way, its flow will say how it stands.
+    /// Shows a withdrawal of an earlier process; if it is unfinished, its flow will update it.
     pub(crate) fn recall(&self, number: RunNumber, withdrawal: &Withdrawal) {
         let mut shelf = self.shelf();
         if !withdrawal.state.is_ended() {
@@ -82,7 +82,7 @@ impl WithdrawalIndex {
         shelf.ended_now = ended_now;
     }
 
-    /// How many withdrawals of an earlier life wait for their flows.
+    /// The number of withdrawals of an earlier process that wait for their flows.
     pub(crate) fn waiting(&self) -> usize {
         self.shelf().recalled.len()
     }
@@ -120,12 +120,12 @@ impl WithdrawalIndex {
         (page, more)
     }
 
-    /// How many are shown, by state.
+    /// The number of shown withdrawals, by state.
     pub(crate) fn shown(&self) -> Tally {
         self.shelf().shown
     }
 
-    /// How many have ended in this life, by state.
+    /// The number that ended since the start, by state.
     pub(crate) fn ended_now(&self) -> Tally {
         self.shelf().ended_now
     }

@@ -1,8 +1,7 @@
 //! Withdrawals as durable flows.
 //!
-//! A withdrawal is held by the engine, waits until somebody decides, and is then paid out or given
-//! back, exactly once, whenever the process dies in between. The page `docs/withdrawals.md` tells the
-//! whole story.
+//! The engine holds a withdrawal, the operator decides, and it is then settled or released, exactly
+//! once, across crashes. See `docs/withdrawals.md`.
 
 mod bus;
 mod error;

@@ -1,4 +1,4 @@
-//! Withdrawals as a part of a venue: everything that they need, opened and closed in order.
+//! Withdrawals as a part of a venue, opened and closed in order.
 
 use crate::bus::PaymentsBus;
 use crate::error::PaymentsOpenError;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
-/// How long the flows of an earlier life may take to come to where they stood.
+/// How long the flows of an earlier process may take to resume.
 const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -24,25 +24,25 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 pub struct Payments {
     bus: Option<Arc<PaymentsBus>>,
     runtime: Option<Runtime>,
-    /// How many withdrawals were taken up that the engine held and no flow knew of.
+    /// The number of held withdrawals that no flow knew and that were adopted.
     pub adopted: usize,
-    /// The flows that this program cannot go on with, and why.
+    /// The parked flows, with their reasons.
     pub parked: Vec<Parked>,
 }
 
-/// How withdrawals are run.
+/// The options of withdrawals.
 #[derive(Default)]
 pub struct PaymentOptions {
     /// Deadlines and bounds of the withdrawals.
     pub settings: Settings,
     /// The options of their flows.
     pub flows: Options,
-    /// Records requests, flows, and what these ask of the engine; replaces the observer of the flows.
+    /// Records requests, flows and their commands; replaces the observer of the flows.
     pub recorder: Option<Arc<Recorder>>,
 }
 
 impl Payments {
-    /// Takes up every withdrawal where it stood, also those that the engine holds and no flow knows of.
+    /// Resumes every withdrawal, and adopts those that the engine holds and no flow knows.
     ///
     /// # Errors
     /// The store cannot be read, or its flows cannot be run.
@@ -88,7 +88,7 @@ impl Payments {
         Arc::clone(self.bus.as_ref().expect("it is there until this is dropped"))
     }
 
-    /// Why no withdrawal comes any further, if that is so.
+    /// The failure that stopped the withdrawals, if any.
     #[must_use]
     pub fn fault(&self) -> Option<StoreError> {
         self.bus.as_ref()?.service().fault()

@@ -1,4 +1,4 @@
-//! What can be asked about withdrawals.
+//! The requests about withdrawals.
 
 use crate::error::Unfit;
 use crate::withdrawal::{PaymentReceipt, Withdrawal, WithdrawalId};
@@ -13,75 +13,74 @@ pub const REASON_BYTES_MAX: usize = 200;
 /// The most withdrawals on one page.
 pub const PAGE_MAX: usize = 1_000;
 
-/// An owner asks for a withdrawal. The same transfer again means the same withdrawal.
+/// An owner requests a withdrawal. The same transfer again is the same withdrawal.
 ///
 /// The answer comes when it is held. A refusal by the engine is an error that carries
 /// [`Refused`](rialto_desk::Refused), also when it is asked for again.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestWithdrawal {
-    /// What, and from which account.
+    /// The account, currency, amount and reference.
     pub transfer: Transfer,
 }
 
-/// A withdrawal that was asked for.
+/// A requested withdrawal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requested {
-    /// How it stands.
+    /// The withdrawal in its present state.
     pub withdrawal: Withdrawal,
-    /// Whether it had been asked for before.
+    /// Whether it was requested earlier.
     pub repeated: bool,
 }
 
-/// An owner does not want a withdrawal any more. The answer comes when it is given back.
+/// An owner cancels a withdrawal. The answer comes when it is released.
 #[derive(Clone, Copy, Debug)]
 pub struct CancelWithdrawal {
-    /// Which.
+    /// The withdrawal.
     pub id: WithdrawalId,
 }
 
-/// The operator has a withdrawal paid out. The answer comes when it is settled.
+/// The operator approves a withdrawal. The answer comes when it is settled.
 #[derive(Clone, Copy, Debug)]
 pub struct ApproveWithdrawal {
-    /// Which.
+    /// The withdrawal.
     pub id: WithdrawalId,
-    /// What the outside world calls the payment.
+    /// The identifier of the payment.
     pub receipt: PaymentReceipt,
 }
 
-/// The operator will not pay a withdrawal. The answer comes when it is given back.
+/// The operator rejects a withdrawal. The answer comes when it is released.
 #[derive(Clone, Debug)]
 pub struct RejectWithdrawal {
-    /// Which.
+    /// The withdrawal.
     pub id: WithdrawalId,
-    /// Why, in words for its owner: at most [`REASON_BYTES_MAX`] bytes.
+    /// The reason, shown to its owner: at most [`REASON_BYTES_MAX`] bytes.
     pub reason: String,
 }
 
-/// How does this withdrawal stand?
+/// Asks for a withdrawal.
 #[derive(Clone, Copy, Debug)]
 pub struct GetWithdrawal {
-    /// Which.
+    /// The withdrawal.
     pub id: WithdrawalId,
 }
 
-/// Which withdrawals are there?
+/// Lists withdrawals.
 #[derive(Clone, Copy, Debug)]
 pub struct ListWithdrawals {
-    /// Whose; those of all accounts otherwise, which only operators may see.
+    /// The account; `None` for all accounts, which only operators may see.
     pub account: Option<AccountId>,
-    /// Those that have ended, the last one asked for first; otherwise those that have not, the first
-    /// one first.
+    /// Ended withdrawals, newest first; otherwise open ones, oldest first.
     pub ended: bool,
-    /// Those behind this one only: the last of the page before.
+    /// Only withdrawals after this one: the last of the previous page.
     pub after: Option<WithdrawalId>,
-    /// How many at most: 1 to [`PAGE_MAX`].
+    /// The most withdrawals: 1 to [`PAGE_MAX`].
     pub limit: usize,
 }
 
 /// A page of withdrawals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawals {
-    /// In the order that was asked for.
+    /// In the requested order.
     pub withdrawals: Vec<Withdrawal>,
     /// Whether others follow.
     pub more: bool,

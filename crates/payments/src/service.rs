@@ -1,4 +1,4 @@
-//! The service: starts flows, hands decisions to them, and answers how they stand.
+//! The service: starts flows, delivers decisions to them, and answers queries.
 
 use crate::error::{PaymentsOpenError, bad_id, conflict, decided, of_flows, stopped, unknown};
 use crate::flow::{DECISION, Ended, WithdrawalFlow, state_after};
@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How withdrawals are dealt with.
+/// The settings of withdrawals.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// For how long a withdrawal may be pending before it is given back.
+    /// How long a withdrawal may be pending before it is released.
     pub expires_after: Duration,
-    /// For how long whoever asks waits for the engine: the answer then says how it stands.
+    /// How long a request waits for the engine; the answer then has the present state.
     pub answer_within: Duration,
-    /// How many withdrawals that have ended are shown and known by their references. The store
+    /// The number of ended withdrawals that are shown and known by their references. The store
     /// should keep as many.
     pub ended_max: usize,
 }
@@ -38,24 +38,23 @@ impl Default for Settings {
     }
 }
 
-/// Where withdrawals are dealt with. Ask it by a [`PaymentsBus`](crate::PaymentsBus).
+/// The service of withdrawals. Call it through a [`PaymentsBus`](crate::PaymentsBus).
 ///
-/// Dropping it stops the flows where they stand; the next one takes them up there.
+/// Dropping it stops the flows; the next one resumes them.
 pub struct WithdrawalService {
     flows: Flows,
     index: Arc<WithdrawalIndex>,
     settings: Settings,
-    /// Held while it is looked up whether a withdrawal has been asked for, so that of two who ask
-    /// at once one is told that the other came first.
+    /// Locked while a request is looked up, so that of two equal requests at once one is a
+    /// repetition.
     starting: Mutex<()>,
 }
 
 impl WithdrawalService {
-    /// Takes up what the store knows: what has ended is shown again, and what has not goes on where
-    /// it stood.
+    /// Opens the store: ended withdrawals are shown, and unfinished ones are resumed.
     ///
     /// # Errors
-    /// The store cannot be read, or has what this program does not know.
+    /// If the store cannot be read, or has a form that this program does not know.
     pub fn open(
         store: Arc<dyn Store>,
         desk: Arc<DeskBus>,
@@ -86,11 +85,11 @@ impl WithdrawalService {
         Ok(WithdrawalService { flows, index, settings, starting: Mutex::default() })
     }
 
-    /// Takes up withdrawals that the engine holds and no flow knows of, such as after the venue was
-    /// restored from a backup: they are pending once more. Returns how many there were.
+    /// Adopts withdrawals that the engine holds and no flow knows, such as after a restore from a
+    /// backup: they are pending again. Returns their number.
     ///
     /// # Errors
-    /// One cannot be taken up.
+    /// If one cannot be adopted.
     pub fn adopt(
         &self,
         held: impl IntoIterator<Item = Transfer>,
@@ -105,32 +104,32 @@ impl WithdrawalService {
         Ok(adopted)
     }
 
-    /// Whether every withdrawal under way has been taken up, those left aside that
-    /// [`WithdrawalService::parked`] names. Until then some are shown as not yet held that are.
+    /// Whether every unfinished withdrawal has been resumed, except those in
+    /// [`WithdrawalService::parked`]. Until then some held ones are shown as not held.
     #[must_use]
     pub fn is_taken_up(&self) -> bool {
         self.index.waiting() <= self.flows.parked().len()
     }
 
-    /// The flows that this program cannot go on with, and why.
+    /// The parked flows, with their reasons.
     #[must_use]
     pub fn parked(&self) -> Vec<Parked> {
         self.flows.parked()
     }
 
-    /// Why no withdrawal comes any further, if that is so.
+    /// The failure that stopped the withdrawals, if any.
     #[must_use]
     pub fn fault(&self) -> Option<StoreError> {
         self.flows.failure()
     }
 
-    /// How many withdrawals are shown, by state: all that have not ended, and the last that have.
+    /// The number of shown withdrawals by state: all open ones, and the last ended ones.
     #[must_use]
     pub fn shown(&self) -> Tally {
         self.index.shown()
     }
 
-    /// How many withdrawals have come to which end since this was opened.
+    /// The number of withdrawals that ended since this was opened, by state.
     #[must_use]
     pub fn ended_since_open(&self) -> Tally {
         self.index.ended_now()
@@ -140,7 +139,7 @@ impl WithdrawalService {
         let id = WithdrawalId::of(transfer);
         let flow = id.flow_id().map_err(|error| FlowsError::Options(error.to_string()))?;
         self.flows.start::<WithdrawalFlow>(flow, *transfer)?;
-        // So that whoever asks from now on finds it, though its flow has not yet begun to run.
+        // Makes it visible to queries before its flow runs.
         if let Some(run) = self.flows.find(&flow)? {
             let withdrawal = Withdrawal::requested(*transfer, run.started);
             self.index.begin(run.run, &withdrawal);
@@ -185,7 +184,7 @@ impl WithdrawalService {
             }
         }
         let withdrawal = self.wait(watched, State::is_ended).await?;
-        // Whoever comes second is told so, unless both wanted the same.
+        // A later decision is refused, unless it is the same.
         let is_ours = withdrawal.decision.as_ref() == Some(&decision);
         if is_ours || withdrawal.state.is_undecided() {
             Ok(withdrawal)
@@ -204,7 +203,7 @@ impl WithdrawalService {
         Withdrawals { withdrawals, more }
     }
 
-    /// Waits for a state, and says how the withdrawal stands then, or when the time is up.
+    /// Waits for a state or the end of the time, and returns the withdrawal.
     async fn wait(
         &self,
         mut watched: watch::Receiver<Withdrawal>,
@@ -221,7 +220,7 @@ impl WithdrawalService {
     }
 }
 
-/// How many runs are read at once.
+/// The number of runs that are read at once.
 const PAGE: usize = 1_000;
 
 fn shown(run: &StoredRun) -> std::result::Result<Withdrawal, String> {

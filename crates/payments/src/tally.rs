@@ -1,19 +1,19 @@
-//! How many withdrawals there are, by their states.
+//! Counts of withdrawals by state.
 
 use crate::withdrawal::State;
 
-/// How many withdrawals are in which state.
+/// Counts of withdrawals by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([u64; State::ALL.len()]);
 
 impl Tally {
-    /// How many are in this state.
+    /// The number in this state.
     #[must_use]
     pub fn of(&self, state: State) -> u64 {
         self.0[state as usize]
     }
 
-    /// How many have not ended.
+    /// The number that have not ended.
     #[must_use]
     pub fn open(&self) -> u64 {
         let open = State::ALL.into_iter().filter(|state| !state.is_ended());

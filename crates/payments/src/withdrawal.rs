@@ -1,4 +1,4 @@
-//! What a withdrawal is, and how far it has come.
+//! Withdrawals and their states.
 
 use rialto_flow::{FlowId, FlowIdError};
 use rialto_model::{AccountId, Reference, RejectReason, Seq, Text, Timestamp, Transfer};
@@ -6,34 +6,34 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the outside world calls the payment, such as the id of a transaction of a bank or a chain:
-/// 1 to 96 bytes of printable ASCII without spaces.
+/// The identifier of the payment, such as the id of a transaction of a bank or a chain: 1 to 96
+/// bytes of printable ASCII without spaces.
 pub type PaymentReceipt = Text<96>;
 
-/// Names a withdrawal: the account and the owner's reference, written `7-rent-2026`.
+/// The id of a withdrawal: the account and the owner's reference, written `7-rent-2026`.
 ///
-/// It follows from the request, so that whoever asks twice asks for one withdrawal.
+/// It follows from the request, so that a repeated request is the same withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WithdrawalId {
-    /// Whose withdrawal.
+    /// The account.
     pub account: AccountId,
-    /// The owner's name for it.
+    /// The owner's reference.
     pub reference: Reference,
 }
 
-/// A text that names no withdrawal.
+/// A text that is not a withdrawal id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} names no withdrawal; write the account, a dash and the reference, as in 7-rent")]
 pub struct UnknownId(pub String);
 
 impl WithdrawalId {
-    /// The name of the withdrawal that moves this.
+    /// The id of the withdrawal of this transfer.
     #[must_use]
     pub fn of(transfer: &Transfer) -> WithdrawalId {
         WithdrawalId { account: transfer.account, reference: transfer.reference }
     }
 
-    /// What its flow is called. Fails only for texts that no reference may be.
+    /// The id of its flow. Fails only for invalid references.
     pub(crate) fn flow_id(&self) -> Result<FlowId, FlowIdError> {
         FlowId::new(&format!("w-{self}"))
     }
@@ -55,35 +55,35 @@ impl FromStr for WithdrawalId {
             account: account.parse().map_err(|_| unknown())?,
             reference: reference.parse().map_err(|_| unknown())?,
         };
-        // One withdrawal has one name: neither 007 nor an empty reference is another.
+        // One withdrawal has one id: account 007 and an empty reference are refused.
         if id.to_string() == text && !id.reference.is_empty() { Ok(id) } else { Err(unknown()) }
     }
 }
 
-/// How far a withdrawal has come.
+/// The state of a withdrawal.
 ///
 /// The numbers under which states are stored follow from their order: new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum State {
-    /// Asked for; the engine has not answered yet.
+    /// Requested; the engine has not answered yet.
     Requested,
-    /// Held: the amount is set aside, and somebody is to decide.
+    /// Held: the amount is reserved, and the operator is to decide.
     Pending,
-    /// Approved; the engine is being told to pay it out.
+    /// Approved; the engine is to settle it.
     Settling,
-    /// Not to be; the engine is being told to give it back.
+    /// Rejected, cancelled or expired; the engine is to release it.
     Returning,
     /// Paid out.
     Settled,
-    /// Rejected by the operator, and given back.
+    /// Rejected by the operator, and released.
     Rejected,
-    /// Cancelled by its owner, and given back.
+    /// Cancelled by its owner, and released.
     Cancelled,
-    /// Not decided in time, and given back.
+    /// Not decided in time, and released.
     Expired,
     /// Refused by the engine: nothing was ever held.
     Refused,
-    /// Broken off: the engine did not do what was decided, and somebody must look.
+    /// Failed: the engine did not carry out the decision, and the operator must check it.
     Failed,
 }
 
@@ -119,7 +119,7 @@ impl State {
         }
     }
 
-    /// Whether nothing will change any more.
+    /// Whether it has ended.
     #[must_use]
     pub fn is_ended(self) -> bool {
         !matches!(self, State::Requested | State::Pending | State::Settling | State::Returning)
@@ -138,34 +138,34 @@ impl fmt::Display for State {
     }
 }
 
-/// What was decided about a withdrawal.
+/// The decision about a withdrawal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
-    /// The operator has paid it, or will, under this receipt.
+    /// The operator approves it, under this receipt.
     Approve {
         /// What the outside world calls the payment.
         receipt: PaymentReceipt,
     },
-    /// The operator will not pay it.
+    /// The operator rejects it.
     Reject {
-        /// Why not, in words for its owner.
+        /// The reason, shown to its owner.
         reason: String,
     },
-    /// Its owner does not want it any more.
+    /// Its owner cancels it.
     Cancel,
 }
 
-/// Why a withdrawal did not come to what was asked for or decided.
+/// The reason that a withdrawal failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// The engine refused.
     Refused {
-        /// Why.
+        /// The reason of the refusal.
         reason: RejectReason,
-        /// The place of the refusal in the journal.
+        /// The sequence of the refusal.
         seq: Seq,
     },
-    /// The flow could not go on.
+    /// The flow failed.
     Broken(String),
 }
 
@@ -178,24 +178,24 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// A withdrawal as it stands.
+/// A withdrawal in its present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawal {
-    /// Whose, of what, how much, and under which reference.
+    /// The account, currency, amount and reference.
     pub transfer: Transfer,
-    /// How far it has come.
+    /// Its state.
     pub state: State,
-    /// When it was asked for.
+    /// When it was requested.
     pub requested: Timestamp,
-    /// When it came to its state.
+    /// When its state changed last.
     pub changed: Timestamp,
-    /// When it is given back if nobody has decided; known once it is held.
+    /// When it is released unless it is decided; known once it is held.
     pub expires: Option<Timestamp>,
-    /// What was decided, if anything was.
+    /// The decision, if there is one.
     pub decision: Option<Decision>,
     /// The command that settled or released it, or that the engine refused.
     pub seq: Option<Seq>,
-    /// What went wrong, if something did.
+    /// The failure, if it failed.
     pub trouble: Option<Trouble>,
 }
 
@@ -213,7 +213,7 @@ impl Withdrawal {
         }
     }
 
-    /// What it is called.
+    /// Its id.
     #[must_use]
     pub fn id(&self) -> WithdrawalId {
         WithdrawalId::of(&self.transfer)

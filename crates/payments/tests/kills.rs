@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const AMOUNT: i128 = 30;
 
-/// How a withdrawal is to go.
+/// The course of a withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Path {
     Approved,
@@ -36,8 +36,8 @@ impl Path {
         }
     }
 
-    /// What owner and operator do, and do again if they do not know what came of it. Notes the last
-    /// state that they were told.
+    /// The requests of owner and operator, which repeat a request without an answer. Notes the last
+    /// state in an answer.
     async fn walk(self, house: &House, told: &mut Option<State>) -> Result<(), Error> {
         let asked = house.request(transfer(ALICE, AMOUNT, "w")).await?;
         *told = Some(asked.withdrawal.state);
@@ -89,7 +89,7 @@ fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> House {
     }
 }
 
-/// What holds at the end, whatever happened on the way.
+/// The invariants at the end, after any failures.
 fn check(path: Path, house: &House, case: &str) {
     let (held, settled, released) = house.effects("w");
     let is_settled = path == Path::Approved;
@@ -100,7 +100,7 @@ fn check(path: Path, house: &House, case: &str) {
     assert_eq!(house.bus.service().shown().open(), 0, "{case}");
 }
 
-/// Goes the way with these crashes, each after so many changes of the disk.
+/// Runs a course with these crashes, each after a number of changes of the disk.
 async fn survive(path: Path, seed: u64, crashes: &[u64]) {
     let case = format!("{path:?}, seed {seed}, crashes after {crashes:?}");
     let disk = SimDisk::new(seed);
@@ -131,7 +131,7 @@ async fn survive(path: Path, seed: u64, crashes: &[u64]) {
     check(path, &house, &case);
 }
 
-/// How often the disk changes on the way.
+/// The number of changes of the disk in a course.
 async fn changes(path: Path) -> u64 {
     let disk = SimDisk::new(1);
     let house = House::furnished(&disk).await;

@@ -155,7 +155,7 @@ fn of_enum(data: &DataEnum, bounded: &mut Vec<(Type, TokenStream)>) -> Result<Wr
             };
             let bound = bound(at);
             match part.form {
-                // What is not looked at is not bound either.
+                // Fields that are not read are not bound.
                 Form::Secret | Form::Skip => quote! { #member: _, },
                 _ => quote! { #member: #bound, },
             }
@@ -178,8 +178,8 @@ fn of_enum(data: &DataEnum, bounded: &mut Vec<(Type, TokenStream)>) -> Result<Wr
     Ok(Written { capture, capture_as })
 }
 
-/// Asks of the types that depend on a parameter what is needed of them. Of the others the compiler
-/// complains where they stand.
+/// Adds bounds for the types that depend on a parameter. For other types the compiler reports an
+/// error at the field.
 fn with_bounds(generics: &Generics, bounded: &[(Type, TokenStream)]) -> Generics {
     let mut generics = generics.clone();
     let parameters: Vec<Ident> =

@@ -12,10 +12,10 @@ use proc_macro::TokenStream;
 /// Every field is captured as its type says (`Capture::capture_as`), unless `#[capture(…)]` on it
 /// says otherwise:
 ///
-/// - `secret`: its name is written and nothing of it; it is not even looked at.
+/// - `secret`: its name is written and not its value, which is not read.
 /// - `skip`: it is left out.
 /// - `rename = "…"`: it has another name.
-/// - `display`, `debug`: its text form is written, for types that cannot tell of themselves.
+/// - `display`, `debug`: its text form is written, for types without `Capture`.
 ///
 /// On the type itself, `#[capture(secret)]` hides it wherever it is a field of something else.
 ///

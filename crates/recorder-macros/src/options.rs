@@ -1,10 +1,10 @@
-//! What `#[capture(…)]` says.
+//! The arguments of `#[capture(…)]`.
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{Attribute, Error, Ident, LitStr, Result};
 
-/// In which form a field is written.
+/// The form in which a field is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As its type says.
@@ -16,12 +16,12 @@ pub(crate) enum Form {
     Skip,
 }
 
-/// What stands on one type, variant or field.
+/// The options of a type, variant or field.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) form: Form,
     pub(crate) rename: Option<LitStr>,
-    /// Where something stands, for complaints that it means nothing there.
+    /// The position of an option, for errors that it has no meaning there.
     first: Option<Span>,
 }
 
@@ -67,7 +67,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Refuses what means nothing here.
+    /// Refuses options that have no meaning here.
     pub(crate) fn only(self, forms: &[Form], renamed: bool, wrong: &str) -> Result<Options> {
         let fits = forms.contains(&self.form) && (renamed || self.rename.is_none());
         match self.first {

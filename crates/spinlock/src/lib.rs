@@ -41,7 +41,7 @@ mod tests {
                         assert_eq!(held.entered, held.left);
                         held.entered += 1;
                         if turn % 64 == 0 {
-                            // Whoever has it may be put aside at any moment.
+                            // The holder may be descheduled at any moment.
                             std::thread::yield_now();
                         }
                         held.left += 1;

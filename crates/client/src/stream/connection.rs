@@ -14,14 +14,14 @@ use tokio_tungstenite::tungstenite::{self, Message};
 
 /// How long connecting and authenticating may take each.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// The close code that says that the key is no longer valid.
+/// The close code for a key that is no longer valid.
 const KEY_NOT_VALID: u16 = 4003;
 
 /// Why a connection ended.
 pub(super) enum Ended {
-    /// Another connection may serve.
+    /// Connecting again may help.
     Lost(String),
-    /// No other connection would.
+    /// Connecting again would not help.
     Refused(ClientError),
 }
 
@@ -52,7 +52,7 @@ impl Connection {
                 let answered = tokio::time::timeout(HANDSHAKE_MAX, connection.receive()).await;
                 match answered.map_err(|_| Ended::Lost(late(client.url())))?? {
                     StreamMessage::Authenticated { .. } => break,
-                    // A venue that has just started takes no signatures for a second.
+                    // A venue that has just started accepts no signatures for a second.
                     StreamMessage::Error { error, .. }
                         if error.code == "timestamp_outside_window"
                             && attempt < SIGNED_AGAIN_MAX =>

@@ -1,4 +1,4 @@
-//! Keeps a stream going: connects again, subscribes again, and resumes where it was.
+//! Runs a stream: connects again, subscribes again, and resumes.
 
 use super::connection::{Connection, Ended};
 use super::subscription::StreamSubscription;
@@ -14,19 +14,19 @@ use tokio::sync::mpsc::{Sender, UnboundedReceiver};
 /// The wait before the first attempt to connect again; it doubles with each that fails.
 const RECONNECT_WAIT: Duration = Duration::from_millis(100);
 
-/// What the reader of a stream asks of it.
+/// A request of the reader of a stream.
 #[derive(Debug)]
 pub(super) enum Order {
     Subscribe(StreamSubscription),
     Unsubscribe(StreamSubscription),
 }
 
-/// A subscription, and where it is.
+/// A subscription and its progress.
 struct Kept {
     asked: StreamSubscription,
-    /// The account that is meant, where none was named.
+    /// The account of a subscription that names none.
     account: Option<AccountId>,
-    /// Whether this connection has it.
+    /// Whether it is in force on this connection.
     is_live: bool,
     /// Whether it has ended for good.
     is_over: bool,
@@ -36,8 +36,8 @@ struct Kept {
     book: Option<Seq>,
 }
 
-/// What the connection answers next: subscriptions are begun one after another, so that a refusal
-/// is known to be of the one that was asked last.
+/// The request that the connection answers next: subscriptions are begun one after another, so that
+/// a refusal belongs to the last one.
 enum Asked {
     Nothing,
     /// To begin the subscription at this index.
@@ -51,14 +51,14 @@ pub(super) struct Keeper {
     asked: Asked,
     /// Subscriptions to begin, by index.
     to_begin: VecDeque<usize>,
-    /// Whether the reader has been told that the connection was lost, and not yet that it is back.
+    /// Whether the reader knows that the connection was lost, and not yet that it is restored.
     is_resuming: bool,
     connection: Connection,
     tell: Sender<Result<StreamEvent, ClientError>>,
     orders: UnboundedReceiver<Order>,
 }
 
-/// The reader has gone.
+/// The reader was dropped.
 struct Gone;
 
 impl Kept {
@@ -68,7 +68,7 @@ impl Kept {
     }
 }
 
-/// Why the stream stops going on with this connection.
+/// The reason that the stream gives up this connection.
 enum Stop {
     Ended(Ended),
     Gone,
@@ -101,7 +101,7 @@ impl Keeper {
         Ok(Keeper { client, options, kept, asked, to_begin, is_resuming, connection, tell, orders })
     }
 
-    /// Goes on until the reader has gone or nothing can be done.
+    /// Runs until the reader is dropped or a final error.
     pub(super) async fn run(mut self) {
         loop {
             let Err(stop) = self.serve().await else { continue };
@@ -130,8 +130,8 @@ impl Keeper {
         }
     }
 
-    /// Connects again; a venue that has gone is asked at growing intervals, each cut by a random
-    /// part, so that clients do not come back all at once.
+    /// Connects again, at growing intervals that are shortened by a random part, so that clients do
+    /// not connect all at once.
     async fn reconnect(&mut self) -> Result<(), Stop> {
         let mut wait = RECONNECT_WAIT;
         loop {
@@ -162,7 +162,7 @@ impl Keeper {
         self.tell.send(Ok(event)).await.map_err(|_| Gone)
     }
 
-    /// Takes one step: an order of the reader, or a message of the venue.
+    /// Handles one request of the reader, or one message of the venue.
     async fn serve(&mut self) -> Result<(), Stop> {
         if let Asked::Nothing = self.asked {
             match self.to_begin.pop_front() {
@@ -208,7 +208,7 @@ impl Keeper {
                     let request = asked.request(StreamOp::Unsubscribe, None);
                     self.connection.send(&request).await?;
                 }
-                // The place stays, so that others keep theirs.
+                // The entry stays, so that others keep their index.
                 self.kept[at].is_over = true;
             }
         }
@@ -229,7 +229,7 @@ impl Keeper {
                         self.tell(StreamEvent::Missed { channel, account }).await?;
                         return Ok(());
                     }
-                    // It was refused for good; the reader is told by the message.
+                    // It was refused permanently; the message tells the reader.
                     kept.is_over = true;
                 }
             }
@@ -297,7 +297,7 @@ impl Keeper {
         let kept = &mut self.kept[at];
         kept.is_live = true;
         kept.account = subscription.account;
-        // What is resumed may still be coming: it moves the place on itself.
+        // Resumed messages may still arrive, and advance it themselves.
         if kept.asked.is_resumable() && kept.seen.is_none() {
             kept.seen = Some(kept.asked.from_seq.unwrap_or(seq));
         }
@@ -307,7 +307,7 @@ impl Keeper {
     /// subscriptions are in force.
     fn saw(&mut self, channel: StreamChannel, account: Option<AccountId>, seq: Seq) {
         let is_meant = |kept: &Kept| match account {
-            // What is resumed comes before the subscription is said to be in force.
+            // Resumed messages precede the confirmation of the subscription.
             Some(account) => kept.account.is_none_or(|own| own == account),
             None => kept.is_live,
         };

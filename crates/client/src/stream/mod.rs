@@ -14,19 +14,19 @@ use rialto_model::{AccountId, Symbol};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How a stream behaves.
+/// The options of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamOptions {
-    /// Events that wait for their reader: 4,096. When so many wait, the stream stops reading its
-    /// connection. The venue then merges market data and, past its own limits, ends the connection;
-    /// the stream connects again and resumes, so that no order or fill is lost.
+    /// The most events that wait for their reader: 4,096. At the limit, the stream stops reading
+    /// its connection. The venue then merges market data and, past its own limits, ends the
+    /// connection; the stream connects again and resumes, so that no order or fill is lost.
     pub queue_max: usize,
     /// The longest wait between two attempts to connect again: 10 s.
     pub reconnect_wait_max: Duration,
     /// How long a connection may be silent before it counts as lost: 35 s. A venue sends something
     /// every 10 s.
     pub silence_max: Duration,
-    /// Whether the orders that say so are cancelled when the connection is lost.
+    /// Whether orders with cancel on disconnect are cancelled when the connection is lost.
     pub cancel_on_disconnect: bool,
 }
 
@@ -41,32 +41,32 @@ impl Default for StreamOptions {
     }
 }
 
-/// What a stream tells its reader.
+/// An event of a stream.
 #[derive(Clone, Debug)]
 pub enum StreamEvent {
     /// A message of the venue. A refused subscription is one, too: `StreamMessage::Error`.
     Message(Box<StreamMessage<'static>>),
     /// The connection was lost. The stream is connecting again.
     Disconnected {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The stream is connected again, and every subscription is in force. Orders and fills go on
-    /// after the last one seen. Books, tickers and balances begin anew with all that there is.
-    /// Trades of others that happened meanwhile are in `GET /v1/trades/{symbol}`.
+    /// The stream is connected again, and every subscription is in force. Orders and fills continue
+    /// after the last one seen. Books, tickers and balances begin again with the full state. Trades
+    /// of others that happened meanwhile are in `GET /v1/trades/{symbol}`.
     Resumed,
     /// Orders or fills were missed, because the venue keeps no events from that far back. The
-    /// subscription goes on with what is new; read what was missed over HTTP.
+    /// subscription continues with new events; read the missed ones over HTTP.
     Missed {
-        /// Of which channel.
+        /// The channel.
         channel: StreamChannel,
-        /// Of which account.
+        /// The account.
         account: Option<AccountId>,
     },
-    /// A message about a book was missed. Its subscription begins anew, and the next `book` message
-    /// replaces the book.
+    /// A message about a book was missed. Its subscription begins again, and the next `book`
+    /// message replaces the book.
     BookGap {
-        /// Of which instrument.
+        /// The instrument.
         instrument: Symbol,
     },
 }

@@ -1,4 +1,4 @@
-//! What a stream is subscribed to.
+//! Subscriptions of a stream.
 
 use rialto_api::{Str, StreamChannel, StreamOp, StreamRequest};
 use rialto_model::{AccountId, Seq};
@@ -34,7 +34,7 @@ impl StreamSubscription {
         StreamSubscription::market(StreamChannel::Book, instrument)
     }
 
-    /// The best levels of a book, whole each time.
+    /// The best levels of a book, all of them each time.
     #[must_use]
     pub fn best_levels(instrument: &str, depth: usize) -> StreamSubscription {
         StreamSubscription { depth: Some(depth), ..StreamSubscription::book(instrument) }
@@ -52,13 +52,13 @@ impl StreamSubscription {
         StreamSubscription::market(StreamChannel::Ticker, instrument)
     }
 
-    /// What happens to an account's orders; `None` is the key's only account.
+    /// Events of an account's orders; `None` is the key's only account.
     #[must_use]
     pub fn orders(account: Option<AccountId>) -> StreamSubscription {
         StreamSubscription::own(StreamChannel::Orders, account)
     }
 
-    /// An account's parts in trades; `None` is the key's only account.
+    /// An account's fills; `None` is the key's only account.
     #[must_use]
     pub fn fills(account: Option<AccountId>) -> StreamSubscription {
         StreamSubscription::own(StreamChannel::Fills, account)
@@ -70,7 +70,7 @@ impl StreamSubscription {
         StreamSubscription::own(StreamChannel::Balances, account)
     }
 
-    /// Orders and fills: everything after this command comes before what is new.
+    /// Orders and fills: resumes after this sequence.
     #[must_use]
     pub fn from_seq(self, seq: Seq) -> StreamSubscription {
         StreamSubscription { from_seq: Some(seq), ..self }
@@ -86,7 +86,7 @@ impl StreamSubscription {
         self.channel == StreamChannel::Book && self.depth.is_none()
     }
 
-    /// Whether both are about the same thing.
+    /// Whether both have the same channel, instrument and account.
     pub(super) fn is_same(&self, other: &StreamSubscription) -> bool {
         self.channel == other.channel
             && self.instrument == other.instrument
@@ -94,7 +94,7 @@ impl StreamSubscription {
             && self.depth.is_some() == other.depth.is_some()
     }
 
-    /// The message that asks for it.
+    /// The message that requests it.
     pub(super) fn request(&self, op: StreamOp, from_seq: Option<Seq>) -> StreamRequest<'_> {
         StreamRequest {
             channel: Some(self.channel),

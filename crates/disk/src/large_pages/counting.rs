@@ -20,12 +20,12 @@ use std::hint::black_box;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-/// What was allocated.
+/// Counts of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
-    /// How many times.
+    /// The number of allocations.
     pub count: u64,
-    /// How many bytes in all. Memory that grows counts with its new size, as if it had moved.
+    /// The bytes in all. Memory that grows counts with its new size, as if it had moved.
     pub bytes: u64,
 }
 
@@ -34,7 +34,7 @@ thread_local! {
 }
 
 fn count(bytes: usize) {
-    // A thread that is being torn down may still allocate; nobody counts that.
+    // A thread that is being torn down may still allocate; that is not counted.
     let _ = ALLOCATED.try_with(|allocated| {
         let Allocated { count, bytes: before } = allocated.get();
         allocated.set(Allocated { count: count + 1, bytes: before + bytes as u64 });
@@ -70,14 +70,12 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// How many times `work` allocates on this thread; `None` where the program's allocator is another
-/// one, so that nothing counts.
+/// The number of allocations of `work` on this thread; `None` if the program has another allocator.
 pub fn allocations_of(work: impl FnOnce()) -> Option<u64> {
     allocated_by(work).map(|allocated| allocated.count)
 }
 
-/// What `work` allocates on this thread; `None` where the program's allocator is another one, so
-/// that nothing counts.
+/// The allocations of `work` on this thread; `None` if the program has another allocator.
 pub fn allocated_by(work: impl FnOnce()) -> Option<Allocated> {
     let before = ALLOCATED.get();
     drop(black_box(Box::new(before)));

@@ -1,4 +1,4 @@
-//! Memory in large pages, which many systems hand out to whoever asks and to nobody else.
+//! Memory in large pages, which many systems provide only on request.
 #![allow(unsafe_code, reason = "advice to the system, and memory that is owned in parts")]
 
 mod allocator;

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 /// A part of a large page, zero at first.
 ///
-/// Where a program asks for large pages, one fault hands out and clears what takes 512 else.
+/// With large pages, one page fault replaces 512.
 ///
 /// Invariant: the parts of one mapping do not overlap, nobody but a part looks at its bytes, and the
 /// mapping goes with its last part.
 pub(crate) struct Part {
     start: NonNull<u8>,
     len: usize,
-    /// Where it lies in the mapping.
+    /// The offset in the mapping.
     offset: usize,
-    /// Only ever given advice, never looked into.
+    /// Used for advice only, never read.
     map: Arc<MmapMut>,
 }
 
@@ -26,8 +26,8 @@ unsafe impl Send for Part {}
 unsafe impl Sync for Part {}
 
 impl Part {
-    /// Parts of `len` bytes, which divide a large page, that fill one together. Nothing where the
-    /// system has no such memory.
+    /// Parts of `len` bytes that together fill a large page. `None` if the system has no such
+    /// memory.
     pub(crate) fn of_large_page(len: usize) -> Option<Vec<Self>> {
         assert!(len > 0 && LARGE_PAGE_BYTES.is_multiple_of(len), "parts fill a large page");
         let (mut map, lead) = map_aligned().filter(|_| cfg!(target_os = "linux"))?;
@@ -69,7 +69,7 @@ impl Drop for Part {
     }
 }
 
-/// A mapping, and where in it a large page could begin.
+/// A mapping, and the offset in it at which a large page can begin.
 fn map_aligned() -> Option<(MmapMut, usize)> {
     let lead = |map: &MmapMut| {
         let start = map.as_ptr() as usize;

@@ -1,4 +1,4 @@
-//! A disk in memory that does, from a seed, everything a real one may do to you.
+//! A disk in memory that simulates the faults of a real one, from a seed.
 
 mod crash;
 mod faults;
@@ -58,14 +58,14 @@ impl SimDisk {
         state.crash_at = Some(state.operations + operations);
     }
 
-    /// Whether the crash that [`SimDisk::crash_after`] planned has come and nobody has restarted the
-    /// machine yet.
+    /// Whether the crash that [`SimDisk::crash_after`] planned has come and the machine was not
+    /// restarted yet.
     pub fn is_down(&self) -> bool {
         self.state().is_crashed()
     }
 
-    /// How many operations that change something have been attempted so far. Reads do not count:
-    /// a crash between two of them is the same crash.
+    /// The number of changing operations attempted so far. Reads do not count: a crash between two
+    /// of them is the same crash.
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
@@ -105,7 +105,7 @@ impl SimDisk {
             Some(Hang { dir: dir.to_owned(), nth: Some(nth), until: Box::new(until) });
     }
 
-    /// Calls off what [`SimDisk::hang`] planned.
+    /// Cancels what [`SimDisk::hang`] planned.
     pub fn hang_never(&self) {
         self.state().hang = None;
     }
@@ -124,7 +124,7 @@ impl SimDisk {
         self.state().misdirect_write = Some(nth);
     }
 
-    /// How many writes went to another place.
+    /// The number of misdirected writes.
     pub fn misdirected(&self) -> u64 {
         self.state().misdirected
     }
@@ -134,12 +134,12 @@ impl SimDisk {
         self.state().stale_read = Some(nth);
     }
 
-    /// How many reads returned what was no longer so.
+    /// The number of reads that returned outdated bytes.
     pub fn stale_reads(&self) -> u64 {
         self.state().stale_reads
     }
 
-    /// How many syncs, synchronous writes included, have reported success without being it.
+    /// The number of syncs, including synchronous writes, that falsely reported success.
     pub fn lies_told(&self) -> u64 {
         self.state().lies_told
     }
@@ -154,7 +154,7 @@ impl SimDisk {
         self.state().current.keys().cloned().collect()
     }
 
-    /// The bytes of a file as they stand, or nothing when it does not exist.
+    /// The present bytes of a file, or `None` if it does not exist.
     pub fn bytes_of(&self, path: &Path) -> Option<Vec<u8>> {
         self.state().bytes_of(path)
     }

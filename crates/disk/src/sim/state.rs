@@ -1,4 +1,4 @@
-//! What the simulated disk holds: the current view, the durable view, and what lies between them.
+//! The state of the simulated disk: the current view, the durable view, and the pending changes.
 
 use super::faults::Faults;
 use super::random::Random;

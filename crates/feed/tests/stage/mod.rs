@@ -16,7 +16,7 @@ pub const MARKET: InstrumentId = InstrumentId(1);
 pub const SECOND: u64 = Timestamp::SECOND;
 pub const MINUTE: u64 = 60 * SECOND;
 
-/// Everything that was handed on, sorted by kind.
+/// The published updates, by kind.
 #[derive(Debug, Default)]
 pub struct Told {
     pub books: Vec<BookDelta>,

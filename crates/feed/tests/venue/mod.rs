@@ -94,7 +94,7 @@ impl Venue {
         outcome
     }
 
-    /// Holds the feed against the core in everything that both know.
+    /// Compares the feed with the core in everything that both hold.
     pub fn compare(&self) {
         let (core, feed) = (&self.core, &self.feed);
         feed.check().unwrap();

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 /// A clock that costs one load from memory, because a thread of its own refreshes it.
 ///
-/// How stale it is: the thread reads the system's clock, sleeps for the period, and reads it
-/// again. So the clock is behind by at most the period and as long as the operating system takes
-/// to wake the thread: some tens of microseconds on an idle machine, a time slice or more on one
-/// whose cores are all busy. It is never ahead. An id's time part is behind by as much, and the ids
-/// of a millisecond have to last until the clock moves on. Whoever has to wait for this clock
-/// refreshes it meanwhile, so a thread that got no core holds nobody up.
+/// How stale it is: the thread reads the system's clock, sleeps for the period, and reads it again.
+/// So the clock is behind by at most the period and as long as the operating system takes to wake
+/// the thread: some tens of microseconds on an idle machine, a time slice or more on one whose
+/// cores are all busy. It is never ahead. An id's time part is behind by as much, and the ids of a
+/// millisecond have to last until the clock moves on. A waiting caller refreshes the clock itself,
+/// so that a descheduled thread does not block it.
 ///
 /// The thread ends when the clock is dropped. Share it between generators in an `Arc`.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ pub struct CachedClock {
 struct Shared {
     now_ms: AtomicU64,
     is_stopped: AtomicBool,
-    /// Held while the clock is read and stored, so that a slow reader cannot set it back.
+    /// Locked while the clock is read and stored, so that a slow reader cannot set it back.
     refresh: Mutex<()>,
 }
 
 impl Shared {
     fn refresh(&self) {
-        // Whoever else is at it brings the same news.
+        // Another thread that refreshes it stores the same time.
         if let Ok(_held) = self.refresh.try_lock() {
             let now = SystemClock.now_ms();
             // A store would take the line from all readers; most refreshes change nothing.
@@ -51,7 +51,7 @@ impl CachedClock {
     /// A clock that is refreshed every half millisecond.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// If no thread can be started.
     pub fn start() -> io::Result<CachedClock> {
         CachedClock::with_period(Duration::from_micros(500))
     }
@@ -59,7 +59,7 @@ impl CachedClock {
     /// A clock that is refreshed once in `period`.
     ///
     /// # Errors
-    /// The operating system gives no thread.
+    /// If no thread can be started.
     pub fn with_period(period: Duration) -> io::Result<CachedClock> {
         let shared = Arc::new(Shared {
             now_ms: AtomicU64::new(SystemClock.now_ms()),

@@ -1,4 +1,4 @@
-//! Where the time of an id comes from.
+//! The clocks of ids.
 
 mod cached;
 mod simulated;

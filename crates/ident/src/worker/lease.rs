@@ -19,10 +19,11 @@ const DIGITS_MAX: usize = 20;
 /// the operating system lets go of the lock. The files stay and are used again; removing them while
 /// a generator runs would give an id away twice.
 ///
-/// A generator that is dropped writes into the file how far its ids went, and the next holder goes
-/// on behind them, even if the clock was set back or ids were borrowed from the future. A process
-/// that is killed writes nothing; the next holder begins a millisecond after it got the lock, which
-/// is behind every id that was not borrowed, so long as the clock was not set back meanwhile.
+/// A generator that is dropped writes the time of its last id to the file, and the next holder
+/// continues after it, even if the clock was set back or ids were borrowed from the future. A
+/// process that is killed writes nothing; the next holder begins a millisecond after it got the
+/// lock, which is behind every id that was not borrowed, so long as the clock was not set back
+/// meanwhile.
 ///
 /// The directory has to be on a local file system: some network file systems lock nothing.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ impl Drop for Lease {
     }
 }
 
-/// Opens and locks a file; `None` if somebody else holds it.
+/// Opens and locks a file; `None` if it is locked.
 fn lock(path: &Path) -> Result<Option<File>, WorkerError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -103,7 +104,7 @@ fn lock(path: &Path) -> Result<Option<File>, WorkerError> {
     }
 }
 
-/// How far the ids of the holders before went, in milliseconds since 1970.
+/// The time of the last id of earlier holders, in milliseconds since 1970.
 fn read_used_until(file: &mut File, path: &Path) -> Result<u64, WorkerError> {
     let mut bytes = Vec::with_capacity(DIGITS_MAX);
     let most = DIGITS_MAX as u64 + 1;

@@ -1,4 +1,4 @@
-//! Whose ids they are.
+//! Worker ids.
 
 mod lease;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::{env, io};
 
 /// The worker that a generator makes ids for. No two generators of one datacenter may have the same
-/// at the same time; only a [`Lease`] sees to that by itself.
+/// at the same time; only a [`Lease`] guarantees that.
 #[derive(Debug)]
 pub struct Worker(Source);
 
@@ -19,17 +19,17 @@ enum Source {
 }
 
 impl Worker {
-    /// The worker of this id. Whoever chooses it answers for it being the only one, and for a clock
-    /// that goes on between two generators of this id.
+    /// The worker with this id. The caller must ensure that it is unique, and that the clock
+    /// advances between two generators with this id.
     #[must_use]
     pub fn explicit(id: u64) -> Worker {
         Worker(Source::Given(id))
     }
 
-    /// The worker whose id stands in an environment variable, in decimal.
+    /// The worker whose id is in an environment variable, in decimal.
     ///
     /// # Errors
-    /// It is not set or is not a number.
+    /// If it is not set or is not a number.
     pub fn from_environment(variable: &str) -> Result<Worker, WorkerError> {
         let found = env::var_os(variable)
             .ok_or_else(|| WorkerError::NotSet { variable: variable.to_string() })?;
@@ -49,8 +49,8 @@ impl Worker {
         }
     }
 
-    /// The first millisecond since 1970 that nobody else made ids of this worker for, so far as is
-    /// known.
+    /// The first millisecond since 1970 for which no other generator is known to have made ids of
+    /// this worker.
     pub(crate) fn first_ms(&self) -> u64 {
         match &self.0 {
             Source::Given(_) => 0,
@@ -58,7 +58,7 @@ impl Worker {
         }
     }
 
-    /// Remembers that ids were made up to this millisecond since 1970.
+    /// Records that ids were made up to this millisecond since 1970.
     pub(crate) fn used_until(&mut self, ms: u64) {
         if let Source::Leased(lease) = &mut self.0 {
             lease.used_until(ms);
@@ -72,7 +72,7 @@ impl From<Lease> for Worker {
     }
 }
 
-/// Why there is no worker id.
+/// The error of getting a worker id.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
@@ -87,41 +87,41 @@ pub enum WorkerError {
     NotANumber {
         /// Its name.
         variable: String,
-        /// What it is.
+        /// The value found.
         found: String,
     },
-    /// Every worker id is held by somebody.
+    /// All worker ids are leased.
     #[error(
         "all {count} worker ids in {} are leased: stop a process, or choose a layout with more \
          worker bits",
         directory.display()
     )]
     AllLeased {
-        /// Where they are leased.
+        /// The directory of the leases.
         directory: PathBuf,
-        /// How many there are.
+        /// The number of worker ids.
         count: u64,
     },
-    /// A file of the directory says something that no lease wrote.
+    /// A file of the directory was not written by a lease.
     #[error(
         "{} says {found:?} where a lease writes milliseconds since 1970: if it is not a file of \
          somebody else, remove it while no generator runs",
         path.display()
     )]
     Damaged {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The contents found.
         found: String,
     },
     /// A file or directory cannot be used.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         doing: &'static str,
-        /// With what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

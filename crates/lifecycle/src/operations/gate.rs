@@ -1,4 +1,4 @@
-//! How many operations of a kind are under way, and whether more may begin.
+//! A gate counts the running operations of a kind, and can be closed.
 
 use super::fence;
 use super::shard::SHARDS;
@@ -32,7 +32,7 @@ pub(super) trait Flag {
     fn set(&self);
 }
 
-/// What the processor has.
+/// The real machine.
 #[derive(Debug)]
 pub(super) struct Machine;
 
@@ -94,13 +94,13 @@ struct Shard<C> {
     left: C,
 }
 
-/// Counts what goes in and out, and lets nothing in once it is closed.
+/// Counts entries and exits, and refuses entries once it is closed.
 ///
-/// Each thread counts in a shard of its own, without a locked instruction. Going in is counting and
-/// then looking whether it is closed; closing is the mark, a fence and then looking at the counts.
-/// With the fences of both sides, either whoever goes in sees the mark, or whoever closes sees the
-/// count. A caller who is turned away is counted for a moment; that can delay the report that all is
-/// empty, and never brings it about too early.
+/// Each thread counts in a shard of its own, without a locked instruction. An entry counts and then
+/// checks the mark; closing sets the mark, passes a fence and then reads the counts. With the
+/// fences of both sides, either the entry sees the mark, or the closing side sees the count. A
+/// refused entry is counted for a moment; that can delay the report that the gate is empty, but
+/// never makes it early.
 #[derive(Debug)]
 pub(super) struct Gate<M: Memory = Machine, const N: usize = SHARDS> {
     is_closed: M::Flag,
@@ -109,13 +109,13 @@ pub(super) struct Gate<M: Memory = Machine, const N: usize = SHARDS> {
     shared: Shard<M::Count>,
 }
 
-/// What leaving through a gate has brought about.
+/// The result of an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Left {
-    /// Nothing that anybody waits for.
+    /// No waiter is affected.
     Quietly,
-    /// The gate is closed, and nobody was inside any more for a moment.
+    /// The gate is closed, and was empty for a moment.
     Empty,
 }
 
@@ -159,13 +159,13 @@ impl<M: Memory, const N: usize> Gate<M, N> {
 
     #[cold]
     fn look_behind(&self) -> Left {
-        // Of two who leave last, the full fence makes one see the other's count. Whoever leaves
-        // without having seen the mark is seen by whoever closes, who looks after the heavy one.
+        // Of two last exits, the full fence makes one see the other's count. The closing side reads
+        // the counts after the heavy fence, and so sees an exit that did not see the mark.
         M::full_fence();
         if self.inside() == 0 { Left::Empty } else { Left::Quietly }
     }
 
-    /// Lets nobody in from now on. Others must not ask whether it is empty before
+    /// Refuses entries from now on. Others must not ask whether it is empty before
     /// [`Gate::after_closing`], which serves for any number of gates.
     pub(super) fn close(&self) {
         self.is_closed.set();
@@ -177,15 +177,15 @@ impl<M: Memory, const N: usize> Gate<M, N> {
     }
 
     pub(super) fn inside(&self) -> u64 {
-        // Those who left first: whoever is seen to have left is then also seen to have entered, so
-        // this may come out too high while somebody passes, and is never too low.
+        // Exits are read first: the entry of a counted exit is then counted too, so that the result
+        // may be too high during an entry, and is never too low.
         let shards = || self.shards.iter().chain([&self.shared]);
         let left = shards().fold(0, |sum: u64, shard| sum.wrapping_add(shard.left.load()));
         let entered = shards().fold(0, |sum: u64, shard| sum.wrapping_add(shard.entered.load()));
         entered.wrapping_sub(left)
     }
 
-    /// Whether it is closed and nobody is inside, which then stays so.
+    /// Whether it is closed and empty, which then stays so.
     pub(super) fn is_empty_for_good(&self) -> bool {
         self.is_closed.is_set() && self.inside() == 0
     }

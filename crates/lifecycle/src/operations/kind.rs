@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-/// What is known of the operations of one kind.
+/// The state of the operations of one kind.
 #[derive(Debug)]
 pub(super) struct KindState {
     pub(super) gate: Gate,
@@ -63,7 +63,7 @@ impl KindState {
 
     #[cold]
     fn emptied(&self) {
-        // If nobody holds the whole any more, nobody waits for it.
+        // If the whole is dropped, there are no waiters.
         if let Some(all) = self.all.upgrade() {
             all.emptied();
         }
@@ -85,24 +85,24 @@ impl Kind {
         &self.0.name
     }
 
-    /// How many are under way.
+    /// The number of running operations.
     #[must_use]
     pub fn running(&self) -> u64 {
         self.0.gate.inside()
     }
 
-    /// Begins one, which ends when what is returned is dropped. Either counts in memory of the
-    /// thread's own, without a locked instruction.
+    /// Begins one, which ends when the returned value is dropped. Both count in the thread's own
+    /// memory, without a locked instruction.
     ///
     /// # Errors
-    /// Nothing begins any more.
+    /// If it is stopping.
     #[inline]
     pub fn begin(&self) -> Result<Operation<'_>, Stopping> {
         self.0.enter()?;
         Ok(Operation(&self.0))
     }
 
-    /// Begins one that may go where the kind does not, such as into a task.
+    /// Begins one that owns its kind, for example for a task.
     ///
     /// # Errors
     /// As [`Kind::begin`].

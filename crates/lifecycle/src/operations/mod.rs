@@ -1,4 +1,4 @@
-//! What is under way, and waiting until nothing is.
+//! Running operations, and waiting for their end.
 
 mod fence;
 mod gate;
@@ -47,8 +47,8 @@ impl Shared {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes whoever waits, if all kinds are empty for good. Under the lock, so that nobody falls
-    /// asleep between looking and waiting.
+    /// Wakes the waiting callers if all kinds are empty for good. Under the lock, so that no caller
+    /// starts to wait after the check.
     fn emptied(&self) {
         let mut table = self.table();
         if self.is_stopping() && table.is_empty_for_good() {
@@ -65,7 +65,7 @@ impl Shared {
 }
 
 impl Operations {
-    /// A process in which nothing is under way.
+    /// A process without running operations.
     #[must_use]
     pub fn new() -> Operations {
         Operations::default()
@@ -86,14 +86,14 @@ impl Operations {
         Kind::new(state)
     }
 
-    /// Begins nothing more, of any kind. What is under way goes on.
+    /// Refuses new operations of every kind. Running ones continue.
     pub fn stop(&self) {
         let table = self.0.table();
         self.0.is_stopping.store(true, Ordering::Release);
         for kind in &table.kinds {
             kind.gate.close();
         }
-        // Under the lock, so that nobody says that all is empty before.
+        // Under the lock, so that emptiness is not reported before.
         <Gate>::after_closing();
         drop(table);
         self.0.emptied();
@@ -105,15 +105,15 @@ impl Operations {
         self.0.is_stopping()
     }
 
-    /// How many are under way. Others may begin and end meanwhile, and one that is just being
+    /// The number of running operations. Others may begin and end meanwhile, and one that is being
     /// refused may count.
     #[must_use]
     pub fn running(&self) -> u64 {
         self.0.table().kinds.iter().map(|kind| kind.gate.inside()).sum()
     }
 
-    /// Waits until it is stopping and nothing is under way, and returns whether that came within
-    /// this time. Once it has, it stays so.
+    /// Waits until it is stopping and no operation runs, and returns whether that happened within
+    /// this time. Then it stays so.
     #[must_use]
     pub fn wait_drained(&self, at_most: Duration) -> bool {
         let table = self.0.table();
@@ -123,12 +123,12 @@ impl Operations {
         !is_running(&mut table)
     }
 
-    /// Comes when it is stopping and nothing is under way. On any executor.
+    /// Completes when it is stopping and no operation runs. For any executor.
     pub fn drained(&self) -> Drained {
         Drained(Arc::clone(&self.0))
     }
 
-    /// What is under way, kinds with nothing left out.
+    /// The running operations by kind, without empty kinds.
     #[must_use]
     pub fn still_running(&self) -> Vec<StillRunning> {
         let now = Instant::now();
@@ -143,7 +143,7 @@ impl Operations {
     }
 }
 
-/// Comes when nothing is under way any more (see [`Operations::drained`]).
+/// Completes when no operation runs any more (see [`Operations::drained`]).
 #[derive(Debug)]
 #[must_use = "it does nothing unless it is awaited"]
 pub struct Drained(Arc<Shared>);

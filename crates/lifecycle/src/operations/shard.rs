@@ -10,8 +10,8 @@ pub(super) const SHARED: usize = SHARDS;
 /// A thread that has not asked yet.
 const UNKNOWN: usize = usize::MAX;
 
-/// The shards that a living thread has, one bit each. Under a lock, so that whoever gets a shard
-/// again sees what the thread before it wrote there.
+/// The shards that a living thread has, one bit each. Under a lock, so that the next owner of a
+/// shard sees the writes of the one before.
 static TAKEN: Mutex<u64> = Mutex::new(0);
 
 thread_local! {
@@ -20,7 +20,7 @@ thread_local! {
     static LEASE: Cell<Option<Lease>> = const { Cell::new(None) };
 }
 
-/// Gives a shard back when its thread ends.
+/// Returns a shard when its thread ends.
 struct Lease(usize);
 
 impl Drop for Lease {
@@ -31,7 +31,7 @@ impl Drop for Lease {
     }
 }
 
-/// The shard of this thread: below [`SHARDS`], and nobody else's while it lives, or [`SHARED`].
+/// The shard of this thread: below [`SHARDS`] and its own while it lives, or [`SHARED`].
 #[inline]
 pub(super) fn of_this_thread() -> usize {
     match SHARD.get() {

@@ -1,4 +1,4 @@
-//! An engine and an service on one simulated disk.
+//! An engine and a service on one simulated disk.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use rialto_bus::{Context, Dispatch, Error};
@@ -128,7 +128,7 @@ impl House {
         Ok(())
     }
 
-    /// What this account has: available and set aside.
+    /// The balance of this account: available and reserved.
     pub(crate) fn balance(&self, account: AccountId) -> (i128, i128) {
         let core = self.engine.settled_state(self.engine.released()).unwrap();
         core.check().unwrap();
