@@ -1,4 +1,4 @@
-//! What goes along with a request without being part of it.
+//! The context of a request.
 
 use std::any::Any;
 use std::time::Instant;
@@ -6,9 +6,9 @@ use std::time::Instant;
 /// A position in a trace, as the W3C's trace context has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceContext {
-    /// Names the whole trace; zero is none.
+    /// The id of the trace; zero is none.
     pub trace_id: u128,
-    /// Names the span that asks; zero is none.
+    /// The id of the calling span; zero is none.
     pub span_id: u64,
     /// Bit 0 tells that the trace is recorded.
     pub flags: u8,
@@ -16,7 +16,7 @@ pub struct TraceContext {
 
 impl TraceContext {
     /// Reads a `traceparent` header: `00-<32 hex digits>-<16 hex digits>-<2 hex digits>`, all in
-    /// lower case, neither id zero. Of a later version, what follows these fields is passed over.
+    /// lower case, neither id zero. Fields of later versions after these are ignored.
     ///
     /// Source: W3C Recommendation "Trace Context", section 3.2.
     #[must_use]
@@ -33,7 +33,7 @@ impl TraceContext {
         Some(TraceContext { trace_id, span_id, flags })
     }
 
-    /// The `traceparent` header that hands this position on.
+    /// The `traceparent` header of this position.
     #[must_use]
     pub fn to_traceparent(&self) -> String {
         format!("00-{:032x}-{:016x}-{:02x}", self.trace_id, self.span_id, self.flags)
@@ -48,7 +48,7 @@ fn hex(text: &str, digits: usize) -> Option<u128> {
     u128::from_str_radix(text, 16).ok()
 }
 
-/// Takes notes of what happens on the way of one request: a recorder behind a behaviour.
+/// Records the steps of one request.
 pub trait Trail: Send + Sync {
     /// The request has come to this step.
     fn step(&self, name: &'static str);
@@ -56,16 +56,15 @@ pub trait Trail: Send + Sync {
     /// A note on the last step.
     fn note(&self, name: &'static str, value: &dyn std::fmt::Debug);
 
-    /// The number under which the notes are found, so that notes of what is asked on the way can
-    /// refer to them; zero is none.
+    /// The number of the record, so that records of nested requests can refer to it; zero is none.
     fn id(&self) -> u64 {
         0
     }
 }
 
-/// What goes along with a request: who asks, in which trace, until when.
+/// The context of a request: principal, trace, deadline.
 ///
-/// It is handed down by reference; a behaviour that has something to add hands on a copy.
+/// It is passed by reference; a behaviour that changes it passes on a copy.
 #[derive(Clone, Copy, Default)]
 pub struct Context<'a> {
     /// The trace that the request belongs to.
@@ -81,7 +80,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A context that says nothing.
+    /// An empty context.
     #[must_use]
     pub fn new() -> Context<'a> {
         Context::default()
@@ -93,7 +92,7 @@ impl<'a> Context<'a> {
         Context { principal: Some(principal), ..self }
     }
 
-    /// As [`Context::with_principal`], of one whose type is forgotten already.
+    /// As [`Context::with_principal`], for a type-erased principal.
     #[cfg(feature = "tower")]
     pub(crate) fn with_any_principal(self, principal: &'a (dyn Any + Send + Sync)) -> Context<'a> {
         Context { principal: Some(principal), ..self }
@@ -105,7 +104,7 @@ impl<'a> Context<'a> {
         Context { trail: Some(trail), ..self }
     }
 
-    /// Who asks, if that is known and of this type.
+    /// The principal, if it is known and of this type.
     #[must_use]
     pub fn principal<P: Any>(&self) -> Option<&'a P> {
         self.principal?.downcast_ref()

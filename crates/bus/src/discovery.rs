@@ -1,4 +1,4 @@
-//! Handlers that a program holds somewhere, found without a list of them.
+//! Discovery of the handlers in a program.
 
 use crate::{
     Builder, Event, EventHandler, EventHandlerNow, Handler, HandlerNow, Isolated, Pipeline,
@@ -23,14 +23,13 @@ impl Builder {
     /// - A type that handles several requests or events is made once, with `Default`, or was given
     ///   with [`Builder::give`].
     /// - **Behaviours are stated at the handler**: `#[handler(through = behaviours![…])]`. They are
-    ///   typed by the request, and discovery does not know its type; so a pipeline for all
-    ///   that is found cannot be stated here without hiding the request from it. Write a generic
-    ///   function that returns your usual pipeline and name it at each handler; what its copies
-    ///   share, such as a limit, is an [`Arc`] in a static.
+    ///   typed by the request, and discovery does not know its type; so a pipeline for all handlers
+    ///   cannot be stated here. Write a generic function that returns your usual pipeline and name
+    ///   it at each handler; what its copies share, such as a limit, is an [`Arc`] in a static.
     /// - Handlers of events are called in the order of their files and lines, after those that were
     ///   registered before, each inside [`Isolated`].
-    /// - A library that nobody names may be left out by the linker, with its handlers. Name it, be
-    ///   it by `use it as _;`.
+    /// - The linker may drop a library that is not referenced, with its handlers. Reference it, for
+    ///   example by `use it as _;`.
     ///
     /// [`Builder::build`] reports what is wrong: two handlers of one request with the place of
     /// each, a request without one with the place of its derive and of this call.
@@ -89,7 +88,7 @@ impl Builder {
     }
 }
 
-/// What discovery has to remember until the bus is built.
+/// The state of discovery until the bus is built.
 #[derive(Default)]
 pub(crate) struct Parts {
     made: HashMap<TypeId, Part>,
@@ -97,7 +96,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// What was given and not taken, a sentence each.
+    /// A sentence for each handler that was given and not taken.
     pub(crate) fn left_over(&self) -> impl Iterator<Item = String> {
         self.made.values().filter_map(|part| part.left_over).map(|(name, place)| {
             format!("{name}, given at {place}, is the type of no handler that was discovered since")
@@ -109,7 +108,7 @@ impl Parts {
 struct Part {
     /// An `Arc` of it.
     handler: Box<dyn Any + Send + Sync>,
-    /// Its type and where it was given, as long as nobody has taken it.
+    /// Its type and the place where it was given, until it is taken.
     left_over: Option<(&'static str, CallSite)>,
 }
 
@@ -227,7 +226,7 @@ impl Finder {
     }
 }
 
-/// What the derives of requests write.
+/// The expansion of the derives of requests.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __declare {
@@ -239,7 +238,7 @@ macro_rules! __declare {
     };
 }
 
-/// What `#[handler]` writes.
+/// The expansion of `#[handler]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __found {

@@ -33,14 +33,14 @@ pub trait ServesNow<R: Request>: Sync {
     fn serve_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response>;
 }
 
-/// A bus that tells handlers of events of type `E`. [`bus!`](crate::bus) implements it.
+/// A bus that publishes events of type `E`. [`bus!`](crate::bus) implements it.
 #[diagnostic::on_unimplemented(
     message = "the bus `{Self}` tells nobody of `{E}`",
     label = "nobody listens to `{E}`",
     note = "say who does in the `events` of the `bus!` that makes `{Self}`"
 )]
 pub trait Announces<E: Event>: Sync {
-    /// Tells every handler, one after the other. One that fails does not keep it from the next.
+    /// Calls every handler in turn, including those after a failed one.
     fn announce(
         &self,
         event: &E,
@@ -48,20 +48,20 @@ pub trait Announces<E: Event>: Sync {
     ) -> impl Future<Output = std::result::Result<(), PublishError>> + Send;
 }
 
-/// A bus whose handlers of events of type `E` all take note at once.
+/// A bus whose handlers of events of type `E` all answer at once.
 #[diagnostic::on_unimplemented(
     message = "the bus `{Self}` does not tell of `{E}` at once",
     label = "no `now` handlers of `{E}`",
     note = "mark the event with `now` in the `bus!` that makes `{Self}`, or publish and await"
 )]
 pub trait AnnouncesNow<E: Event>: Sync {
-    /// Tells every handler, one after the other. One that fails does not keep it from the next.
+    /// Calls every handler in turn, including those after a failed one.
     fn announce_now(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError>;
 }
 
-/// How to ask a bus: one that was made with [`bus!`](crate::bus), or a [`Bus`](crate::Bus).
+/// Sends requests to a bus: one that was made with [`bus!`](crate::bus), or a [`Bus`](crate::Bus).
 pub trait Dispatch: Sized {
-    /// Has a command done.
+    /// Sends a command.
     ///
     /// # Errors
     /// A behaviour or the handler refuses or fails.
@@ -77,7 +77,7 @@ pub trait Dispatch: Sized {
         self.serve(command, cx)
     }
 
-    /// Asks a question.
+    /// Sends a query.
     ///
     /// # Errors
     /// A behaviour or the handler refuses or fails.
@@ -93,7 +93,7 @@ pub trait Dispatch: Sized {
         self.serve(query, cx)
     }
 
-    /// Has a command done without a future.
+    /// Sends a command without a future.
     ///
     /// # Errors
     /// A behaviour or the handler refuses or fails.
@@ -105,7 +105,7 @@ pub trait Dispatch: Sized {
         self.serve_now(command, cx)
     }
 
-    /// Asks a question without a future.
+    /// Sends a query without a future.
     ///
     /// # Errors
     /// A behaviour or the handler refuses or fails.
@@ -117,8 +117,8 @@ pub trait Dispatch: Sized {
         self.serve_now(query, cx)
     }
 
-    /// Has commands done one after the other and adds what each came to to `answers`, in order.
-    /// One that fails does not keep the next from being done.
+    /// Sends commands one after the other and adds their results to `answers`, in order. Commands
+    /// after a failed one are sent too.
     #[inline]
     fn send_batch_now<R: Command>(
         &self,
@@ -131,8 +131,8 @@ pub trait Dispatch: Sized {
         answers.extend(commands.into_iter().map(|command| self.serve_now(command, cx)));
     }
 
-    /// Has commands done, at most `concurrent` (at least one) at a time, and returns what each came
-    /// to, in the order of the commands.
+    /// Sends commands, at most `concurrent` (at least one) at a time, and returns their results in
+    /// the order of the commands.
     fn send_batch<'a, R: Command>(
         &'a self,
         commands: impl IntoIterator<Item = R, IntoIter: Send> + Send + 'a,
@@ -155,9 +155,9 @@ pub trait Dispatch: Sized {
         }
     }
 
-    /// Has the commands of a stream done as they come, at most `concurrent` (at least one) at a
-    /// time, and yields what each came to, in the order of the commands. Whoever does not take the
-    /// answers holds the commands back.
+    /// Sends the commands of a stream as they come, at most `concurrent` (at least one) at a time,
+    /// and yields their results in the order of the commands. No further commands are taken while
+    /// the results are not.
     fn send_stream<'a, R: Command>(
         &'a self,
         commands: impl Stream<Item = R> + 'a,
@@ -170,7 +170,7 @@ pub trait Dispatch: Sized {
         in_order(commands, move |command| self.serve(command, cx), concurrent.max(1))
     }
 
-    /// Tells all handlers of an event.
+    /// Publishes an event to all its handlers.
     ///
     /// # Errors
     /// Some handlers failed; all were called.
@@ -186,7 +186,7 @@ pub trait Dispatch: Sized {
         self.announce(event, cx)
     }
 
-    /// Tells all handlers of an event without a future.
+    /// Publishes an event to all its handlers without a future.
     ///
     /// # Errors
     /// Some handlers failed; all were called.
@@ -202,7 +202,7 @@ pub trait Dispatch: Sized {
         self.announce_now(event, cx)
     }
 
-    /// Tells all handlers of events, one event after the other, waiting for each.
+    /// Publishes events to all their handlers, one event after the other, waiting for each.
     ///
     /// # Errors
     /// Some handlers failed; all were called with every event.
@@ -223,7 +223,7 @@ pub trait Dispatch: Sized {
         }
     }
 
-    /// Tells all handlers of events, one event after the other.
+    /// Publishes events to all their handlers, one event after the other.
     ///
     /// # Errors
     /// Some handlers failed; all were called with every event.
@@ -244,7 +244,7 @@ pub trait Dispatch: Sized {
     }
 }
 
-/// Collects what handlers of an event failed with. It allocates only when one did.
+/// Collects the errors of handlers of an event. It allocates only for an error.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Failures(Vec<(&'static str, Error)>);

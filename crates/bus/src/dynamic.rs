@@ -13,8 +13,8 @@ use std::panic::Location;
 
 /// A bus that finds handlers by the type of the request. It is built once and does not change.
 ///
-/// [`Dispatch`] says how to ask it. As the compiler cannot know what a `Bus` handles, asking what
-/// nobody handles is an error with the code `no_handler`.
+/// [`Dispatch`] sends requests to it. The compiler cannot know which requests a `Bus` handles: one
+/// without a handler is an error with the code `no_handler`.
 pub struct Bus {
     routes: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
     listeners: HashMap<TypeId, Box<dyn Any + Send + Sync>, BuildHasherDefault<TypeIdHasher>>,
@@ -30,7 +30,7 @@ enum Reply<'a, T> {
     Later(BoxFuture<'a, Result<T>>),
 }
 
-/// A handler behind its behaviours, whose types are forgotten.
+/// A type-erased handler with its behaviours.
 trait Serve<R: Request>: Send + Sync {
     fn serve<'a>(&'a self, request: R, cx: &'a Context<'a>) -> Reply<'a, R::Response>;
 }
@@ -72,7 +72,7 @@ struct TypeIdHasher(u64);
 
 impl Hasher for TypeIdHasher {
     fn write(&mut self, bytes: &[u8]) {
-        // `TypeId` hands over one `u64`; this is only for the day on which it does otherwise.
+        // `TypeId` writes one `u64`; this is a fallback.
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
@@ -112,7 +112,7 @@ impl Bus {
 
 impl<R: Request> Serves<R> for Bus {
     /// # Errors
-    /// Nobody handles it (`no_handler`), or a behaviour or the handler refuses or fails.
+    /// If it has no handler (`no_handler`), or a behaviour or the handler refuses or fails.
     async fn serve(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
         match self.route::<R>()?.serve(request, cx) {
             Reply::Now(answer) => answer,
@@ -123,7 +123,7 @@ impl<R: Request> Serves<R> for Bus {
 
 impl<R: Request> ServesNow<R> for Bus {
     /// # Errors
-    /// Nobody handles it (`no_handler`), its handler has to be awaited (`handler_waits`; nothing
+    /// If it has no handler (`no_handler`), its handler has to be awaited (`handler_waits`; nothing
     /// was done), or a behaviour or the handler refuses or fails.
     fn serve_now(&self, request: R, cx: &Context<'_>) -> Result<R::Response> {
         match self.route::<R>()?.serve(request, cx) {
@@ -135,8 +135,8 @@ impl<R: Request> ServesNow<R> for Bus {
 }
 
 impl<E: Event> Announces<E> for Bus {
-    /// Handlers are told in the order in which they were registered. An event to which nobody
-    /// listens is no error.
+    /// Handlers are called in the order in which they were registered. An event without handlers is
+    /// not an error.
     async fn announce(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError> {
         let mut failures = Failures::default();
         for (name, listener) in self.listeners::<E>() {
@@ -151,8 +151,8 @@ impl<E: Event> Announces<E> for Bus {
 }
 
 impl<E: Event> AnnouncesNow<E> for Bus {
-    /// As [`Announces::announce`]; a handler that has to be awaited is not told and counts as one
-    /// that failed (`handler_waits`).
+    /// As [`Announces::announce`]; a handler that has to be awaited is not called and counts as
+    /// failed (`handler_waits`).
     fn announce_now(&self, event: &E, cx: &Context<'_>) -> std::result::Result<(), PublishError> {
         let mut failures = Failures::default();
         for (name, listener) in self.listeners::<E>() {
@@ -180,7 +180,7 @@ fn must_wait(name: &str) -> Error {
     Error::new(ErrorKind::Internal, "handler_waits", message)
 }
 
-/// Puts a [`Bus`] together. [`Builder::build`] reports all that is wrong with it, at once.
+/// Puts a [`Bus`] together. [`Builder::build`] reports all faults at once.
 #[derive(Default)]
 pub struct Builder {
     routes: HashMap<TypeId, (Box<dyn Any + Send + Sync>, CallSite)>,
@@ -254,7 +254,7 @@ impl Builder {
         self.wrong.push(wrong);
     }
 
-    /// Sends every event of this type to this handler as well. Errors have the `name`.
+    /// Registers a handler for every event of this type. Errors have the `name`.
     #[must_use]
     pub fn on<E: Event, H: EventHandler<E> + 'static>(
         self,
@@ -266,8 +266,8 @@ impl Builder {
         builder
     }
 
-    /// Has every event of this type told to this handler, which takes note at once, as well. `name`
-    /// stands in errors.
+    /// Registers a handler that answers at once for every event of this type. Errors have the
+    /// `name`.
     #[must_use]
     pub fn on_now<E: Event, H: EventHandlerNow<E> + 'static>(
         self,
@@ -305,7 +305,7 @@ impl Builder {
             .push((name, listener));
     }
 
-    /// Says that this request will be asked, so that a bus without a handler for it is not built.
+    /// Requires a handler for this request, so that a bus without one is not built.
     #[must_use]
     #[track_caller]
     pub fn needs<R: Request>(mut self) -> Builder {
@@ -315,12 +315,12 @@ impl Builder {
         self
     }
 
-    /// Says what is wrong unless this request has a handler in the end.
+    /// Reports `wrong` unless this request has a handler in the end.
     pub(crate) fn demand(&mut self, request: TypeId, gap: String) {
         self.needed.push((request, gap));
     }
 
-    /// Takes the demand back: the missing handler has been reported already.
+    /// Drops the requirement: the missing handler has been reported already.
     #[cfg(feature = "macros")]
     pub(crate) fn excuse(&mut self, request: TypeId) {
         self.needed.retain(|(needed, _)| *needed != request);
@@ -347,7 +347,7 @@ impl Builder {
     }
 }
 
-/// Why a bus could not be built: everything that is wrong with it.
+/// The faults of a bus that could not be built.
 #[derive(Debug, thiserror::Error)]
 #[error("the bus cannot be built: {}", wrong.join("; "))]
 pub struct BuildError {
@@ -355,7 +355,7 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// What is wrong, a sentence each.
+    /// A sentence for each fault.
     #[must_use]
     pub fn wrong(&self) -> &[String] {
         &self.wrong

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
-/// What a handler or a behaviour comes to.
+/// The result of a handler or a behaviour.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What kind of failure it was: what the caller has to do about it follows from this.
+/// The kind of a failure, which decides what the caller can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -16,23 +16,23 @@ pub enum ErrorKind {
     Invalid,
     /// The sender is unknown.
     Unauthenticated,
-    /// The sender may not ask this.
+    /// The sender may not send this request.
     Forbidden,
-    /// What the request is about does not exist.
+    /// The object of the request does not exist.
     NotFound,
-    /// The request contradicts what is there already.
+    /// The request contradicts the present state.
     Conflict,
-    /// As much is in flight as may be; nothing was done.
+    /// A limit of concurrent requests is reached; nothing was done.
     Busy,
     /// The time ran out. Whether anything was done is not known.
     Timeout,
-    /// What is needed to answer is out of service; nothing was done.
+    /// A needed service is unavailable; nothing was done.
     Unavailable,
-    /// The work was called off.
+    /// The work was cancelled.
     Cancelled,
     /// The handler panicked. Whether anything was done is not known.
     Panicked,
-    /// The fault is on this side.
+    /// An internal fault.
     Internal,
 }
 
@@ -63,7 +63,7 @@ impl ErrorKind {
     }
 }
 
-/// Why there is no answer: a kind, a stable code, a sentence, whether to try again, and the cause.
+/// An error: a kind, a stable code, a sentence, whether it is retryable, and the cause.
 ///
 /// It is one pointer wide, so that a result costs a caller no more than its answer.
 pub struct Error(Box<Inner>);
@@ -102,14 +102,14 @@ impl Error {
         (self, source)
     }
 
-    /// The same error, with another answer to whether trying again may help.
+    /// The same error, marked as retryable or not.
     #[must_use]
     pub fn retryable(mut self, is_retryable: bool) -> Error {
         self.0.is_retryable = is_retryable;
         self
     }
 
-    /// What a panic with this payload comes to.
+    /// The error of a panic with this payload.
     #[must_use]
     #[cold]
     pub fn panicked(payload: &(dyn Any + Send)) -> Error {
@@ -124,7 +124,7 @@ impl Error {
         Error::new(ErrorKind::Panicked, "handler_panicked", message)
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

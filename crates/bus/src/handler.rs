@@ -65,13 +65,13 @@ impl<R: Request, H: HandlerNow<R>> HandlerNow<R> for std::sync::Arc<H> {
 
 /// Handles events of one type, and may wait for something meanwhile.
 pub trait EventHandler<E: Event>: Send + Sync {
-    /// Takes note of one event.
+    /// Handles one event.
     fn on(&self, event: &E, cx: &Context<'_>) -> impl Future<Output = Result<()>> + Send;
 }
 
 /// Handles events of one type, without waiting.
 pub trait EventHandlerNow<E: Event>: Send + Sync {
-    /// Takes note of one event.
+    /// Handles one event.
     fn on_now(&self, event: &E, cx: &Context<'_>) -> Result<()>;
 }
 

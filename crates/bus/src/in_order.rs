@@ -1,4 +1,4 @@
-//! Requests that are answered at the same time, with the answers in the order of the requests.
+//! Concurrent requests with ordered answers.
 
 use futures_util::future::{Either, Ready, ready};
 use futures_util::stream::{self, FuturesOrdered, Stream, StreamExt};
@@ -6,10 +6,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Has the requests of a stream served, at most `concurrent` at a time.
+/// Serves the requests of a stream, at most `concurrent` at a time.
 ///
-/// Most handlers answer when they are asked first. So every future is asked once where it is made,
-/// in a place that the next one gets too; only one that has to wait costs memory of its own.
+/// Most handlers answer on the first poll. Every future is therefore polled once in a reused slot;
+/// only one that has to wait is allocated.
 pub(crate) fn in_order<R, Fut: Future>(
     requests: impl Stream<Item = R>,
     serve: impl Fn(R) -> Fut,
@@ -31,7 +31,7 @@ pub(crate) fn in_order<R, Fut: Future>(
                     }
                     waiting.push_back(Either::Right(ready(answer)));
                 }
-                // It is asked once more just below, so that it knows whom to wake.
+                // It is polled again below, to register the waker.
                 Poll::Pending => waiting.push_back(Either::Left(slot)),
             }
         }
@@ -42,7 +42,7 @@ pub(crate) fn in_order<R, Fut: Future>(
     })
 }
 
-/// A place for a future, which stays where it is.
+/// A slot for a pinned future.
 struct Slot<Fut>(Pin<Box<Option<Fut>>>);
 
 impl<Fut> Slot<Fut> {

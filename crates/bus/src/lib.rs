@@ -1,4 +1,4 @@
-//! Typed commands, queries and events, in process: who asks does not know who answers.
+//! Typed commands, queries and events within a process: callers do not know the handlers.
 //!
 //! A [`Request`] has one answer and one handler, an [`Event`] any number of handlers. Between the
 //! bus and a handler stand behaviours: validation, limits, retries. The same handlers and behaviours
@@ -53,7 +53,7 @@ mod request;
 mod service;
 mod static_bus;
 
-/// What the macros write names these.
+/// Items that the macros refer to.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __discovery {

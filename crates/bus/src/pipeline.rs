@@ -52,7 +52,7 @@ impl<R: Request, B: BehaviourNow<R>> BehaviourNow<R> for std::sync::Arc<B> {
     }
 }
 
-/// A behaviour that is there or not, as is decided when the bus is built.
+/// An optional behaviour, decided when the bus is built.
 impl<R: Request, B: Behaviour<R>> Behaviour<R> for Option<B> {
     #[inline]
     #[expect(
@@ -112,7 +112,7 @@ pub trait PipelineNow<R: Request>: Send + Sync {
     ) -> Result<R::Response>;
 }
 
-/// What is left of a pipeline behind one of its behaviours.
+/// The rest of a pipeline after one of its behaviours.
 struct RemainingPipeline<'p, 'h, P, H> {
     pipeline: &'p P,
     handler: &'h H,

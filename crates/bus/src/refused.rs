@@ -1,5 +1,5 @@
-//! What does not compile. Each refusal follows its nearest neighbour that does compile, so that it
-//! can be refused for nothing else.
+//! Programs that must not compile. Each follows a nearly equal program that compiles, so that it
+//! fails for no other reason.
 
 /// A request has one handler.
 ///
@@ -24,7 +24,7 @@
 /// ```
 mod two_handlers {}
 
-/// What is asked has a handler.
+/// A request that is sent has a handler.
 ///
 /// ```
 /// # use rialto_bus::{Command, Context, Dispatch, HandlerNow, Result, bus};
@@ -47,7 +47,7 @@ mod two_handlers {}
 /// ```
 mod no_handler {}
 
-/// Who is named as the handler of a request handles it.
+/// The named handler of a request handles it.
 ///
 /// ```
 /// # use rialto_bus::{Command, Context, Dispatch, HandlerNow, Result, bus};
@@ -91,7 +91,7 @@ mod not_a_handler {}
 /// ```
 mod another_response {}
 
-/// So does a function.
+/// A function answers with the response of its request.
 ///
 /// ```
 /// # use rialto_bus::{Query, Result, handler};
@@ -108,7 +108,7 @@ mod another_response {}
 /// ```
 mod another_response_of_a_function {}
 
-/// What a function handles is a request, or an event by reference.
+/// A function handles a request, or an event by reference.
 ///
 /// ```
 /// # use rialto_bus::{Command, Result, handler};
@@ -126,7 +126,7 @@ mod another_response_of_a_function {}
 /// ```
 mod not_a_request {}
 
-/// What changes something is not asked as a query, whose answer might come from a cache.
+/// A command is not sent as a query, whose answer might come from a cache.
 ///
 /// ```
 /// # use rialto_bus::{Command, Context, Dispatch, HandlerNow, Result, bus};
@@ -147,7 +147,7 @@ mod not_a_request {}
 /// ```
 mod a_command_as_a_query {}
 
-/// Who may have to wait is not asked to answer at once.
+/// A handler that may wait is not called to answer at once.
 ///
 /// ```
 /// # use rialto_bus::{Command, Context, Dispatch, Handler, Result, bus};

@@ -1,11 +1,11 @@
-//! What can be said over a bus.
+//! Requests and events.
 
-/// Something asked of exactly one handler, with exactly one kind of answer.
+/// A request for exactly one handler, with one type of response.
 ///
-/// Implement [`Command`] or [`Query`] beside it, so that readers and behaviours know whether asking
+/// Implement [`Command`] or [`Query`] beside it, which tells readers and behaviours whether it
 /// changes anything.
 pub trait Request: Send + Sized + 'static {
-    /// What the handler answers.
+    /// The type of the answer.
     type Response: Send + 'static;
 
     /// Its name in traces, metrics and errors: stable, in snake case.

@@ -1,4 +1,4 @@
-//! A bus at the edge, where services are layered.
+//! A bus as a `tower` service.
 
 use crate::{Context, Error, Request, Result, Serves, TraceContext};
 use futures_util::future::BoxFuture;
@@ -63,10 +63,10 @@ where
     }
 }
 
-/// A request with what goes along with it, as a [`Context`] that owns what it holds: a service
-/// cannot borrow from its caller.
+/// A request with an owned form of its [`Context`], because a service cannot borrow from its
+/// caller.
 pub struct Envelope<R> {
-    /// What is asked.
+    /// The request.
     pub request: R,
     /// The trace that the request belongs to.
     pub trace: TraceContext,
@@ -80,7 +80,7 @@ pub struct Envelope<R> {
 }
 
 impl<R> Envelope<R> {
-    /// A request with which nothing goes along.
+    /// A request with an empty context.
     pub fn of(request: R) -> Envelope<R> {
         Envelope {
             request,
@@ -92,7 +92,7 @@ impl<R> Envelope<R> {
         }
     }
 
-    /// The same envelope, from this principal: what [`Context::principal`] answers.
+    /// The same envelope with this principal, as [`Context::principal`] returns it.
     #[must_use]
     pub fn with_principal<P: Any + Send + Sync>(self, principal: Arc<P>) -> Envelope<R> {
         Envelope { principal: Some(principal), ..self }

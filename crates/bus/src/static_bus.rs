@@ -7,10 +7,10 @@
 /// [`Handler`](crate::Handler). A group with a handler that answers `now` has only behaviours that
 /// wait for nothing. `events` names listeners, and which of them receive which event, in order.
 ///
-/// What is asked `later` is a future in a future for each behaviour, and a part of every future that
-/// asks it. `boxed` instead of `later` puts it on the heap: one allocation for a request, after
-/// which it is never moved again, and whoever asks compiles none of it. It pays where a bus with
-/// many behaviours is used by other crates.
+/// A `later` request is a nested future for each behaviour, and a part of the caller's future.
+/// `boxed` instead of `later` puts it on the heap: one allocation for a request, which is then
+/// never moved, and is compiled once. It pays where a bus with many behaviours is used by other
+/// crates.
 ///
 /// The type is a struct with one field for the behaviours of each group (see
 /// [`behaviours!`](crate::behaviours)), one for each handler and one for each listener. A request
@@ -45,8 +45,8 @@
 /// ```
 #[macro_export]
 macro_rules! bus {
-    // Sorts the body into groups, listeners and what they are told: a macro cannot see by itself
-    // where one list of names ends and the next begins.
+    // Sorts the body into groups, listeners and their events: a macro cannot see by itself where
+    // one list of names ends and the next begins.
     (@sort $head:tt {$($groups:tt)*} events {$($events:tt)*}) => {
         $crate::bus!(@sort_events $head {$($groups)*} {} {} $($events)*);
     };

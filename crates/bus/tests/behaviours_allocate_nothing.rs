@@ -1,4 +1,4 @@
-//! The behaviours that read no clock, and the one that tells a sink, cost a request no memory.
+//! The behaviours that read no clock, and metrics, allocate nothing for a request.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -26,7 +26,7 @@ thread_local! {
 // is a constant and needs no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is being torn down may still allocate; nobody counts that.
+        // A thread that is being torn down may still allocate; that is not counted.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         unsafe { System.alloc(layout) }
     }
@@ -164,7 +164,7 @@ fn at_once<T>(answering: impl Future<Output = T>) -> T {
 
 #[test]
 fn the_allocator_counts() {
-    // The compiler would leave out a box that nobody looks into.
+    // The compiler would remove an unused box.
     assert_eq!(allocations_of(|| drop(std::hint::black_box(Box::new(7)))), 1);
 }
 

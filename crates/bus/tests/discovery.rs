@@ -1,4 +1,4 @@
-//! Handlers are found without a list of them; two for one request, or none, are told with places.
+//! Handlers are discovered without a list; two for one request, or none, are errors with places.
 
 #![allow(clippy::unwrap_used)]
 #![cfg(feature = "macros")]

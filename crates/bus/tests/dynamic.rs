@@ -1,4 +1,4 @@
-//! A bus that finds handlers by type keeps the promises of one that knows them.
+//! A dynamic bus behaves as a static one.
 
 #![allow(clippy::unwrap_used)]
 
@@ -31,7 +31,7 @@ impl HandlerNow<Halve> for AtOnce {
     }
 }
 
-/// Lets others go first, and knows how many were in flight at most.
+/// Yields to others, and counts the most in flight.
 #[derive(Clone, Default)]
 struct AfterAWhile {
     in_flight: Arc<AtomicUsize>,

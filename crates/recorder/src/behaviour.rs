@@ -1,4 +1,4 @@
-//! What goes over a bus is recorded.
+//! Records the requests of a bus.
 
 use crate::capture::Capture;
 use crate::clock::TickClock;
@@ -9,10 +9,10 @@ use rialto_bus::{Behaviour, BehaviourNow, Context, Handler, HandlerNow, Request,
 use rialto_clock::Clock;
 use std::sync::Arc;
 
-/// Records each request by its name, with what the handlers tell by `cx.step` and `cx.note`. A
-/// request that a handler asks with its own context is recorded as its child.
+/// Records each request by its name, with the steps and notes of `cx.step` and `cx.note`. A request
+/// that a handler sends with its own context is recorded as its child.
 ///
-/// Stand it before what may refuse a request, and behind what isolates panics.
+/// Put it outside of behaviours that may refuse a request, and inside of those that isolate panics.
 #[derive(Debug)]
 pub struct RecordRequests<C = TickClock>(pub Arc<Recorder<C>>);
 

@@ -1,32 +1,31 @@
-//! How much a recorder keeps.
+//! The capacities of a recorder.
 
 use crate::live::{FAILURE_BYTES_MAX, Live, LiveStep, StepNotes};
 use crate::variables::Entry;
 use rialto_spinlock::SpinLock;
 
-/// The most that a recorder keeps. It is fixed when the recorder is made, and what comes beyond is
-/// lost and counted.
+/// The capacities of a recorder, fixed when it is created. Data beyond them is dropped and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecorderBounds {
-    /// How many records there are at most, those under way included; at least one. A new record takes
-    /// the place of the one that finished longest ago. While all are under way, new ones are refused.
+    /// The most records, including unfinished ones; at least one. A new record replaces the one
+    /// that finished longest ago. While all are unfinished, new ones are refused.
     pub records_max: u32,
-    /// How many steps a record has at most.
+    /// The most steps of a record.
     pub steps_max: u32,
-    /// How many bytes the variables of a record take at most: [`RecorderBounds::VARIABLE_BYTES`] for each,
-    /// and its text if it is one. A text that fits no more is cut.
+    /// The most bytes of the variables of a record: [`RecorderBounds::VARIABLE_BYTES`] for each,
+    /// and its text if it is one. A text that does not fit is cut.
     pub variable_bytes_max: u32,
-    /// Among how many locks the records are spread; a power of two, or the next below it. With
-    /// more than one, threads hardly meet, and the record that makes room is the oldest of its
-    /// share instead of all, sometimes while another share has room left.
+    /// The number of shards, each with a lock; a power of two, or the next below it. With more than
+    /// one, threads rarely contend, and a new record replaces the oldest of its shard, even if
+    /// another shard has room.
     pub shards: u32,
 }
 
 impl RecorderBounds {
-    /// What a variable takes beside its text, in bytes.
+    /// The bytes of a variable besides its text.
     pub const VARIABLE_BYTES: u32 = size_of::<Entry>() as u32;
 
-    /// The most memory that the records can come to take, in bytes.
+    /// The most memory of the records, in bytes.
     #[must_use]
     pub fn memory_bytes_max(&self) -> u64 {
         let record = size_of::<SpinLock<Live>>() as u64

@@ -1,4 +1,4 @@
-//! Values that can tell a recorder about themselves.
+//! Values whose fields can be recorded.
 
 pub use super::variables::Fields;
 use std::borrow::Cow;
@@ -27,8 +27,7 @@ use std::time::Duration;
 /// }
 /// ```
 ///
-/// Secrets are looked at by nobody, so that they need not be able to tell of themselves. Everything
-/// else must be:
+/// Secrets are not read, so that they need not implement `Capture`. Every other field must:
 ///
 /// ```
 /// # use rialto_recorder::Capture;
@@ -44,7 +43,7 @@ use std::time::Duration;
 /// struct Open(Opaque);
 /// ```
 ///
-/// What `#[capture(…)]` does not know is refused, be it a word or a place:
+/// Unknown options of `#[capture(…)]`, or options in the wrong place, are refused:
 ///
 /// ```compile_fail
 /// # use rialto_recorder::Capture;
@@ -133,7 +132,7 @@ plain! {
     Duration: |value, name, fields| fields.debug(name, value);
 }
 
-/// Captures as what it leads to.
+/// Captures as its target.
 macro_rules! leads_on {
     ($([$($parameters:tt)*] $type:ty;)*) => { $(
         impl<$($parameters)*> Capture for $type {
@@ -157,7 +156,7 @@ leads_on! {
     [T: Capture + ToOwned + ?Sized] Cow<'_, T>;
 }
 
-/// What is not there is left out.
+/// `None` is left out.
 impl<T: Capture> Capture for Option<T> {
     fn capture(&self, fields: &mut Fields<'_>) {
         if let Some(value) = self {
@@ -172,7 +171,7 @@ impl<T: Capture> Capture for Option<T> {
     }
 }
 
-/// Nothing is worth seeing of it.
+/// It has no fields.
 impl Capture for () {
     fn capture(&self, _: &mut Fields<'_>) {}
 

@@ -18,12 +18,12 @@ const READING_NS_GOOD: u64 = 500;
 
 /// Counts the ticks of the processor and follows the machine's clock.
 ///
-/// A reading takes about a third of one of [`SystemClock`]. It counts nanoseconds, but what stands
-/// within a few dozen of them may be read in another order than it happened in, because the
-/// processor need not read its counter in the order of the program. Once a second, whoever reads it
-/// compares it with the machine's clock; a difference under 10 ms, as from drift, is made up for by
-/// going a little faster or slower, and any other, as when the clock is set, at once. Where the
-/// processor has no counter that goes at one speed, it reads the system's monotonic clock.
+/// A reading takes about a third of one of [`SystemClock`]. It counts nanoseconds, but readings
+/// within a few dozen of them may be out of order, because the processor need not read its counter
+/// in the order of the program. Once a second, whoever reads it compares it with the machine's
+/// clock; a difference under 10 ms, as from drift, is made up for by going a little faster or
+/// slower, and any other, as when the clock is set, at once. Where the processor has no counter
+/// that goes at one speed, it reads the system's monotonic clock.
 #[derive(Debug)]
 pub struct TickClock {
     ticks: quanta::Clock,
@@ -154,8 +154,8 @@ impl Calibration {
         self.nanos.wrapping_add(scaled(ticks.saturating_sub(self.ticks), self.rate))
     }
 
-    /// The course from `now` on, which goes on where this one stands and meets the machine's clock
-    /// when the interval is over.
+    /// The calibration from `now` on, which continues this one and meets the machine's clock at the
+    /// end of the interval.
     fn corrected(&self, last: Reading, now: Reading, interval_ns: u64) -> Calibration {
         let ours = self.at(now.ticks);
         if ours.abs_diff(now.system) >= JUMP_NS {
@@ -175,8 +175,8 @@ impl Calibration {
     }
 }
 
-/// A course that one sets while many read: the version is odd while it is being set, and who saw it
-/// change reads again.
+/// A course that one sets while many read: the version is odd while it is being set, and a reader
+/// that saw a change reads again.
 #[derive(Debug)]
 struct Shared {
     version: AtomicU64,
@@ -190,7 +190,7 @@ impl Shared {
         shared
     }
 
-    /// The caller sees to it that nobody else sets it at the same time.
+    /// The caller ensures that no other thread sets it at the same time.
     fn set(&self, course: Calibration) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);

@@ -1,15 +1,15 @@
-//! Stepping through a record, forward and back.
+//! Cursors step through a record, forward and back.
 
 use crate::record::{Record, Step, StepId};
 use crate::variables::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A place in a record: at its beginning or at one of its steps.
+/// A position in a record: at its beginning or at one of its steps.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     record: &'a Record,
-    /// How many steps lie behind it: 0 at the beginning.
+    /// The number of steps before it: 0 at the beginning.
     at: usize,
 }
 
@@ -18,9 +18,9 @@ pub struct Cursor<'a> {
 pub struct Change<'a> {
     /// Its name.
     pub path: &'a str,
-    /// What it was before; nothing if it was not there.
+    /// The value before; `None` if it did not exist.
     pub before: Option<&'a Value>,
-    /// What it is from this step on.
+    /// The value from this step on.
     pub after: &'a Value,
 }
 
@@ -29,13 +29,13 @@ impl<'a> Cursor<'a> {
         Cursor { record, at: 0 }
     }
 
-    /// The step where it is; nothing at the beginning.
+    /// The present step; `None` at the beginning.
     #[must_use]
     pub fn step(&self) -> Option<&'a Step> {
         self.at.checked_sub(1).and_then(|at| self.record.steps().get(at))
     }
 
-    /// Goes on to the next step and returns it. At the last it stays and returns nothing.
+    /// Moves to the next step and returns it. At the last it stays and returns `None`.
     pub fn forward(&mut self) -> Option<&'a Step> {
         let next = self.record.steps().get(self.at)?;
         self.at += 1;
@@ -58,14 +58,14 @@ impl<'a> Cursor<'a> {
         exists
     }
 
-    /// Every variable as it was last told up to here, by name.
+    /// The last value of every variable up to here, by name.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<&'a str, &'a Value> {
         self.state_at(self.at)
     }
 
-    /// What changed where the cursor is, against the step before, by name. A variable that was told
-    /// again with the same value has not changed; going back from here undoes exactly this.
+    /// The changes of the present step, by name. A variable that was written again with the same
+    /// value has not changed.
     #[must_use]
     pub fn changes(&self) -> Vec<Change<'a>> {
         let before = match self.at.checked_sub(1) {

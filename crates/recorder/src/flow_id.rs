@@ -1,4 +1,4 @@
-//! What a run of a flow is called.
+//! Ids of runs.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct FlowId {
     len: u8,
 }
 
-/// A text that cannot name a run.
+/// A text that is not a valid id of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} cannot name a run: use 1 to 55 bytes of printable ASCII without spaces")]
 pub struct FlowIdError(pub String);

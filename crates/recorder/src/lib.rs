@@ -1,10 +1,10 @@
-//! The recorder: what flows and requests did, step by step, kept for a while and looked at later.
+//! The recorder keeps the last flows and requests, step by step, for inspection.
 //!
 //! A [`Recorder`] begins a [`Recording`] for a run of a flow or a request; steps and variables go
-//! into it until it ends. What it keeps is bounded in every direction ([`RecorderBounds`]) and chosen by a
-//! [`Sampling`]; what did not fit is counted ([`RecorderStatistics`]). Nothing of it is durable: it is for
-//! the engineer who wants to know what just happened, and the history of a run is the truth. A
-//! [`Keeper`] stores ended records in a bounded ring of files.
+//! into it until it ends. What it keeps is bounded in every direction ([`RecorderBounds`]) and
+//! chosen by a [`Sampling`]; what did not fit is counted ([`RecorderStatistics`]). Records are not
+//! durable: they serve diagnosis, and the history of a run is authoritative. A [`Keeper`] stores
+//! ended records in a bounded ring of files.
 //!
 //! ```
 //! use rialto_clock::{ManualClock, Timestamp};

@@ -1,4 +1,4 @@
-//! One record in its place, while it is written and until it makes room.
+//! A record in memory, while it is written and until it is replaced.
 
 use crate::bounds::RecorderBounds;
 use crate::record::{Ended, Record, RecordId, Step, StepId, Subject};
@@ -43,9 +43,9 @@ pub(crate) struct Live {
     subject: Subject,
     began: Timestamp,
     ended: Timestamp,
-    /// Nothing while it is under way.
+    /// `None` while it is unfinished.
     outcome: Option<Outcome>,
-    /// Whether it has ended and nobody has taken it yet.
+    /// Whether it has ended and was not taken yet.
     is_untaken: bool,
     failure: String,
     steps: Vec<LiveStep>,
@@ -102,7 +102,7 @@ impl Live {
         std::mem::take(&mut self.is_untaken)
     }
 
-    /// The record is of nothing any more, but keeps its memory.
+    /// Empties the record and keeps its memory.
     pub(crate) fn forget(&mut self) {
         self.id = RecordId::NONE;
     }
@@ -116,7 +116,7 @@ impl Live {
         let number = self.steps.len() as u32;
         if number >= self.steps_max {
             self.steps_lost += 1;
-            // What is told from now on belongs to no step that is kept.
+            // Further variables belong to no recorded step.
             self.current = StepId::LOST;
             return StepId::LOST;
         }
@@ -139,7 +139,7 @@ impl Live {
         }
     }
 
-    /// What is told of a step beside its name and time.
+    /// Optional data of a step.
     fn aside(&mut self, step: StepId) -> &mut StepNotes {
         let found = self.asides.binary_search_by_key(&step, |aside| aside.step);
         let at = found.unwrap_or_else(|at| {
@@ -181,7 +181,7 @@ impl Live {
             + self.failure.capacity()
     }
 
-    /// A copy, if it has ended and nobody has taken it before.
+    /// A copy, if it has ended and was not taken before.
     pub(crate) fn take(&mut self) -> Option<Record> {
         std::mem::take(&mut self.is_untaken).then(|| self.copy())
     }

@@ -1,4 +1,4 @@
-//! One record, to be looked at.
+//! Records.
 
 use crate::FlowId;
 use crate::cursor::Cursor;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A name: of the program while it runs, or read from a file.
+/// A name: static in the running program, or read from a file.
 pub(crate) type Name = Cow<'static, str>;
 
 /// The number of a record, unique within its recorder and in the order in which they began.
@@ -20,7 +20,7 @@ pub struct RecordId(pub u64);
 impl RecordId {
     /// No record.
     pub const NONE: RecordId = RecordId(0);
-    /// What was left out by the sampling.
+    /// A record that the sampling left out.
     pub const LEFT_OUT: RecordId = RecordId(u64::MAX);
 
     /// Whether there is a record of this number, or was.
@@ -36,7 +36,7 @@ impl fmt::Display for RecordId {
     }
 }
 
-/// What a record is about, beside its name.
+/// The subject of a record, besides its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// The run, if it is one.
@@ -45,7 +45,7 @@ pub struct Subject {
     pub request_id: u64,
     /// The trace that it belongs to; zero is none.
     pub trace_id: u128,
-    /// The record of what has started or asked it.
+    /// The record that started or sent it.
     pub parent: RecordId,
 }
 
@@ -56,7 +56,7 @@ impl Subject {
         Subject { flow: Some(id), ..Subject::default() }
     }
 
-    /// The same, started by what this record is of.
+    /// The same, with this parent.
     #[must_use]
     pub fn with_parent(self, parent: RecordId) -> Subject {
         Subject { parent, ..self }
@@ -66,7 +66,7 @@ impl Subject {
 /// How something ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordEnding<'a> {
-    /// As it should.
+    /// It succeeded.
     Succeeded,
     /// It failed.
     Failed {
@@ -75,7 +75,7 @@ pub enum RecordEnding<'a> {
         /// The sentence, cut at 256 bytes.
         message: &'a str,
     },
-    /// Nobody saw it to its end: its future was dropped, or it was forgotten.
+    /// It was abandoned: its future was dropped, or its recording was.
     Abandoned,
     /// It panicked.
     Panicked,
@@ -94,7 +94,7 @@ pub(crate) enum Ended {
 pub struct StepId(pub(crate) u32);
 
 impl StepId {
-    /// The beginning: before the first step, and the whole of which steps are parts.
+    /// The beginning: before the first step, and the parent of top-level steps.
     pub const BEGIN: StepId = StepId(0);
     /// A step that did not fit, or of something that is not recorded.
     pub(crate) const LOST: StepId = StepId(u32::MAX);
@@ -123,7 +123,7 @@ impl Step {
         self.id
     }
 
-    /// The step of which it is a part; [`StepId::BEGIN`] if it is part of the whole.
+    /// The parent step; [`StepId::BEGIN`] for a top-level step.
     #[must_use]
     pub fn parent(&self) -> StepId {
         self.parent
@@ -154,18 +154,18 @@ pub struct Variable {
     pub(crate) step: StepId,
     /// Its name; that of a part has those of the whole before it: `order.price`.
     pub path: String,
-    /// What it was.
+    /// The value.
     pub value: Value,
 }
 
-/// What one flow or request did: a copy, as it was when the recorder was asked, or as it was stored.
+/// The record of a flow or request: a copy from the recorder or from disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub(crate) id: RecordId,
     pub(crate) name: Name,
     pub(crate) subject: Subject,
     pub(crate) began: Timestamp,
-    /// When and how; nothing while it is under way.
+    /// Time and ending; `None` while it is unfinished.
     pub(crate) ended: Option<(Timestamp, Ended)>,
     pub(crate) steps: Vec<Step>,
     pub(crate) steps_lost: u32,
@@ -195,7 +195,7 @@ impl Record {
         &self.name
     }
 
-    /// What it is about.
+    /// Its subject.
     #[must_use]
     pub fn subject(&self) -> &Subject {
         &self.subject
@@ -207,13 +207,13 @@ impl Record {
         self.began
     }
 
-    /// When it ended; nothing while it is under way.
+    /// When it ended; `None` while it is unfinished.
     #[must_use]
     pub fn ended(&self) -> Option<Timestamp> {
         self.ended.as_ref().map(|(at, _)| *at)
     }
 
-    /// How it ended; nothing while it is under way.
+    /// How it ended; `None` while it is unfinished.
     #[must_use]
     pub fn ending(&self) -> Option<RecordEnding<'_>> {
         Some(match &self.ended.as_ref()?.1 {
@@ -241,32 +241,32 @@ impl Record {
         self.variables.iter().filter(move |told| told.step == step)
     }
 
-    /// How many bytes its variables took, as [`RecorderBounds`](super::RecorderBounds) count them.
+    /// The bytes of its variables, as [`RecorderBounds`](super::RecorderBounds) count them.
     #[must_use]
     pub fn variable_bytes(&self) -> usize {
         self.variable_bytes as usize
     }
 
-    /// How many steps did not fit.
+    /// The number of steps that did not fit.
     #[must_use]
     pub fn steps_lost(&self) -> u32 {
         self.steps_lost
     }
 
-    /// How many variables did not fit, or came at a step that did not.
+    /// The number of variables that did not fit, or whose step did not.
     #[must_use]
     pub fn variables_lost(&self) -> u32 {
         self.variables_lost
     }
 
-    /// How many texts among the variables were cut.
+    /// The number of texts that were cut.
     #[must_use]
     pub fn variables_cut(&self) -> u32 {
         self.variables_cut
     }
 
-    /// How long a step took: until it was finished or else until the next part of the same whole
-    /// was reached, or the whole came to its end.
+    /// The duration of a step: until it was finished, or else until the next step with the same
+    /// parent or the end of the parent.
     #[must_use]
     pub fn took(&self, step: &Step) -> Option<std::time::Duration> {
         let next = self.steps.iter().skip(step.id.0 as usize);

@@ -1,4 +1,4 @@
-//! What is being recorded.
+//! Recordings of unfinished records.
 
 use crate::capture::{Capture, Fields};
 use crate::clock::TickClock;
@@ -12,10 +12,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A record under way. One that is dropped before it has ended is [abandoned], or has panicked.
+/// An unfinished record. One that is dropped before it has ended is [abandoned], or has panicked.
 ///
-/// Nothing happens at the methods of one that the sampling has left out or for which there was no
-/// room. It may be shared: branches that run side by side name the step of which theirs are parts.
+/// The methods do nothing if the sampling left it out or there was no room. It may be shared:
+/// concurrent branches name the parent of their steps.
 ///
 /// [abandoned]: super::RecordEnding::Abandoned
 pub struct Recording<'a, C: Clock = TickClock> {
@@ -54,7 +54,7 @@ impl<'a, C: Clock> Recording<'a, C> {
         self.id
     }
 
-    /// Whether there is a record. Who would have to work for a variable may ask first.
+    /// Whether there is a record. Check it before computing an expensive variable.
     #[inline]
     #[must_use]
     pub fn is_recorded(&self) -> bool {
@@ -66,13 +66,13 @@ impl<'a, C: Clock> Recording<'a, C> {
         self.is_recorded().then(|| self.recorder.slot(self.slot))
     }
 
-    /// A step of the whole is reached.
+    /// Records a top-level step.
     #[inline]
     pub fn step(&self, name: &'static str) -> StepId {
         self.step_of(StepId::BEGIN, name)
     }
 
-    /// A step that is part of another is reached.
+    /// Records a step with a parent.
     #[inline]
     pub fn step_of(&self, whole: StepId, name: &'static str) -> StepId {
         if !self.is_recorded() {
@@ -82,8 +82,8 @@ impl<'a, C: Clock> Recording<'a, C> {
         self.record().map_or(StepId::LOST, |mut record| record.step(whole, name, now))
     }
 
-    /// A step is finished. That needs to be told only of steps that do not end where the next
-    /// begins: those that run side by side.
+    /// Records the end of a step. It is needed only for concurrent steps, which do not end where
+    /// the next begins.
     pub fn finish(&self, step: StepId) {
         if !self.is_recorded() {
             return;
@@ -123,13 +123,13 @@ impl<'a, C: Clock> Recording<'a, C> {
         }
     }
 
-    /// It has ended as it should.
+    /// Ends the record with success.
     #[inline]
     pub fn succeed(mut self) {
         self.end(Outcome::Succeeded, "");
     }
 
-    /// It has failed. `code` is stable; of the sentence 256 bytes are kept.
+    /// Ends the record with a failure. `code` is stable; of the message 256 bytes are kept.
     pub fn fail(mut self, code: &'static str, message: &str) {
         self.end(Outcome::Failed(code), message);
     }

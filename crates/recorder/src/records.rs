@@ -14,14 +14,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Records what flows and requests do, within bounds. See the [module](self).
+/// Records flows and requests, within bounds. See the [module](self).
 #[derive(Debug)]
 pub struct Recorder<C = TickClock> {
     bounds: RecorderBounds,
     clock: C,
     sampler: Sampler,
-    /// Every record has a lock of its own, for which only its recording and whoever looks at it
-    /// ever meet.
+    /// Every record has a lock of its own, for which only its recording and its readers contend.
     slots: Box<[SpinLock<Live>]>,
     /// Slot `n` belongs to shard `n % shards.len()`.
     shards: Box<[Mutex<Shard>]>,
@@ -31,7 +30,7 @@ pub struct Recorder<C = TickClock> {
     counts: Counts,
 }
 
-/// Which slots of a share are to be had. Each has a cache line of its own.
+/// The free slots of a shard. Each shard has a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Shard {
@@ -53,19 +52,19 @@ struct Counts {
     variables_cut: AtomicU64,
 }
 
-/// How much was recorded and how much was not, since the recorder was made. The numbers are read
-/// one after the other and may be off by what happens meanwhile.
+/// Counts since the recorder was created. They are read one after the other and may be off by
+/// concurrent records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecorderStatistics {
     /// Records that were begun.
     pub begun: u64,
-    /// What the sampling left out.
+    /// Records that the sampling left out.
     pub left_out: u64,
-    /// What found no room, because as many were under way as there may be records.
+    /// Records that were refused, because all records were unfinished.
     pub refused: u64,
-    /// Finished records that made room for others.
+    /// Finished records that were replaced.
     pub evicted: u64,
-    /// Those among them that nobody had [taken](Recorder::take_finished) before.
+    /// Replaced records that were not [taken](Recorder::take_finished) before.
     pub untaken: u64,
     /// Records that were forgotten because they succeeded, where only failures are kept.
     pub forgotten: u64,
@@ -78,13 +77,13 @@ pub struct RecorderStatistics {
 }
 
 impl<C: Clock> Recorder<C> {
-    /// A recorder that samples by chance of its own.
+    /// A recorder that samples randomly.
     #[must_use]
     pub fn new(bounds: RecorderBounds, sampling: Sampling, clock: C) -> Recorder<C> {
         Recorder::with_chance(bounds, sampling, clock, SplitMix::from_entropy())
     }
 
-    /// A recorder that samples by this chance, so that it repeats.
+    /// A recorder that samples by these random numbers, so that it is repeatable.
     #[must_use]
     pub fn with_chance(
         bounds: RecorderBounds,
@@ -121,7 +120,7 @@ impl<C: Clock> Recorder<C> {
         self
     }
 
-    /// Begins to record something of this name, if the sampling wants it and there is room.
+    /// Begins a record of this name, if the sampling chooses it and there is room.
     #[inline]
     pub fn begin(&self, name: &'static str, subject: Subject) -> Recording<'_, C> {
         let (id, slot) = self.take(name, subject);
@@ -138,8 +137,7 @@ impl<C: Clock> Recorder<C> {
         Recording::new(RecorderRef::Shared(Arc::clone(self)), id, slot)
     }
 
-    /// A recording of nothing, whatever the sampling says: for what is not to be recorded, nor what
-    /// it starts or asks in turn.
+    /// A recording that records nothing, whatever the sampling, nor its children.
     #[must_use]
     pub fn leave_out(self: &Arc<Self>) -> Recording<'static, C> {
         Recording::new(RecorderRef::Shared(Arc::clone(self)), RecordId::LEFT_OUT, 0)
@@ -241,13 +239,13 @@ impl<C: Clock> Recorder<C> {
         }
     }
 
-    /// What it keeps at most.
+    /// Its capacities.
     #[must_use]
     pub fn bounds(&self) -> &RecorderBounds {
         &self.bounds
     }
 
-    /// How much was recorded and how much was not.
+    /// The counts.
     #[must_use]
     pub fn statistics(&self) -> RecorderStatistics {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -266,7 +264,7 @@ impl<C: Clock> Recorder<C> {
         }
     }
 
-    /// How much memory the records take, in bytes; never more than [`RecorderBounds::memory_bytes_max`].
+    /// The memory of the records, in bytes; never more than [`RecorderBounds::memory_bytes_max`].
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let records = (0..self.slots.len() as u32).map(|slot| self.slot(slot).allocated() as u64);
@@ -294,7 +292,7 @@ impl<C: Clock> Recorder<C> {
     }
 
     /// Copies of the records that have ended and were not taken before, in the order in which they
-    /// began: for whoever stores them. They stay in the recorder until they make room for others.
+    /// began: to be stored. They stay in the recorder until they are replaced.
     #[must_use]
     pub fn take_finished(&self) -> Vec<Record> {
         let mut taken = Vec::new();
@@ -319,7 +317,7 @@ impl<C: Clock> Recorder<C> {
         self.copies(|held| held == id).pop()
     }
 
-    /// A record with all that it has started or asked, as a tree.
+    /// A record with its descendants, as a tree.
     #[must_use]
     pub fn show(&self, id: RecordId) -> Option<Tree> {
         Tree::of(self.copies(|held| held >= id), id)

@@ -1,11 +1,11 @@
-//! Which of all flows and requests are recorded.
+//! Sampling of flows and requests.
 
 use rialto_bus::behaviour::{Randomness, SplitMix};
 use rialto_clock::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which flows and requests are recorded. What a recorded one starts or asks in turn is recorded
-/// with it, and what one that is not starts or asks is not.
+/// Which flows and requests are recorded. The children of a recorded one are recorded, and those of
+/// one that is not are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sampling {
     /// None.
@@ -18,11 +18,11 @@ pub enum Sampling {
         /// How many of a million.
         per_million: u32,
     },
-    /// Those that do not succeed. All are recorded while they are under way, and those that succeed
-    /// are then forgotten.
+    /// Those that fail. All are recorded while they are unfinished, and successful ones are then
+    /// dropped.
     Failures,
-    /// At most so many in one second of the clock, by chance: the share follows from how many there
-    /// were in the second before, so that those chosen lie spread over the second.
+    /// At most `per_second` in one second of the clock, at random: the share follows from the
+    /// number in the second before, so that the chosen ones are spread over the second.
     Adaptive {
         /// How many in one second.
         per_second: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Sampler {
     /// For the adaptive sampling: the second in the upper half, how many were chosen in it in the
     /// lower, in one word so that the budget is never exceeded.
     chosen: AtomicU64,
-    /// How many asked in this second. It may be off by those that ask as the second turns.
+    /// The number of candidates in this second. It may be off at the change of the second.
     asked: AtomicU64,
     /// Numbers up to this one are chosen.
     threshold: AtomicU64,
@@ -89,7 +89,7 @@ impl Sampler {
             match self.turn(seen, second) {
                 Ok(()) => {
                     let asked = self.asked.swap(0, Ordering::Relaxed);
-                    // After a second in which nobody asked there is nothing to go by.
+                    // After a second without records there is no rate to go by.
                     let follows = seen >> 32 == second - 1;
                     let asked = if follows { asked.max(1) } else { 1 };
                     let next = threshold(u64::from(per_second), asked);

@@ -1,11 +1,11 @@
-//! A record and all that it has started, drawn.
+//! Draws a record and its descendants.
 
 use crate::record::{Record, RecordEnding, RecordId, Step, StepId};
 use rialto_clock::Timestamp;
 use std::fmt;
 
-/// A record with the records of what it has started or asked in turn. Its text form is a tree with
-/// the time since the beginning, how long each step took, and the variables.
+/// A record with the records of its descendants. Its text form is a tree with the time since the
+/// beginning, how long each step took, and the variables.
 #[derive(Clone, Debug)]
 pub struct Tree {
     record: Record,
@@ -41,7 +41,7 @@ impl Tree {
         &self.record
     }
 
-    /// What it has started or asked, in the order in which that began.
+    /// Its children, in the order in which they began.
     #[must_use]
     pub fn children(&self) -> &[Tree] {
         &self.children

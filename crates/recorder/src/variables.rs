@@ -4,7 +4,7 @@ use crate::record::{StepId, Variable};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 
-/// What a variable was.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// Yes or no.
@@ -15,11 +15,11 @@ pub enum Value {
     Unsigned(u64),
     /// A number with a fraction.
     Float(f64),
-    /// A text, or whatever has a text form.
+    /// A text, or the text form of a value.
     Text(String),
     /// The beginning of a text that did not fit.
     Cut(String),
-    /// A secret: it was there, and that is all that is known.
+    /// A secret, whose value is not recorded.
     Hidden,
 }
 
@@ -42,10 +42,10 @@ impl fmt::Display for Value {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     name: &'static str,
-    /// What is to be read from this says the kind.
+    /// The value, as its kind defines it.
     bits: u64,
     step: u32,
-    /// How many groups it is inside of.
+    /// The number of groups that contain it.
     depth: u16,
     kind: Kind,
 }
@@ -57,7 +57,7 @@ enum Kind {
     Signed,
     Unsigned,
     Float,
-    /// Where in the texts it begins, above where it ends.
+    /// The begin of the text in the upper half, its end in the lower.
     Text,
     /// The same, of one that was cut.
     Cut,
@@ -70,12 +70,12 @@ enum Kind {
 pub(crate) struct Variables {
     entries: Vec<Entry>,
     text: String,
-    /// How many bytes more there may be.
+    /// The bytes that are left.
     room: usize,
     bytes_max: u32,
-    /// How many did not fit at all.
+    /// The number that did not fit at all.
     pub(crate) lost: u32,
-    /// How many texts were cut.
+    /// The number of texts that were cut.
     pub(crate) cut: u32,
 }
 
@@ -168,7 +168,7 @@ impl Variables {
     }
 }
 
-/// Where a variable belongs.
+/// The position of a variable.
 #[derive(Clone, Copy)]
 struct At {
     step: u32,
@@ -226,12 +226,12 @@ impl<'a> Fields<'a> {
         self.variables.push_text(self.at, name, value);
     }
 
-    /// Writes the text form of a value that programmers see.
+    /// Writes the debug form of a value.
     pub fn debug(&mut self, name: &'static str, value: &dyn fmt::Debug) {
         self.variables.push_text(self.at, name, &format_args!("{value:?}"));
     }
 
-    /// Writes that there is a secret of this name, and nothing of it.
+    /// Writes the name of a secret without its value.
     #[inline]
     pub fn hidden(&mut self, name: &'static str) {
         self.push(name, Kind::Hidden, 0);

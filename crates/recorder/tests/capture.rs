@@ -1,4 +1,4 @@
-//! What `#[derive(Capture)]` writes, and what it never writes.
+//! The fields that `#[derive(Capture)]` writes, and those that it never writes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use rialto_clock::{ManualClock, Timestamp};
 use rialto_recorder::{Capture, Recorder, RecorderBounds, Sampling, Subject};
 use std::fmt;
 
-/// What is written of a value, one `path = value` a line.
+/// The variables of a value, one `path = value` a line.
 fn written(value: &impl Capture) -> Vec<String> {
     let clock = ManualClock::new(Timestamp(0));
     let recorder = Recorder::new(RecorderBounds::default(), Sampling::All, clock);
@@ -39,7 +39,7 @@ enum Kind {
     PeggedTo(AccountId, #[capture(secret)] Opaque),
 }
 
-/// A type that can tell nothing, not even to programmers.
+/// A type without `Capture` and `Debug`.
 struct Opaque;
 
 struct Symbol(&'static str);

@@ -144,7 +144,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// What the recorder should hold of one record, said as plainly as can be.
+/// A naive model of one record.
 #[derive(Clone, Debug, Default)]
 struct Expected {
     steps: u32,

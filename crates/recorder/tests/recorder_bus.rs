@@ -1,4 +1,4 @@
-//! What goes over a bus is recorded: steps, notes, fields, failures, and requests that requests ask.
+//! Requests of a bus are recorded: steps, notes, fields, failures, and nested requests.
 
 #![allow(clippy::unwrap_used)]
 

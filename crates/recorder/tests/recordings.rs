@@ -1,4 +1,4 @@
-//! Records on disk: what was stored reads back, within bounds, whatever was cut, flipped or full.
+//! Records on disk read back, within bounds, after cuts, flipped bits and full disks.
 
 #![allow(clippy::unwrap_used)]
 
@@ -199,7 +199,7 @@ fn a_file_that_breaks_off_anywhere_holds_the_whole_records_before_that() {
         for told in read.unreadable() {
             assert_eq!(told.offset + told.bytes, length as u64, "cut at {length}: {told}");
         }
-        // Whatever there is, the next process begins behind it.
+        // The next process continues after it.
         assert_eq!(writer(&disk, RingBounds::default()).last(), RecordId(4));
     }
 }
@@ -263,7 +263,7 @@ fn a_keeper_stores_what_has_ended_and_tells_once_that_it_cannot() {
     let keeper = keeper.unwrap();
     let under_way = recorder.begin("under way", Subject::default());
     record_some(&recorder);
-    // Stored without anybody asking for it.
+    // Stored by the keeper.
     let end = std::time::Instant::now() + Duration::from_secs(20);
     while read(&disk).len() < 3 {
         assert!(std::time::Instant::now() < end, "nothing is stored");

@@ -12,7 +12,7 @@ use rialto_model::{
 pub const ENGINE: EngineId = EngineId(1);
 /// The instrument that all orders are of.
 pub const INSTRUMENT: InstrumentId = InstrumentId(1);
-/// What the fees are, for the report.
+/// The fees, for the report.
 pub const FEES: &str =
     "Fees: maker 0.01 %, taker 0.02 %, on both sides of every trade. Self-trades are allowed.";
 
@@ -39,8 +39,8 @@ pub fn fill_of(trade: &Trade) -> Fill {
     }
 }
 
-/// What a venue must have before the first order: two currencies, the instrument with risk on and
-/// the fees of [`FEES`], and for each user an account with more than it can spend.
+/// The commands before the first order: two currencies, the instrument with risk on and the fees of
+/// [`FEES`], and for each user an account with more than it can spend.
 ///
 /// # Panics
 /// If the workload has a user 0; none has.
@@ -104,7 +104,7 @@ fn rules() -> TradingRules {
 #[must_use]
 pub fn commands(workload: &Workload) -> Vec<Command> {
     let reduces = workload.operations.iter().any(|op| matches!(op, Operation::Reduce { .. }));
-    // What is open of an order is only needed to reduce it, and costly to know.
+    // The open quantity of an order is only needed to reduce it, and expensive to track.
     let mut book = reduces.then(ReferenceBook::default);
     let mut placed: Vec<(AccountId, Quantity)> = Vec::new();
     let mut commands = Vec::with_capacity(workload.operations.len());

@@ -1,4 +1,4 @@
-//! A workload that can be repeated without end: it leaves the book as empty as it found it.
+//! A workload that can be repeated without end: it leaves the book empty.
 
 use super::commands::{commands, order_id};
 use super::operation::{Operation, Workload};
@@ -18,7 +18,7 @@ pub struct Cycle {
 }
 
 impl Cycle {
-    /// Rounds of about so many commands each.
+    /// Rounds of about `commands` commands each.
     pub fn of_mix(seed: u64, resting: usize, commands_each: usize) -> Cycle {
         let mix = exchange_core_mix(seed, resting, commands_each);
         let mut operations = mix.operations;
@@ -30,7 +30,7 @@ impl Cycle {
         Cycle { commands: commands(&round), round, placed, rounds: 0 }
     }
 
-    /// What must stand before the first round.
+    /// The commands before the first round.
     pub fn opening(&self) -> Vec<Command> {
         opening(&self.round)
     }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// The machine, and the file system under some data. What cannot be found out is `unknown`; nothing
-/// here is worth failing for.
+/// The machine, and the file system under some data. A value that cannot be determined is
+/// `unknown`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// Model of the processor.

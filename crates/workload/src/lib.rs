@@ -1,4 +1,4 @@
-//! Order flows that give the same orders on every machine, and the totals that they must come to.
+//! Deterministic order flows, and their expected totals.
 //!
 //! Each flow is deterministic, names where its shape comes from, and carries the totals that a
 //! price-time engine must arrive at, so that a measurement of a wrong result cannot pass. The demo

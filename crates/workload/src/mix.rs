@@ -33,7 +33,7 @@ const PRICE_MIN: i64 = PRICE - 5 * DEVIATION;
 const PRICE_MAX: i64 = PRICE + 5 * DEVIATION;
 /// Commands between two looks at the sizes of the sides.
 const LOOK_EVERY: usize = 512;
-/// Cancels, reductions and moves pick among so many of the oldest orders.
+/// Cancels, reductions and moves pick among this many of the oldest orders.
 const OLDEST: usize = 512;
 const USERS: u64 = 1_000;
 

@@ -1,4 +1,4 @@
-//! What a workload is made of.
+//! Workloads and their operations.
 
 use super::reference::{ReferenceBook, Tally, Totals};
 use rialto_model::{OrderId, Price, Quantity, Side, TimeInForce};
@@ -16,7 +16,7 @@ pub enum Operation {
         side: Side,
         /// `Gtc` or `Ioc`; the workloads have no others.
         time_in_force: TimeInForce,
-        /// Who placed it, from 1.
+        /// The user who placed it, from 1.
         user: u32,
         /// Its limit.
         price: Price,
@@ -34,7 +34,7 @@ pub enum Operation {
     Reduce {
         /// The order.
         id: OrderId,
-        /// By how much, at most what is open.
+        /// The reduction, at most the open quantity.
         by: Quantity,
     },
     /// A resting order goes.
@@ -44,16 +44,16 @@ pub enum Operation {
     },
 }
 
-/// A sequence of operations on an empty book, and where it must lead.
+/// A sequence of operations on an empty book, and its expected totals.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What it is, as the report names it.
+    /// Its name in the report.
     pub name: String,
-    /// How many of the operations only fill the book or warm it up, outside of any timing.
+    /// The number of operations that only fill the book or warm it up, outside of any timing.
     pub prefill: usize,
     /// All operations, those of the prefill included.
     pub operations: Vec<Operation>,
-    /// What a right engine arrives at over all operations.
+    /// The expected totals over all operations.
     pub expected: Totals,
     /// The most orders that rest at once.
     pub resting_max: u64,

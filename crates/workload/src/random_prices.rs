@@ -21,7 +21,7 @@ pub const QUANTITY_SCALE: u8 = 6;
 
 const SEED: u32 = 42;
 
-/// Which of the two forms.
+/// The two forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As generated: bids and asks cross, most orders trade.

@@ -1,4 +1,4 @@
-//! A slow and plainly right order book: what every other result is compared with.
+//! A slow and simple order book, with which every other result is compared.
 
 use super::operation::Operation;
 use crate::digest::FillDigest;
@@ -14,11 +14,11 @@ pub struct Fill {
     pub taker: OrderId,
     /// The price: that of the resting order.
     pub price: Price,
-    /// How much traded.
+    /// The quantity.
     pub quantity: Quantity,
 }
 
-/// What was traded: count, volume and digest of fills.
+/// Totals of fills: count, volume and digest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of fills.
@@ -38,7 +38,7 @@ impl Tally {
     }
 }
 
-/// What is left in a book.
+/// The resting orders of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Buy orders that rest.
@@ -62,9 +62,9 @@ impl Standing {
 /// Everything by which two engines that ran the same operations are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// What was traded.
+    /// The totals of fills.
     pub tally: Tally,
-    /// What rests at the end.
+    /// The resting orders at the end.
     pub standing: Standing,
 }
 
@@ -73,11 +73,11 @@ pub struct Totals {
 pub struct Resting {
     /// Its id.
     pub id: OrderId,
-    /// Who placed it.
+    /// The user who placed it.
     pub user: u32,
     /// Its limit.
     pub price: Price,
-    /// What is open of it.
+    /// The open quantity.
     pub left: Quantity,
 }
 

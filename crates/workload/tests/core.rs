@@ -1,4 +1,4 @@
-//! A core that is given the commands of a workload comes to the totals that the workload states.
+//! A core arrives at the totals of a workload.
 
 use rialto_core::{Core, CoreConfig, EventSink};
 use rialto_model::{Command, Event, Seq, Side, Timestamp};

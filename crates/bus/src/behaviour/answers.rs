@@ -1,4 +1,4 @@
-//! Keeps answers for requests that are repeated.
+//! Stores of answers to repeated requests.
 
 use crate::{Error, ErrorKind, Request, Result};
 use rialto_clock::{Clock, SystemClock};
@@ -8,30 +8,30 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What an answer is kept under.
+/// The key of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The name of the request.
     pub request: &'static str,
-    /// Whose key it is.
+    /// The scope of the key.
     pub scope: String,
     /// The key itself.
     pub text: String,
 }
 
-/// Keeps answers to requests of type `R`. [`Idempotency`](super::Idempotency) sees to it that one
-/// key is asked for and kept by one request at a time, within one process.
+/// Keeps answers to requests of type `R`. [`Idempotency`](super::Idempotency) ensures that one
+/// request at a time uses a key, within one process.
 pub trait AnswerStore<R: Request>: Send + Sync {
-    /// What was asked and answered under this key.
+    /// The request and the answer under this key.
     ///
     /// # Errors
-    /// The store cannot tell, or has no room for a new answer. The request is then not handled.
+    /// If the store fails, or has no room for a new answer. The request is then not handled.
     fn find(&self, key: &Key) -> impl Future<Output = Result<Option<(R, R::Response)>>> + Send;
 
-    /// Keeps what was asked and answered under a key that has no answer.
+    /// Stores the request and the answer under a key without an answer.
     ///
     /// # Errors
-    /// It could not be kept.
+    /// If it could not be stored.
     fn keep(
         &self,
         key: Key,
@@ -55,9 +55,9 @@ impl<R: Request, S: AnswerStore<R>> AnswerStore<R> for Arc<S> {
     }
 }
 
-/// Keeps answers in memory for some time, and not more than it has room for: while it is full,
-/// requests with new keys are refused as [`Busy`](ErrorKind::Busy), because to forget an answer
-/// early would break the promise that was made with it.
+/// Keeps answers in memory for some time, up to a capacity. While it is full, requests with new
+/// keys are refused as [`Busy`](ErrorKind::Busy), because dropping an answer early would break
+/// idempotency.
 ///
 /// Requests that were in flight when it got full still have their answers kept.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl<C: Clock> MemoryAnswerStore<C> {
         MemoryAnswerStore { keep_for, answers_max, clock, kept: Mutex::default() }
     }
 
-    /// How many answers it keeps, expired ones included that were not asked for since.
+    /// The number of answers, including expired ones that were not requested since.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().answers.len()
@@ -106,8 +106,7 @@ impl<C: Clock> MemoryAnswerStore<C> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is kept and not expired, and the time, which is read under the lock so that ages are in
-    /// order.
+    /// The unexpired answers, and the time, which is read under the lock so that ages are in order.
     fn kept(&self) -> (MutexGuard<'_, Kept>, Instant) {
         let mut kept = self.lock();
         let now = self.clock.monotonic();

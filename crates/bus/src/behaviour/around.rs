@@ -1,8 +1,8 @@
-//! One account of what happens before and after, for behaviours that wait for nothing themselves.
+//! The common form of behaviours that do not wait.
 
 use crate::{ErrorKind, Request, Result};
 
-/// What a request came to, as statistics see it.
+/// The outcome of a request, for statistics.
 pub type Outcome = std::result::Result<(), ErrorKind>;
 
 #[inline]
@@ -19,9 +19,9 @@ pub(crate) fn outcome_of_abandoned() -> Outcome {
     Err(if std::thread::panicking() { ErrorKind::Panicked } else { ErrorKind::Cancelled })
 }
 
-/// What a behaviour does before and after what stands behind it, be that awaited or not.
+/// The actions of a behaviour before and after the inner handler, awaited or not.
 pub(crate) trait Around<R: Request>: Send + Sync {
-    /// What lasts as long as the request is behind this behaviour. It is dropped without
+    /// A value that lives as long as the request is inside this behaviour. It is dropped without
     /// [`Around::leave`] when the request panics or its future is dropped.
     type Guard<'a>: Send
     where
@@ -30,7 +30,7 @@ pub(crate) trait Around<R: Request>: Send + Sync {
     /// Lets the request pass, or refuses it.
     fn enter<'a>(&'a self, request: &R, cx: &crate::Context<'_>) -> Result<Self::Guard<'a>>;
 
-    /// Takes note of the answer.
+    /// Handles the answer.
     #[inline]
     fn leave(held: Self::Guard<'_>, _answer: &Result<R::Response>) {
         drop(held);

@@ -1,13 +1,13 @@
-//! Who may not, does not.
+//! Authorisation of requests.
 
 use super::around::{Around, both_ways};
 use crate::{Context, Request, Result};
 
-/// Decides who may ask what.
+/// Decides which principals may send which requests.
 ///
 /// A function of the request and the context is one too.
 pub trait Policy<R: Request>: Send + Sync {
-    /// Whether the sender (see [`Context::principal`]) may ask this.
+    /// Fails unless the sender (see [`Context::principal`]) may send this request.
     ///
     /// # Errors
     /// [`Unauthenticated`](crate::ErrorKind::Unauthenticated) if the sender is unknown, otherwise
@@ -22,7 +22,7 @@ impl<R: Request, F: Fn(&R, &Context<'_>) -> Result<()> + Send + Sync> Policy<R> 
     }
 }
 
-/// Refuses what its [`Policy`] does not permit.
+/// Refuses requests that its [`Policy`] does not permit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Authorisation<P>(pub P);
 

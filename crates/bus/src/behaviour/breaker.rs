@@ -1,4 +1,4 @@
-//! What is out of service is left alone for a while.
+//! Circuit breakers.
 
 use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, Error, ErrorKind, Request, Result};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct BreakerPlan {
     /// How many failures in a row open the circuit; at least one.
     pub failures_max: u32,
-    /// So long it stays open.
+    /// How long it stays open.
     pub open_for: Duration,
     /// How many probes in a row, one at a time, must succeed to close it; at least one.
     pub probes_needed: u32,
@@ -24,25 +24,25 @@ impl Default for BreakerPlan {
     }
 }
 
-/// What a circuit breaker does at the moment.
+/// The state of a circuit breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CircuitState {
     /// Requests pass.
     Closed,
     /// Requests are refused.
     Open,
-    /// One request at a time passes, to see how it fares.
+    /// One request at a time passes as a probe.
     HalfOpen,
 }
 
 /// Refuses requests with [`Unavailable`](ErrorKind::Unavailable) after too many have failed in a
-/// row, and lets single ones through later to see whether things are better.
+/// row, and lets single probes through later.
 ///
-/// Failures are those that speak of what stands behind: [`Timeout`](ErrorKind::Timeout),
+/// Failures are those of the inner handler: [`Timeout`](ErrorKind::Timeout),
 /// [`Unavailable`](ErrorKind::Unavailable), [`Panicked`](ErrorKind::Panicked) and
 /// [`Internal`](ErrorKind::Internal). [`Busy`](ErrorKind::Busy) and
-/// [`Cancelled`](ErrorKind::Cancelled) say nothing either way; any other answer, be it a refusal,
-/// shows that the handler answers.
+/// [`Cancelled`](ErrorKind::Cancelled) count neither way; any other answer, including a refusal,
+/// counts as success.
 #[derive(Debug)]
 pub struct CircuitBreaker<C = SystemClock> {
     plan: BreakerPlan,
@@ -53,8 +53,8 @@ pub struct CircuitBreaker<C = SystemClock> {
 #[derive(Debug)]
 struct Circuit {
     state: State,
-    /// Goes up with every change between closed, open and half open. What a request comes to that
-    /// was let through in an earlier period says nothing about this one.
+    /// Increases with every change of state. The outcome of a request from an earlier period does
+    /// not count.
     period: u64,
 }
 
@@ -153,7 +153,7 @@ impl<C: Clock> CircuitBreaker<C> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it does at the moment. A circuit whose time is over stays open until the next request.
+    /// The present state. A circuit whose time is over stays open until the next request.
     #[must_use]
     pub fn state(&self) -> CircuitState {
         match self.circuit().state {
@@ -164,7 +164,7 @@ impl<C: Clock> CircuitBreaker<C> {
     }
 }
 
-/// A request that was let through. Abandoned, it says nothing unless it panicked.
+/// A request that was let through. If it is abandoned, it counts only after a panic.
 pub(crate) struct Passing<'a, C: Clock> {
     breaker: &'a CircuitBreaker<C>,
     period: u64,

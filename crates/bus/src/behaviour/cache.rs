@@ -1,4 +1,4 @@
-//! Answers to questions are good for a while.
+//! Caches of answers to queries.
 
 use crate::{Behaviour, BehaviourNow, Context, Handler, HandlerNow, Query, Request, Result};
 use rialto_clock::{Clock, SystemClock};
@@ -8,20 +8,20 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A question whose answer may be given again to callers that ask the same.
+/// A query whose answer may be cached.
 pub trait Cacheable: Query<Response: Clone> {
-    /// What makes two questions the same.
+    /// The cache key.
     type Key: Hash + Eq + Clone + Send + 'static;
 
-    /// The key of this question, or none if its answer is not to be kept. An answer that depends on
-    /// who asks needs a key that says who that is.
+    /// The key of this query, or `None` if its answer is not cached. If the answer depends on the
+    /// principal, the key must include it.
     fn cache_key(&self, cx: &Context<'_>) -> Option<Self::Key>;
 }
 
-/// Keeps answers to questions for some time and gives them again. Failures are not kept.
+/// Caches answers to queries for some time. Failures are not cached.
 ///
-/// It keeps at most `answers_max` answers of each type; the oldest makes room. Questions that
-/// come while the same one is being answered are asked as well. Authorisation belongs before it.
+/// It keeps at most `answers_max` answers of each type; the oldest makes room. Equal queries that
+/// arrive while one is being answered are sent on. Put authorisation before it.
 #[derive(Debug)]
 pub struct Cache<C = SystemClock> {
     keep_for: Duration,
@@ -30,7 +30,7 @@ pub struct Cache<C = SystemClock> {
     shelves: Mutex<HashMap<TypeId, Box<dyn Any + Send>>>,
 }
 
-/// The answers to one type of question.
+/// The answers to one type of query.
 struct Shelf<R: Cacheable> {
     answers: HashMap<R::Key, R::Response>,
     /// Every key of `answers` once, oldest first.
@@ -49,8 +49,8 @@ impl<R: Cacheable> Shelf<R> {
 }
 
 impl Cache {
-    /// Keeps answers for this long by the clock of the machine, and of each type of question at
-    /// most so many.
+    /// Keeps answers for this long by the system clock, at most `answers_max` of each type of
+    /// query.
     #[must_use]
     pub fn new(keep_for: Duration, answers_max: usize) -> Cache {
         Cache::with_clock(keep_for, answers_max, SystemClock)
@@ -64,7 +64,7 @@ impl<C: Clock> Cache<C> {
         Cache { keep_for, answers_max, clock, shelves: Mutex::default() }
     }
 
-    /// Does something with what is kept of this type and not too old.
+    /// Runs `act` on the unexpired answers of this type.
     fn with_shelf<R: Cacheable, T>(&self, act: impl FnOnce(&mut Shelf<R>, Instant) -> T) -> T {
         let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         let shelf = shelves.entry(TypeId::of::<R>()).or_insert_with(|| {
@@ -89,7 +89,7 @@ impl<C: Clock> Cache<C> {
             return;
         }
         self.with_shelf::<R, _>(|shelf, now| {
-            // Another caller with the same question was faster; the answer keeps its age.
+            // Another caller with the same query was faster; the answer keeps its age.
             if shelf.answers.contains_key(&key) {
                 return;
             }

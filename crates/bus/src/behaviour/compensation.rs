@@ -1,14 +1,14 @@
-//! What was half done is taken back.
+//! Compensation of failed requests.
 
 use crate::{Behaviour, Context, Error, Handler, Request, Result};
 use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
 
-/// Takes back what a request may have done before it failed.
+/// Undoes the effects of a failed request.
 pub trait Compensate<R: Request>: Send + Sync {
-    /// Takes back what this request did, which failed with this error. It may have done everything,
-    /// a part or nothing; see [`Error::kind`].
+    /// Undoes the effects of this request, which failed with this error. It may have had all
+    /// effects, some or none; see [`Error::kind`].
     fn compensate(
         &self,
         request: R,
@@ -17,17 +17,17 @@ pub trait Compensate<R: Request>: Send + Sync {
     ) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Has a failed request taken back by a [`Compensate`].
+/// Undoes a failed request by a [`Compensate`].
 ///
-/// The caller gets the failure of the request. If it could not be taken back either, that is told
-/// as its source, a [`CompensationFailed`]. A panic is compensated only if
-/// [`IsolatePanics`](super::IsolatePanics) stands behind this behaviour, and a request whose future
-/// is dropped is not: whatever has to be taken back even then is work for a durable flow. Taking
-/// back is not bound to the deadline of the request, which may have passed already.
+/// The caller gets the failure of the request. If the compensation fails too, the source is a
+/// [`CompensationFailed`]. A panic is compensated only if [`IsolatePanics`](super::IsolatePanics)
+/// is inside this behaviour, and a request whose future is dropped is not: use a durable flow for
+/// that. The compensation is not bound to the deadline of the request, which may have passed
+/// already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compensation<A>(pub A);
 
-/// A failed request could not be taken back.
+/// The compensation of a failed request failed.
 #[derive(Debug)]
 pub struct CompensationFailed {
     failure: Error,
@@ -35,7 +35,7 @@ pub struct CompensationFailed {
 }
 
 impl CompensationFailed {
-    /// Why it could not be taken back.
+    /// The error of the compensation.
     #[must_use]
     pub fn failure(&self) -> &Error {
         &self.failure
@@ -48,7 +48,7 @@ impl fmt::Display for CompensationFailed {
     }
 }
 
-/// The source is what had caused the failure of the request itself.
+/// The source is the cause of the failure of the request itself.
 impl StdError for CompensationFailed {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.cause.as_ref().map(|cause| &**cause as &(dyn StdError + 'static))

@@ -1,4 +1,4 @@
-//! No more at a time than can be done well.
+//! A limit of concurrent requests.
 
 use super::permits::Permits;
 use crate::{
@@ -28,13 +28,13 @@ impl ConcurrencyLimit {
         ConcurrencyLimit { permits: Permits::new(in_flight_max, waiting_max) }
     }
 
-    /// How many are being answered.
+    /// The number of requests that are being answered.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.permits.taken()
     }
 
-    /// How many wait.
+    /// The number of waiting requests.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.permits.waiting()

@@ -1,4 +1,4 @@
-//! How often what was asked, and what came of it.
+//! Counts of requests by type and outcome.
 
 use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, ErrorKind, Request, Result};
@@ -42,7 +42,7 @@ fn index_of(outcome: Outcome) -> usize {
     }
 }
 
-/// Counts requests by their type and by what they came to. It allocates only when it is made.
+/// Counts requests by type and outcome. It allocates only when it is created.
 ///
 /// A request whose future is dropped before its answer counts as
 /// [`Cancelled`](ErrorKind::Cancelled).
@@ -79,8 +79,8 @@ impl<R: Request> Start<R> {
 }
 
 impl Counters {
-    /// Counters for up to this many types of requests, rounded up to a power of two. What comes
-    /// beyond is counted together, under the name `others`.
+    /// Counters for up to this many types of requests, rounded up to a power of two. Further types
+    /// are counted together, under the name `others`.
     #[must_use]
     pub fn new(types_max: usize) -> Counters {
         let slots = (0..types_max.next_power_of_two()).map(|_| Slot::default()).collect();
@@ -101,13 +101,13 @@ impl Counters {
         &self.others
     }
 
-    /// What requests of this type have come to so far.
+    /// The counts of requests of this type.
     #[must_use]
     pub fn of<R: Request>(&self) -> Counts {
         self.slot::<R>().read()
     }
 
-    /// What requests of each type have come to so far, by the name of the request.
+    /// The counts of requests of each type, by the name of the request.
     pub fn each(&self) -> impl Iterator<Item = (&'static str, Counts)> {
         let named = self.slots.iter().filter_map(|slot| Some((slot.owner.get()?.1, slot.read())));
         let others = Some(("others", self.others.read())).filter(|(_, counts)| counts.total() > 0);
@@ -133,37 +133,37 @@ impl Slot {
     }
 }
 
-/// How many requests came to what. Counts of one type are read one after the other, so that a sum
-/// may be off by what happens meanwhile.
+/// The counts of a type of request by outcome. They are read one after the other, so that a sum may
+/// be off by concurrent requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([u64; OUTCOMES]);
 
 impl Counts {
-    /// How many came to this.
+    /// The number with this outcome.
     #[must_use]
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.0[index_of(outcome)]
     }
 
-    /// How many were answered.
+    /// The number of answers.
     #[must_use]
     pub fn succeeded(&self) -> u64 {
         self.of(Ok(()))
     }
 
-    /// How many were not.
+    /// The number of failures.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.total() - self.succeeded()
     }
 
-    /// How many there were.
+    /// The number of requests.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The kinds of failure that there were, and how many of each.
+    /// The number of failures of each kind that occurred.
     pub fn failures(&self) -> impl Iterator<Item = (ErrorKind, u64)> {
         KINDS.into_iter().map(|kind| (kind, self.of(Err(kind)))).filter(|(_, count)| *count > 0)
     }

@@ -1,4 +1,4 @@
-//! One at a time under each key; the others wait.
+//! Keys in flight: one request at a time under each key; the others wait.
 
 use super::answers::Key;
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// The keys that are in flight, and who waits for each. It does not matter who is next, so that all
-/// are woken at the end of a flight, and the first to come has the key.
+/// The keys in flight, and the waiters of each. The order does not matter: all are woken at the end
+/// of a flight, and the first one takes the key.
 #[derive(Debug)]
 pub(crate) struct Flights {
     keys_max: usize,
@@ -18,20 +18,20 @@ pub(crate) struct Flights {
 #[derive(Debug, Default)]
 struct State {
     keys: HashMap<Key, HashMap<u64, Waker>>,
-    /// No two places ever have one id: a place may outlast the flight that it waited for.
+    /// Ids are never reused, because a waiter may outlive the flight that it waited for.
     next_id: u64,
 }
 
-/// Why a key cannot be had.
+/// The reason that a key is refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Refused {
-    /// As many keys are in flight as may be.
+    /// The limit of keys in flight is reached.
     Keys,
-    /// As many wait for the key as may.
+    /// The limit of waiters for the key is reached.
     Waiting,
 }
 
-/// A key in flight, which others may have when this is dropped.
+/// A key in flight, released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Flight<'a> {
     flights: &'a Flights,
@@ -41,7 +41,7 @@ pub(crate) struct Flight<'a> {
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         let ended = self.flights.state().keys.remove(&self.key);
-        // The lock is free again: a woken task may come right back.
+        // Woken after the lock is released, because a task may take it at once.
         for waker in ended.into_iter().flat_map(HashMap::into_values) {
             waker.wake();
         }

@@ -1,15 +1,15 @@
-//! The same key, the same answer: what is asked again is not done again.
+//! Idempotency: a repeated request gets its first answer.
 
 use super::answers::{AnswerStore, Key};
 use super::flight::{Flights, Refused};
 use crate::{Behaviour, Context, Error, ErrorKind, Handler, Request, Result};
 
-/// How much may be under way at once.
+/// Limits of concurrent requests.
 #[derive(Clone, Copy, Debug)]
 pub struct IdempotencyLimits {
-    /// How many keys may be in flight; a request with another one is refused as busy.
+    /// The most keys in flight; a request with another one is refused as busy.
     pub keys_max: usize,
-    /// How many requests may wait for another one with their key; more are refused as busy.
+    /// The most requests that wait for another one with their key; more are refused as busy.
     pub waiting_max: usize,
 }
 
@@ -20,18 +20,18 @@ impl Default for IdempotencyLimits {
     }
 }
 
-/// Gives a request that comes again with its key (see [`Context::idempotency_key`]) the answer that
-/// it was given before, without having it done again. A request without a key passes.
+/// Answers a repeated request with the same key (see [`Context::idempotency_key`]) by its first
+/// answer, without handling it again. A request without a key passes.
 ///
 /// - Requests with one key that come at the same time wait for the first, and then get its answer.
 ///   If the first fails or is dropped, the next takes over: failures are not kept.
 /// - Another request under a key that has an answer is a [`Conflict`](ErrorKind::Conflict).
-/// - Keys of different request types, and of different scopes, do not meet.
+/// - Keys of different request types, and of different scopes, are independent.
 ///
-/// Answers last as long as the [`AnswerStore`] keeps them. If the process dies between the handler's work
-/// and the storing of its answer, the work is done again when it is asked again: where that must not
-/// be, the handler stores the key together with its effect. If storing fails, the answer is given
-/// all the same, because the work is done, and `answer_not_stored` is noted on the trail.
+/// Answers last as long as the [`AnswerStore`] keeps them. If the process dies between the
+/// handler's work and the storing of its answer, a repetition is handled again: to prevent that,
+/// the handler stores the key together with its effect. If storing fails, the answer is returned
+/// all the same, and `answer_not_stored` is noted on the trail.
 #[derive(Debug)]
 pub struct Idempotency<S> {
     store: S,
@@ -46,8 +46,7 @@ impl<S> Idempotency<S> {
         Idempotency::scoped(store, limits, |_| String::new())
     }
 
-    /// Keeps answers in this store. Keys are distinguished by this scope as well: with callers that do
-    /// not know of each other, who asks.
+    /// Keeps answers in this store. Keys are also distinguished by this scope, such as the caller.
     #[must_use]
     pub fn scoped(
         store: S,
@@ -58,7 +57,7 @@ impl<S> Idempotency<S> {
         Idempotency { store, scope, flights }
     }
 
-    /// How many keys are in flight.
+    /// The number of keys in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.flights.len()
@@ -96,7 +95,7 @@ where
     ) -> Result<R::Response> {
         let Some(text) = cx.idempotency_key else { return next.handle(request, cx).await };
         let key = Key { request: R::NAME, scope: (self.scope)(cx), text: text.to_owned() };
-        // From here to the end of this function, nobody else asks or stores under the key.
+        // From here to the end of this function, no other request uses the key.
         let _flight = self.flights.take_off(&key).await.map_err(busy)?;
         if let Some((asked, answer)) = self.store.find(&key).await? {
             return if asked == request { Ok(answer) } else { Err(other_request::<R>(text)) };

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// An exporter of metrics, called once for each finished request.
 pub trait Sink: Send + Sync {
-    /// A request of this name came to this and took so long. A request whose future was dropped
-    /// before its answer is [`Cancelled`](crate::ErrorKind::Cancelled).
+    /// A request of this name finished with this outcome after this duration. A request whose
+    /// future was dropped before its answer is [`Cancelled`](crate::ErrorKind::Cancelled).
     fn observe(&self, request: &'static str, outcome: Outcome, took: Duration);
 }
 
@@ -19,7 +19,7 @@ impl<S: Sink> Sink for Arc<S> {
     }
 }
 
-/// Tells a [`Sink`] what each request came to and how long that took.
+/// Reports the outcome and the duration of each request to a [`Sink`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Metrics<S, C = SystemClock> {
     sink: S,
@@ -41,7 +41,7 @@ impl<S: Sink, C: Clock> Metrics<S, C> {
         Metrics { sink, clock }
     }
 
-    /// Where the durations go.
+    /// The sink.
     #[must_use]
     pub fn sink(&self) -> &S {
         &self.sink

@@ -39,7 +39,7 @@ mod timeout;
 mod tracing;
 mod validation;
 
-/// What [`permits`] is built on, so that its model test can put other atomics in their place.
+/// The atomics of [`permits`], which its model test replaces.
 mod sync {
     pub(super) use std::sync::atomic::{AtomicU64, Ordering};
     pub(super) use std::sync::{Mutex, MutexGuard};

@@ -4,9 +4,8 @@ use crate::{Behaviour, BehaviourNow, Context, Error, Handler, HandlerNow, Reques
 use futures_util::FutureExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Turns a panic of what stands behind it into an error of the kind
-/// [`Panicked`](crate::ErrorKind::Panicked) with the panic's message. The bus and other requests
-/// go on.
+/// Turns a panic inside it into an error of the kind [`Panicked`](crate::ErrorKind::Panicked) with
+/// the panic's message. The bus and other requests continue.
 ///
 /// A handler that shares state must leave it fit for use when it panics, as with any panic that is
 /// caught; a poisoned lock is the handler's to deal with. A program that is built to abort on panic

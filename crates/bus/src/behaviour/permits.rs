@@ -60,12 +60,12 @@ impl Permits {
         Permits { state: AtomicU64::new(0), limit, waiting_max, line: Mutex::new(line) }
     }
 
-    /// How many permits are out.
+    /// The number of permits in use.
     pub(crate) fn taken(&self) -> u32 {
         taken(self.state.load(Ordering::Relaxed))
     }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     pub(crate) fn waiting(&self) -> u32 {
         waiting(self.state.load(Ordering::Relaxed))
     }
@@ -74,11 +74,12 @@ impl Permits {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit, if one is free and nobody waits for it.
+    /// A permit, if one is free and no caller waits.
     #[inline]
     pub(crate) fn take_now(&self) -> Option<Permit<'_>> {
         let mut state = self.state.load(Ordering::Relaxed);
-        // All that is below the limit also means that nobody waits: the bits of those stand higher.
+        // A word below the limit also means that no caller waits: the waiting count is in the
+        // higher bits.
         while state < u64::from(self.limit) {
             let next = state + TAKEN;
             match self.state.compare_exchange_weak(
@@ -140,8 +141,8 @@ impl Permits {
         }
     }
 
-    /// Gives free permits to those who have waited longest. After a permit was given back while
-    /// somebody waited, whoever gave it back comes here; nobody else could take it meanwhile.
+    /// Gives free permits to the longest waiting callers. Called by the thread that released a
+    /// permit while callers waited; no other caller can take it meanwhile.
     #[cold]
     fn serve_line(&self) {
         loop {
@@ -163,7 +164,7 @@ impl Permits {
                 }
             }
             let served = line.callers.pop_front();
-            // A woken task may come right back: not while this thread holds the lock.
+            // Woken after the lock is released, because a task may take it at once.
             drop(line);
             if let Some((_, Some(waker))) = served {
                 waker.wake();

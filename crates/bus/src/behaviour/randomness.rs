@@ -1,4 +1,4 @@
-//! Where chance comes from: given, so that tests repeat.
+//! Sources of random numbers, given so that tests are repeatable.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +15,7 @@ impl<F: Fn() -> u64 + Send + Sync> Randomness for F {
     }
 }
 
-/// Spreads numbers evenly, fast and without a lock. Not for secrets: who sees one number can tell
-/// the next.
+/// A fast generator without a lock. Not for secrets: one number reveals the next.
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
-//! What failed for the moment is tried again.
+//! Retries of failed requests.
 
 use super::randomness::{Randomness, SplitMix};
 use super::time::Timer;
 use crate::{Behaviour, Context, Handler, Request, Result};
 use std::time::Duration;
 
-/// How often to try, and how long to pause in between.
+/// The number of attempts, and the pauses between them.
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPlan {
-    /// How often a request is tried at most, the first time included.
+    /// The most attempts, including the first.
     pub tries_max: u32,
     /// The longest pause after the first try. It doubles with every try.
     pub pause_first: Duration,
@@ -29,7 +29,7 @@ impl Default for RetryPlan {
 
 impl RetryPlan {
     /// The pause after this many tries: between half of what it has doubled to and all of it, so
-    /// that callers who failed together do not come back together.
+    /// that callers that failed together do not retry together.
     #[must_use]
     pub fn pause(&self, tries: u32, random: u64) -> Duration {
         let doubled = 1u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -43,8 +43,8 @@ impl RetryPlan {
 /// [retryable](crate::Error::is_retryable).
 ///
 /// It gives the last error when it has tried often enough, or when the pause would last beyond the
-/// deadline. Do not put it around orders of a venue, or anything else that must not be done twice,
-/// without an idempotency key.
+/// deadline. Do not use it for requests that must not take effect twice, such as orders, without an
+/// idempotency key.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry<T, G = SplitMix> {
     plan: RetryPlan,

@@ -62,7 +62,7 @@ impl ManualTimer {
         ManualTimer { begin: Instant::now(), skips: false, state: Mutex::default() }
     }
 
-    /// A timer on which no task sleeps: it goes on at once to the time that is waited for.
+    /// A timer on which no task sleeps: it advances at once to the awaited time.
     #[must_use]
     pub fn skipping() -> ManualTimer {
         ManualTimer { skips: true, ..ManualTimer::new() }
@@ -72,13 +72,13 @@ impl ManualTimer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long it has gone.
+    /// The time since its start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.state().elapsed
     }
 
-    /// Moves it on and wakes the tasks that are due.
+    /// Advances it and wakes the tasks that are due.
     pub fn advance(&self, by: Duration) {
         let mut state = self.state();
         state.elapsed += by;

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 /// Gives up on a request after some time, or at the deadline it comes with, whichever is sooner.
 ///
-/// The handler behind it gets the deadline and is dropped when it passes: what it had begun may
-/// be half done, which is why the kind [`Timeout`](ErrorKind::Timeout) promises nothing. A request
-/// whose deadline has passed before is not begun.
+/// The inner handler gets the deadline and is dropped when it passes: its effects are unknown after
+/// [`Timeout`](ErrorKind::Timeout). A request whose deadline has passed is not begun.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout<T> {
     after: Duration,

@@ -6,7 +6,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 /// Makes a span of the `tracing` crate of each request, with the ids of the W3C's trace context,
-/// and hands the id of the span on to what stands behind it.
+/// and passes the id of the span on.
 ///
 /// A request that belongs to no trace begins one of its own, marked as recorded. The span is called
 /// `request` and has the fields `name`, `trace_id`, `span_id`, `parent_span_id` if there is one,
@@ -15,10 +15,10 @@ use tracing::{Instrument, Span};
 pub struct Tracing<G = SplitMix>(pub G);
 
 impl<G: Randomness> Tracing<G> {
-    /// Where what stands behind this behaviour is in the trace.
+    /// The trace context of the inner handler.
     fn child_of(&self, parent: TraceContext) -> TraceContext {
         let (trace_id, flags) = match parent.trace_id {
-            // Of two numbers, one is enough to be different from zero.
+            // It is enough if one of the two numbers is not zero.
             0 => ((u128::from(self.new_id()) << 64) | u128::from(self.0.next()), 1),
             known => (known, parent.flags),
         };

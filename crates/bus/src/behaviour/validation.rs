@@ -1,15 +1,15 @@
-//! What is wrong in itself goes no further.
+//! Validation of requests.
 
 use super::around::{Around, both_ways};
 use crate::{Context, Request, Result};
 
-/// A request that can tell whether it makes sense, without looking at anything else.
+/// A request that can be validated by itself.
 pub trait Validate {
-    /// Whether it makes sense.
+    /// Validates the request.
     ///
     /// # Errors
-    /// It does not: an error of the kind [`Invalid`](crate::ErrorKind::Invalid) that says what is
-    /// wrong with which part.
+    /// An error of the kind [`Invalid`](crate::ErrorKind::Invalid) that names the invalid part and
+    /// the reason.
     fn validate(&self) -> Result<()>;
 }
 

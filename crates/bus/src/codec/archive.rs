@@ -1,4 +1,4 @@
-//! Bytes that are read where they lie.
+//! Zero-copy archives.
 
 use super::{Codec, CodecError, or_nothing};
 use rkyv::api::high::{HighDeserializer, HighSerializer, HighValidator};
@@ -16,11 +16,11 @@ use rkyv::{Deserialize, Serialize};
 pub struct Archive;
 
 impl Archive {
-    /// The archived value that ends where these bytes end, checked, as it lies there. Unlike
-    /// [`Codec::decode`] it makes nothing.
+    /// A checked view of the archived value that ends where these bytes end. Unlike
+    /// [`Codec::decode`] it does not build the value.
     ///
     /// # Errors
-    /// They hold no archive of such a value.
+    /// If they hold no archive of such a value.
     #[inline]
     pub fn access<'a, T>(&self, bytes: &'a [u8]) -> Result<&'a T::Archived, CodecError>
     where

@@ -1,4 +1,4 @@
-//! The fewest bytes.
+//! A compact binary form.
 
 use super::{Codec, CodecError, or_nothing};
 use postcard::ser_flavors::Flavor;
@@ -19,7 +19,7 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Compact {
     #[inline]
     fn decode(&self, bytes: &[u8]) -> Result<T, CodecError> {
         let (value, left) = postcard::take_from_bytes(bytes)?;
-        // Postcard itself does not mind, but then two different byte strings were one message.
+        // Postcard itself accepts them, but then two byte strings would be one message.
         if left.is_empty() { Ok(value) } else { Err(CodecError::Trailing { left: left.len() }) }
     }
 }

@@ -1,4 +1,4 @@
-//! Text.
+//! JSON.
 
 use super::{Codec, CodecError, or_nothing};
 use serde::Serialize;

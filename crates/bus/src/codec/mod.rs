@@ -6,11 +6,11 @@
 //! | [`Compact`] | `compact` | the fewest; not self-describing | logs and queues of one's own |
 //! | [`Archive`] | `archive` | laid out as in memory | reading a few fields without decoding the rest |
 //!
-//! Bytes that are not what the codec writes are an error, never a panic. What is decoded is a value
-//! of its type, not yet a sensible one: validation is another thing.
+//! Bytes that are not what the codec writes are an error, never a panic. A decoded value has its
+//! type, and is not validated.
 //!
-//! Only `Json` limits how deeply values are nested. A type that contains itself must not be decoded
-//! from a stranger's bytes with the others: they follow the nesting on the stack.
+//! Only `Json` limits how deeply values are nested. With the others, do not decode a recursive type
+//! from untrusted bytes: they recurse on the stack.
 
 #[cfg(feature = "archive")]
 mod archive;
@@ -31,17 +31,17 @@ pub trait Codec<T> {
     /// Adds the bytes of a value to `out`.
     ///
     /// # Errors
-    /// The value refuses to be written. `out` is then as it was.
+    /// If the value cannot be encoded. `out` is then unchanged.
     fn encode(&self, value: &T, out: &mut Vec<u8>) -> Result<(), CodecError>;
 
-    /// The value that exactly these bytes stand for.
+    /// Decodes a value from exactly these bytes.
     ///
     /// # Errors
-    /// They stand for none.
+    /// If the bytes are not a value.
     fn decode(&self, bytes: &[u8]) -> Result<T, CodecError>;
 }
 
-/// Why a value could not be written, or bytes could not be read.
+/// The error of encoding or decoding a value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
@@ -57,7 +57,7 @@ pub enum CodecError {
     #[cfg(feature = "compact")]
     #[error("{left} bytes are left behind the end of the value")]
     Trailing {
-        /// How many bytes are left.
+        /// The number of bytes left.
         left: usize,
     },
     /// A value could not be written, or an archive could not be read.
@@ -66,7 +66,7 @@ pub enum CodecError {
     Archive(#[from] rkyv::rancor::Error),
 }
 
-/// Takes back what a failed attempt to write has left behind.
+/// Removes the partial output of a failed encoding.
 #[cfg(any(feature = "json", feature = "compact", feature = "archive"))]
 fn or_nothing<E>(
     out: &mut Vec<u8>,

@@ -99,8 +99,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The circuit as a sentence would put it: all that has happened is written down, and what holds
-/// now is read from it each time.
+/// A naive model of the circuit: the whole history is kept, and the present state is derived from
+/// it each time.
 #[derive(Debug, Default)]
 struct Model {
     now_ms: u32,
@@ -108,7 +108,7 @@ struct Model {
     periods: Vec<(u32, Period)>,
     /// In which period each order in flight was let through.
     in_flight: Vec<(u32, usize)>,
-    /// What orders of the current period have come to that says something.
+    /// The outcomes in the current period that count.
     signs: Vec<bool>,
 }
 

@@ -113,7 +113,7 @@ fn keys_of_different_callers_do_not_meet() {
     }
 }
 
-/// Cannot keep what it is given.
+/// A store that fails to store.
 struct Broken;
 
 impl AnswerStore<Buy> for Broken {
@@ -136,7 +136,7 @@ fn work_that_is_done_is_answered_though_the_answer_cannot_be_kept() {
     assert_eq!(shop.all.0.in_flight(), 0);
 }
 
-/// Is at work on an order until the test says what comes of it; the quantity tells orders apart.
+/// Works on an order until the test sets its result; the quantity identifies orders.
 #[derive(Default)]
 struct Told {
     at_work: Mutex<Vec<u32>>,
@@ -144,7 +144,7 @@ struct Told {
     answers: Mutex<u32>,
 }
 
-/// Whoever is at work on an order stops when the order is dropped.
+/// Work on an order stops when the order is dropped.
 struct AtWork<'a>(&'a Told, u32);
 
 impl Drop for AtWork<'_> {
@@ -235,7 +235,7 @@ struct Asked<'a> {
     future: Stepped<'a, Result<u32>>,
 }
 
-/// What a key stands for: what was asked, what was answered, and when that expires.
+/// The state of a key: the request, the answer and the expiry.
 #[derive(Clone, Copy)]
 struct Promise {
     quantity: u32,
@@ -243,7 +243,7 @@ struct Promise {
     expires_s: u64,
 }
 
-/// Compares an answer with what was promised under its key.
+/// Compares an answer with the expected one under its key.
 fn check(
     asked: &Asked<'_>,
     answer: Result<u32>,
@@ -274,8 +274,8 @@ fn check(
 }
 
 proptest! {
-    /// Any order of asking, working, failing, giving up and time passing: nothing is done twice,
-    /// everybody gets what was promised, and nobody is forgotten.
+    /// Any order of requests, work, failures, drops and time: nothing is done twice, every caller
+    /// gets the expected answer, and none waits forever.
     #[test]
     fn a_key_is_a_promise(steps in prop::collection::vec(step(), 1..150)) {
         let (shop, clock) = slow_shop(IdempotencyLimits::default());
@@ -284,7 +284,7 @@ proptest! {
         let mut all: Vec<Asked<'_>> = Vec::new();
         let mut promises = [None; 2];
         let mut now_s = 0;
-        // At the end everybody who is at work succeeds, until nobody is left.
+        // At the end all work succeeds, until none is left.
         let settle = (0..4 * steps.len()).flat_map(|_| [Step::Finish(0, None), Step::Poll(0)]);
         let count = steps.len();
         for (at, step) in steps.into_iter().chain(settle).enumerate() {
@@ -296,7 +296,7 @@ proptest! {
                     None
                 }
                 Step::Poll(which) => {
-                    // Who is at work wants to be polled all the time, and comes last.
+                    // The working request is always ready to be polled, and comes last.
                     let at_work = shop.told.at_work.lock().unwrap().clone();
                     let mut ready: Vec<_> =
                         (0..all.len()).filter(|at| all[*at].future.is_woken()).collect();

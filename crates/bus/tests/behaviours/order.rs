@@ -1,4 +1,4 @@
-//! What the tests ask: an order, of a handler whose answers they choose.
+//! The requests of the tests, and a handler with set answers.
 
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Context, Error, ErrorKind, Handler, HandlerNow, Query, Request, Result};
@@ -28,7 +28,7 @@ impl Validate for Buy {
     }
 }
 
-/// Asks what something costs; the answer is the number of times that anybody asked.
+/// Asks for a price; the answer is the number of requests so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AskPrice {
     pub(crate) symbol: &'static str,
@@ -41,7 +41,7 @@ impl Request for AskPrice {
 
 impl Query for AskPrice {}
 
-/// Answers with the number of times that it was asked, unless it was told to fail.
+/// Answers with the number of requests so far, unless it was set to fail.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     asked: AtomicU32,
@@ -54,7 +54,7 @@ impl Desk {
         Desk { asked: AtomicU32::new(0), failures: Mutex::new(failures.into_iter().collect()) }
     }
 
-    /// How often it was asked.
+    /// The number of requests.
     pub(crate) fn asked(&self) -> u32 {
         self.asked.load(Ordering::Relaxed)
     }

@@ -30,7 +30,7 @@ impl<'a, T> Stepped<'a, T> {
         self.woken.0.load(Ordering::Acquire)
     }
 
-    /// Polls it if it was woken, and returns what it has come to.
+    /// Polls it if it was woken, and returns its output.
     pub(crate) fn step(&mut self) -> Option<T> {
         if !self.woken.0.swap(false, Ordering::AcqRel) {
             return None;
@@ -43,7 +43,7 @@ impl<'a, T> Stepped<'a, T> {
     }
 }
 
-/// What a future comes to that has nothing to wait for.
+/// The output of a future that does not wait.
 pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
     Stepped::new(future).step().expect("the future has nothing to wait for")
 }

@@ -1,4 +1,4 @@
-//! How records lie in a file.
+//! The format of files of records.
 
 use crate::{Record, RecordId};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const MAGIC: &[u8; 8] = b"RLTRECRD";
 const VERSION: u32 = 1;
 
 pub(super) const HEADER_BYTES: usize = 24;
-/// What stands before each record.
+/// The bytes before each record.
 pub(super) const FRAME_BYTES: usize = 8;
 
 // format: docs/formats/recording.md
@@ -38,10 +38,10 @@ pub(super) fn header(last: RecordId) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Why a file cannot be read at all.
+/// The fault of a file that cannot be read at all.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FormatFault {
-    /// It is none, or its header is damaged.
+    /// It is not a recording, or its header is damaged.
     NoRecording,
     /// Another version wrote it.
     Version(u32),
@@ -80,8 +80,7 @@ pub(super) fn encode(record: &Record, into: &mut Vec<u8>) -> Result<(), postcard
     Ok(())
 }
 
-/// The record at the beginning, and how many bytes it takes with its frame; nothing if there is no
-/// whole one.
+/// The first record, and its bytes with the frame; `None` if it is incomplete.
 pub(super) fn decode(bytes: &[u8]) -> Option<(Record, usize)> {
     let frame = bytes.first_chunk::<FRAME_BYTES>()?;
     let length = u32_at(frame, 0);

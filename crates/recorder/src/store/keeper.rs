@@ -1,4 +1,4 @@
-//! Storing what a recorder has, in the background.
+//! Stores the records of a recorder in the background.
 
 use super::{RecordingError, RecordingWriter};
 use crate::Recorder;
@@ -9,11 +9,11 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Takes the finished records of a recorder now and then and stores them, on a thread of its own.
+/// Takes the finished records of a recorder at intervals and stores them, on a thread of its own.
 ///
-/// Nothing that is recorded waits for it. A record that has made room for another between two
-/// rounds is not stored; [`RecorderStatistics::untaken`](crate::RecorderStatistics::untaken) counts them.
-/// Dropping it stores what is there and ends.
+/// Recording never waits for it. A record that is replaced between two rounds is not stored;
+/// [`RecorderStatistics::untaken`](crate::RecorderStatistics::untaken) counts them. Dropping it
+/// stores the remaining records and ends.
 #[derive(Debug)]
 pub struct Keeper {
     stop: Option<Sender<()>>,
@@ -26,7 +26,7 @@ impl Keeper {
     /// failure of each row of failures is told to `tell`; the records of a round that fails are lost.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// If no thread can be started.
     pub fn start<C: Clock + 'static>(
         recorder: Arc<Recorder<C>>,
         writer: RecordingWriter,
@@ -40,7 +40,7 @@ impl Keeper {
     /// they are, in memory, until others take their place.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// If no thread can be started.
     pub fn start_while<C: Clock + 'static>(
         recorder: Arc<Recorder<C>>,
         writer: RecordingWriter,
@@ -67,7 +67,7 @@ impl Keeper {
         Ok(Keeper { stop: Some(stop), thread: Some(thread), lost })
     }
 
-    /// How many records were lost at most because they could not be stored.
+    /// The most records that were lost because they could not be stored.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)

@@ -1,10 +1,9 @@
-//! Records on disk: a ring of files that holds the last of them, for whoever looks later or from
-//! outside.
+//! Records on disk: a ring of files with the last records, for later inspection.
 //!
-//! A [`Keeper`] takes finished records from a recorder now and then and appends them with a
-//! [`RecordingWriter`]; [`Recordings::read`] reads them back, while they are written too. It is kept
-//! as a convenience and not as a truth: nothing waits for it, and a power failure may take the last
-//! of it. `docs/formats/recording.md` describes the files.
+//! A [`Keeper`] takes finished records from a recorder at intervals and appends them with a
+//! [`RecordingWriter`]; [`Recordings::read`] reads them back, while they are written too. It is not
+//! authoritative: nothing waits for it, and a power failure may take the last records.
+//! `docs/formats/recording.md` describes the files.
 
 mod format;
 mod keeper;
@@ -17,7 +16,7 @@ pub use write::{RecordingWriter, RingBounds};
 
 use rialto_disk::DiskError;
 
-/// Why records cannot be stored or read.
+/// The error of storing or reading records.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -32,9 +31,9 @@ pub enum RecordingError {
     TooLong {
         /// The record.
         id: super::RecordId,
-        /// How long it is.
+        /// Its length.
         bytes: u64,
-        /// How long it may be.
+        /// The largest length.
         bytes_max: u64,
     },
     /// A record cannot be encoded.
@@ -42,7 +41,7 @@ pub enum RecordingError {
     Encode {
         /// The record.
         id: super::RecordId,
-        /// Why.
+        /// The error.
         source: postcard::Error,
     },
 }

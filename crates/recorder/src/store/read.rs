@@ -1,4 +1,4 @@
-//! Reading what is stored.
+//! Reads stored records.
 
 use super::format::{FormatFault, HEADER_BYTES, decode, number, path, read_header};
 use crate::{Record, RecordId, RecordingError, Tree};
@@ -14,7 +14,7 @@ pub struct Recordings {
     unreadable: Vec<Unreadable>,
 }
 
-/// Part of a file that holds no records that can be read.
+/// An unreadable part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// The file.
@@ -28,9 +28,9 @@ pub struct Unreadable {
 }
 
 impl Recordings {
-    /// Reads all records of a directory. One that does not exist holds none, and what cannot be read
-    /// is told by [`Recordings::unreadable`]: the end of a file that a process was writing when it
-    /// was killed, damage, or a format of another version.
+    /// Reads all records of a directory. A directory that does not exist holds none.
+    /// [`Recordings::unreadable`] lists unreadable parts: the end of a file that a process was
+    /// writing when it was killed, damage, or a format of another version.
     ///
     /// # Errors
     /// The disk fails.
@@ -81,7 +81,7 @@ impl Recordings {
             self.records.insert(record.id(), record);
             at += length;
         }
-        // What stands at the end of the newest may just be being written.
+        // The end of the newest may be incomplete because it is being written.
         if at < bytes.len() && !is_newest {
             self.unreadable.push(unreadable(at, None));
         }
@@ -93,7 +93,7 @@ impl Recordings {
         self.records.values()
     }
 
-    /// How many there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
@@ -111,14 +111,14 @@ impl Recordings {
         self.records.get(&id)
     }
 
-    /// A record with all that it has started or asked.
+    /// A record with its descendants.
     #[must_use]
     pub fn tree(&self, id: RecordId) -> Option<Tree> {
         let from = self.records.range(id..).map(|(_, record)| record.clone());
         Tree::of(from.collect(), id)
     }
 
-    /// What could not be read.
+    /// The unreadable parts.
     #[must_use]
     pub fn unreadable(&self) -> &[Unreadable] {
         &self.unreadable

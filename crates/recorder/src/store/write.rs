@@ -9,15 +9,15 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Among how many files a ring is spread when it is full: what goes at once is one of them.
+/// The number of files of a full ring. One file is removed at a time.
 const PARTS: u64 = 8;
 
-/// How much is stored. When more comes, the oldest file goes.
+/// The capacity of a ring. Beyond it, the oldest file is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingBounds {
-    /// How long all files are together at most, in bytes; at least 64 KiB.
+    /// The most bytes of all files; at least 64 KiB.
     pub bytes_max: u64,
-    /// How many files there are at most, at least two: every process begins one of its own.
+    /// The most files, at least two: every process begins one of its own.
     pub files_max: u32,
 }
 
@@ -54,9 +54,8 @@ impl std::fmt::Debug for RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Goes on with the ring in this directory, which is made if it does not exist. Whatever a
-    /// process before has left unfinished is left alone: this one begins a file of its own with its
-    /// first record.
+    /// Opens the ring in this directory, which is created if it does not exist. An incomplete file
+    /// of an earlier process is left as it is: this one begins a new file with its first record.
     ///
     /// # Errors
     /// The disk fails.
@@ -81,8 +80,7 @@ impl RecordingWriter {
         Ok(RecordingWriter { disk, dir, bounds, before, number_next, open: None, last })
     }
 
-    /// The largest number of a record that is known: records of this process are to be numbered
-    /// from behind it on.
+    /// The largest known record number: records of this process are to be numbered after it.
     #[must_use]
     pub fn last(&self) -> RecordId {
         self.last
@@ -92,8 +90,8 @@ impl RecordingWriter {
         self.bounds.bytes_max / PARTS
     }
 
-    /// Appends records; whoever reads sees them from then on. They survive the process, and a power
-    /// failure only after [`RecordingWriter::sync`].
+    /// Appends records, which readers then see. They survive the process, and a power failure only
+    /// after [`RecordingWriter::sync`].
     ///
     /// # Errors
     /// The disk fails, or a record does not fit. Those before it are stored, it and those after it

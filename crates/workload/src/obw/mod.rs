@@ -43,10 +43,10 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 64;
 const RECORD_BYTES: usize = 24;
 
-/// What stands at the head of a stream.
+/// The header of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the stream was generated from.
+    /// The seed of the stream.
     pub seed: u64,
     /// Operations that fill the book, outside of any timing.
     pub prefill: u64,
@@ -62,7 +62,7 @@ pub struct Header {
     pub digest: FillDigest,
 }
 
-/// What a record does.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -83,9 +83,9 @@ pub struct Record {
     pub price: u32,
     /// Its quantity; of a cancel, what is still open.
     pub quantity: u32,
-    /// Who placed it.
+    /// The user who placed it.
     pub user: u32,
-    /// What happens.
+    /// The kind of operation.
     pub kind: Kind,
     /// The side of the order.
     pub side: Side,

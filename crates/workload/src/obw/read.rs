@@ -5,26 +5,27 @@ use crate::digest::FillDigest;
 use rialto_model::Side;
 use std::io::{self, Read};
 
-/// Records that are reserved on the word of a header: a header that lies costs no more than this.
+/// The most records that are reserved according to the header, so that a wrong header costs no more
+/// than this.
 const RECORDS_TRUSTED_MAX: u64 = 1 << 20;
 
-/// Why a stream cannot be read.
+/// The error of reading a stream.
 #[derive(Debug, thiserror::Error)]
 pub enum ObwError {
     /// The bytes are not those of a stream.
     #[error("not a valid OBW1 stream at byte {offset}: {reason}")]
     Malformed {
-        /// Where, in bytes from the start.
+        /// The offset, in bytes from the start.
         offset: u64,
-        /// What is wrong there.
+        /// The fault.
         reason: String,
     },
-    /// The bytes could not be had.
+    /// The bytes could not be read.
     #[error("cannot read the OBW1 stream at byte {offset}")]
     Io {
-        /// Where, in bytes from the start.
+        /// The offset, in bytes from the start.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
