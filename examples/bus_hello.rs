@@ -17,7 +17,7 @@ fn greet(Greet(name): Greet) -> Result<String> {
 
 #[handler]
 fn applaud(Greeted(words): &Greeted) -> Result<()> {
-    println!("Somebody said: {words}");
+    println!("Event: {words}");
     Ok(())
 }
 

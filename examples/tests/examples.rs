@@ -12,7 +12,7 @@ fn printed(program: &str) -> String {
 
 #[test]
 fn bus_hello_greets_and_is_heard() {
-    assert_eq!(printed(env!("CARGO_BIN_EXE_bus_hello")), "Somebody said: Hello, Ada!\n");
+    assert_eq!(printed(env!("CARGO_BIN_EXE_bus_hello")), "Event: Hello, Ada!\n");
 }
 
 #[test]

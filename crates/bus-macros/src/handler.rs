@@ -9,7 +9,7 @@ use syn::{
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let said: Said = syn::parse2(arguments)?;
+    let said: Arguments = syn::parse2(arguments)?;
     let found: Found = syn::parse2(item.clone())?;
     match found {
         Found::Impl(found) => found.expand(&said, &item),
@@ -19,14 +19,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
 
 /// The arguments of the attribute.
 #[derive(Default)]
-struct Said {
+struct Arguments {
     through: Option<Expr>,
     given: Option<Ident>,
 }
 
-impl Parse for Said {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Said> {
-        let mut said = Said::default();
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Arguments> {
+        let mut said = Arguments::default();
         while !input.is_empty() {
             let word: Ident = input.parse()?;
             match word.to_string().as_str() {
@@ -117,7 +117,7 @@ impl FoundImpl {
         Ok(FoundImpl { trait_name, message, handler })
     }
 
-    fn expand(self, said: &Said, item: &TokenStream) -> syn::Result<TokenStream> {
+    fn expand(self, said: &Arguments, item: &TokenStream) -> syn::Result<TokenStream> {
         let FoundImpl { trait_name, message, handler } = self;
         let takes_event = trait_name.to_string().starts_with("Event");
         let is_now = trait_name.to_string().ends_with("Now");
@@ -157,7 +157,7 @@ impl FoundFunction {
         Ok(FoundFunction { name, is_async, message, takes_event, takes_context })
     }
 
-    fn expand(self, said: &Said, item: &TokenStream) -> syn::Result<TokenStream> {
+    fn expand(self, said: &Arguments, item: &TokenStream) -> syn::Result<TokenStream> {
         let FoundFunction { name, is_async, message, takes_event, takes_context } = self;
         if let Some(given) = &said.given {
             let why = "a function is there already; only what an impl is on can be given";
@@ -223,7 +223,7 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
 
 /// The registration by which `Builder::discover` finds the handler. Errors point at `place`.
 fn note(
-    said: &Said,
+    said: &Arguments,
     handler: &impl ToTokens,
     message: &Type,
     takes_event: bool,

@@ -7,7 +7,7 @@ use syn::{DeriveInput, LitStr, Type};
 /// `impl Request` and the kind of request it is.
 pub(crate) fn request(item: TokenStream, kind: &str) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
-    let Said { response, name } = Said::of(&item, "request")?;
+    let Arguments { response, name } = Arguments::of(&item, "request")?;
     let response = response.map_or_else(|| quote!(()), |response| quote!(#response));
     let (params, args, bounds) = item.generics.split_for_impl();
     let kind = Ident::new(kind, item.ident.span());
@@ -33,7 +33,7 @@ pub(crate) fn request(item: TokenStream, kind: &str) -> syn::Result<TokenStream>
 /// `impl Event`.
 pub(crate) fn event(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
-    let Said { name, .. } = Said::of(&item, "event")?;
+    let Arguments { name, .. } = Arguments::of(&item, "event")?;
     let (params, args, bounds) = item.generics.split_for_impl();
     let of = &item.ident;
     Ok(quote! {
@@ -45,13 +45,13 @@ pub(crate) fn event(item: TokenStream) -> syn::Result<TokenStream> {
 }
 
 /// The arguments of the derive's attribute.
-struct Said {
+struct Arguments {
     response: Option<Type>,
     name: String,
 }
 
-impl Said {
-    fn of(item: &DeriveInput, attribute: &str) -> syn::Result<Said> {
+impl Arguments {
+    fn of(item: &DeriveInput, attribute: &str) -> syn::Result<Arguments> {
         let mut response = None;
         let mut name = None;
         for said in item.attrs.iter().filter(|said| said.path().is_ident(attribute)) {
@@ -67,7 +67,10 @@ impl Said {
                 Ok(())
             })?;
         }
-        Ok(Said { response, name: name.unwrap_or_else(|| snake_case(&item.ident.to_string())) })
+        Ok(Arguments {
+            response,
+            name: name.unwrap_or_else(|| snake_case(&item.ident.to_string())),
+        })
     }
 }
 

@@ -314,9 +314,9 @@ mod shared {
     use std::sync::{Arc, LazyLock};
 
     #[derive(Default)]
-    pub(super) struct Met(pub(super) Mutex<Vec<&'static str>>);
+    pub(super) struct SeenRequests(pub(super) Mutex<Vec<&'static str>>);
 
-    impl<R: Request> Behaviour<R> for Met {
+    impl<R: Request> Behaviour<R> for SeenRequests {
         async fn call<N: Handler<R> + Copy>(
             &self,
             request: R,
@@ -328,10 +328,10 @@ mod shared {
         }
     }
 
-    pub(super) static MET: LazyLock<Arc<Met>> = LazyLock::new(Arc::default);
+    pub(super) static SEEN_REQUESTS: LazyLock<Arc<SeenRequests>> = LazyLock::new(Arc::default);
 
     fn guarded<R: Request>() -> impl Pipeline<R> {
-        behaviours![IsolatePanics, MET.clone()]
+        behaviours![IsolatePanics, SEEN_REQUESTS.clone()]
     }
 
     #[derive(Command)]
@@ -357,5 +357,5 @@ async fn a_generic_function_states_one_pipeline_for_many_handlers() {
     bus.send(shared::Left, &Context::new()).await.unwrap();
     let error = bus.send(shared::Right, &Context::new()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panicked);
-    assert_eq!(*shared::MET.0.lock().unwrap(), ["left", "right"]);
+    assert_eq!(*shared::SEEN_REQUESTS.0.lock().unwrap(), ["left", "right"]);
 }

@@ -147,7 +147,7 @@ async fn a_batch_of_events_tells_everybody_of_each() {
 }
 
 #[test]
-fn what_nobody_handles_is_an_error_and_what_nobody_hears_is_none() {
+fn a_request_without_a_handler_is_an_error_and_an_event_without_one_is_not() {
     let bus = Bus::builder().build().unwrap();
     assert_eq!(bus.send_now(Halve(2), &Context::new()).unwrap_err().code(), "no_handler");
     bus.publish_now(&Rung, &Context::new()).unwrap();

@@ -166,14 +166,14 @@ impl HttpAnswer {
 
 /// The field of an answer that holds the command's sequence.
 #[derive(Deserialize)]
-struct Place {
+struct AnswerSeq {
     seq: Option<Seq>,
-    withdrawal: Option<WithinPlace>,
-    error: Option<WithinPlace>,
+    withdrawal: Option<NestedSeq>,
+    error: Option<NestedSeq>,
 }
 
 #[derive(Deserialize)]
-struct WithinPlace {
+struct NestedSeq {
     seq: Option<Seq>,
 }
 
@@ -307,7 +307,7 @@ impl Client {
 
     /// Remembers the sequence of a command.
     fn note(&self, answer: &HttpAnswer) {
-        let Ok(place) = serde_json::from_slice::<Place>(&answer.body) else { return };
+        let Ok(place) = serde_json::from_slice::<AnswerSeq>(&answer.body) else { return };
         let within = [place.withdrawal, place.error].into_iter().flatten().filter_map(|it| it.seq);
         if let Some(seq) = within.chain(place.seq).max() {
             self.inner.seen.fetch_max(seq.0, Ordering::AcqRel);
@@ -383,7 +383,7 @@ impl Client {
         };
         let answer = tokio::time::timeout(options.timeout, pool.request(request)).await;
         let answer = answer.map_err(|_| late())?.map_err(|error| {
-            let why = format!("no answer from the venue at {url}: {}", told(&error));
+            let why = format!("no answer from the venue at {url}: {}", with_causes(&error));
             if error.is_connect() { ClientError::Unreachable(why) } else { lost(why) }
         })?;
         let status = answer.status().as_u16();
@@ -400,7 +400,7 @@ impl Client {
                 let most = options.answer_bytes_max;
                 ClientError::Malformed(format!("the answer of {url} is longer than {most} bytes"))
             }
-            false => lost(format!("the answer of {url} broke off: {}", told(&*error))),
+            false => lost(format!("the answer of {url} broke off: {}", with_causes(&*error))),
         })?;
         Ok(HttpAnswer { status, retry_after, next, conflated, body: body.to_bytes() })
     }
@@ -414,7 +414,7 @@ impl Client {
 }
 
 /// An error with all its causes.
-fn told(error: &dyn std::error::Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut told = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,9 +1,8 @@
 //! Each group of methods against a real venue.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-mod place;
+mod test_venue;
 
-use place::{Place, credentials, impatient};
 use rialto_client::api::{
     AccountQuery, AmendRequest, BatchRow, BookOf, BookQuery, CancelQuery, CancelRequest,
     DeadManRequest, FetchRequest, FillsQuery, FreshQuery, GroupRequest, KeyCreateRequest,
@@ -13,12 +12,13 @@ use rialto_client::api::{
 };
 use rialto_client::model::{InstrumentState, MemberId, OrderStatus, Scope, Side};
 use rialto_client::{Client, ClientError, ClientOptions, Credentials};
+use test_venue::{TestVenue, credentials, impatient};
 
 const NONE: AccountQuery = AccountQuery { account: None, min_seq: None };
 
 #[test]
 fn a_member_trades_and_sees_what_it_did() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let (alice, bob) = (place.member(&place.alice), place.member(&place.bob));
     place.runtime.block_on(async {
         let mut order = OrderRequest::limit("BTC-USD", Side::Sell, "0.5", "64000");
@@ -65,7 +65,7 @@ fn a_member_trades_and_sees_what_it_did() {
 
 #[test]
 fn withdrawals_are_asked_for_and_decided() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let (alice, operator) = (place.member(&place.alice), place.operator());
     place.runtime.block_on(async {
         let ask = |reference: &'static str| WithdrawalRequest {
@@ -89,7 +89,7 @@ fn withdrawals_are_asked_for_and_decided() {
 
 #[test]
 fn everybody_sees_the_market() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let client = Client::new(&place.url(), Credentials::None).unwrap();
     let alice = place.member(&place.alice);
     place.runtime.block_on(async {
@@ -114,7 +114,7 @@ fn everybody_sees_the_market() {
 
 #[test]
 fn an_operator_runs_the_venue() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let operator = place.operator();
     place.runtime.block_on(async {
         let member = MemberRequest { member: MemberId(0), name: "carol".into() };
@@ -157,7 +157,7 @@ fn an_operator_runs_the_venue() {
 
 #[test]
 fn messages_go_through_a_topic() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let operator = place.operator();
     place.runtime.block_on(async {
         let topic = TopicRequest { name: "jobs".into(), ..TopicRequest::default() };
@@ -205,7 +205,7 @@ fn messages_go_through_a_topic() {
 
 #[test]
 fn a_refusal_says_all_that_the_venue_said() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let options = ClientOptions { read_own_writes: false, ..impatient() };
     let alice = Client::with_options(&place.url(), credentials(&place.alice), options).unwrap();
     place.runtime.block_on(async {

@@ -1,13 +1,13 @@
 //! Streams that lose their connection, and one whose key ends.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-mod place;
+mod test_venue;
 
-use place::{PATIENCE, Place, Proxy, credentials};
 use rialto_client::api::{BookOf, BookQuery, LevelInfo, OrderRequest, StreamMessage};
 use rialto_client::model::{Seq, Side};
 use rialto_client::{Client, ClientError, StreamEvent, StreamSubscription, VenueStream};
 use std::collections::BTreeMap;
+use test_venue::{PATIENCE, Proxy, TestVenue, credentials};
 
 async fn next(stream: &mut VenueStream) -> StreamEvent {
     tokio::time::timeout(PATIENCE, stream.next()).await.unwrap().unwrap().unwrap()
@@ -33,7 +33,7 @@ fn resumed(event: &StreamEvent) -> Option<()> {
 
 #[test]
 fn fills_are_neither_lost_nor_repeated_when_connections_break() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let (alice, bob) = (place.member(&place.alice), place.member(&place.bob));
     place.runtime.block_on(async {
         let proxy = Proxy::to(place.house.address).await;
@@ -74,7 +74,7 @@ fn fills_are_neither_lost_nor_repeated_when_connections_break() {
 
 #[test]
 fn a_book_is_right_after_its_connection_broke() {
-    let place = Place::open();
+    let place = TestVenue::open();
     let alice = place.member(&place.alice);
     place.runtime.block_on(async {
         let proxy = Proxy::to(place.house.address).await;
@@ -125,7 +125,7 @@ fn a_book_is_right_after_its_connection_broke() {
 
 #[test]
 fn a_stream_tells_its_reader_that_it_was_away() {
-    let place = Place::open();
+    let place = TestVenue::open();
     place.runtime.block_on(async {
         let proxy = Proxy::to(place.house.address).await;
         let url = format!("http://{}", proxy.address);
@@ -145,7 +145,7 @@ fn a_stream_tells_its_reader_that_it_was_away() {
 
 #[test]
 fn a_revoked_key_ends_its_stream() {
-    let place = Place::open();
+    let place = TestVenue::open();
     place.runtime.block_on(async {
         let alice = place.member(&place.alice);
         let mut stream = alice.stream([StreamSubscription::orders(None)]).await.unwrap();

@@ -75,7 +75,7 @@ pub enum Violation {
         what: &'static str,
     },
     /// Timers disagree with orders or accounts.
-    #[error("timers are out of order, or of another number than what waits for them")]
+    #[error("the timers do not match the orders and accounts")]
     Timers,
 }
 

@@ -25,7 +25,7 @@ impl Core {
             self.background.take_back_turn();
             self.end_sweep(at);
         }
-        self.tell_progress(account, market, cancelled, pending, sink);
+        self.report_progress(account, market, cancelled, pending, sink);
         Outcome::Cancelling { cancelled, pending }
     }
 
@@ -59,7 +59,7 @@ impl Core {
         self.background.end_sweep(at);
     }
 
-    fn tell_progress<S: EventSink>(
+    fn report_progress<S: EventSink>(
         &self,
         account: u32,
         market: Option<u16>,
@@ -107,7 +107,7 @@ impl Core {
         if pending {
             self.claim(account, &[Some(Scope::DeadMan)]);
         }
-        self.tell_progress(account, None, 0, pending, sink);
+        self.report_progress(account, None, 0, pending, sink);
     }
 
     /// Continues background work. The kinds take turns, and so do accounts and instruments within a
@@ -141,7 +141,7 @@ impl Core {
         } else {
             self.end_sweep(at);
         }
-        self.tell_progress(account, None, cancelled, pending, sink);
+        self.report_progress(account, None, cancelled, pending, sink);
         true
     }
 

@@ -39,7 +39,7 @@ fn rest(lockstep: &mut Lockstep, count: usize, account: u32, side: Side, price: 
 }
 
 /// The status, what has traded and what is left, of an answer about an order.
-fn told(outcome: Outcome) -> (OrderStatus, i64, i64) {
+fn order_fields(outcome: Outcome) -> (OrderStatus, i64, i64) {
     match outcome {
         Outcome::Order { status, filled, remaining, .. } => (status, filled.0, remaining.0),
         other => panic!("not about an order: {other:?}"),
@@ -67,7 +67,7 @@ fn a_taker_with_exactly_256_makers_is_finished_at_once() {
     let mut lockstep = world(2);
     rest(&mut lockstep, 256, 1, Side::Sell, 100);
     let outcome = lockstep.must_at_once(&Command::Place(order(2, Side::Buy, 100, 300)));
-    assert_eq!(told(outcome), (OrderStatus::PartiallyFilled, 256, 44));
+    assert_eq!(order_fields(outcome), (OrderStatus::PartiallyFilled, 256, 44));
     assert_eq!(lockstep.reference.next_due(), Timestamp::MAX);
     lockstep.compare().unwrap();
 }
@@ -77,7 +77,7 @@ fn a_taker_with_257_makers_is_continued_by_a_tick() {
     let mut lockstep = world(2);
     rest(&mut lockstep, 257, 1, Side::Sell, 100);
     let outcome = lockstep.must_at_once(&Command::Place(order(2, Side::Buy, 100, 300)));
-    assert_eq!(told(outcome), (OrderStatus::PartiallyFilled, 256, 44));
+    assert_eq!(order_fields(outcome), (OrderStatus::PartiallyFilled, 256, 44));
     lockstep.snapshot().unwrap();
     assert_eq!(ticks(&mut lockstep), 1);
     assert_eq!(lockstep.reference.orders[0].remaining, Quantity(43));
@@ -91,7 +91,7 @@ fn a_taker_that_only_cancelled_own_orders_so_far_is_open() {
     let mut taker = order(1, Side::Buy, 100, 5);
     taker.self_trade = Some(SelfTrade::CancelOldest);
     let outcome = lockstep.must_at_once(&Command::Place(taker));
-    assert_eq!(told(outcome), (OrderStatus::Open, 0, 5));
+    assert_eq!(order_fields(outcome), (OrderStatus::Open, 0, 5));
     assert_eq!(ticks(&mut lockstep), 1);
     assert_eq!(lockstep.reference.orders.len(), 1);
 }
@@ -108,7 +108,7 @@ fn an_amended_order_that_sweeps_is_continued_by_ticks() {
         quantity: Some(Quantity(600)),
     };
     let outcome = lockstep.must_at_once(&Command::Amend(amend));
-    assert_eq!(told(outcome), (OrderStatus::PartiallyFilled, 256, 344));
+    assert_eq!(order_fields(outcome), (OrderStatus::PartiallyFilled, 256, 344));
     lockstep.snapshot().unwrap();
     assert_eq!(ticks(&mut lockstep), 2);
     assert!(lockstep.reference.orders.is_empty());
@@ -132,7 +132,7 @@ fn a_fill_or_kill_check_looks_at_4096_orders() {
 
     taker.size = OrderSize::Base(Quantity(4_096));
     let outcome = lockstep.must_at_once(&Command::Place(taker));
-    assert_eq!(told(outcome), (OrderStatus::PartiallyFilled, 256, 3_840));
+    assert_eq!(order_fields(outcome), (OrderStatus::PartiallyFilled, 256, 3_840));
     assert_eq!(ticks(&mut lockstep), 15);
     assert_eq!(lockstep.reference.orders.len(), 1);
     lockstep.compare().unwrap();
@@ -173,7 +173,7 @@ fn a_fill_or_kill_sell_for_an_amount_needs_what_would_trade() {
     let outcome = lockstep.must(&Command::Place(sell));
     assert_eq!(outcome, refused(RejectReason::InsufficientBalance));
     sell.size = OrderSize::Quote(Amount(350));
-    assert_eq!(told(lockstep.must(&Command::Place(sell))), (OrderStatus::Filled, 3, 0));
+    assert_eq!(order_fields(lockstep.must(&Command::Place(sell))), (OrderStatus::Filled, 3, 0));
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn a_client_order_id_is_remembered_while_its_order_is_open_or_among_the_last_102
         NewOrder { client_order_id, ..order(1, Side::Buy, price, 1) }
     };
     let first = named("first", 100);
-    let (status, ..) = told(lockstep.must(&Command::Place(first)));
+    let (status, ..) = order_fields(lockstep.must(&Command::Place(first)));
     assert_eq!(status, OrderStatus::Open);
     // Refused orders count as well.
     lockstep.must(&Command::Place(named("refused", -1)));
@@ -351,7 +351,7 @@ fn a_client_order_id_is_remembered_while_its_order_is_open_or_among_the_last_102
     assert_eq!(conflict, refused(RejectReason::ClientIdConflict));
     let order = OrderRef::Client("first".parse().unwrap());
     lockstep.must(&Command::Cancel { account: AccountId(1), order });
-    let (status, ..) = told(again(&mut lockstep, named("first", 99)));
+    let (status, ..) = order_fields(again(&mut lockstep, named("first", 99)));
     assert_eq!(status, OrderStatus::Open, "forgotten with its order");
 }
 
@@ -384,7 +384,7 @@ fn quantities_at_one_price_add_up_to_at_most_two_to_the_62() {
     let more = lockstep.must(&Command::Place(order(1, Side::Sell, 100, half)));
     assert_eq!(more, refused(RejectReason::QuantityTooLarge));
     let elsewhere = lockstep.must(&Command::Place(order(1, Side::Sell, 101, half)));
-    assert_eq!(told(elsewhere).0, OrderStatus::Open);
+    assert_eq!(order_fields(elsewhere).0, OrderStatus::Open);
     let order = OrderRef::Id(lockstep.reference.orders[2].id);
     let (account, price) = (AccountId(1), Some(Price(100)));
     let moved = lockstep.must(&Command::Amend(Amend { account, order, price, quantity: None }));
@@ -398,10 +398,10 @@ fn prices_may_reach_the_largest_number() {
     let mut market = order(2, Side::Buy, 0, 1);
     market.kind = OrderKind::Market;
     market.time_in_force = TimeInForce::Ioc;
-    assert_eq!(told(lockstep.must(&Command::Place(market))), (OrderStatus::Filled, 1, 0));
+    assert_eq!(order_fields(lockstep.must(&Command::Place(market))), (OrderStatus::Filled, 1, 0));
     lockstep.must(&Command::Place(order(2, Side::Buy, i64::MAX, 3)));
     market.side = Side::Sell;
-    assert_eq!(told(lockstep.must(&Command::Place(market))).0, OrderStatus::Cancelled);
+    assert_eq!(order_fields(lockstep.must(&Command::Place(market))).0, OrderStatus::Cancelled);
     lockstep.compare().unwrap();
 }
 

@@ -70,7 +70,7 @@ pub enum FoldError {
         number: u32,
     },
     /// An event lists an instrument that its currencies do not allow.
-    #[error("sequence {seq} lists instrument {instrument}, which cannot be")]
+    #[error("sequence {seq} lists instrument {instrument} with invalid terms")]
     Instrument {
         /// The sequence of the event.
         seq: Seq,

@@ -50,7 +50,7 @@ pub enum FeedViolation {
         price: Price,
     },
     /// An open order is not where it should be: on the book or in its account's list.
-    #[error("order {order} is open but not where it belongs")]
+    #[error("open order {order} is missing on its book or in its account's list")]
     Stray {
         /// The order.
         order: OrderId,

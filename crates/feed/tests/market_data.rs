@@ -9,7 +9,7 @@ use rialto_model::*;
 use stage::*;
 
 /// Alice sells and Bob buys `quantity` at `price`, in one command.
-fn deal(stage: &mut Stage, price: i64, quantity: i64) -> Told {
+fn deal(stage: &mut Stage, price: i64, quantity: i64) -> Updates {
     let maker = stage.rest(ALICE, Side::Sell, price, quantity);
     let all = reserve(Side::Buy, price, quantity);
     let taker = maker + 1_000_000;

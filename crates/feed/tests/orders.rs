@@ -302,7 +302,7 @@ fn a_client_order_id_finds_the_last_order_of_that_name() {
 fn several_commands_may_be_told_as_one() {
     let mut stage = Stage::new();
     let before = stage.feed.seq();
-    let mut told = Told::default();
+    let mut told = Updates::default();
     for (number, price) in [(80, 100), (81, 101), (82, 100)] {
         let seq = Seq(before.0 + number - 79);
         let event = accepted(number, ALICE, Side::Buy, price, 10, true);

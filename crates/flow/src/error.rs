@@ -78,7 +78,7 @@ pub enum FlowError {
     #[error("the run was cancelled")]
     Cancelled,
     /// The result of a step or the payload of an event is longer than the limit.
-    #[error("`{name}` came to {bytes} bytes; the limit is {limit}")]
+    #[error("`{name}` has {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// The step.
         name: String,
@@ -124,7 +124,7 @@ impl FlowError {
     }
 
     pub(crate) fn to_stored(&self) -> StoredError {
-        let (place, message) = match self {
+        let (operation, message) = match self {
             Self::Step { name, message } | Self::Child { name, message } => {
                 (name.clone(), message.clone())
             }
@@ -134,11 +134,15 @@ impl FlowError {
             Self::HistoryFull { name } => (name.clone(), String::new()),
             Self::Codec { name, reason } => (name.clone(), reason.clone()),
         };
-        StoredError { code: self.code(), place: shortened(place), message: shortened(message) }
+        StoredError {
+            code: self.code(),
+            operation: shortened(operation),
+            message: shortened(message),
+        }
     }
 
     pub(crate) fn from_stored(stored: &StoredError) -> Self {
-        let name = stored.place.clone();
+        let name = stored.operation.clone();
         let message = stored.message.clone();
         match stored.code {
             1 => Self::Step { name, message },
@@ -252,7 +256,7 @@ pub enum RunError {
     #[error("the run was cancelled")]
     Cancelled,
     /// It failed or was cancelled, and then undoing it failed as well: an operator must look.
-    #[error("{cause}; undoing what was done failed: {error}")]
+    #[error("{cause}; undoing the finished steps failed: {error}")]
     Stuck {
         /// The error that caused the undoing.
         cause: FlowError,
@@ -269,7 +273,7 @@ pub enum RunError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It waits, and there are no worker threads to wait for it.
-    #[error("the run waits for an event or a time, and no worker thread is there to wait for it")]
+    #[error("the run waits for an event or a time, and there is no worker thread to wait for it")]
     Waiting,
 }
 
@@ -286,7 +290,7 @@ pub enum FlowsError {
         what: String,
     },
     /// No run of this id is under way.
-    #[error("no run {0} is under way here")]
+    #[error("run {0} is not running in this process")]
     NotRunning(FlowId),
     /// The state of the run does not allow this.
     #[error("run {id} is {standing}; {advice}")]
@@ -305,7 +309,7 @@ pub enum FlowsError {
     #[error("flow `{0}` is not registered")]
     NotRegistered(String),
     /// Two flows have one name.
-    #[error("two flows are called `{0}`")]
+    #[error("two flows have the name `{0}`")]
     DuplicateName(&'static str),
     /// The run's limit of waiting events is reached.
     #[error("run {id} has {limit} events waiting, which is its limit")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The position of an operation in a flow, the same in every execution of the same code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct EntryPosition {
     /// The branch: 0 for the trunk, otherwise a hash of the path to it.
     pub branch: u64,
     /// The number of the step or wait within its branch, from 1.
@@ -43,7 +43,7 @@ pub struct StoredError {
     /// The kind of the error; see [`FlowError::code`](crate::FlowError::code).
     pub code: u8,
     /// The name of the operation that failed, if it has one.
-    pub place: String,
+    pub operation: String,
     /// The sentence.
     pub message: String,
 }
@@ -89,7 +89,7 @@ pub enum Entry<'a> {
     /// A step or child has finished.
     Finished {
         /// The position.
-        place: Place,
+        position: EntryPosition,
         /// The kind of the operation.
         kind: Kind,
         /// The name.
@@ -103,7 +103,7 @@ pub enum Entry<'a> {
     /// A step or child has failed for good.
     Failed {
         /// The position.
-        place: Place,
+        position: EntryPosition,
         /// The kind of the operation.
         kind: Kind,
         /// The name.
@@ -116,7 +116,7 @@ pub enum Entry<'a> {
     /// A wait has begun.
     Waiting {
         /// The position.
-        place: Place,
+        position: EntryPosition,
         /// The name of the event.
         name: &'a str,
         /// The time.
@@ -127,7 +127,7 @@ pub enum Entry<'a> {
     /// A wait has received its event.
     Received {
         /// The position.
-        place: Place,
+        position: EntryPosition,
         /// The name of the event.
         name: &'a str,
         /// The time.
@@ -138,7 +138,7 @@ pub enum Entry<'a> {
     /// A wait has reached its time.
     Lapsed {
         /// The position.
-        place: Place,
+        position: EntryPosition,
         /// The name of the event.
         name: &'a str,
         /// The time.
@@ -169,7 +169,7 @@ pub enum Entry<'a> {
     /// A finished step has been undone.
     Undone {
         /// The position of the step.
-        place: Place,
+        position: EntryPosition,
         /// The time.
         at: Timestamp,
     },
@@ -189,7 +189,7 @@ pub enum Entry<'a> {
 
 /// Bytes that are not a history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the history makes no sense {rest} bytes before its end: {reason}")]
+#[error("the history is invalid {rest} bytes before its end: {reason}")]
 pub struct HistoryError {
     /// The number of bytes left.
     pub rest: usize,

@@ -130,9 +130,9 @@ impl<C: Clock + 'static> UnderWay<C> {
 }
 
 fn end<C: Clock>(recording: Recording<'_, C>, ending: &Ending) {
-    let told = |error: &StoredError| match error.place.is_empty() {
+    let told = |error: &StoredError| match error.operation.is_empty() {
         true => error.message.clone(),
-        false => format!("{}: {}", error.place, error.message),
+        false => format!("{}: {}", error.operation, error.message),
     };
     match ending {
         Ending::Completed(_) => recording.succeed(),

@@ -62,7 +62,7 @@ const OF_JOURNEYS: [Break; 7] = [
 ];
 
 #[test]
-fn what_is_lost_of_a_journey_is_noticed() {
+fn a_lost_entry_of_a_journey_is_detected() {
     assert!(journeys_come_to_their_ends(None), "a sound store does not keep it");
     for by in OF_JOURNEYS {
         let kept = catch_unwind(|| journeys_come_to_their_ends(Some(by))).unwrap_or(false);

@@ -102,7 +102,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 fn forged(edits: &[Edit]) -> Vec<Vec<u8>> {
     let mut records = SOUND.clone();
     for edit in edits {
-        let place = |of: &Index| of.index(records.len());
+        let position = |of: &Index| of.index(records.len());
         match edit {
             Edit::SetByte(of, at, to) => {
                 let record = &mut records[of.index(SOUND.len() - edits.len())];
@@ -115,17 +115,17 @@ fn forged(edits: &[Edit]) -> Vec<Vec<u8>> {
                 record.get_mut(at).into_iter().for_each(|byte| *byte = byte.wrapping_add(*more));
             }
             Edit::CutOff(of, at) => {
-                let of = place(of);
+                let of = position(of);
                 let at = at.index(records[of].len() + 1);
                 records[of].truncate(at);
             }
-            Edit::Drop(of) => drop(records.remove(place(of))),
+            Edit::Drop(of) => drop(records.remove(position(of))),
             Edit::Repeat(of, to) => {
-                let (record, to) = (records[place(of)].clone(), place(to));
+                let (record, to) = (records[position(of)].clone(), position(to));
                 records.insert(to, record);
             }
             Edit::Swap(of, with) => {
-                let (of, with) = (place(of), place(with));
+                let (of, with) = (position(of), position(with));
                 records.swap(of, with);
             }
         }

@@ -8,7 +8,7 @@ use rialto_broker::{AtMessage, AtPath};
 use rialto_bus::ErrorKind;
 use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, Unanswered};
 use rialto_model::{RejectReason, Seq};
-use rialto_payments::Unfit;
+use rialto_payments::InvalidTransfer;
 use std::borrow::Cow;
 
 /// An error as a client sees it:
@@ -207,7 +207,7 @@ impl From<rialto_bus::Error> for ApiError {
         if let Some(forbidden) = error.source_as::<Forbidden>() {
             return ApiError::from(*forbidden);
         }
-        if let Some(Unfit(reason)) = error.source_as() {
+        if let Some(InvalidTransfer(reason)) = error.source_as() {
             return ApiError::unknown(*reason);
         }
         if let Some(error) = error.source_as::<DeskError>() {

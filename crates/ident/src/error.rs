@@ -8,7 +8,7 @@ use crate::layout::LayoutError;
 pub enum IdError {
     /// The clock stands before the epoch of the layout.
     #[error(
-        "the clock stands at {now_ms} ms since 1970, before the epoch of the ids at {epoch_ms} ms: \
+        "the clock shows {now_ms} ms since 1970, before the epoch of the ids at {epoch_ms} ms: \
          set the clock, or choose an earlier epoch"
     )]
     BeforeEpoch {
@@ -60,7 +60,7 @@ pub enum IdTextError {
         found: usize,
     },
     /// It has a character that is not a digit of the form.
-    #[error("{found:?} at character {at} does not belong into an id")]
+    #[error("{found:?} at character {at} is not a character of an id")]
     Character {
         /// The character.
         found: char,

@@ -4,7 +4,7 @@ use crate::component::Failure;
 
 /// The process is stopping, so nothing new begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is stopping and begins nothing new")]
+#[error("the process is stopping and accepts no new operations")]
 pub struct Stopping;
 
 /// The error of ordering components.
@@ -18,7 +18,9 @@ pub enum OrderError {
         name: String,
     },
     /// A component needs one that is not registered.
-    #[error("component {component} needs {needs}, which there is not; there are: {known}")]
+    #[error(
+        "component {component} needs {needs}, which is not registered; registered are: {known}"
+    )]
     Unknown {
         /// The component.
         component: String,
@@ -51,6 +53,6 @@ pub enum ComponentStartError {
         source: Failure,
     },
     /// It was started or stopped before.
-    #[error("it has been started or stopped before")]
+    #[error("the process has been started or stopped before")]
     NotNew,
 }

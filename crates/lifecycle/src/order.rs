@@ -109,7 +109,7 @@ mod tests {
         let error = order(&[("feed", &["engin"]), ("engine", &[])]).unwrap_err().to_string();
         assert_eq!(
             error,
-            "component feed needs engin, which there is not; there are: feed, engine"
+            "component feed needs engin, which is not registered; registered are: feed, engine"
         );
         let error = order(&[("feed", &[]), ("feed", &[])]).unwrap_err().to_string();
         assert_eq!(error, "there are two components named feed");

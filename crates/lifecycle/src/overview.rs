@@ -50,7 +50,7 @@ impl Overview {
     }
 
     pub(crate) fn set(&self, place: usize, state: ComponentState) {
-        self.board()[place].tell(state);
+        self.board()[place].set_state(state);
     }
 
     pub(crate) fn board(&self) -> MutexGuard<'_, Vec<ComponentRecord>> {

@@ -110,7 +110,7 @@ impl ComponentRecord {
         self.told.as_ref().map_or(&ComponentState::New, |told| &told.state)
     }
 
-    pub(crate) fn tell(&mut self, state: ComponentState) {
+    pub(crate) fn set_state(&mut self, state: ComponentState) {
         let (since, since_time) = (Instant::now(), SystemTime::now());
         match &mut self.told {
             Some(told) => {

@@ -41,14 +41,14 @@ impl Part {
         *self.starts.lock().unwrap() = results.iter().rev().copied().collect();
     }
 
-    fn tell(&self, what: &str) {
+    fn note(&self, what: &str) {
         self.story.lock().unwrap().push(format!("{what} {}", self.name));
     }
 }
 
 impl Component for Part {
     fn start(&mut self) -> Result<(), Failure> {
-        self.tell("start");
+        self.note("start");
         let result = self.starts.lock().unwrap().pop().unwrap_or(Ok(()));
         if result.is_ok() {
             self.is(Health::Up);
@@ -57,7 +57,7 @@ impl Component for Part {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        self.tell("stop");
+        self.note("stop");
         Ok(())
     }
 
@@ -70,7 +70,7 @@ fn failed(reason: &str) -> Health {
     Health::Failed(reason.to_string())
 }
 
-fn told(story: &Story) -> Vec<String> {
+fn calls(story: &Story) -> Vec<String> {
     std::mem::take(&mut *story.lock().unwrap())
 }
 
@@ -99,7 +99,7 @@ fn they_start_after_what_they_need_and_stop_before_it() {
     assert!(report.is_clean() && !venue.is_ready());
     let expected =
         ["start engine", "start feed", "start gateway", "stop gateway", "stop feed", "stop engine"];
-    assert_eq!(told(&story), expected);
+    assert_eq!(calls(&story), expected);
     assert_eq!(venue.components(), 3);
     let names: Vec<_> = venue.status().into_iter().map(|status| status.name).collect();
     assert_eq!(names, ["gateway", "feed", "engine"], "shown as they were registered");
@@ -119,7 +119,7 @@ fn one_that_does_not_start_is_named_and_those_before_it_are_stopped() {
     let error = venue.start().unwrap_err();
     assert_eq!(error.to_string(), "component feed did not start");
     assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "no memory");
-    assert_eq!(told(&story), ["start engine", "start feed", "stop engine"]);
+    assert_eq!(calls(&story), ["start engine", "start feed", "stop engine"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn nothing_is_started_if_there_is_no_order() {
     venue.register("a", Part::new("a", &story)).needs("b");
     venue.register("b", Part::new("b", &story)).needs("a");
     assert!(matches!(venue.start(), Err(ComponentStartError::Order(_))));
-    assert!(told(&story).is_empty());
+    assert!(calls(&story).is_empty());
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn one_that_fails_is_restarted_after_pauses_that_grow_and_then_given_up() {
     assert!(!venue.is_alive());
     assert!(venue.tend(at(100_000)).is_empty());
     let expected = ["start feed", "stop feed", "start feed", "stop feed", "start feed"];
-    assert_eq!(told(&story), expected);
+    assert_eq!(calls(&story), expected);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn one_is_not_restarted_while_what_it_needs_is_down() {
     let first = Duration::ZERO;
     venue.register("feed", feed.clone()).needs("engine").restart(Restart { first, ..AFTER });
     venue.start().unwrap();
-    told(&story);
+    calls(&story);
     engine.is(failed("lost"));
     feed.is(failed("cut off"));
     let now = Instant::now();
@@ -193,7 +193,7 @@ fn one_is_not_restarted_while_what_it_needs_is_down() {
     assert!(venue.tend(now + Duration::from_millis(50)).is_empty());
     let changes = venue.tend(now + Duration::from_millis(100));
     assert_eq!(states(&changes), ["engine up", "feed up"]);
-    assert_eq!(told(&story), ["stop engine", "start engine", "stop feed", "start feed"]);
+    assert_eq!(calls(&story), ["stop engine", "start engine", "stop feed", "start feed"]);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn one_that_is_not_ready_keeps_requests_away_and_is_left_alone() {
     feed.is(Health::Up);
     assert_eq!(states(&venue.tend(Instant::now())), ["feed up"]);
     assert!(venue.is_ready());
-    assert_eq!(told(&story), ["start feed"]);
+    assert_eq!(calls(&story), ["start feed"]);
 }
 
 struct Panics;
@@ -268,7 +268,7 @@ fn one_that_does_not_stop_is_reported_and_holds_nobody_up() {
     let report = venue.shutdown(Duration::ZERO);
     assert!(!report.is_clean());
     assert!(report.to_string().contains("stubborn did not stop"), "{report}");
-    assert_eq!(told(&story), ["start engine", "stop engine"]);
+    assert_eq!(calls(&story), ["start engine", "stop engine"]);
     let_go.send(()).unwrap();
 }
 

@@ -18,7 +18,7 @@ pub enum Level {
 
 /// A name that is not a durability level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no durability level; choose memory, buffered or synced")]
+#[error("{0:?} is not a durability level; choose memory, buffered or synced")]
 pub struct UnknownLevel(pub String);
 
 impl Level {

@@ -12,10 +12,10 @@ use std::io;
 #[non_exhaustive]
 pub enum PaymentsOpenError {
     /// The flows cannot be run.
-    #[error("the withdrawals under way cannot be taken up")]
+    #[error("cannot resume the unfinished withdrawals")]
     Flows(#[from] FlowsError),
     /// The store cannot be read.
-    #[error("the withdrawals under way cannot be read")]
+    #[error("cannot read the unfinished withdrawals")]
     Store(#[from] StoreError),
     /// A stored withdrawal has a form that this program does not know.
     #[error(
@@ -29,13 +29,13 @@ pub enum PaymentsOpenError {
         reason: String,
     },
     /// The unfinished flows were not resumed in time.
-    #[error("withdrawals under way were not taken up within {seconds} s; see what the disk does")]
+    #[error("the unfinished withdrawals were not resumed within {seconds} s; check the disk")]
     Slow {
         /// The time waited.
         seconds: u64,
     },
     /// No thread could be started.
-    #[error("no thread can be started for withdrawals")]
+    #[error("cannot start a thread for withdrawals")]
     Thread(#[source] io::Error),
 }
 
@@ -63,25 +63,25 @@ pub(crate) fn decided(withdrawal: &Withdrawal) -> Error {
 /// A request that the engine would refuse, refused before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.sentence())]
-pub struct Unfit(pub RejectReason);
+pub struct InvalidTransfer(pub RejectReason);
 
-impl From<Unfit> for Error {
-    fn from(unfit: Unfit) -> Error {
-        let kind = match unfit.0 {
+impl From<InvalidTransfer> for Error {
+    fn from(invalid: InvalidTransfer) -> Error {
+        let kind = match invalid.0 {
             RejectReason::UnknownWithdrawal => ErrorKind::NotFound,
             RejectReason::ReferenceConflict => ErrorKind::Conflict,
             _ => ErrorKind::Invalid,
         };
-        Error::new(kind, unfit.0.code(), unfit.0.sentence()).with_source(unfit)
+        Error::new(kind, invalid.0.code(), invalid.0.sentence()).with_source(invalid)
     }
 }
 
 pub(crate) fn unknown() -> Error {
-    Unfit(RejectReason::UnknownWithdrawal).into()
+    InvalidTransfer(RejectReason::UnknownWithdrawal).into()
 }
 
 pub(crate) fn conflict() -> Error {
-    Unfit(RejectReason::ReferenceConflict).into()
+    InvalidTransfer(RejectReason::ReferenceConflict).into()
 }
 
 pub(crate) fn stopped() -> Error {

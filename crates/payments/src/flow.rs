@@ -5,7 +5,7 @@
 // format: docs/formats/withdrawals.md
 
 use crate::index::WithdrawalIndex;
-use crate::withdrawal::{Decision, State, Trouble, Withdrawal};
+use crate::withdrawal::{Decision, State, Withdrawal, WithdrawalFailure};
 use rialto_bus::{Context, Dispatch, Error};
 use rialto_desk::{
     Answer, DeskBus, Grant, HoldWithdrawal, Refused, ReleaseWithdrawal, Scope, Scopes,
@@ -62,21 +62,21 @@ pub(crate) struct Ended {
     pub(crate) expires: Option<u64>,
     pub(crate) decision: Option<Decision>,
     pub(crate) seq: Option<Seq>,
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) failure: Option<WithdrawalFailure>,
 }
 
 impl Ended {
     fn of(withdrawal: Withdrawal) -> Ended {
-        let Withdrawal { state, changed, expires, decision, seq, trouble, .. } = withdrawal;
+        let Withdrawal { state, changed, expires, decision, seq, failure, .. } = withdrawal;
         let expires = expires.map(|expires| expires.0);
-        Ended { state, changed: changed.0, expires, decision, seq, trouble }
+        Ended { state, changed: changed.0, expires, decision, seq, failure }
     }
 
     /// The withdrawal.
     pub(crate) fn show(self, transfer: Transfer, requested: Timestamp) -> Withdrawal {
-        let Ended { state, changed, expires, decision, seq, trouble } = self;
+        let Ended { state, changed, expires, decision, seq, failure } = self;
         let (changed, expires) = (Timestamp(changed), expires.map(Timestamp));
-        Withdrawal { transfer, state, requested, changed, expires, decision, seq, trouble }
+        Withdrawal { transfer, state, requested, changed, expires, decision, seq, failure }
     }
 }
 
@@ -86,7 +86,7 @@ impl Withdrawal {
         self.state = state;
         self.seq = Some(seq);
         if let EngineAnswer::Refused(reason, seq) = told {
-            self.trouble = Some(Trouble::Refused { reason, seq });
+            self.failure = Some(WithdrawalFailure::Refused { reason, seq });
         }
     }
 }
@@ -114,7 +114,7 @@ impl Flow for WithdrawalFlow {
         if let Err(error) = &came_to {
             // The compensation of the holding step releases the amount.
             withdrawal.state = state_after(error);
-            withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
+            withdrawal.failure = Some(WithdrawalFailure::Broken(error.to_string()));
         }
         self.index.put(cx.number(), &withdrawal);
         came_to.map(|()| Ended::of(withdrawal))
@@ -171,7 +171,7 @@ impl WithdrawalFlow {
     async fn hold(&self, transfer: &Transfer) -> Result<HoldResult, StepError> {
         let request = HoldWithdrawal { transfer: *transfer, level: LEVEL };
         let grant = self.grant(transfer);
-        let told = told(self.desk.send(request, &by(&grant)).await)?;
+        let told = step_answer(self.desk.send(request, &by(&grant)).await)?;
         let expires_after_ns = self.expires_after.as_nanos().try_into().unwrap_or(u64::MAX);
         Ok(HoldResult { told, expires_after_ns })
     }
@@ -180,14 +180,14 @@ impl WithdrawalFlow {
         let Transfer { account, reference, .. } = *transfer;
         let request = SettleWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
-        told(self.desk.send(request, &by(&grant)).await)
+        step_answer(self.desk.send(request, &by(&grant)).await)
     }
 
     async fn release(&self, transfer: &Transfer) -> Result<EngineAnswer, StepError> {
         let Transfer { account, reference, .. } = *transfer;
         let request = ReleaseWithdrawal { account, reference, level: LEVEL };
         let grant = self.grant(transfer);
-        told(self.desk.send(request, &by(&grant)).await)
+        step_answer(self.desk.send(request, &by(&grant)).await)
     }
 
     /// Releases the amount, if it was held.
@@ -217,7 +217,7 @@ fn by(grant: &Grant) -> Context<'_> {
 
 /// The engine's answer. Without one the step is retried: the engine was busy, or it ended and the
 /// next one knows the outcome.
-fn told(answer: Result<Answer, Error>) -> Result<EngineAnswer, StepError> {
+fn step_answer(answer: Result<Answer, Error>) -> Result<EngineAnswer, StepError> {
     match answer {
         Ok(answer) => Ok(EngineAnswer::Done(answer.seq)),
         Err(error) => match error.source_as::<Refused>() {

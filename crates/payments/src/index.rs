@@ -43,7 +43,7 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct WithdrawalFilter {
     /// The account; `None` for all accounts.
     pub(crate) account: Option<AccountId>,
     /// Ended withdrawals, newest first; otherwise open ones, oldest first.
@@ -111,7 +111,7 @@ impl WithdrawalIndex {
     }
 
     /// A page of withdrawals, and whether more follow.
-    pub(crate) fn list(&self, wanted: &Wanted) -> (Vec<Withdrawal>, bool) {
+    pub(crate) fn list(&self, wanted: &WithdrawalFilter) -> (Vec<Withdrawal>, bool) {
         let shelf = self.shelf();
         let mut page: Vec<Withdrawal> =
             shelf.wanted(wanted).take(wanted.limit + 1).cloned().collect();
@@ -180,7 +180,10 @@ impl EndedWithdrawals {
         }
     }
 
-    fn wanted<'a>(&'a self, wanted: &Wanted) -> Box<dyn Iterator<Item = &'a Withdrawal> + 'a> {
+    fn wanted<'a>(
+        &'a self,
+        wanted: &WithdrawalFilter,
+    ) -> Box<dyn Iterator<Item = &'a Withdrawal> + 'a> {
         let after = wanted.after.and_then(|after| self.numbers.get(&after).copied());
         let ended = wanted.ended;
         // Ascending when open, descending when ended: a page begins behind `after`.

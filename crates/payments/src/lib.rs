@@ -14,7 +14,7 @@ mod tally;
 mod withdrawal;
 
 pub use bus::PaymentsBus;
-pub use error::{Decided, PaymentsOpenError, Unfit};
+pub use error::{Decided, InvalidTransfer, PaymentsOpenError};
 pub use payments::{PaymentOptions, Payments};
 pub use request::{
     ApproveWithdrawal, CancelWithdrawal, GetWithdrawal, ListWithdrawals, PAGE_MAX,
@@ -23,5 +23,5 @@ pub use request::{
 pub use service::{Settings, WithdrawalService};
 pub use tally::Tally;
 pub use withdrawal::{
-    Decision, PaymentReceipt, State, Trouble, UnknownId, Withdrawal, WithdrawalId,
+    Decision, PaymentReceipt, State, UnknownId, Withdrawal, WithdrawalFailure, WithdrawalId,
 };

@@ -1,6 +1,6 @@
 //! The requests about withdrawals.
 
-use crate::error::Unfit;
+use crate::error::InvalidTransfer;
 use crate::withdrawal::{PaymentReceipt, Withdrawal, WithdrawalId};
 use rialto_bus::behaviour::Validate;
 use rialto_bus::{Command, Error, ErrorKind, Query, Request, Result};
@@ -119,10 +119,10 @@ impl Needs for RequestWithdrawal {
 impl Validate for RequestWithdrawal {
     fn validate(&self) -> Result<()> {
         if self.transfer.amount.0 <= 0 {
-            return Err(Unfit(RejectReason::AmountNotPositive).into());
+            return Err(InvalidTransfer(RejectReason::AmountNotPositive).into());
         }
         if self.transfer.reference.is_empty() {
-            return Err(Unfit(RejectReason::ReferenceMissing).into());
+            return Err(InvalidTransfer(RejectReason::ReferenceMissing).into());
         }
         Ok(())
     }

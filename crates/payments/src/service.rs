@@ -2,10 +2,10 @@
 
 use crate::error::{PaymentsOpenError, bad_id, conflict, decided, of_flows, stopped, unknown};
 use crate::flow::{DECISION, Ended, WithdrawalFlow, state_after};
-use crate::index::{Wanted, WithdrawalIndex};
+use crate::index::{WithdrawalFilter, WithdrawalIndex};
 use crate::request::{ListWithdrawals, Requested, Withdrawals};
 use crate::tally::Tally;
-use crate::withdrawal::{Decision, State, Trouble, Withdrawal, WithdrawalId};
+use crate::withdrawal::{Decision, State, Withdrawal, WithdrawalFailure, WithdrawalId};
 use rialto_bus::Result;
 use rialto_desk::{DeskBus, Refused};
 use rialto_flow::history::{self, Ending, Entry};
@@ -164,8 +164,8 @@ impl WithdrawalService {
             return Err(conflict());
         }
         let withdrawal = self.wait(watched, |state| state != State::Requested).await?;
-        match (withdrawal.state, &withdrawal.trouble) {
-            (State::Refused, Some(Trouble::Refused { reason, seq })) => {
+        match (withdrawal.state, &withdrawal.failure) {
+            (State::Refused, Some(WithdrawalFailure::Refused { reason, seq })) => {
                 Err(Refused { reason: *reason, seq: *seq }.into())
             }
             _ => Ok(Requested { withdrawal, repeated }),
@@ -199,7 +199,8 @@ impl WithdrawalService {
 
     pub(crate) fn list(&self, request: &ListWithdrawals) -> Withdrawals {
         let ListWithdrawals { account, ended, after, limit } = *request;
-        let (withdrawals, more) = self.index.list(&Wanted { account, ended, after, limit });
+        let (withdrawals, more) =
+            self.index.list(&WithdrawalFilter { account, ended, after, limit });
         Withdrawals { withdrawals, more }
     }
 
@@ -245,6 +246,6 @@ fn shown(run: &StoredRun) -> std::result::Result<Withdrawal, String> {
     };
     withdrawal.state = state_after(&error);
     withdrawal.changed = end.at;
-    withdrawal.trouble = Some(Trouble::Broken(error.to_string()));
+    withdrawal.failure = Some(WithdrawalFailure::Broken(error.to_string()));
     Ok(withdrawal)
 }

@@ -23,7 +23,7 @@ pub struct WithdrawalId {
 
 /// A text that is not a withdrawal id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} names no withdrawal; write the account, a dash and the reference, as in 7-rent")]
+#[error("{0:?} is not a withdrawal id; write the account, a dash and the reference, as in 7-rent")]
 pub struct UnknownId(pub String);
 
 impl WithdrawalId {
@@ -157,7 +157,7 @@ pub enum Decision {
 
 /// The reason that a withdrawal failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trouble {
+pub enum WithdrawalFailure {
     /// The engine refused.
     Refused {
         /// The reason of the refusal.
@@ -169,11 +169,11 @@ pub enum Trouble {
     Broken(String),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for WithdrawalFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Refused { reason, .. } => f.write_str(reason.sentence()),
-            Trouble::Broken(reason) => f.write_str(reason),
+            WithdrawalFailure::Refused { reason, .. } => f.write_str(reason.sentence()),
+            WithdrawalFailure::Broken(reason) => f.write_str(reason),
         }
     }
 }
@@ -196,7 +196,7 @@ pub struct Withdrawal {
     /// The command that settled or released it, or that the engine refused.
     pub seq: Option<Seq>,
     /// The failure, if it failed.
-    pub trouble: Option<Trouble>,
+    pub failure: Option<WithdrawalFailure>,
 }
 
 impl Withdrawal {
@@ -209,7 +209,7 @@ impl Withdrawal {
             expires: None,
             decision: None,
             seq: None,
-            trouble: None,
+            failure: None,
         }
     }
 

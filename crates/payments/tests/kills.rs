@@ -1,9 +1,8 @@
 //! The power goes at each change of the disk: afterwards every withdrawal comes to its end, once.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-mod house;
+mod venue;
 
-use house::{ALICE, EXPIRES_AFTER, FUNDS, House, id, transfer};
 use rialto_bus::Error;
 use rialto_desk::HoldWithdrawal;
 use rialto_disk::SimDisk;
@@ -12,6 +11,7 @@ use rialto_flow::{ManualClock, Timestamp};
 use rialto_payments::{State, WithdrawalId};
 use std::sync::Arc;
 use std::time::Duration;
+use venue::{ALICE, EXPIRES_AFTER, FUNDS, TestVenue, id, transfer};
 
 const AMOUNT: i128 = 30;
 
@@ -38,7 +38,7 @@ impl Path {
 
     /// The requests of owner and operator, which repeat a request without an answer. Notes the last
     /// state in an answer.
-    async fn walk(self, house: &House, told: &mut Option<State>) -> Result<(), Error> {
+    async fn walk(self, house: &TestVenue, told: &mut Option<State>) -> Result<(), Error> {
         let asked = house.request(transfer(ALICE, AMOUNT, "w")).await?;
         *told = Some(asked.withdrawal.state);
         let id = the_one();
@@ -61,7 +61,7 @@ fn the_one() -> WithdrawalId {
 }
 
 /// Goes the way until its end or until the disk is gone.
-async fn walk_until_gone(path: Path, house: &House, disk: &SimDisk, told: &mut Option<State>) {
+async fn walk_until_gone(path: Path, house: &TestVenue, disk: &SimDisk, told: &mut Option<State>) {
     let gone = async {
         while !disk.is_down() {
             tokio::time::sleep(Duration::from_micros(200)).await;
@@ -76,10 +76,10 @@ async fn walk_until_gone(path: Path, house: &House, disk: &SimDisk, told: &mut O
 }
 
 /// Opens the house once more, as often as it takes.
-fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> House {
+fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> TestVenue {
     loop {
         *life += 1;
-        match House::try_open(disk, clock, *life) {
+        match TestVenue::try_open(disk, clock, *life) {
             Ok(house) => return house,
             Err(error) => {
                 assert!(disk.is_down(), "it does not open, but the disk is there: {error}");
@@ -90,7 +90,7 @@ fn open(disk: &SimDisk, clock: &ManualClock, life: &mut u8) -> House {
 }
 
 /// The invariants at the end, after any failures.
-fn check(path: Path, house: &House, case: &str) {
+fn check(path: Path, house: &TestVenue, case: &str) {
     let (held, settled, released) = house.effects("w");
     let is_settled = path == Path::Approved;
     let expected = (1, usize::from(is_settled), usize::from(!is_settled));
@@ -104,7 +104,7 @@ fn check(path: Path, house: &House, case: &str) {
 async fn survive(path: Path, seed: u64, crashes: &[u64]) {
     let case = format!("{path:?}, seed {seed}, crashes after {crashes:?}");
     let disk = SimDisk::new(seed);
-    let mut house = House::furnished(&disk).await;
+    let mut house = TestVenue::furnished(&disk).await;
     let clock = house.clock.clone();
     let mut life = 1;
     let mut told = None;
@@ -134,7 +134,7 @@ async fn survive(path: Path, seed: u64, crashes: &[u64]) {
 /// The number of changes of the disk in a course.
 async fn changes(path: Path) -> u64 {
     let disk = SimDisk::new(1);
-    let house = House::furnished(&disk).await;
+    let house = TestVenue::furnished(&disk).await;
     let before = disk.operations();
     path.walk(&house, &mut None).await.unwrap();
     drop(house);
@@ -188,7 +188,7 @@ async fn crash_after_crash_changes_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_takes_no_more_is_asked_again_after_the_restart() {
     let disk = SimDisk::new(1);
-    let house = House::furnished(&disk).await;
+    let house = TestVenue::furnished(&disk).await;
     house.engine.close_intake();
     let asked = house.request(transfer(ALICE, AMOUNT, "w"));
     let asked_again = async {
@@ -211,19 +211,19 @@ async fn an_engine_that_takes_no_more_is_asked_again_after_the_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_engine_holds_and_no_flow_knows_is_taken_up() {
+async fn a_withdrawal_held_by_the_engine_and_unknown_to_the_flows_is_adopted() {
     let disk = SimDisk::new(1);
-    let house = House::furnished(&disk).await;
+    let house = TestVenue::furnished(&disk).await;
     for reference in ["open", "ended"] {
         house.request(transfer(ALICE, 3, reference)).await.unwrap();
     }
     house.cancel(id(ALICE, "ended")).await.unwrap();
     let clock = ManualClock::new(Timestamp(1_000_000_000));
-    let House { bus, desk, engine, .. } = house;
+    let TestVenue { bus, desk, engine, .. } = house;
     drop(bus);
-    let service = House::service(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
+    let service = TestVenue::service(Arc::new(MemoryStore::default()), &desk, &clock).unwrap();
     let bus = rialto_payments::PaymentsBus::new(service);
-    let house = House { bus, desk, engine, clock };
+    let house = TestVenue { bus, desk, engine, clock };
     let held = || {
         let core = house.engine.settled_state(house.engine.released()).unwrap();
         core.withdrawals().into_iter().map(|held| held.transfer).collect::<Vec<_>>()
@@ -241,12 +241,12 @@ async fn what_the_engine_holds_and_no_flow_knows_is_taken_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_restart_what_stands_is_counted_and_what_ended_before_is_not_counted_again() {
     let disk = SimDisk::new(1);
-    let house = House::furnished(&disk).await;
+    let house = TestVenue::furnished(&disk).await;
     for reference in ["open", "ended"] {
         house.request(transfer(ALICE, 3, reference)).await.unwrap();
     }
     house.cancel(id(ALICE, "ended")).await.unwrap();
-    let counted = |house: &House| {
+    let counted = |house: &TestVenue| {
         let (shown, ended) = (house.bus.service().shown(), house.bus.service().ended_since_open());
         let now = ended.of(State::Cancelled);
         (shown.of(State::Pending), shown.of(State::Cancelled), shown.open(), now)

@@ -1,9 +1,8 @@
 //! Each way that a withdrawal can go, and that each happens once.
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-mod house;
+mod venue;
 
-use house::{ALICE, BOB, EXPIRES_AFTER, FUNDS, House, grant, id, operator, owner, transfer};
 use rialto_bus::{Context, Dispatch, ErrorKind};
 use rialto_desk::{Forbidden, Refused, Scope};
 use rialto_disk::SimDisk;
@@ -12,10 +11,11 @@ use rialto_payments::{
     ApproveWithdrawal, CancelWithdrawal, Decision, ListWithdrawals, RejectWithdrawal,
     RequestWithdrawal, State,
 };
+use venue::{ALICE, BOB, EXPIRES_AFTER, FUNDS, TestVenue, grant, id, operator, owner, transfer};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_approved_is_paid_out() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+async fn an_approved_withdrawal_is_paid_out() {
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     let requested = house.request(transfer(ALICE, 30, "w")).await.unwrap();
     assert!(!requested.repeated);
     let pending = requested.withdrawal;
@@ -32,8 +32,8 @@ async fn what_is_approved_is_paid_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_rejected_is_given_back() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+async fn a_rejected_withdrawal_is_released() {
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     let rejected = house.reject(id(ALICE, "w"), "no such bank").await.unwrap();
     assert_eq!(rejected.state, State::Rejected);
@@ -45,7 +45,7 @@ async fn what_is_rejected_is_given_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn its_owner_can_cancel_it() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     assert_eq!(house.cancel(id(ALICE, "w")).await.unwrap().state, State::Cancelled);
     assert_eq!(house.balance(ALICE), (FUNDS, 0));
@@ -54,8 +54,8 @@ async fn its_owner_can_cancel_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_nobody_decides_is_given_back_in_time() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+async fn an_undecided_withdrawal_is_released_in_time() {
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     house.clock.advance(EXPIRES_AFTER);
     let expired = house.wait_for(id(ALICE, "w"), State::Expired).await;
@@ -67,7 +67,7 @@ async fn what_nobody_decides_is_given_back_in_time() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_engine_refuses_ends_as_refused_with_its_reason() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     let too_much = transfer(ALICE, FUNDS + 1, "w");
     let first = house.request(too_much).await.unwrap_err();
     let refused: Refused = *first.source_as().unwrap();
@@ -82,7 +82,7 @@ async fn what_the_engine_refuses_ends_as_refused_with_its_reason() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn asking_twice_asks_for_one_withdrawal() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     let (one, other) = tokio::join!(
         house.request(transfer(ALICE, 30, "w")),
         house.request(transfer(ALICE, 30, "w"))
@@ -101,7 +101,7 @@ async fn asking_twice_asks_for_one_withdrawal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_a_cancel_and_an_approval_at_once_one_is_told_that_it_came_second() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     let mut settled = 0;
     for round in 0..20 {
         let reference = format!("w{round}");
@@ -128,7 +128,7 @@ async fn of_a_cancel_and_an_approval_at_once_one_is_told_that_it_came_second() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approval_with_another_receipt_is_another_decision() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     house.approve(id(ALICE, "w"), "tx-1").await.unwrap();
     assert_eq!(house.approve(id(ALICE, "w"), "tx-1").await.unwrap().state, State::Settled);
@@ -137,8 +137,8 @@ async fn an_approval_with_another_receipt_is_another_decision() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_may_not_is_refused_before_anything_begins() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+async fn a_forbidden_request_is_refused_before_anything_begins() {
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     let id = id(ALICE, "w");
     let (bob, reader) = (owner(BOB), grant(&[Scope::Read], &[ALICE]));
@@ -161,8 +161,8 @@ async fn whoever_may_not_is_refused_before_anything_begins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_says_nothing_or_too_much_is_invalid() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+async fn empty_and_too_long_texts_are_invalid() {
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     house.request(transfer(ALICE, 30, "w")).await.unwrap();
     let (id, operator) = (id(ALICE, "w"), operator());
     let cx = Context::new().with_principal(&operator);
@@ -174,13 +174,13 @@ async fn what_says_nothing_or_too_much_is_invalid() {
     }
     let unnamed = house.request(transfer(ALICE, 1, "")).await.unwrap_err();
     assert_eq!(unnamed.kind(), ErrorKind::Invalid);
-    let unknown = house.approve(house::id(BOB, "w"), "tx").await.unwrap_err();
+    let unknown = house.approve(venue::id(BOB, "w"), "tx").await.unwrap_err();
     assert_eq!((unknown.kind(), unknown.code()), (ErrorKind::NotFound, "unknown_withdrawal"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_come_in_pages_open_ones_first_come_first() {
-    let house = House::furnished(&SimDisk::new(1)).await;
+    let house = TestVenue::furnished(&SimDisk::new(1)).await;
     for number in 0..5 {
         house.request(transfer(ALICE, 1, &format!("a{number}"))).await.unwrap();
         house.request(transfer(BOB, 1, &format!("b{number}"))).await.unwrap();

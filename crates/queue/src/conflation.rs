@@ -11,12 +11,12 @@ pub const CONFLATED_KEYS_MAX: usize = 16_384;
 
 /// The most messages and bytes that are scanned in one step, so that a task that scans a long
 /// stretch yields to others.
-const LOOK_MESSAGES: usize = 4_096;
-const LOOK_BYTES: usize = 1 << 20;
+const SCAN_MESSAGES: usize = 4_096;
+const SCAN_BYTES: usize = 1 << 20;
 
 /// A stretch of a lane of which a reader is handed the last message of each key, and those without a
 /// key.
-pub(crate) struct Stretch {
+pub(crate) struct ConflatedRange {
     /// The number after its last message.
     end: u64,
     /// The scan's position; `None` once it is complete.
@@ -28,15 +28,15 @@ pub(crate) struct Stretch {
 
 /// The progress of scanning a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looked {
-    AtAll,
+pub(crate) enum ScanState {
+    Complete,
     /// The scan is incomplete.
-    AtSome,
+    Incomplete,
     /// Retention dropped some of its messages; the reader reports that first.
-    TooLate,
+    Overtaken,
 }
 
-impl Stretch {
+impl ConflatedRange {
     /// All messages of a lane from `from` on, not scanned yet.
     pub(crate) fn new(topic: &Topic, nth: usize, from: u64) -> Self {
         let end = topic.lanes[nth].visible() + 1;
@@ -45,11 +45,11 @@ impl Stretch {
     }
 
     /// Scans more of its messages.
-    pub(crate) fn look(&mut self, topic: &Topic) -> Result<Looked, QueueError> {
+    pub(crate) fn scan(&mut self, topic: &Topic) -> Result<ScanState, QueueError> {
         let (mut messages, mut bytes) = (0, 0);
         while let Some(cursor) = self.cursor.as_mut().filter(|it| it.next() < self.end) {
-            if messages >= LOOK_MESSAGES || bytes >= LOOK_BYTES {
-                return Ok(Looked::AtSome);
+            if messages >= SCAN_MESSAGES || bytes >= SCAN_BYTES {
+                return Ok(ScanState::Incomplete);
             }
             match cursor.step(topic)? {
                 Step::Message(message) if message.id().seq < self.end => {
@@ -58,15 +58,15 @@ impl Stretch {
                     self.note(&message);
                 }
                 Step::Message(_) | Step::End => break,
-                Step::Gap(..) => return Ok(Looked::TooLate),
+                Step::Gap(..) => return Ok(ScanState::Overtaken),
             }
         }
         self.cursor = None;
-        Ok(Looked::AtAll)
+        Ok(ScanState::Complete)
     }
 
     /// Whether all of its messages have been scanned.
-    pub(crate) fn is_known(&self) -> bool {
+    pub(crate) fn is_scanned(&self) -> bool {
         self.cursor.is_none()
     }
 

@@ -21,7 +21,7 @@ pub enum QueueError {
     #[error(transparent)]
     Message(#[from] InvalidMessage),
     /// A topic is to be encrypted, and the queue was opened without keys.
-    #[error("the topic {0:?} is to be encrypted, but the queue was opened without a key for that")]
+    #[error("the topic {0:?} is to be encrypted, but the queue was opened without keys")]
     NoKey(Name),
     /// There is no such topic.
     #[error("there is no topic {0:?}")]
@@ -36,7 +36,7 @@ pub enum QueueError {
     )]
     ReadOnly(Name),
     /// The topic is an external log, and it is not mounted in this process.
-    #[error("the topic {0:?} is a log of somebody else's, which is not mounted here")]
+    #[error("the topic {0:?} reads an external log, which is not mounted in this process")]
     NotMounted(Name),
     /// The topic to redrive is not a dead-letter topic.
     #[error("the topic {0:?} does not hold dead letters")]
@@ -61,7 +61,7 @@ pub enum QueueError {
         group: String,
     },
     /// A limit is reached.
-    #[error("there are {limit} {what} already, as many as there may be")]
+    #[error("the limit of {limit} {what} is reached")]
     TooMany {
         /// The kind of object that is limited.
         what: &'static str,
@@ -80,7 +80,9 @@ pub enum QueueError {
     },
     /// The disk has little room left, and its owner refuses new data
     /// ([`Queue::set_refusing`](crate::Queue::set_refusing)); nothing was published or created.
-    #[error("the disk has little room left; nothing new is taken in until it has more")]
+    #[error(
+        "the disk has little room left; new messages, topics and groups are refused until it has more"
+    )]
     StorageLow,
     /// Too many bytes wait to be written; nothing was published.
     #[error("{bytes} bytes wait to be written to the topic {topic:?}; try again")]
@@ -115,7 +117,7 @@ pub enum QueueError {
         number: u64,
     },
     /// The options of a group are invalid.
-    #[error("no group can have these options: {0}")]
+    #[error("the options of the group are invalid: {0}")]
     GroupOptions(#[source] InvalidOptions),
     /// The consumer no longer holds the message: its lease ended.
     #[error("the message {0} is no longer leased to this consumer")]
@@ -142,7 +144,7 @@ pub enum QueueError {
         bytes: usize,
     },
     /// Retention has overtaken the reader, and the topic closes such readers.
-    #[error("the reader of topic {topic:?} was cut off: it missed {messages} messages")]
+    #[error("the reader of topic {topic:?} was closed: it missed {messages} messages")]
     CutOff {
         /// The topic.
         topic: Name,

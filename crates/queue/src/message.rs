@@ -26,7 +26,7 @@ impl fmt::Display for MessageId {
 
 /// A text that is not a [`MessageId`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no message id; it is written as LANE:NUMBER, such as 0:17")]
+#[error("{0:?} is not a message id; write LANE:NUMBER, such as 0:17")]
 pub struct InvalidMessageId(pub String);
 
 impl std::str::FromStr for MessageId {
@@ -90,7 +90,7 @@ impl Message {
     /// The bytes of the record, with the length before and the padding after it.
     ///
     /// An external record is converted to a message.
-    pub(crate) fn stretch(&self, before: usize, framed: impl Fn(usize) -> usize) -> Stretch {
+    pub(crate) fn range(&self, before: usize, framed: impl Fn(usize) -> usize) -> RecordRange {
         if let Form::Raw(_) = self.batch.form() {
             let publish = Publish::new(self.payload()).content_type(self.content_type());
             let len = publish.bytes();
@@ -100,11 +100,15 @@ impl Message {
             let stamp = Stamp { published_at: self.published_at(), ..Stamp::default() };
             publish.encode(stamp, &mut room[..len]);
             let end = bytes.len() as u32;
-            return Stretch { batch: Batch::of_bytes(bytes.into(), self.id.seq), start: 0, end };
+            return RecordRange {
+                batch: Batch::of_bytes(bytes.into(), self.id.seq),
+                start: 0,
+                end,
+            };
         }
         let start = self.start as usize - before;
         let end = start + framed((self.end - self.start) as usize);
-        Stretch { batch: self.batch.clone(), start: start as u32, end: end as u32 }
+        RecordRange { batch: self.batch.clone(), start: start as u32, end: end as u32 }
     }
 
     #[inline]
@@ -214,19 +218,19 @@ impl Message {
 
 /// A part of a topic's memory: whole records in their stored form.
 #[derive(Clone)]
-pub(crate) struct Stretch {
+pub(crate) struct RecordRange {
     batch: Arc<Batch>,
     start: u32,
     end: u32,
 }
 
-impl Stretch {
+impl RecordRange {
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.batch.body()[self.start as usize..self.end as usize]
     }
 
     /// Appends a stretch that begins where this one ends.
-    pub(crate) fn grow(&mut self, behind: Stretch) -> bool {
+    pub(crate) fn grow(&mut self, behind: RecordRange) -> bool {
         let continues = Arc::ptr_eq(&self.batch, &behind.batch) && self.end == behind.start;
         if continues {
             self.end = behind.end;
@@ -235,7 +239,7 @@ impl Stretch {
     }
 }
 
-impl fmt::Debug for Stretch {
+impl fmt::Debug for RecordRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stretch").field("bytes", &self.bytes().len()).finish_non_exhaustive()
     }

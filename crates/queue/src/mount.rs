@@ -219,7 +219,7 @@ impl SharedQueue {
             topic.add_group(&Arc::new(group));
         }
         // One record holds both, so that no crash leaves the new epochs with the old progress.
-        self.tell(&Record::Mounted { id, name, epochs, end })?;
+        self.record_durably(&Record::Mounted { id, name, epochs, end })?;
         self.put_topic(topic.clone());
         Ok(Mount { topic, rewound: report.rewound })
     }

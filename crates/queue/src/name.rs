@@ -10,7 +10,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 /// A text that is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} cannot be a name: 1 to {NAME_BYTES_MAX} of the characters a to z, A to Z, 0 to 9, `.`, `_` \
+    "{0:?} is not a name: use 1 to {NAME_BYTES_MAX} of the characters a to z, A to Z, 0 to 9, `.`, `_` \
      and `-`, the first of which is a letter or a digit"
 )]
 pub struct InvalidName(pub String);

@@ -1,6 +1,6 @@
 //! Reading a topic without being a member of a group.
 
-use crate::conflation::{Looked, Stretch};
+use crate::conflation::{ConflatedRange, ScanState};
 use crate::error::QueueError;
 use crate::group::Start;
 use crate::message::Message;
@@ -50,7 +50,7 @@ pub struct Reader {
     topic: Arc<Topic>,
     lanes: Vec<LaneCursor>,
     /// The conflated stretch of each lane, if any.
-    stretches: Vec<Option<Stretch>>,
+    ranges: Vec<Option<ConflatedRange>>,
     /// The number of missed messages when it was closed.
     cut_off: Option<u64>,
     _core: Arc<SharedQueue>,
@@ -79,8 +79,8 @@ impl Reader {
     }
 
     fn with(topic: Arc<Topic>, core: Arc<SharedQueue>, lanes: Vec<LaneCursor>) -> Self {
-        let stretches = lanes.iter().map(|_| None).collect();
-        Self { topic, lanes, stretches, cut_off: None, _core: core }
+        let ranges = lanes.iter().map(|_| None).collect();
+        Self { topic, lanes, ranges, cut_off: None, _core: core }
     }
 
     /// The topic that it reads.
@@ -154,7 +154,7 @@ impl Reader {
             let cursor = &mut self.lanes[nth];
             match cursor.step(&self.topic)? {
                 Step::Message(message) => {
-                    if self.stretches[nth].as_ref().is_none_or(|stretch| stretch.keeps(&message)) {
+                    if self.ranges[nth].as_ref().is_none_or(|range| range.keeps(&message)) {
                         return Ok(ReadStep::Read(Read::Message(message)));
                     }
                 }
@@ -179,30 +179,30 @@ impl Reader {
     /// that are left out, if any.
     fn spare(&mut self, nth: usize, behind: u64) -> Result<ReadStep, QueueError> {
         let (lane, next) = (&self.topic.lanes[nth], self.lanes[nth].next());
-        let place = &mut self.stretches[nth];
-        place.take_if(|stretch| next >= stretch.end());
-        let stretch = match place {
-            Some(stretch) if stretch.is_known() => return Ok(ReadStep::Nothing),
-            Some(stretch) => stretch,
+        let place = &mut self.ranges[nth];
+        place.take_if(|range| next >= range.end());
+        let range = match place {
+            Some(range) if range.is_scanned() => return Ok(ReadStep::Nothing),
+            Some(range) => range,
             None => {
                 let is_behind = (lane.visible() + 1).saturating_sub(next) > behind;
                 // Missed messages are reported first.
                 if !is_behind || next < lane.first() {
                     return Ok(ReadStep::Nothing);
                 }
-                place.insert(Stretch::new(&self.topic, nth, next))
+                place.insert(ConflatedRange::new(&self.topic, nth, next))
             }
         };
-        match stretch.look(&self.topic)? {
-            Looked::AtSome => return Ok(ReadStep::Unfinished),
-            Looked::AtAll if next >= lane.first() => {}
+        match range.scan(&self.topic)? {
+            ScanState::Incomplete => return Ok(ReadStep::Unfinished),
+            ScanState::Complete if next >= lane.first() => {}
             // Some of it was dropped meanwhile.
-            Looked::AtAll | Looked::TooLate => {
+            ScanState::Complete | ScanState::Overtaken => {
                 *place = None;
                 return Ok(ReadStep::Nothing);
             }
         }
-        Ok(match stretch.left_out() {
+        Ok(match range.left_out() {
             0 => ReadStep::Nothing,
             messages => ReadStep::Read(Read::Conflated { lane: nth as u8, messages }),
         })

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_forgotten_leaves_nothing_behind_and_is_woken_once() {
+    fn a_removed_waiter_leaves_no_entry_and_is_woken_once() {
         let (waiters, count) = (Waiters::default(), Arc::new(Count::default()));
         let waker = Waker::from(count.clone());
         waiters.register(1, &waker);

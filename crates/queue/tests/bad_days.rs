@@ -87,7 +87,7 @@ fn a_bit_that_flipped_is_an_error_with_file_and_offset() {
 }
 
 #[test]
-fn what_lies_before_damage_is_handed_out_and_does_not_die_of_it() {
+fn messages_before_damage_are_delivered_and_not_dead_lettered() {
     for delivery in [Delivery::AtLeastOnce, Delivery::AtMostOnce] {
         let mut stage = with_topic(TopicOptions { recent_bytes_max: 0, ..stream() });
         for number in 0..6 {
@@ -116,7 +116,7 @@ fn what_lies_before_damage_is_handed_out_and_does_not_die_of_it() {
 }
 
 #[test]
-fn what_lies_before_damage_is_looked_at_and_then_comes_the_damage() {
+fn peeking_returns_the_messages_before_damage_and_then_the_error() {
     let mut stage = with_topic(TopicOptions { recent_bytes_max: 0, ..stream() });
     for number in 0..6 {
         stage.publish("t", format!("message {number}").as_bytes());

@@ -112,7 +112,7 @@ fn a_stream_drops_its_oldest_and_tells_those_who_had_not_read_them() {
 }
 
 #[test]
-fn what_a_group_was_working_on_may_be_dropped_under_it() {
+fn leased_messages_may_be_dropped_by_retention() {
     let stage = Stage::new();
     stage.queue().create_topic("t", stream().messages_max(1)).unwrap();
     let consumer = stage.consumer("t", "g");
@@ -239,7 +239,7 @@ fn a_reader_that_was_overtaken_goes_on_as_the_topic_says() {
 }
 
 #[test]
-fn what_is_put_off_has_a_bound_of_its_own() {
+fn delayed_messages_have_a_bound_of_their_own() {
     for kind in [Kind::Stream, Kind::WorkQueue] {
         let stage = Stage::new();
         let options = TopicOptions { kind, ..stream() };
@@ -256,7 +256,7 @@ fn what_is_put_off_has_a_bound_of_its_own() {
 }
 
 #[test]
-fn a_group_has_so_many_messages_in_hand_and_no_more() {
+fn a_group_has_a_bounded_number_of_outstanding_messages() {
     let stage = Stage::new();
     stage.queue().create_topic("t", stream()).unwrap();
     (0..5).for_each(|_| stage.publish("t", b"x"));

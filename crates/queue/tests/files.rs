@@ -47,12 +47,12 @@ fn passes_on(stage: &Stage, consumer: &Consumer, job: &Delivered) -> Result<(), 
 }
 
 /// Settles a job, so that its file is not needed.
-type Doing = fn(&Stage, &Consumer, &Delivered) -> Result<(), QueueError>;
+type SettleJob = fn(&Stage, &Consumer, &Delivered) -> Result<(), QueueError>;
 
 /// Does something with the first job and lets time pass; the process dies, or the power fails,
 /// before every change of the disk. Returns how often the first message is in each topic
 /// afterwards, and how many messages the group missed.
-fn with_failures(doing: Doing, mut check: impl FnMut(usize, usize, u64, &str)) {
+fn with_failures(doing: SettleJob, mut check: impl FnMut(usize, usize, u64, &str)) {
     for (is_killed, name) in [(false, "power"), (true, "process")] {
         for after in 0.. {
             let mut stage = with_three();
@@ -92,7 +92,7 @@ fn with_failures(doing: Doing, mut check: impl FnMut(usize, usize, u64, &str)) {
 
 #[test]
 fn a_message_that_moves_to_another_topic_is_always_in_one() {
-    let refused: Doing = |_, consumer, job| consumer.refuse(job, "no");
+    let refused: SettleJob = |_, consumer, job| consumer.refuse(job, "no");
     for doing in [refused, passes_on] {
         with_failures(doing, |left, moved, missed, when| {
             assert_eq!(left + moved, 1, "{left} in its topic and {moved} elsewhere: {when}");

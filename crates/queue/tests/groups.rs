@@ -71,7 +71,7 @@ fn an_acknowledgement_counts_until_the_message_is_handed_out_again() {
 }
 
 #[test]
-fn what_is_given_back_rests_as_long_as_it_is_told() {
+fn a_nacked_message_is_redelivered_after_its_delay() {
     let stage = with_topic(&["a", "b"]);
     let consumer = stage.consumer("jobs", "g");
     let messages = take(&consumer);
@@ -109,7 +109,7 @@ fn after_the_last_try_a_message_goes_to_the_dead_letters_and_says_why() {
 }
 
 #[test]
-fn what_is_refused_dies_at_once_and_may_be_dropped() {
+fn a_refused_message_is_dead_lettered_at_once_and_may_be_dropped() {
     let stage = with_topic(&["a"]);
     let options = GroupOptions { dead_letter: DeadLetter::Drop, ..GroupOptions::default() };
     let consumer = stage.consumer_with("jobs", "g", options);
@@ -183,7 +183,7 @@ fn a_filter_passes_over_what_it_does_not_hold_for() {
 }
 
 #[test]
-fn what_expired_is_not_handed_out() {
+fn expired_messages_are_not_delivered() {
     let stage = with_topic(&[]);
     stage.send("jobs", &Publish::new(b"short").expires_after(SECOND));
     stage.send("jobs", &Publish::new(b"long").expires_after(60 * SECOND));
@@ -324,7 +324,7 @@ fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
 }
 
 #[test]
-fn what_is_given_back_twice_rests_as_long_as_it_was_told_last() {
+fn a_message_nacked_twice_is_redelivered_after_the_last_delay() {
     let stage = with_topic(&["a"]);
     let consumer = stage.consumer("jobs", "g");
     let first = take(&consumer).remove(0);
@@ -385,7 +385,7 @@ fn is_woken_though_another_looked_first(sharing: Sharing, messages: &[&str]) -> 
 }
 
 #[test]
-fn whoever_waits_is_woken_by_what_another_found_first() {
+fn a_waiter_is_woken_when_another_found_the_state_first() {
     assert!(is_woken_though_another_looked_first(Sharing::SingleActive, &["a"]));
     assert!(is_woken_though_another_looked_first(Sharing::Competing, &["a", "b"]));
 }

@@ -179,7 +179,7 @@ fn ack(consumer: &rialto_queue::Consumer, messages: &[rialto_queue::Delivered]) 
 }
 
 #[test]
-fn what_somebody_else_writes_is_read_by_readers_and_groups_as_it_is_told_of() {
+fn records_of_an_external_log_are_read_by_readers_and_groups_up_to_its_mark() {
     let (stage, mut owner) = stage();
     owner.write("a", 3, Commit::Synced);
     let mount = owner.mount(&stage);
@@ -227,7 +227,7 @@ impl Wake for Count {
 }
 
 #[test]
-fn whoever_waits_is_woken() {
+fn a_waiting_caller_is_woken() {
     let (stage, mut owner) = stage();
     let mount = owner.mount(&stage);
     let consumer = stage.consumer(TOPIC, "g");

@@ -31,7 +31,7 @@ fn new_messages_topics_and_groups_are_refused_while_the_disk_has_little_room() {
 }
 
 #[test]
-fn what_was_taken_in_is_delivered_acknowledged_purged_and_deleted_meanwhile() {
+fn accepted_messages_are_delivered_acknowledged_purged_and_deleted_meanwhile() {
     let stage = Stage::new();
     let queue = stage.queue();
     queue.create_topic("t", stream()).unwrap();

@@ -34,7 +34,7 @@ fn what_was_confirmed_survives_the_loss_of_power_and_what_was_acknowledged_stays
 }
 
 #[test]
-fn what_was_in_hand_when_the_process_died_counts_as_tried() {
+fn a_message_leased_when_the_process_died_counts_as_tried() {
     let mut stage = with_topic(stream());
     stage.publish("t", b"a");
     let consumer = stage.consumer("t", "g");
@@ -47,7 +47,7 @@ fn what_was_in_hand_when_the_process_died_counts_as_tried() {
 }
 
 #[test]
-fn what_came_back_unseen_is_untried_after_a_restart_until_it_is_tried() {
+fn messages_returned_unseen_count_no_attempt_after_a_restart() {
     let mut stage = with_topic(stream());
     stage.publish("t", b"a");
     let consumer = stage.consumer("t", "g");
@@ -236,7 +236,7 @@ fn messages_grow_old_while_nobody_has_the_queue_open() {
 }
 
 #[test]
-fn what_a_deleted_group_had_to_say_does_not_keep_the_queue_from_opening() {
+fn changes_of_a_deleted_group_do_not_keep_the_queue_from_opening() {
     let mut stage = with_topic(stream());
     stage.publish("t", b"a");
     let (held, acked) = (stage.consumer("t", "held"), stage.consumer("t", "acked"));
@@ -289,7 +289,7 @@ fn what_was_purged_stays_so() {
 }
 
 #[test]
-fn what_a_work_queue_is_done_with_stays_so_though_its_group_is_deleted() {
+fn messages_acknowledged_in_a_work_queue_stay_dropped_after_its_group_is_deleted() {
     for crash in [false, true] {
         let mut stage = with_topic(TopicOptions { kind: Kind::WorkQueue, ..stream() });
         stage.publish("t", b"done");
@@ -364,7 +364,7 @@ fn a_group_that_was_overtaken_is_told_after_a_restart_as_well() {
 }
 
 #[test]
-fn what_was_numbered_before_a_message_that_was_put_off_and_moved_is_there_and_known() {
+fn numbered_messages_before_a_delayed_one_that_was_moved_are_durable_and_known() {
     for seed in 0..8 {
         let mut stage = Stage::with_seed(seed);
         stage.queue().create_topic("t", stream().level(Level::Buffered)).unwrap();

@@ -140,7 +140,7 @@ fn drain(consumer: &Consumer) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn what_was_promised_holds_however_often_the_process_is_killed() {
+fn guarantees_hold_however_often_the_process_is_killed() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let began = Instant::now();

@@ -47,7 +47,7 @@ fn outstanding(queue: &Queue) -> usize {
 }
 
 #[test]
-fn what_is_in_hand_is_bounded_and_each_answer_makes_room_for_another() {
+fn outstanding_messages_are_bounded_and_each_answer_makes_room_for_another() {
     let (queue, _) = furnished(GroupOptions::default());
     publish(&queue, 10);
     let mut jobs = subscribe(&queue, 3);

@@ -23,9 +23,9 @@ const SHIFT: Duration = Duration::from_millis(700);
 
 /// The present activity of each thread, for the report of a hang.
 #[derive(Clone, Default)]
-struct Doing(Arc<Mutex<BTreeMap<String, &'static str>>>);
+struct Activities(Arc<Mutex<BTreeMap<String, &'static str>>>);
 
-impl Doing {
+impl Activities {
     fn note(&self, what: &'static str) {
         let name = thread::current().name().unwrap_or_default().to_owned();
         self.0.lock().unwrap().insert(name, what);
@@ -33,8 +33,8 @@ impl Doing {
 }
 
 /// Runs a test, and fails it with the activities if it hangs.
-fn watched(test: impl FnOnce(&Doing) + Send + 'static) {
-    let (doing, (done, finished)) = (Doing::default(), mpsc::channel());
+fn watched(test: impl FnOnce(&Activities) + Send + 'static) {
+    let (doing, (done, finished)) = (Activities::default(), mpsc::channel());
     let seen = doing.clone();
     let run = thread::Builder::new().name("test".into()).spawn(move || {
         test(&seen);
@@ -87,9 +87,9 @@ fn unique(numbers: &[String], what: &str) -> BTreeSet<String> {
 }
 
 /// The threads of one life of a queue, and what was confirmed to them.
-struct Crew {
+struct Workers {
     queue: Queue,
-    doing: Doing,
+    doing: Activities,
     is_over: AtomicBool,
     next: AtomicU64,
     /// Numbers whose publication was confirmed, and numbers that may have been published.
@@ -99,8 +99,8 @@ struct Crew {
     passed_on: Mutex<BTreeSet<String>>,
 }
 
-impl Crew {
-    fn new(queue: Queue, doing: &Doing, first: u64) -> Self {
+impl Workers {
+    fn new(queue: Queue, doing: &Activities, first: u64) -> Self {
         Self {
             queue,
             doing: doing.clone(),
@@ -211,7 +211,7 @@ fn letters(queue: &Queue) -> Vec<String> {
 }
 
 /// Every message is in, or out, or dead, and nowhere twice; what was promised is there.
-fn balance(queue: &Queue, crew: &Crew) {
+fn balance(queue: &Queue, crew: &Workers) {
     let deadline = Instant::now() + PATIENCE / 4;
     let mut inside = left(queue, "in", "g");
     let is_there = |inside: &[String]| {
@@ -251,7 +251,7 @@ fn a_close_in_the_midst_of_everything_leaves_the_books_balanced() {
         let options = || QueueOptions::at(dir.path());
         let queue = Queue::open(options()).unwrap();
         create(&queue, Level::Buffered);
-        let crew = Crew::new(queue, doing, 0);
+        let crew = Workers::new(queue, doing, 0);
         crew.run(200, || {
             thread::park_timeout(SHIFT);
             doing.note("close");
@@ -268,7 +268,7 @@ fn in_memory_the_books_balance_too() {
     watched(|doing| {
         let queue = Queue::open(QueueOptions::in_memory()).unwrap();
         create(&queue, Level::Memory);
-        let crew = Crew::new(queue.clone(), doing, 0);
+        let crew = Workers::new(queue.clone(), doing, 0);
         crew.run(20, || thread::park_timeout(SHIFT));
         balance(&queue, &crew);
     });
@@ -287,7 +287,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
             };
             let queue = Queue::open(options()).unwrap();
             create(&queue, Level::Buffered);
-            let crew = Crew::new(queue, doing, seed * 1_000_000);
+            let crew = Workers::new(queue, doing, seed * 1_000_000);
             let files = || {
                 let mut files = disk.list(Path::new("/queue/control")).unwrap();
                 files.retain(|name| name.ends_with(".log"));
@@ -303,7 +303,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
                 disk.kill();
             });
             doing.note("drop the queue that was killed");
-            let Crew { queue, .. } = &crew;
+            let Workers { queue, .. } = &crew;
             let _ = queue.close();
             let queue = Queue::open(options()).unwrap();
             balance(&queue, &crew);
@@ -313,7 +313,7 @@ fn a_kill_at_a_checkpoint_leaves_the_books_balanced() {
 }
 
 #[test]
-fn what_is_deleted_under_its_users_is_gone_and_everybody_is_told() {
+fn users_of_a_deleted_topic_get_an_error() {
     watched(|doing| {
         let dir = tempfile::tempdir().unwrap();
         let queue = Queue::open(QueueOptions::at(dir.path())).unwrap();
@@ -322,7 +322,7 @@ fn what_is_deleted_under_its_users_is_gone_and_everybody_is_told() {
         let mut lives = 0;
         while began.elapsed() < SHIFT {
             lives += 1;
-            let crew = Crew::new(queue.clone(), doing, lives * 1_000_000);
+            let crew = Workers::new(queue.clone(), doing, lives * 1_000_000);
             crew.run(3_000, || {
                 thread::park_timeout(SHIFT / 20);
                 doing.note("delete");

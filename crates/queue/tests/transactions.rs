@@ -72,7 +72,7 @@ fn a_transaction_over_a_message_that_another_has_by_now_has_no_effect() {
 }
 
 #[test]
-fn what_is_put_off_or_committed_counts_as_published_once() {
+fn delayed_and_committed_messages_count_as_published_once() {
     for level in [Level::Memory, Level::Synced] {
         let mut stage = Stage::new();
         stage.queue().create_topic("t", stream().level(level)).unwrap();

@@ -22,7 +22,7 @@ pub struct FlowId {
 
 /// A text that is not a valid id of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} cannot name a run: use 1 to 55 bytes of printable ASCII without spaces")]
+#[error("{0:?} is not an id of a run: use 1 to 55 bytes of printable ASCII without spaces")]
 pub struct FlowIdError(pub String);
 
 impl FlowId {

@@ -111,11 +111,11 @@ impl Variables {
         true
     }
 
-    fn push_text(&mut self, at: At, name: &'static str, value: &dyn fmt::Display) {
+    fn push_text(&mut self, at: VariablePosition, name: &'static str, value: &dyn fmt::Display) {
         // The entry goes first, so that the text gets what room is left behind it.
         let start = self.text.len() as u32;
         let span = |end: u32| u64::from(start) << 32 | u64::from(end);
-        let At { step, depth } = at;
+        let VariablePosition { step, depth } = at;
         if !self.push(Entry { name, bits: span(start), step, depth, kind: Kind::Text }) {
             return;
         }
@@ -170,7 +170,7 @@ impl Variables {
 
 /// The position of a variable.
 #[derive(Clone, Copy)]
-struct At {
+struct VariablePosition {
     step: u32,
     depth: u16,
 }
@@ -178,17 +178,17 @@ struct At {
 /// Writes variables into a record, at one step.
 pub struct Fields<'a> {
     variables: &'a mut Variables,
-    at: At,
+    at: VariablePosition,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(variables: &'a mut Variables, step: u32) -> Fields<'a> {
-        Fields { variables, at: At { step, depth: 0 } }
+        Fields { variables, at: VariablePosition { step, depth: 0 } }
     }
 
     #[inline]
     fn push(&mut self, name: &'static str, kind: Kind, bits: u64) -> bool {
-        let At { step, depth } = self.at;
+        let VariablePosition { step, depth } = self.at;
         self.variables.push(Entry { name, bits, step, depth, kind })
     }
 
@@ -243,8 +243,8 @@ impl<'a> Fields<'a> {
         if !self.push(name, Kind::Group, 0) {
             return;
         }
-        let At { step, depth } = self.at;
-        let at = At { step, depth: depth.saturating_add(1) };
+        let VariablePosition { step, depth } = self.at;
+        let at = VariablePosition { step, depth: depth.saturating_add(1) };
         write(&mut Fields { variables: self.variables, at });
     }
 }

@@ -125,7 +125,7 @@ fn threads_lose_nothing_and_share_no_record() {
 }
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Action {
     Begin,
     Step { which: usize },
     Tell { which: usize, text: usize },
@@ -133,14 +133,14 @@ enum Deed {
     End { which: usize, succeeds: bool },
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        3 => Just(Deed::Begin),
-        4 => any::<usize>().prop_map(|which| Deed::Step { which }),
-        3 => (any::<usize>(), 0..60_usize).prop_map(|(which, text)| Deed::Tell { which, text }),
-        2 => any::<usize>().prop_map(|which| Deed::Number { which }),
+        3 => Just(Action::Begin),
+        4 => any::<usize>().prop_map(|which| Action::Step { which }),
+        3 => (any::<usize>(), 0..60_usize).prop_map(|(which, text)| Action::Tell { which, text }),
+        2 => any::<usize>().prop_map(|which| Action::Number { which }),
         2 => (any::<usize>(), any::<bool>())
-            .prop_map(|(which, succeeds)| Deed::End { which, succeeds }),
+            .prop_map(|(which, succeeds)| Action::End { which, succeeds }),
     ]
 }
 
@@ -157,7 +157,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn tell(&mut self, bounds: &RecorderBounds, text: u32) {
+    fn write_text(&mut self, bounds: &RecorderBounds, text: u32) {
         let room = bounds.variable_bytes_max - self.bytes;
         if self.is_lost || room < RecorderBounds::VARIABLE_BYTES {
             self.variables_lost += 1;
@@ -176,7 +176,7 @@ proptest! {
     /// still keeps to its bounds.
     #[test]
     fn the_bounds_hold_as_in_a_model(
-        deeds in prop::collection::vec(deed(), 1..200),
+        actions in prop::collection::vec(action(), 1..200),
         records_max in 1..6_u32,
         steps_max in 0..5_u32,
         variable_bytes_max in 0..300_u32,
@@ -191,11 +191,11 @@ proptest! {
         let mut records: BTreeMap<RecordId, Expected> = BTreeMap::new();
         let mut finished: VecDeque<RecordId> = VecDeque::new();
         let (mut refused, mut evicted, mut lost) = (0, 0, [0; 3]);
-        for deed in deeds {
+        for action in actions {
             clock.advance(Duration::from_nanos(1));
             let pick = |which: usize| (!live.is_empty()).then(|| which % live.len());
-            match deed {
-                Deed::Begin => {
+            match action {
+                Action::Begin => {
                     let recording = recorder.begin("model", Subject::default());
                     if live.len() as u32 == records_max {
                         refused += 1;
@@ -218,7 +218,7 @@ proptest! {
                     records.insert(recording.id(), Expected::default());
                     live.push(recording);
                 }
-                Deed::Step { which } => if let Some(at) = pick(which) {
+                Action::Step { which } => if let Some(at) = pick(which) {
                     let expected = records.get_mut(&live[at].id()).unwrap();
                     live[at].step("step");
                     if expected.steps == steps_max {
@@ -228,15 +228,15 @@ proptest! {
                         expected.steps += 1;
                     }
                 },
-                Deed::Tell { which, text } => if let Some(at) = pick(which) {
+                Action::Tell { which, text } => if let Some(at) = pick(which) {
                     live[at].fields(|fields| fields.text("text", &"x".repeat(text)));
-                    records.get_mut(&live[at].id()).unwrap().tell(&bounds, text as u32);
+                    records.get_mut(&live[at].id()).unwrap().write_text(&bounds, text as u32);
                 },
-                Deed::Number { which } => if let Some(at) = pick(which) {
+                Action::Number { which } => if let Some(at) = pick(which) {
                     live[at].fields(|fields| fields.unsigned("number", 7));
-                    records.get_mut(&live[at].id()).unwrap().tell(&bounds, 0);
+                    records.get_mut(&live[at].id()).unwrap().write_text(&bounds, 0);
                 },
-                Deed::End { which, succeeds } => if let Some(at) = pick(which) {
+                Action::End { which, succeeds } => if let Some(at) = pick(which) {
                     let recording = live.swap_remove(at);
                     let id = recording.id();
                     let expected = records.get_mut(&id).unwrap();

@@ -65,11 +65,11 @@ pub struct MemoryAnswerStore<C = SystemClock> {
     keep_for: Duration,
     answers_max: usize,
     clock: C,
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredAnswer>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredAnswer {
     answers: HashMap<Key, Box<dyn Any + Send>>,
     /// Every key of `answers` once, oldest first.
     ages: VecDeque<(Instant, Key)>,
@@ -102,12 +102,12 @@ impl<C: Clock> MemoryAnswerStore<C> {
         self.len() == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, StoredAnswer> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The unexpired answers, and the time, which is read under the lock so that ages are in order.
-    fn kept(&self) -> (MutexGuard<'_, Kept>, Instant) {
+    fn kept(&self) -> (MutexGuard<'_, StoredAnswer>, Instant) {
         let mut kept = self.lock();
         let now = self.clock.monotonic();
         while let Some((since, _)) = kept.ages.front()

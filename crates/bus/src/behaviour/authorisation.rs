@@ -1,6 +1,6 @@
 //! Authorisation of requests.
 
-use super::around::{Around, both_ways};
+use super::interceptor::{Interceptor, both_ways};
 use crate::{Context, Request, Result};
 
 /// Decides which principals may send which requests.
@@ -26,7 +26,7 @@ impl<R: Request, F: Fn(&R, &Context<'_>) -> Result<()> + Send + Sync> Policy<R> 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Authorisation<P>(pub P);
 
-impl<R: Request, P: Policy<R>> Around<R> for Authorisation<P> {
+impl<R: Request, P: Policy<R>> Interceptor<R> for Authorisation<P> {
     type Guard<'a>
         = ()
     where

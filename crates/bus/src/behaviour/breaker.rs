@@ -1,6 +1,6 @@
 //! Circuit breakers.
 
-use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
+use super::interceptor::{Interceptor, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, Error, ErrorKind, Request, Result};
 use rialto_clock::{Clock, SystemClock};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -190,7 +190,7 @@ fn is_open<R: Request>() -> Error {
     Error::new(ErrorKind::Unavailable, "circuit_open", message)
 }
 
-impl<R: Request, C: Clock> Around<R> for CircuitBreaker<C> {
+impl<R: Request, C: Clock> Interceptor<R> for CircuitBreaker<C> {
     type Guard<'a>
         = Passing<'a, C>
     where

@@ -1,6 +1,6 @@
 //! Counts of requests by type and outcome.
 
-use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
+use super::interceptor::{Interceptor, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, ErrorKind, Request, Result};
 use std::any::TypeId;
 use std::sync::OnceLock;
@@ -179,7 +179,7 @@ impl Drop for Counting<'_> {
     }
 }
 
-impl<R: Request> Around<R> for Counters {
+impl<R: Request> Interceptor<R> for Counters {
     type Guard<'a> = Counting<'a>;
 
     #[inline]

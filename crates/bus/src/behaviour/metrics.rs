@@ -1,6 +1,6 @@
 //! Durations of requests, for exporters of metrics.
 
-use super::around::{Around, Outcome, both_ways, outcome_of, outcome_of_abandoned};
+use super::interceptor::{Interceptor, Outcome, both_ways, outcome_of, outcome_of_abandoned};
 use crate::{Context, Request, Result};
 use rialto_clock::{Clock, SystemClock};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl<S: Sink, C: Clock> Drop for Timing<'_, S, C> {
     }
 }
 
-impl<R: Request, S: Sink, C: Clock> Around<R> for Metrics<S, C> {
+impl<R: Request, S: Sink, C: Clock> Interceptor<R> for Metrics<S, C> {
     type Guard<'a>
         = Timing<'a, S, C>
     where

@@ -19,7 +19,6 @@
 //! Those that do not wait are behaviours for handlers that are awaited and for those that are not.
 
 mod answers;
-mod around;
 mod authorisation;
 mod breaker;
 mod cache;
@@ -28,6 +27,7 @@ mod concurrency;
 mod counters;
 mod flight;
 mod idempotency;
+mod interceptor;
 mod metrics;
 mod panics;
 mod permits;
@@ -46,7 +46,6 @@ mod sync {
 }
 
 pub use answers::{AnswerStore, Key, MemoryAnswerStore};
-pub use around::Outcome;
 pub use authorisation::{Authorisation, Policy};
 pub use breaker::{BreakerPlan, CircuitBreaker, CircuitState};
 pub use cache::{Cache, Cacheable};
@@ -54,6 +53,7 @@ pub use compensation::{Compensate, Compensation, CompensationFailed};
 pub use concurrency::ConcurrencyLimit;
 pub use counters::{Counters, Counts};
 pub use idempotency::{Idempotency, IdempotencyLimits};
+pub use interceptor::Outcome;
 pub use metrics::{Metrics, Sink};
 pub use panics::IsolatePanics;
 pub use randomness::{Randomness, SplitMix};

@@ -1,6 +1,6 @@
 //! Validation of requests.
 
-use super::around::{Around, both_ways};
+use super::interceptor::{Interceptor, both_ways};
 use crate::{Context, Request, Result};
 
 /// A request that can be validated by itself.
@@ -17,7 +17,7 @@ pub trait Validate {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Validation;
 
-impl<R: Request + Validate> Around<R> for Validation {
+impl<R: Request + Validate> Interceptor<R> for Validation {
     type Guard<'a> = ();
 
     #[inline]

@@ -55,7 +55,7 @@ pub enum CodecError {
     Compact(#[from] postcard::Error),
     /// A value ended before its bytes did.
     #[cfg(feature = "compact")]
-    #[error("{left} bytes are left behind the end of the value")]
+    #[error("{left} bytes follow the end of the value")]
     Trailing {
         /// The number of bytes left.
         left: usize,

@@ -23,7 +23,7 @@ fn shop(failures: &[ErrorKind]) -> (Shop, Arc<ManualTimer>) {
 }
 
 #[test]
-fn what_fails_too_often_is_left_alone_and_then_tried_with_care() {
+fn a_circuit_opens_after_too_many_failures_and_closes_after_probes() {
     let (shop, clock) = shop(&[ErrorKind::Internal; 2]);
     let cx = Context::new();
     let buy = || shop.send_now(Buy { quantity: 1 }, &cx);
@@ -51,12 +51,12 @@ fn it_opens_on_a_dynamic_bus() {
 
 /// Answers the orders when and as the test says; the quantity is the number of the order.
 #[derive(Default)]
-struct Told {
+struct ScriptedHandler {
     begun: Mutex<Vec<u32>>,
     answers: Mutex<VecDeque<(u32, Option<ErrorKind>)>>,
 }
 
-impl Handler<Buy> for Told {
+impl Handler<Buy> for ScriptedHandler {
     async fn handle(&self, buy: Buy, _: &Context<'_>) -> Result<u32> {
         self.begun.lock().unwrap().push(buy.quantity);
         poll_fn(|cx| {
@@ -74,7 +74,7 @@ impl Handler<Buy> for Told {
     }
 }
 
-bus! { struct SlowShop { all through [Breaker] { told: Told => later Buy; } } }
+bus! { struct SlowShop { all through [Breaker] { told: ScriptedHandler => later Buy; } } }
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -165,7 +165,7 @@ proptest! {
     fn it_does_what_the_model_does(steps in prop::collection::vec(step(), 1..120)) {
         let clock = Arc::new(ManualTimer::new());
         let breaker = CircuitBreaker::with_clock(PLAN, clock.clone());
-        let shop = SlowShop { all: behaviours![breaker], told: Told::default() };
+        let shop = SlowShop { all: behaviours![breaker], told: ScriptedHandler::default() };
         let cx = Context::new();
         let mut model = Model::default();
         let mut orders: Vec<(u32, Stepped<'_, Result<u32>>)> = Vec::new();

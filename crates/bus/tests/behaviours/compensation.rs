@@ -28,7 +28,7 @@ fn shop(failures: impl IntoIterator<Item = Error>) -> (Shop, Undo) {
 }
 
 #[test]
-fn what_failed_is_taken_back_and_the_caller_is_told_why_it_failed() {
+fn a_failed_request_is_compensated_and_the_caller_gets_its_error() {
     let (shop, undo) = shop([failure(ErrorKind::Timeout)]);
     let error = at_once(shop.send(Buy { quantity: 7 }, &Context::new())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
@@ -43,7 +43,7 @@ fn what_succeeded_is_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_told_with_both_reasons() {
+fn a_failed_compensation_is_reported_with_both_reasons() {
     let cause = std::io::Error::other("the line is dead");
     let (Shop { all, desk }, _) = shop([failure(ErrorKind::Timeout).with_source(cause)]);
     let bus = Bus::builder().handle::<Buy, _, _>(all, desk).build().unwrap();

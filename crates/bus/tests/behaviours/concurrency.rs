@@ -67,7 +67,7 @@ fn the_line_is_served_in_order_and_has_an_end() {
 }
 
 #[test]
-fn whoever_gives_up_leaves_the_line() {
+fn a_caller_that_gives_up_leaves_the_queue() {
     let shop = shop(ConcurrencyLimit::with_line(1, 1));
     let cx = Context::new();
     let mut first = Stepped::new(shop.send(Buy { quantity: 1 }, &cx));

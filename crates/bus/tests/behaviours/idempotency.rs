@@ -138,14 +138,14 @@ fn work_that_is_done_is_answered_though_the_answer_cannot_be_kept() {
 
 /// Works on an order until the test sets its result; the quantity identifies orders.
 #[derive(Default)]
-struct Told {
+struct ScriptedHandler {
     at_work: Mutex<Vec<u32>>,
     come_to: Mutex<HashMap<u32, Option<ErrorKind>>>,
     answers: Mutex<u32>,
 }
 
 /// Work on an order stops when the order is dropped.
-struct AtWork<'a>(&'a Told, u32);
+struct AtWork<'a>(&'a ScriptedHandler, u32);
 
 impl Drop for AtWork<'_> {
     fn drop(&mut self) {
@@ -153,7 +153,7 @@ impl Drop for AtWork<'_> {
     }
 }
 
-impl Handler<Buy> for Told {
+impl Handler<Buy> for ScriptedHandler {
     async fn handle(&self, buy: Buy, cx: &Context<'_>) -> Result<u32> {
         let order = cx.request_id as u32;
         self.at_work.lock().unwrap().push(order);
@@ -171,11 +171,11 @@ impl Handler<Buy> for Told {
     }
 }
 
-bus! { struct SlowShop { all through [Once] { told: Told => later Buy; } } }
+bus! { struct SlowShop { all through [Once] { told: ScriptedHandler => later Buy; } } }
 
 fn slow_shop(limits: IdempotencyLimits) -> (SlowShop, Arc<ManualTimer>) {
     let (once, clock) = once(limits, 1_000);
-    (SlowShop { all: behaviours![once], told: Told::default() }, clock)
+    (SlowShop { all: behaviours![once], told: ScriptedHandler::default() }, clock)
 }
 
 #[test]

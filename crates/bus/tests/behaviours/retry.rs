@@ -29,7 +29,7 @@ fn buy(shop: &Shop, cx: &Context<'_>) -> rialto_bus::Result<u32> {
 }
 
 #[test]
-fn what_failed_for_the_moment_is_tried_again_after_ever_longer_pauses() {
+fn retryable_failures_are_retried_after_ever_longer_pauses() {
     let (shop, clock) = shop(&[ErrorKind::Busy, ErrorKind::Unavailable, ErrorKind::Busy]);
     assert_eq!(buy(&shop, &Context::new()).unwrap(), 4);
     assert_eq!(clock.elapsed(), Duration::from_millis(100 + 200 + 300));
@@ -43,7 +43,7 @@ fn it_gives_up_after_the_last_try() {
 }
 
 #[test]
-fn what_cannot_be_helped_is_not_tried_again() {
+fn permanent_failures_are_not_retried() {
     let (shop, clock) = shop(&[ErrorKind::Timeout]);
     let error = buy(&shop, &Context::new()).unwrap_err();
     assert_eq!((error.kind(), shop.desk.asked()), (ErrorKind::Timeout, 1));

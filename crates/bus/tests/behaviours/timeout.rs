@@ -31,7 +31,7 @@ fn shop(clock: &Arc<ManualTimer>) -> Shop {
 }
 
 #[test]
-fn what_takes_too_long_is_given_up() {
+fn a_request_that_takes_too_long_times_out() {
     let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let cx = Context::new();
@@ -68,7 +68,7 @@ fn the_sooner_deadline_holds_and_is_handed_down() {
 }
 
 #[test]
-fn what_comes_too_late_is_not_begun() {
+fn a_request_past_its_deadline_is_not_begun() {
     let clock = Arc::new(ManualTimer::new());
     let shop = shop(&clock);
     let mut cx = Context::new();

@@ -8,7 +8,7 @@ bus! { struct Shop { all through [Validation] { desk: Desk => now Buy; } } }
 bus! { struct SlowShop { all through [Validation] { desk: Ready<Desk> => later Buy; } } }
 
 #[test]
-fn what_makes_no_sense_does_not_reach_the_handler() {
+fn invalid_requests_do_not_reach_the_handler() {
     let shop = Shop { all: behaviours![Validation], desk: Desk::default() };
     let error = shop.send_now(Buy { quantity: 0 }, &Context::new()).unwrap_err();
     assert_eq!((error.code(), shop.desk.asked()), ("no_quantity", 0));

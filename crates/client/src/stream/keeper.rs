@@ -16,13 +16,13 @@ const RECONNECT_WAIT: Duration = Duration::from_millis(100);
 
 /// A request of the reader of a stream.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum ReaderRequest {
     Subscribe(StreamSubscription),
     Unsubscribe(StreamSubscription),
 }
 
 /// A subscription and its progress.
-struct Kept {
+struct ActiveSubscription {
     asked: StreamSubscription,
     /// The account of a subscription that names none.
     account: Option<AccountId>,
@@ -47,7 +47,7 @@ enum Asked {
 pub(super) struct Keeper {
     client: Client,
     options: StreamOptions,
-    kept: Vec<Kept>,
+    kept: Vec<ActiveSubscription>,
     asked: Asked,
     /// Subscriptions to begin, by index.
     to_begin: VecDeque<usize>,
@@ -55,23 +55,30 @@ pub(super) struct Keeper {
     is_resuming: bool,
     connection: Connection,
     tell: Sender<Result<StreamEvent, ClientError>>,
-    orders: UnboundedReceiver<Order>,
+    orders: UnboundedReceiver<ReaderRequest>,
 }
 
 /// The reader was dropped.
-struct Gone;
+struct ReaderDropped;
 
-impl Kept {
-    fn new(asked: StreamSubscription) -> Kept {
+impl ActiveSubscription {
+    fn new(asked: StreamSubscription) -> ActiveSubscription {
         let account = asked.account;
-        Kept { asked, account, is_live: false, is_over: false, seen: None, book: None }
+        ActiveSubscription {
+            asked,
+            account,
+            is_live: false,
+            is_over: false,
+            seen: None,
+            book: None,
+        }
     }
 }
 
 /// The reason that the stream gives up this connection.
 enum Stop {
     Ended(Ended),
-    Gone,
+    ReaderDropped,
 }
 
 impl From<Ended> for Stop {
@@ -80,9 +87,9 @@ impl From<Ended> for Stop {
     }
 }
 
-impl From<Gone> for Stop {
-    fn from(_: Gone) -> Stop {
-        Stop::Gone
+impl From<ReaderDropped> for Stop {
+    fn from(_: ReaderDropped) -> Stop {
+        Stop::ReaderDropped
     }
 }
 
@@ -92,10 +99,11 @@ impl Keeper {
         options: StreamOptions,
         subscriptions: Vec<StreamSubscription>,
         tell: Sender<Result<StreamEvent, ClientError>>,
-        orders: UnboundedReceiver<Order>,
+        orders: UnboundedReceiver<ReaderRequest>,
     ) -> Result<Keeper, ClientError> {
         let connection = Connection::open(&client, &options).await?;
-        let kept: Vec<Kept> = subscriptions.into_iter().map(Kept::new).collect();
+        let kept: Vec<ActiveSubscription> =
+            subscriptions.into_iter().map(ActiveSubscription::new).collect();
         let to_begin = (0..kept.len()).collect();
         let (asked, is_resuming) = (Asked::Nothing, false);
         Ok(Keeper { client, options, kept, asked, to_begin, is_resuming, connection, tell, orders })
@@ -106,7 +114,7 @@ impl Keeper {
         loop {
             let Err(stop) = self.serve().await else { continue };
             let reason = match stop {
-                Stop::Gone => return,
+                Stop::ReaderDropped => return,
                 Stop::Ended(Ended::Refused(error)) => {
                     let _ = self.tell.send(Err(error)).await;
                     return;
@@ -115,7 +123,7 @@ impl Keeper {
             };
             if !self.is_resuming {
                 self.is_resuming = true;
-                if self.tell(StreamEvent::Disconnected { reason }).await.is_err() {
+                if self.send_event(StreamEvent::Disconnected { reason }).await.is_err() {
                     return;
                 }
             }
@@ -139,7 +147,7 @@ impl Keeper {
             let cut = wait.mul_f64(part as f64 / 2_000.0);
             tokio::select! {
                 () = tokio::time::sleep(wait - cut) => {}
-                () = self.tell.closed() => return Err(Stop::Gone),
+                () = self.tell.closed() => return Err(Stop::ReaderDropped),
             }
             match Connection::open(&self.client, &self.options).await {
                 Ok(connection) => {
@@ -158,8 +166,8 @@ impl Keeper {
         Ok(())
     }
 
-    async fn tell(&self, event: StreamEvent) -> Result<(), Gone> {
-        self.tell.send(Ok(event)).await.map_err(|_| Gone)
+    async fn send_event(&self, event: StreamEvent) -> Result<(), ReaderDropped> {
+        self.tell.send(Ok(event)).await.map_err(|_| ReaderDropped)
     }
 
     /// Handles one request of the reader, or one message of the venue.
@@ -169,7 +177,7 @@ impl Keeper {
                 Some(at) => self.begin(at).await?,
                 None if self.is_resuming => {
                     self.is_resuming = false;
-                    self.tell(StreamEvent::Resumed).await?;
+                    self.send_event(StreamEvent::Resumed).await?;
                 }
                 None => {}
             }
@@ -178,7 +186,7 @@ impl Keeper {
             message = self.connection.receive() => self.take(message?).await,
             order = self.orders.recv() => match order {
                 Some(order) => self.obey(order).await,
-                None => Err(Stop::Gone),
+                None => Err(Stop::ReaderDropped),
             },
         }
     }
@@ -191,13 +199,13 @@ impl Keeper {
         Ok(())
     }
 
-    async fn obey(&mut self, order: Order) -> Result<(), Stop> {
+    async fn obey(&mut self, order: ReaderRequest) -> Result<(), Stop> {
         match order {
-            Order::Subscribe(asked) => {
+            ReaderRequest::Subscribe(asked) => {
                 self.to_begin.push_back(self.kept.len());
-                self.kept.push(Kept::new(asked));
+                self.kept.push(ActiveSubscription::new(asked));
             }
-            Order::Unsubscribe(asked) => {
+            ReaderRequest::Unsubscribe(asked) => {
                 let Some(at) =
                     self.kept.iter().position(|kept| !kept.is_over && kept.asked.is_same(&asked))
                 else {
@@ -226,7 +234,7 @@ impl Keeper {
                     (kept.seen, kept.asked.from_seq) = (None, None);
                     if is_behind {
                         self.to_begin.push_front(at);
-                        self.tell(StreamEvent::Missed { channel, account }).await?;
+                        self.send_event(StreamEvent::Missed { channel, account }).await?;
                         return Ok(());
                     }
                     // It was refused permanently; the message tells the reader.
@@ -256,7 +264,7 @@ impl Keeper {
             }
             _ => {}
         }
-        Ok(self.tell(StreamEvent::Message(Box::new(message))).await?)
+        Ok(self.send_event(StreamEvent::Message(Box::new(message))).await?)
     }
 
     /// A change of a book fits if it follows what the reader holds. If it does not, a message was
@@ -272,7 +280,7 @@ impl Keeper {
         match kept.book {
             Some(held) if held == prev_seq => {
                 kept.book = Some(last_seq);
-                Ok(self.tell(StreamEvent::Message(Box::new(message))).await?)
+                Ok(self.send_event(StreamEvent::Message(Box::new(message))).await?)
             }
             Some(_) => {
                 kept.book = None;
@@ -283,7 +291,7 @@ impl Keeper {
                 if let Some(at) = self.kept.iter().position(|kept| kept.asked == ask) {
                     self.to_begin.push_back(at);
                 }
-                Ok(self.tell(StreamEvent::BookGap { instrument }).await?)
+                Ok(self.send_event(StreamEvent::BookGap { instrument }).await?)
             }
             None => Ok(()),
         }
@@ -306,7 +314,7 @@ impl Keeper {
     /// A private channel has sent everything up to this command: of one account, or of those whose
     /// subscriptions are in force.
     fn saw(&mut self, channel: StreamChannel, account: Option<AccountId>, seq: Seq) {
-        let is_meant = |kept: &Kept| match account {
+        let is_meant = |kept: &ActiveSubscription| match account {
             // Resumed messages precede the confirmation of the subscription.
             Some(account) => kept.account.is_none_or(|own| own == account),
             None => kept.is_live,
@@ -317,7 +325,7 @@ impl Keeper {
         }
     }
 
-    fn whole_book(&mut self, instrument: Symbol) -> Option<&mut Kept> {
+    fn whole_book(&mut self, instrument: Symbol) -> Option<&mut ActiveSubscription> {
         self.kept.iter_mut().find(|kept| {
             let name = kept.asked.instrument.as_deref();
             !kept.is_over && kept.asked.is_whole_book() && name == Some(instrument.as_str())

@@ -8,7 +8,7 @@ mod subscription;
 pub use subscription::StreamSubscription;
 
 use crate::{Client, ClientError};
-use keeper::{Keeper, Order};
+use keeper::{Keeper, ReaderRequest};
 use rialto_api::{StreamChannel, StreamMessage};
 use rialto_model::{AccountId, Symbol};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub enum StreamEvent {
 #[derive(Debug)]
 pub struct VenueStream {
     events: mpsc::Receiver<Result<StreamEvent, ClientError>>,
-    orders: mpsc::UnboundedSender<Order>,
+    orders: mpsc::UnboundedSender<ReaderRequest>,
 }
 
 impl VenueStream {
@@ -90,12 +90,12 @@ impl VenueStream {
 
     /// Begins another subscription.
     pub fn subscribe(&self, subscription: StreamSubscription) {
-        let _ = self.orders.send(Order::Subscribe(subscription));
+        let _ = self.orders.send(ReaderRequest::Subscribe(subscription));
     }
 
     /// Ends a subscription.
     pub fn unsubscribe(&self, subscription: StreamSubscription) {
-        let _ = self.orders.send(Order::Unsubscribe(subscription));
+        let _ = self.orders.send(ReaderRequest::Unsubscribe(subscription));
     }
 }
 

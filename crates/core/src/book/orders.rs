@@ -39,10 +39,10 @@ impl Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BookRefusal {
     /// As many orders rest as the limit given to [`Orders::with_limit`] allows.
-    #[error("as many orders rest as the limit allows")]
+    #[error("the limit of resting orders is reached")]
     TooManyOrders,
     /// An order of this id rests already.
-    #[error("an order of this id rests already")]
+    #[error("an order with this id rests already")]
     DuplicateId,
     /// The quantities at the price would add up to more than a quantity can hold.
     #[error("the quantities at this price would add up to more than a quantity can hold")]

@@ -81,7 +81,7 @@ pub enum SnapshotError {
         got: StateHash,
     },
     /// The content is whole, but not what any core would write.
-    #[error("the snapshot's content is wrong at offset {offset}: {what}")]
+    #[error("the content of the snapshot is invalid at offset {offset}: {what}")]
     Malformed {
         /// The offset from the start of the content.
         offset: usize,

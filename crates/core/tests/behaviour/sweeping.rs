@@ -166,7 +166,7 @@ fn a_dead_man_and_a_kill_switch_go_on_together() {
 }
 
 #[test]
-fn what_goes_on_under_the_first_rules_goes_on_under_the_second() {
+fn background_work_of_rules_version_1_continues_under_version_2() {
     let config = CoreConfig { rules_version: 1, ..CoreConfig::new(ENGINE) };
     let mut venue = Venue::with(config, rules());
     for account in [ALICE, BOB] {

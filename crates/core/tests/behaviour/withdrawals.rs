@@ -19,7 +19,7 @@ fn release(account: AccountId, reference: &str) -> Command {
 }
 
 #[test]
-fn what_is_held_is_reserved_and_still_owed() {
+fn a_held_withdrawal_is_reserved_and_still_owed() {
     let mut venue = Venue::new();
     assert_eq!(venue.apply(hold(ALICE, 7, "w")), Outcome::Done);
     let (account, currency, amount, reference) = (ALICE, QUOTE, Amount(7), named("w"));
@@ -105,7 +105,7 @@ fn only_what_is_held_can_end() {
 }
 
 #[test]
-fn what_is_held_can_neither_be_traded_nor_withdrawn() {
+fn a_held_withdrawal_can_neither_be_traded_nor_withdrawn() {
     let mut venue = Venue::new();
     venue.apply(hold(ALICE, FUNDS, "w"));
     let insufficient = rejected(RejectReason::InsufficientBalance);

@@ -18,7 +18,7 @@ pub const MINUTE: u64 = 60 * SECOND;
 
 /// The published updates, by kind.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Updates {
     pub books: Vec<BookDelta>,
     pub bests: Vec<BestPrices>,
     pub trades: Vec<PublicTrade>,
@@ -29,7 +29,7 @@ pub struct Told {
     pub balances: Vec<BalanceView>,
 }
 
-impl Told {
+impl Updates {
     pub fn hear(&mut self, update: Update<'_>) {
         match update {
             Update::Book(delta) => self.books.push(delta.clone()),
@@ -114,9 +114,9 @@ impl Stage {
     }
 
     /// Folds one command.
-    pub fn try_step(&mut self, events: &[Event]) -> Result<Told, FoldError> {
+    pub fn try_step(&mut self, events: &[Event]) -> Result<Updates, FoldError> {
         let (seq, time) = (self.feed.seq().next(), Timestamp(self.time));
-        let mut told = Told::default();
+        let mut told = Updates::default();
         for event in events {
             self.feed.fold(seq, time, event, &mut |update| told.hear(update))?;
         }
@@ -125,7 +125,7 @@ impl Stage {
         Ok(told)
     }
 
-    pub fn step(&mut self, events: &[Event]) -> Told {
+    pub fn step(&mut self, events: &[Event]) -> Updates {
         let told = self.try_step(events).unwrap();
         self.feed.check().unwrap();
         told

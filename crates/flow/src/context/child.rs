@@ -7,7 +7,7 @@ use crate::FlowId;
 use crate::error::{FlowError, StepError};
 use crate::flow::Flow;
 use crate::flows::Target;
-use crate::history::{Ending, Kind, Place};
+use crate::history::{Ending, EntryPosition, Kind};
 use crate::observe::Observed;
 use crate::retry::RetryPolicy;
 use crate::run::Replayed;
@@ -21,7 +21,7 @@ use std::task::Poll;
 pub struct Child<'c, 'a, F: Flow> {
     cx: &'c FlowContext<'a>,
     name: &'static str,
-    place: Place,
+    position: EntryPosition,
     id: FlowId,
     input: F::Input,
     undo: Option<Undo<'a>>,
@@ -34,7 +34,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
         id: FlowId,
         input: F::Input,
     ) -> Self {
-        Self { cx, name, place: cx.place(), id, input, undo: None }
+        Self { cx, name, position: cx.position(), id, input, undo: None }
     }
 
     /// Says how to undo the child when it has completed and this flow then fails.
@@ -43,12 +43,12 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
         U: FnMut(F::Output) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
     {
-        self.undo = Some(Undo::new(self.place, self.name, RetryPolicy::forever(), undo));
+        self.undo = Some(Undo::new(self.position, self.name, RetryPolicy::forever(), undo));
         self
     }
 
     async fn execute(self) -> Result<F::Output, FlowError> {
-        let Self { cx, name, place, id, input, undo } = self;
+        let Self { cx, name, position, id, input, undo } = self;
         let run = &*cx.run;
         let decode = |output: &[u8]| {
             postcard::from_bytes(output).map_err(|error| FlowError::Codec {
@@ -56,7 +56,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
                 reason: error.to_string(),
             })
         };
-        match cx.meet(place, Kind::Child, name) {
+        match cx.meet(position, Kind::Child, name) {
             Replayed::Recorded(Recorded::Finished { output, .. }, order) => {
                 let value = decode(&output);
                 if let Some(undo) = undo {
@@ -86,7 +86,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
         let target = match flows.begin_child::<F>(id, input, run.number) {
             Ok(target) => target,
             Err(error) => {
-                return fail(cx, place, Kind::Child, name, failed(error.to_string())).await;
+                return fail(cx, position, Kind::Child, name, failed(error.to_string())).await;
             }
         };
         let ending = match target {
@@ -117,7 +117,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
                 let recorded = {
                     let mut state = run.state();
                     let services = &run.services;
-                    state.record_finished(place, Kind::Child, name, &value, services)
+                    state.record_finished(position, Kind::Child, name, &value, services)
                 };
                 match recorded {
                     Ok(mark) => {
@@ -148,7 +148,7 @@ impl<'c, 'a, F: Flow> Child<'c, 'a, F> {
             message: &message,
             for_good: true,
         });
-        fail(cx, place, Kind::Child, name, error).await
+        fail(cx, position, Kind::Child, name, error).await
     }
 }
 

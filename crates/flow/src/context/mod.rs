@@ -15,7 +15,7 @@ pub use wait::{TimedWait, Wait};
 use crate::Timestamp;
 use crate::error::FlowError;
 use crate::flow::Flow;
-use crate::history::{Ending, Kind, Place, Stuck};
+use crate::history::{Ending, EntryPosition, Kind, Stuck};
 use crate::observe::Observed;
 use crate::run::{Replayed, Run, encode, mix};
 use crate::{FlowId, store::RunNumber};
@@ -38,14 +38,14 @@ pub struct FlowContext<'a> {
     run: Arc<Run>,
     branch: u64,
     /// The number of positions of the branch that have been assigned.
-    places: AtomicU32,
+    positions: AtomicU32,
     /// Made when first needed: most flows undo nothing.
     undo: OnceLock<Arc<UndoList<'a>>>,
 }
 
 impl<'a> FlowContext<'a> {
     pub(crate) fn trunk(run: Arc<Run>) -> Self {
-        Self { run, branch: 0, places: AtomicU32::new(0), undo: OnceLock::new() }
+        Self { run, branch: 0, positions: AtomicU32::new(0), undo: OnceLock::new() }
     }
 
     /// The id of the run.
@@ -142,12 +142,12 @@ impl<'a> FlowContext<'a> {
     /// that go on at once.
     #[must_use]
     pub fn branch(&self) -> FlowContext<'a> {
-        let place = self.place();
-        let branch = mix(self.branch ^ mix(u64::from(place.number))).max(1);
+        let position = self.position();
+        let branch = mix(self.branch ^ mix(u64::from(position.number))).max(1);
         let undo = OnceLock::new();
         let shared = self.undo_list().clone();
         undo.get_or_init(|| shared);
-        FlowContext { run: self.run.clone(), branch, places: AtomicU32::new(0), undo }
+        FlowContext { run: self.run.clone(), branch, positions: AtomicU32::new(0), undo }
     }
 
     /// Runs two branches concurrently. Both finish, even if one of them fails, so that the other's
@@ -173,10 +173,10 @@ impl<'a> FlowContext<'a> {
         self.undo.get_or_init(Arc::default)
     }
 
-    fn place(&self) -> Place {
+    fn position(&self) -> EntryPosition {
         // One task makes the steps of a branch, so nothing is ordered by this.
-        let number = self.places.fetch_add(1, Ordering::Relaxed) + 1;
-        Place { branch: self.branch, number }
+        let number = self.positions.fetch_add(1, Ordering::Relaxed) + 1;
+        EntryPosition { branch: self.branch, number }
     }
 
     /// The address of the run, which its own waker points to.
@@ -184,7 +184,7 @@ impl<'a> FlowContext<'a> {
         Arc::as_ptr(&self.run) as usize
     }
 
-    fn meet(&self, place: Place, kind: Kind, name: &'static str) -> Replayed {
+    fn meet(&self, position: EntryPosition, kind: Kind, name: &'static str) -> Replayed {
         if self.run.services.stopped.load(Ordering::Acquire) {
             return Replayed::Changed;
         }
@@ -192,7 +192,7 @@ impl<'a> FlowContext<'a> {
         if !run.is_resumed() {
             return Replayed::Fresh;
         }
-        run.state().meet((run.id, run.flow, run.version), place, kind, name)
+        run.state().meet((run.id, run.flow, run.version), position, kind, name)
     }
 
     fn observe(&self, what: Observed<'_>) {

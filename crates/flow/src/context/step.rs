@@ -5,7 +5,7 @@ use super::step_future::StepFuture;
 use super::undo::Undo;
 use crate::FlowId;
 use crate::error::{FlowError, StepError};
-use crate::history::{Entry, Kind, Place};
+use crate::history::{Entry, EntryPosition, Kind};
 use crate::observe::Observed;
 use crate::retry::RetryPolicy;
 use crate::run::Replayed;
@@ -25,18 +25,18 @@ use std::time::Duration;
 pub struct StepKey {
     id: FlowId,
     name: &'static str,
-    place: Place,
+    position: EntryPosition,
 }
 
 impl fmt::Display for StepKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.id, self.name, self.place.number)?;
-        if self.place.branch == 0 { Ok(()) } else { write!(f, "@{:016x}", self.place.branch) }
+        write!(f, "{}/{}/{}", self.id, self.name, self.position.number)?;
+        if self.position.branch == 0 { Ok(()) } else { write!(f, "@{:016x}", self.position.branch) }
     }
 }
 
 /// A boxed future.
-pub(super) type Whole<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
+pub(super) type BoxedStep<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'c>>;
 /// The function that makes the messages of a step.
 type Sender<'c, T> = Box<dyn FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c>;
 
@@ -45,7 +45,7 @@ type Sender<'c, T> = Box<dyn FnOnce(&T) -> Vec<OutboxMessage> + Send + 'c>;
 pub struct Step<'c, 'a, T, F> {
     pub(super) cx: &'c FlowContext<'a>,
     pub(super) name: &'static str,
-    pub(super) place: Place,
+    pub(super) position: EntryPosition,
     pub(super) body: F,
     pub(super) extras: Option<Box<Extras<'c, 'a, T>>>,
 }
@@ -78,7 +78,7 @@ where
     Fut: Future<Output = Result<T, StepError>> + Send + 'c,
 {
     pub(super) fn new(cx: &'c FlowContext<'a>, name: &'static str, body: F) -> Self {
-        Self { cx, name, place: cx.place(), body, extras: None }
+        Self { cx, name, position: cx.position(), body, extras: None }
     }
 
     fn extras(&mut self) -> &mut Extras<'c, 'a, T> {
@@ -86,7 +86,7 @@ where
     }
 
     pub(super) fn key(&self) -> StepKey {
-        StepKey { id: self.cx.run.id, name: self.name, place: self.place }
+        StepKey { id: self.cx.run.id, name: self.name, position: self.position }
     }
 
     /// Tries again after errors that are marked as retryable. Without it the first error is final.
@@ -120,7 +120,7 @@ where
         U: FnMut(T) -> UFut + Send + 'a,
         UFut: Future<Output = Result<(), StepError>> + Send + 'a,
     {
-        self.extras().undo = Some(Undo::new(self.place, self.name, retry, undo));
+        self.extras().undo = Some(Undo::new(self.position, self.name, retry, undo));
         self
     }
 
@@ -139,8 +139,8 @@ where
     }
 
     pub(super) async fn execute(mut self) -> Result<T, FlowError> {
-        let (cx, name, place) = (self.cx, self.name, self.place);
-        match cx.meet(place, Kind::Step, name) {
+        let (cx, name, position) = (self.cx, self.name, self.position);
+        match cx.meet(position, Kind::Step, name) {
             Replayed::Recorded(Recorded::Finished { output, .. }, order) => {
                 let value = postcard::from_bytes(&output).map_err(|error| FlowError::Codec {
                     name: name.to_owned(),
@@ -163,7 +163,7 @@ where
             Ok(value) => self.finish(value).await,
             // It was interrupted and has no result.
             Err(FlowError::Cancelled) => Err(FlowError::Cancelled),
-            Err(error) => fail(cx, place, Kind::Step, name, error).await,
+            Err(error) => fail(cx, position, Kind::Step, name, error).await,
         }
     }
 
@@ -180,7 +180,7 @@ where
         }
         // A restart after a cancel cannot know whether the step had begun before. If it can be
         // undone it is executed once more, so that there is something to undo.
-        let branch = self.place.branch;
+        let branch = self.position.branch;
         let can_undo = self.extras.as_ref().is_some_and(|extras| extras.undo.is_some());
         let in_doubt = self.cx.run.is_resumed() && can_undo;
         if in_doubt && !state.in_doubt_done.contains(&branch) {
@@ -229,7 +229,7 @@ where
 
     async fn finish(self, value: T) -> Result<T, FlowError> {
         let key = self.key();
-        let Self { cx, name, place, extras, .. } = self;
+        let Self { cx, name, position, extras, .. } = self;
         let Extras { undo, send, marks, .. } = extras.map(|extras| *extras).unwrap_or_default();
         let run = &*cx.run;
         let mut messages = send.map(|send| send(&value)).unwrap_or_default();
@@ -247,7 +247,7 @@ where
             let recorded = if sent > limit {
                 Err(FlowError::TooLarge { name: name.to_owned(), bytes: sent, limit })
             } else {
-                state.record_finished(place, Kind::Step, name, &value, &run.services)
+                state.record_finished(position, Kind::Step, name, &value, &run.services)
             };
             run.watch_history(&state);
             if let Ok(mark) = recorded {
@@ -261,7 +261,7 @@ where
         };
         let mark = match recorded {
             Ok(mark) => mark,
-            Err(error) => return fail(cx, place, Kind::Step, name, error).await,
+            Err(error) => return fail(cx, position, Kind::Step, name, error).await,
         };
         if run.services.observer.is_some() {
             let output = run.state().last_value().to_vec();
@@ -275,7 +275,7 @@ where
 /// Records that a step or child has failed for good.
 pub(super) async fn fail<T>(
     cx: &FlowContext<'_>,
-    place: Place,
+    position: EntryPosition,
     kind: Kind,
     name: &'static str,
     error: FlowError,
@@ -283,7 +283,8 @@ pub(super) async fn fail<T>(
     let mark = {
         let mut state = cx.run.state();
         let at = state.polled_at;
-        let mark = state.record(&Entry::Failed { place, kind, name, at, error: error.to_stored() });
+        let mark =
+            state.record(&Entry::Failed { position, kind, name, at, error: error.to_stored() });
         cx.run.watch_history(&state);
         mark
     };

@@ -4,7 +4,7 @@
 //! executed here without the general path, which takes a future of some hundred bytes, and without
 //! an allocation: the body is part of the flow's future.
 
-use super::step::{Step, StepKey, Whole, fail};
+use super::step::{BoxedStep, Step, StepKey, fail};
 use crate::error::{FlowError, StepError};
 use crate::history::Kind;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pin_project_lite::pin_project! {
     /// A step that is being executed.
     #[must_use = "a step does nothing until it is awaited"]
     pub struct StepFuture<'c, 'a, T, F, Fut> {
-        // Until it is over, or left to `Stage::Whole`.
+        // Until it is over, or left to `Stage::BoxedStep`.
         step: Option<Step<'c, 'a, T, F>>,
         #[pin]
         stage: Stage<'c, T, Fut>,
@@ -31,13 +31,13 @@ pin_project_lite::pin_project! {
     enum Stage<'c, T, Fut> {
         // It has not begun.
         New,
-        // Its body goes on, where it lies.
+        // Its body is being polled in place.
         Body { #[pin] body: Fut },
-        // It has finished, which is to be confirmed up to an entry.
+        // It has finished and waits for the confirmation of an entry.
         Confirming { value: T, mark: u32 },
-        // It needs more than this.
-        Whole { whole: Whole<'c, T> },
-        // It has returned.
+        // It needs the general path.
+        Boxed { step: BoxedStep<'c, T> },
+        // It has returned its result.
         Over,
     }
 }
@@ -67,14 +67,14 @@ fn record<T: Serialize, F>(
     step: &Step<'_, '_, T, F>,
     result: Result<T, StepError>,
 ) -> Result<(T, u32), FlowError> {
-    let Step { cx, name, place, .. } = step;
+    let Step { cx, name, position, .. } = step;
     let value = result.map_err(|error| FlowError::Step {
         name: (*name).to_owned(),
         message: error.message().to_owned(),
     })?;
     let run = &cx.run;
     let mut state = run.state();
-    let mark = state.record_finished(*place, Kind::Step, name, &value, &run.services)?;
+    let mark = state.record_finished(*position, Kind::Step, name, &value, &run.services)?;
     run.watch_history(&state);
     Ok((value, mark))
 }
@@ -93,7 +93,7 @@ where
         let (step, mut stage) = (this.step, this.stage);
         if let StageProjection::New = stage.as_mut().project() {
             match step.take_if(|step| !is_plain(step)) {
-                Some(step) => stage.set(Stage::Whole { whole: Box::pin(step.execute()) }),
+                Some(step) => stage.set(Stage::Boxed { step: Box::pin(step.execute()) }),
                 None => {
                     let Some(step) = step else { return Poll::Pending };
                     if let Err(error) = step.check_may_begin() {
@@ -117,14 +117,14 @@ where
                     stage.set(Stage::Confirming { value, mark });
                 }
                 Err(error) => {
-                    let failed = fail(step.cx, step.place, Kind::Step, step.name, error);
-                    stage.set(Stage::Whole { whole: Box::pin(failed) });
+                    let failed = fail(step.cx, step.position, Kind::Step, step.name, error);
+                    stage.set(Stage::Boxed { step: Box::pin(failed) });
                 }
             }
         }
         match stage.as_mut().project() {
-            StageProjection::Whole { whole } => {
-                let polled = whole.as_mut().poll(context);
+            StageProjection::Boxed { step } => {
+                let polled = step.as_mut().poll(context);
                 if polled.is_ready() {
                     stage.set(Stage::Over);
                 }
@@ -141,7 +141,7 @@ where
                     _ => Poll::Pending,
                 }
             }
-            // Polled again after its end, or never begun: there is nothing to say.
+            // Polled after its end, or never begun.
             StageProjection::New | StageProjection::Body { .. } | StageProjection::Over => {
                 Poll::Pending
             }

@@ -2,7 +2,7 @@
 
 use super::FlowContext;
 use crate::error::{FlowError, StepError};
-use crate::history::{Entry, Place};
+use crate::history::{Entry, EntryPosition};
 use crate::observe::Observed;
 use crate::retry::RetryPolicy;
 use serde::de::DeserializeOwned;
@@ -14,7 +14,7 @@ type UndoFuture<'a> = Pin<Box<dyn Future<Output = Result<(), StepError>> + Send 
 type Call<'a> = Box<dyn FnMut(&[u8]) -> UndoFuture<'a> + Send + 'a>;
 
 pub(super) struct Undo<'a> {
-    place: Place,
+    position: EntryPosition,
     name: &'static str,
     retry: RetryPolicy,
     call: Call<'a>,
@@ -22,7 +22,7 @@ pub(super) struct Undo<'a> {
 
 impl<'a> Undo<'a> {
     pub(super) fn new<T, U, Fut>(
-        place: Place,
+        position: EntryPosition,
         name: &'static str,
         retry: RetryPolicy,
         mut undo: U,
@@ -37,7 +37,7 @@ impl<'a> Undo<'a> {
             Ok(value) => Box::pin(undo(value)),
             Err(error) => Box::pin(std::future::ready(Err(StepError::permanent(error)))),
         });
-        Self { place, name, retry, call }
+        Self { position, name, retry, call }
     }
 }
 
@@ -83,8 +83,8 @@ impl FlowContext<'_> {
             self.confirm(mark).await;
         }
         for mut finished in list.into_iter().rev() {
-            let Undo { place, name, .. } = finished.undo;
-            if self.run.state().is_undone(place) {
+            let Undo { position, name, .. } = finished.undo;
+            if self.run.state().is_undone(position) {
                 continue;
             }
             self.undo_one(&mut finished).await.map_err(|error| FlowError::Step {
@@ -95,7 +95,7 @@ impl FlowContext<'_> {
             let mark = {
                 let mut state = self.run.state();
                 let at = state.polled_at;
-                state.record(&Entry::Undone { place, at })
+                state.record(&Entry::Undone { position, at })
             };
             self.confirm(mark).await;
         }

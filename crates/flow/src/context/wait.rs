@@ -3,7 +3,7 @@
 use super::FlowContext;
 use crate::Timestamp;
 use crate::error::FlowError;
-use crate::history::{Entry, Kind, Place};
+use crate::history::{Entry, EntryPosition, Kind};
 use crate::observe::Observed;
 use crate::run::Replayed;
 use crate::run::replay::Recorded;
@@ -29,7 +29,7 @@ type WaitFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Sen
 pub struct Wait<'c, 'a, T> {
     cx: &'c FlowContext<'a>,
     name: &'static str,
-    place: Place,
+    position: EntryPosition,
     value: PhantomData<fn() -> T>,
 }
 
@@ -42,7 +42,7 @@ pub struct TimedWait<'c, 'a, T> {
 
 impl<'c, 'a, T: DeserializeOwned + Send + 'static> Wait<'c, 'a, T> {
     pub(super) fn new(cx: &'c FlowContext<'a>, name: &'static str) -> Self {
-        Self { cx, name, place: cx.place(), value: PhantomData }
+        Self { cx, name, position: cx.position(), value: PhantomData }
     }
 
     /// Gives the wait an end.
@@ -61,9 +61,9 @@ impl<'c, T: DeserializeOwned + Send + 'static> IntoFuture for Wait<'c, '_, T> {
     type IntoFuture = WaitFuture<'c, T>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { cx, name, place, .. } = self;
+        let Self { cx, name, position, .. } = self;
         Box::pin(async move {
-            match wait(cx, name, place, Limit::Never, true).await? {
+            match wait(cx, name, position, Limit::Never, true).await? {
                 Some(payload) => decode(name, &payload),
                 // A wait without a limit has no time to lapse at.
                 None => std::future::pending().await,
@@ -77,10 +77,10 @@ impl<'c, T: DeserializeOwned + Send + 'static> IntoFuture for TimedWait<'c, '_, 
     type IntoFuture = WaitFuture<'c, Option<T>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Wait { cx, name, place, .. } = self.wait;
+        let Wait { cx, name, position, .. } = self.wait;
         let limit = self.limit;
         Box::pin(async move {
-            let payload = wait(cx, name, place, limit, true).await?;
+            let payload = wait(cx, name, position, limit, true).await?;
             payload.map(|payload| decode(name, &payload)).transpose()
         })
     }
@@ -96,20 +96,20 @@ pub(super) async fn sleep(
     name: &'static str,
     limit: Limit,
 ) -> Result<(), FlowError> {
-    let place = cx.place();
-    wait(cx, name, place, limit, false).await.map(|_| ())
+    let position = cx.position();
+    wait(cx, name, position, limit, false).await.map(|_| ())
 }
 
 /// Waits; returns the payload of the event, or `None` when the time has come.
 async fn wait(
     cx: &FlowContext<'_>,
     name: &'static str,
-    place: Place,
+    position: EntryPosition,
     limit: Limit,
     for_event: bool,
 ) -> Result<Option<Vec<u8>>, FlowError> {
     let run = &*cx.run;
-    let recorded_until = match cx.meet(place, Kind::Wait, name) {
+    let recorded_until = match cx.meet(position, Kind::Wait, name) {
         Replayed::Recorded(Recorded::Received { event, .. }, _) => {
             let arrived = run.state().events.get(event as usize).cloned();
             return Ok(arrived.map(|arrived| arrived.payload));
@@ -139,7 +139,7 @@ async fn wait(
         if let Some(event) = event {
             state.events[event].taken = true;
             let payload = std::mem::take(&mut state.events[event].payload);
-            let entry = Entry::Received { place, name, at, event: event as u32 };
+            let entry = Entry::Received { position, name, at, event: event as u32 };
             return Poll::Ready(Ok((state.record(&entry), Some(payload))));
         }
         if state.cancelled {
@@ -153,12 +153,12 @@ async fn wait(
             };
             // A time that was counted from now must be the same after a restart.
             if until != Timestamp::MAX && until > at {
-                state.record(&Entry::Waiting { place, name, at, until });
+                state.record(&Entry::Waiting { position, name, at, until });
             }
             until
         });
         if at >= until {
-            return Poll::Ready(Ok((state.record(&Entry::Lapsed { place, name, at }), None)));
+            return Poll::Ready(Ok((state.record(&Entry::Lapsed { position, name, at }), None)));
         }
         if !asked {
             state.want(until);

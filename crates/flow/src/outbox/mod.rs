@@ -72,7 +72,7 @@ pub struct Outbox {
 #[non_exhaustive]
 pub enum OutboxError {
     /// The options contradict each other.
-    #[error("the outbox cannot work like this: {0}")]
+    #[error("the options of the outbox are invalid: {0}")]
     Options(String),
     /// A thread could not be started.
     #[error("cannot start a worker of the outbox: {0}")]
@@ -105,12 +105,12 @@ struct Shared {
     /// Nothing more is done at all.
     stopping: AtomicBool,
     /// The last error of the store.
-    trouble: Mutex<Option<StoreError>>,
+    failure: Mutex<Option<StoreError>>,
 }
 
 impl Shared {
-    fn note(&self, trouble: Option<&StoreError>) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble.cloned();
+    fn note(&self, failure: Option<&StoreError>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.cloned();
     }
 }
 
@@ -130,7 +130,7 @@ impl Outbox {
             random: AtomicU64::new(options.seed),
             draining: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
-            trouble: Mutex::default(),
+            failure: Mutex::default(),
             options,
         });
         let mut outbox = Self { shared: shared.clone(), threads: Vec::new() };
@@ -184,8 +184,8 @@ impl Outbox {
     /// The last error of the store, if its last call failed. The workers retry, unless it is
     /// [`StoreError::Failed`].
     #[must_use]
-    pub fn trouble(&self) -> Option<StoreError> {
-        self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn failure(&self) -> Option<StoreError> {
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The dead letters with greater numbers than `after`, in order, at most `max`.

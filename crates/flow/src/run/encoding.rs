@@ -2,7 +2,7 @@
 
 use crate::Timestamp;
 use crate::error::FlowError;
-use crate::history::{Kind, Place};
+use crate::history::{EntryPosition, Kind};
 use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) {
 /// than all the rest of recording it.
 pub(super) fn put_finished(
     out: &mut Vec<u8>,
-    place: Place,
+    position: EntryPosition,
     kind: Kind,
     name: &str,
     at: &EncodedTime,
@@ -89,8 +89,8 @@ pub(super) fn put_finished(
     };
     out.reserve(48 + name.len());
     out.push(0);
-    put_number(out, place.branch);
-    put_number(out, u64::from(place.number));
+    put_number(out, position.branch);
+    put_number(out, u64::from(position.number));
     out.push(kind);
     put_number(out, name.len() as u64);
     out.extend_from_slice(name.as_bytes());
@@ -180,16 +180,16 @@ mod tests {
         {
             for (kind, name) in [(Kind::Step, "pay"), (Kind::Wait, ""), (Kind::Child, "Straße")] {
                 for len in [0, 1, 127, 128, 70_000] {
-                    let (place, at) = (Place { branch, number }, Timestamp(at));
+                    let (position, at) = (EntryPosition { branch, number }, Timestamp(at));
                     let output = vec![7; len];
                     let mut encoded = b"before".to_vec();
-                    put_finished(&mut encoded, place, kind, name, &EncodedTime::new(at));
+                    put_finished(&mut encoded, position, kind, name, &EncodedTime::new(at));
                     let begin = encoded.len();
                     encoded.extend_from_slice(&output);
                     let moved = put_length(&mut encoded, begin);
                     assert_eq!(encoded[begin + moved..], output);
                     let mut expected = b"before".to_vec();
-                    let entry = Entry::Finished { place, kind, name, at, output: &output };
+                    let entry = Entry::Finished { position, kind, name, at, output: &output };
                     put(&entry, &mut expected).unwrap();
                     assert_eq!(encoded, expected);
                 }

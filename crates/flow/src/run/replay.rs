@@ -1,7 +1,7 @@
 //! The recorded entries of a resumed run, by position.
 
 use crate::Timestamp;
-use crate::history::{self, Ending, Entry, Kind, Place, StoredError};
+use crate::history::{self, Ending, Entry, EntryPosition, Kind, StoredError};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub(crate) struct Arrived {
 
 /// A history that is not replayed to its end.
 pub(crate) struct Replay {
-    places: BTreeMap<Place, BranchCursor>,
+    positions: BTreeMap<EntryPosition, BranchCursor>,
     /// The error of the flow, if it failed.
     pub(crate) failing: Option<StoredError>,
-    undone: BTreeSet<Place>,
+    undone: BTreeSet<EntryPosition>,
 }
 
 /// A decoded history.
@@ -49,7 +49,7 @@ pub(crate) struct Read {
 impl Replay {
     /// Decodes a history. An error names the fault in it.
     pub(crate) fn read(history: &[u8]) -> Result<Read, String> {
-        let replay = Self { places: BTreeMap::new(), failing: None, undone: BTreeSet::new() };
+        let replay = Self { positions: BTreeMap::new(), failing: None, undone: BTreeSet::new() };
         let mut read =
             Read { replay, events: Vec::new(), cancelled: false, entries: 0, ending: None };
         for entry in history::entries(history) {
@@ -64,55 +64,55 @@ impl Replay {
     /// code.
     pub(crate) fn play(
         &mut self,
-        place: Place,
+        position: EntryPosition,
         kind: Kind,
         name: &str,
     ) -> Result<Option<(Recorded, u32)>, String> {
-        match self.places.remove(&place) {
+        match self.positions.remove(&position) {
             None => Ok(None),
             Some(here) if here.kind == kind && here.name == name => {
                 Ok(Some((here.what, here.order)))
             }
-            Some(here) => Err(describe(place, here.kind, &here.name)),
+            Some(here) => Err(describe(position, here.kind, &here.name)),
         }
     }
 
     /// The first entry that was not replayed.
     pub(crate) fn unplayed(&self) -> Option<String> {
-        let (place, here) = self.places.iter().min_by_key(|(_, here)| here.order)?;
-        Some(describe(*place, here.kind, &here.name))
+        let (position, here) = self.positions.iter().min_by_key(|(_, here)| here.order)?;
+        Some(describe(*position, here.kind, &here.name))
     }
 
-    pub(crate) fn is_undone(&self, place: Place) -> bool {
-        self.undone.contains(&place)
+    pub(crate) fn is_undone(&self, position: EntryPosition) -> bool {
+        self.undone.contains(&position)
     }
 }
 
-pub(crate) fn describe(place: Place, kind: Kind, name: &str) -> String {
-    let branch = if place.branch == 0 { "" } else { " of a branch" };
-    format!("{} `{name}` as number {}{branch}", kind.word(), place.number)
+pub(crate) fn describe(position: EntryPosition, kind: Kind, name: &str) -> String {
+    let branch = if position.branch == 0 { "" } else { " of a branch" };
+    format!("{} `{name}` as number {}{branch}", kind.word(), position.number)
 }
 
 impl Read {
     fn take(&mut self, entry: Entry<'_>) -> Result<(), String> {
         match entry {
-            Entry::Finished { place, kind, name, at, output } => {
-                self.set(place, kind, name, Recorded::Finished { at, output: output.to_vec() });
+            Entry::Finished { position, kind, name, at, output } => {
+                self.set(position, kind, name, Recorded::Finished { at, output: output.to_vec() });
             }
-            Entry::Failed { place, kind, name, at, error } => {
-                self.set(place, kind, name, Recorded::Failed { at, error });
+            Entry::Failed { position, kind, name, at, error } => {
+                self.set(position, kind, name, Recorded::Failed { at, error });
             }
-            Entry::Waiting { place, name, until, .. } => {
-                self.set(place, Kind::Wait, name, Recorded::Waiting { until });
+            Entry::Waiting { position, name, until, .. } => {
+                self.set(position, Kind::Wait, name, Recorded::Waiting { until });
             }
-            Entry::Received { place, name, at, event } => {
+            Entry::Received { position, name, at, event } => {
                 let arrived = self.events.get_mut(event as usize);
                 let arrived = arrived.ok_or(format!("there is no event {event}"))?;
                 arrived.taken = true;
-                self.set(place, Kind::Wait, name, Recorded::Received { at, event });
+                self.set(position, Kind::Wait, name, Recorded::Received { at, event });
             }
-            Entry::Lapsed { place, name, at } => {
-                self.set(place, Kind::Wait, name, Recorded::Lapsed { at });
+            Entry::Lapsed { position, name, at } => {
+                self.set(position, Kind::Wait, name, Recorded::Lapsed { at });
             }
             Entry::Event { name, payload, .. } => self.events.push(Arrived {
                 name: name.to_owned(),
@@ -121,8 +121,8 @@ impl Read {
             }),
             Entry::Cancelled { .. } => self.cancelled = true,
             Entry::Failing { error, .. } => self.replay.failing = Some(error),
-            Entry::Undone { place, .. } => {
-                self.replay.undone.insert(place);
+            Entry::Undone { position, .. } => {
+                self.replay.undone.insert(position);
             }
             Entry::Ended { ending, .. } => self.ending = Some(ending),
             Entry::Reopened { .. } => self.ending = None,
@@ -130,8 +130,8 @@ impl Read {
         Ok(())
     }
 
-    fn set(&mut self, place: Place, kind: Kind, name: &str, what: Recorded) {
+    fn set(&mut self, position: EntryPosition, kind: Kind, name: &str, what: Recorded) {
         let here = BranchCursor { kind, name: name.to_owned(), order: self.entries, what };
-        self.replay.places.insert(place, here);
+        self.replay.positions.insert(position, here);
     }
 }

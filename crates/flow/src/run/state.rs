@@ -6,7 +6,7 @@ use super::spare;
 use crate::error::{FlowError, Parked};
 use crate::flows::Inner;
 use crate::flows::ready::Ready;
-use crate::history::{Ending, Entry, Kind, Place};
+use crate::history::{Ending, Entry, EntryPosition, Kind};
 use crate::observe::Observer;
 use crate::store::{End, InboxMark, OutboxMessage, RunNumber, Write};
 use crate::{FlowId, Timestamp};
@@ -186,7 +186,7 @@ impl RunState {
     pub(crate) fn meet(
         &mut self,
         run: (FlowId, &str, u32),
-        place: Place,
+        position: EntryPosition,
         kind: Kind,
         name: &str,
     ) -> Replayed {
@@ -194,7 +194,7 @@ impl RunState {
             return Replayed::Changed;
         }
         let Some(replay) = &mut self.replay else { return Replayed::Fresh };
-        let recorded = match replay.play(place, kind, name) {
+        let recorded = match replay.play(position, kind, name) {
             // The flow had failed before this wait had an end.
             Ok(Some((Recorded::Waiting { .. }, _))) if replay.failing.is_some() => {
                 return self.refused();
@@ -213,7 +213,7 @@ impl RunState {
             Ok(None) => return Replayed::Fresh,
             Err(recorded) => recorded,
         };
-        self.changed(run, recorded, describe(place, kind, name));
+        self.changed(run, recorded, describe(position, kind, name));
         Replayed::Changed
     }
 
@@ -243,8 +243,8 @@ impl RunState {
         Some(FlowError::from_stored(failing))
     }
 
-    pub(crate) fn is_undone(&self, place: Place) -> bool {
-        self.replay.as_ref().is_some_and(|replay| replay.is_undone(place))
+    pub(crate) fn is_undone(&self, position: EntryPosition) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.is_undone(position))
     }
 
     /// Adds an entry to be stored, and returns the number of entries.
@@ -265,14 +265,14 @@ impl RunState {
     /// Records that a step or child has finished. An error says why its value cannot be stored.
     pub(crate) fn record_finished(
         &mut self,
-        place: Place,
+        position: EntryPosition,
         kind: Kind,
         name: &'static str,
         value: &impl Serialize,
         services: &Services,
     ) -> Result<u32, FlowError> {
         let (before, history_before) = (self.out.len(), self.history_bytes);
-        put_finished(&mut self.out, place, kind, name, &self.polled_at_encoded);
+        put_finished(&mut self.out, position, kind, name, &self.polled_at_encoded);
         let mark = self.recorded(before);
         // The value is the last field, and an empty one ends in the byte of its length.
         let begin = self.out.len();

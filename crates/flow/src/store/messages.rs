@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 use std::time::Duration;
 
-struct Kept {
+struct StoredMessage {
     content: OutboxMessage,
     standing: Standing,
     /// The claim that holds it, if one does: its token and its end.
     claim: Option<(u64, Timestamp)>,
 }
 
-impl Kept {
+impl StoredMessage {
     /// When it may be claimed.
     fn due(&self) -> Timestamp {
         match self.claim {
@@ -29,7 +29,7 @@ impl Kept {
 
 #[derive(Default)]
 pub(super) struct Messages {
-    messages: BTreeMap<MessageNumber, Kept>,
+    messages: BTreeMap<MessageNumber, StoredMessage>,
     /// The messages that are first of their ordering key, or have none, by due time.
     queue: BTreeSet<(Timestamp, MessageNumber)>,
     ordered: OrderedMessages,
@@ -93,7 +93,7 @@ impl Messages {
         self.remove(number);
         self.set_next_at_least(MessageNumber(number.0 + 1));
         self.weight += weight(&content);
-        self.messages.insert(number, Kept { content, standing, claim: None });
+        self.messages.insert(number, StoredMessage { content, standing, claim: None });
         self.line_up(number);
     }
 

@@ -204,7 +204,7 @@ pub struct Appended {
 #[non_exhaustive]
 pub enum StoreError {
     /// A write failed, so that the store accepts no more writes.
-    #[error("the store accepts nothing since a write failed ({reason}); open it again")]
+    #[error("the store accepts no more writes since one failed ({reason}); open it again")]
     Failed {
         /// The first failure.
         reason: String,
@@ -216,7 +216,7 @@ pub enum StoreError {
         reason: String,
     },
     /// A record is invalid.
-    #[error("record {ticket:?} of the store makes no sense: {reason}; restore it from a copy")]
+    #[error("record {ticket:?} of the store is invalid: {reason}; restore it from a copy")]
     Corrupt {
         /// The record.
         ticket: Ticket,

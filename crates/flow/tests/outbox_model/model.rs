@@ -57,7 +57,7 @@ pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct StoredMessage {
     number: u64,
     message: OutboxMessage,
     attempts: u32,
@@ -72,7 +72,7 @@ struct Model {
     now: u64,
     next: u64,
     tokens: u64,
-    kept: Vec<Kept>,
+    kept: Vec<StoredMessage>,
     marks: Vec<(u8, u64)>,
 }
 
@@ -92,14 +92,21 @@ impl Model {
         for message in messages {
             let (number, message) = (self.next, message.clone());
             self.next += 1;
-            self.kept.push(Kept { number, message, attempts: 0, due: 0, dead: false, claim: None });
+            self.kept.push(StoredMessage {
+                number,
+                message,
+                attempts: 0,
+                due: 0,
+                dead: false,
+                claim: None,
+            });
         }
         Accepted::New
     }
 
     /// Whether another message of its ordering key stands before this one.
-    fn waits(&self, kept: &Kept) -> bool {
-        let of_key = |other: &&Kept| {
+    fn waits(&self, kept: &StoredMessage) -> bool {
+        let of_key = |other: &&StoredMessage| {
             kept.message.ordering_key.is_some()
                 && other.message.ordering_key == kept.message.ordering_key
                 && !other.dead
@@ -141,7 +148,7 @@ impl Model {
 
     /// Settles a claim; `token` is the model's own.
     fn settle(&mut self, token: u64, delivery: &DeliveryResult) -> bool {
-        let held = |kept: &Kept| kept.claim.is_some_and(|(held, _)| held == token);
+        let held = |kept: &StoredMessage| kept.claim.is_some_and(|(held, _)| held == token);
         let Some(at) = self.kept.iter().position(held) else { return false };
         let kept = &mut self.kept[at];
         kept.claim = None;
@@ -215,7 +222,7 @@ pub(crate) fn check(
                     let old = model.kept.remove(at);
                     let (attempts, due, dead) = (0, 0, false);
                     if *requeue {
-                        model.kept.push(Kept { attempts, due, dead, ..old });
+                        model.kept.push(StoredMessage { attempts, due, dead, ..old });
                     }
                 }
                 let done = if *requeue { store.requeue(number) } else { store.discard(number) };

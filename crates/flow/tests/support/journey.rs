@@ -166,7 +166,7 @@ impl Caller {
         let run = flows.start::<Journey>(id("j"), self.fate)?;
         run.confirmed().wait()?;
         if self.fate == Fate::Completes {
-            self.tell(&flows)?;
+            self.act_from_outside(&flows)?;
         }
         for _ in 0..200 {
             flows.run_until_idle()?;
@@ -176,7 +176,7 @@ impl Caller {
             // By now the flow waits for the event, and its child for a time.
             let waits = self.world.count("known j-leg/drive/") > 0;
             if waits && matches!(self.fate, Fate::Fails | Fate::IsCancelled) {
-                self.tell(&flows)?;
+                self.act_from_outside(&flows)?;
                 flows.run_until_idle()?;
             }
             if let Some(at) = flows.next_timer() {
@@ -186,7 +186,7 @@ impl Caller {
         panic!("the journey stands still after {:#?}", self.world.acts());
     }
 
-    fn tell(&mut self, flows: &Flows) -> Result<(), FlowsError> {
+    fn act_from_outside(&mut self, flows: &Flows) -> Result<(), FlowsError> {
         if self.is_told {
             return Ok(());
         }

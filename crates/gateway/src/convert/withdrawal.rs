@@ -2,10 +2,10 @@
 
 use rialto_api::WithdrawalInfo;
 use rialto_model::Currency;
-use rialto_payments::{Decision, Trouble, Withdrawal};
+use rialto_payments::{Decision, Withdrawal, WithdrawalFailure};
 
 pub(crate) fn withdrawal_info(withdrawal: &Withdrawal, currency: &Currency) -> WithdrawalInfo {
-    let Withdrawal { transfer, state, requested, changed, expires, decision, seq, trouble } =
+    let Withdrawal { transfer, state, requested, changed, expires, decision, seq, failure } =
         withdrawal;
     WithdrawalInfo {
         id: withdrawal.id().to_string(),
@@ -21,12 +21,12 @@ pub(crate) fn withdrawal_info(withdrawal: &Withdrawal, currency: &Currency) -> W
             Some(Decision::Approve { receipt }) => Some(receipt.to_string()),
             _ => None,
         },
-        code: match trouble {
-            Some(Trouble::Refused { reason, .. }) => Some(reason.code().into()),
+        code: match failure {
+            Some(WithdrawalFailure::Refused { reason, .. }) => Some(reason.code().into()),
             _ => None,
         },
-        reason: match (trouble, decision) {
-            (Some(trouble), _) => Some(trouble.to_string()),
+        reason: match (failure, decision) {
+            (Some(failure), _) => Some(failure.to_string()),
             (None, Some(Decision::Reject { reason })) if !reason.is_empty() => Some(reason.clone()),
             _ => None,
         },

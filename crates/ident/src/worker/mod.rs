@@ -104,8 +104,8 @@ pub enum WorkerError {
     },
     /// A file of the directory was not written by a lease.
     #[error(
-        "{} says {found:?} where a lease writes milliseconds since 1970: if it is not a file of \
-         somebody else, remove it while no generator runs",
+        "{} contains {found:?} instead of milliseconds since 1970: if the file is a lease, remove \
+         it while no generator runs",
         path.display()
     )]
     Damaged {

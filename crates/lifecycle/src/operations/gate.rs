@@ -112,7 +112,7 @@ pub(super) struct Gate<M: Memory = Machine, const N: usize = SHARDS> {
 /// The result of an exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(super) enum Left {
+pub(super) enum LeaveResult {
     /// No waiter is affected.
     Quietly,
     /// The gate is closed, and was empty for a moment.
@@ -137,7 +137,7 @@ impl<M: Memory, const N: usize> Gate<M, N> {
 
     /// Goes in by a shard that is this thread's own, or that does not exist, unless the gate is closed.
     #[inline]
-    pub(super) fn enter(&self, shard: usize) -> Result<(), Left> {
+    pub(super) fn enter(&self, shard: usize) -> Result<(), LeaveResult> {
         match self.shards.get(shard) {
             Some(own) => own.entered.add_alone(),
             None => self.shared.entered.add_shared(),
@@ -148,21 +148,21 @@ impl<M: Memory, const N: usize> Gate<M, N> {
 
     /// Goes out by a shard as [`Gate::enter`] takes it.
     #[inline]
-    pub(super) fn leave(&self, shard: usize) -> Left {
+    pub(super) fn leave(&self, shard: usize) -> LeaveResult {
         match self.shards.get(shard) {
             Some(own) => own.left.add_alone(),
             None => self.shared.left.add_shared(),
         }
         M::light_fence();
-        if self.is_closed.is_set() { self.look_behind() } else { Left::Quietly }
+        if self.is_closed.is_set() { self.look_behind() } else { LeaveResult::Quietly }
     }
 
     #[cold]
-    fn look_behind(&self) -> Left {
+    fn look_behind(&self) -> LeaveResult {
         // Of two last exits, the full fence makes one see the other's count. The closing side reads
         // the counts after the heavy fence, and so sees an exit that did not see the mark.
         M::full_fence();
-        if self.inside() == 0 { Left::Empty } else { Left::Quietly }
+        if self.inside() == 0 { LeaveResult::Empty } else { LeaveResult::Quietly }
     }
 
     /// Refuses entries from now on. Others must not ask whether it is empty before
@@ -294,7 +294,7 @@ mod tests {
                 operations.into_iter().map(|thread| thread.join().unwrap()).collect();
             assert!(venue.gate.is_empty_for_good());
             // Somebody who would wait now was woken by whoever left last.
-            assert!(was_empty || left.iter().any(|&(_, left)| left == Left::Empty));
+            assert!(was_empty || left.iter().any(|&(_, left)| left == LeaveResult::Empty));
         });
     }
 

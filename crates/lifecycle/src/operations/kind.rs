@@ -1,7 +1,7 @@
 //! Operations of one kind.
 
 use super::Shared;
-use super::gate::{Gate, Left};
+use super::gate::{Gate, LeaveResult};
 use super::shard;
 use crate::error::Stopping;
 use std::borrow::Cow;
@@ -55,8 +55,8 @@ impl KindState {
     }
 
     #[inline]
-    fn after(&self, left: Left) {
-        if left == Left::Empty {
+    fn after(&self, left: LeaveResult) {
+        if left == LeaveResult::Empty {
             self.emptied();
         }
     }

@@ -1,8 +1,8 @@
 //! One life after another of a log, drawn from a seed.
 
+use super::faults::{Fault, InjectedFaults};
 use super::model::{Ending, Model};
 use super::random::{Random, keys_with_current};
-use super::trouble::{Suffered, Trouble};
 use crate::error::{ReadError, WriteError};
 use crate::format::Ground;
 use crate::{
@@ -46,8 +46,8 @@ pub(super) struct History {
     pub(super) faults: Faults,
     pub(super) random: Random,
     pub(super) model: Model,
-    pub(super) troubles: Vec<Trouble>,
-    pub(super) suffered: Suffered,
+    pub(super) planned: Vec<Fault>,
+    pub(super) suffered: InjectedFaults,
     pub(super) trusting: bool,
     /// Whether the lives of this history seal their groups, each in a way of its own.
     sealing: bool,
@@ -63,7 +63,7 @@ pub(super) struct History {
 pub(super) type Checked<T> = Result<T, String>;
 
 impl History {
-    pub(super) fn new(seed: u64, troubles: &[Trouble], trusting: bool) -> Self {
+    pub(super) fn new(seed: u64, planned: &[Fault], trusting: bool) -> Self {
         let disk = SimDisk::new(seed);
         let mut random = Random::new(seed);
         let faults = Faults {
@@ -80,8 +80,8 @@ impl History {
             faults,
             random,
             model: Model::new(),
-            troubles: troubles.to_vec(),
-            suffered: Suffered::default(),
+            planned: planned.to_vec(),
+            suffered: InjectedFaults::default(),
             trusting,
             sealing,
             spares,
@@ -111,7 +111,7 @@ impl History {
         self.openings += 1;
         let mut salt = [0; 16];
         salt[..8].copy_from_slice(&self.openings.to_le_bytes());
-        let verify = if self.random.one_in(2) || self.has(Trouble::BitFlip) {
+        let verify = if self.random.one_in(2) || self.has(Fault::BitFlip) {
             Verify::Whole
         } else {
             Verify::Newest

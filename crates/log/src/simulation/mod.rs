@@ -1,27 +1,27 @@
 //! Whole histories of a log on a simulated disk, from seeds, in one thread.
 //!
 //! `model.rs` holds the expected records and what damage excuses, `history.rs` draws the
-//! operations, `trouble.rs` the faults of the disk besides crashes, `opening.rs` checks openings,
+//! operations, `faults.rs` the faults of the disk besides crashes, `opening.rs` checks openings,
 //! and `evidence.rs` reads the proofs in the bytes on disk. What is not simulated here: three
 //! faults at once, and a disk that hangs, which one thread cannot tell from a slow one (the
 //! engine's simulation does).
 
 mod evidence;
+mod faults;
 mod history;
 mod model;
 mod opening;
 mod random;
-mod trouble;
 
+use faults::Fault;
 use history::{History, Outcome};
-use trouble::Trouble;
 
-fn run(troubles: &[Trouble], seeds: std::ops::Range<u64>) -> Outcome {
+fn run(planned: &[Fault], seeds: std::ops::Range<u64>) -> Outcome {
     let mut total = Outcome::default();
     for seed in seeds {
-        match History::new(seed, troubles, false).run() {
+        match History::new(seed, planned, false).run() {
             Ok(outcome) => total.add(outcome),
-            Err(broken) => panic!("{troubles:?}, seed {seed}: {broken}"),
+            Err(broken) => panic!("{planned:?}, seed {seed}: {broken}"),
         }
     }
     total
@@ -63,27 +63,27 @@ fn crashes_lose_nothing_that_was_synced() {
 
 #[test]
 fn a_turned_bit_is_mended_cut_unproven_or_refused_but_never_swallowed() {
-    let total = run(&[Trouble::BitFlip], 0..3000);
+    let total = run(&[Fault::BitFlip], 0..3000);
     assert!(total.refusals > 100 && total.lost_unproven > 10, "{total:?}");
 }
 
 #[test]
 fn a_bit_that_turns_under_an_open_log_is_told_or_takes_only_what_nothing_proves() {
-    let total = run(&[Trouble::FlipWhileRunning], 0..3000);
+    let total = run(&[Fault::FlipWhileRunning], 0..3000);
     assert!(total.flips_while_running > 1000 && total.readers_failed > 10, "{total:?}");
     assert!(total.refusals > 100 && total.lost_unproven > 10, "{total:?}");
 }
 
 #[test]
 fn a_write_that_goes_elsewhere_is_told_or_takes_only_what_nothing_proves() {
-    let total = run(&[Trouble::Misdirected], 0..3000);
+    let total = run(&[Fault::Misdirected], 0..3000);
     assert!(total.misdirected > 1000 && total.readers_failed > 100, "{total:?}");
     assert!(total.refusals > 100 && total.lost_unproven > 10, "{total:?}");
 }
 
 #[test]
 fn a_stale_read_may_be_refused_and_loses_nothing() {
-    let total = run(&[Trouble::StaleRead], 0..3000);
+    let total = run(&[Fault::StaleRead], 0..3000);
     assert!(total.stale_reads > 1000 && total.refused_for_now > 10, "{total:?}");
     assert_eq!(total.lost_unproven, 0, "{total:?}");
 }
@@ -91,8 +91,8 @@ fn a_stale_read_may_be_refused_and_loses_nothing() {
 #[test]
 fn two_troubles_at_once_take_only_what_nothing_on_the_disk_proves() {
     let mut total = Outcome::default();
-    for (nth, first) in Trouble::ALL.into_iter().enumerate() {
-        for second in Trouble::ALL.into_iter().skip(nth + 1) {
+    for (nth, first) in Fault::ALL.into_iter().enumerate() {
+        for second in Fault::ALL.into_iter().skip(nth + 1) {
             total.add(run(&[first, second], 0..150));
         }
     }
@@ -103,25 +103,25 @@ fn two_troubles_at_once_take_only_what_nothing_on_the_disk_proves() {
 
 #[test]
 fn a_full_disk_stops_the_writer_and_loses_nothing() {
-    let total = run(&[Trouble::NoSpace], 0..1000);
+    let total = run(&[Fault::NoSpace], 0..1000);
     assert!(total.poisoned > 50, "{total:?}");
 }
 
 #[test]
 fn a_failed_write_or_sync_stops_the_writer_and_loses_nothing() {
-    let total = run(&[Trouble::Failure], 0..1500);
+    let total = run(&[Fault::Failure], 0..1500);
     assert!(total.poisoned > 100, "{total:?}");
 }
 
 #[test]
 fn a_lying_sync_is_reported_where_a_mark_proves_it() {
-    let total = run(&[Trouble::LyingSync], 0..1500);
+    let total = run(&[Fault::LyingSync], 0..1500);
     assert!(total.refusals > 20, "{total:?}");
 }
 
 #[test]
 fn the_invariants_catch_a_recovery_that_cuts_without_asking() {
-    let is_caught = |seed: &u64| History::new(*seed, &[Trouble::BitFlip], true).run().is_err();
+    let is_caught = |seed: &u64| History::new(*seed, &[Fault::BitFlip], true).run().is_err();
     let caught = (0..200).filter(is_caught).count();
     assert!(caught > 10, "only {caught} of 200 histories were caught");
 }

@@ -1,9 +1,9 @@
 //! Opens the log of a history, and checks what is found.
 
 use super::evidence;
+use super::faults::{Damage, Fault, Flip};
 use super::history::{Checked, DIR, History};
 use super::model::{Ending, Excuse};
-use super::trouble::{Damage, Flip, Trouble};
 use crate::error::{OpenError, ReadError};
 use crate::{Cut, OpenReport, Reader, Segments, Writer, recover};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl History {
                 }
                 Err(error) if error.is_crash() => self.power_is_lost(),
                 // A disk error during an opening fails only the opening.
-                Err(OpenError::Disk(_)) if self.has(Trouble::Failure) => self.power_is_lost(),
+                Err(OpenError::Disk(_)) if self.has(Fault::Failure) => self.power_is_lost(),
                 Err(error) => {
                     if !self.is_refused_for_now(&before, &error)? {
                         return Ok(None);

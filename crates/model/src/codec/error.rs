@@ -22,7 +22,7 @@ pub enum DecodeFault {
     #[error("a reserved byte is not zero")]
     Reserved,
     /// The length in an event's header is not the event's length.
-    #[error("the length of the event is given as {0}")]
+    #[error("the length field of the event is {0}, which is not its length")]
     Length(u16),
     /// A field holds a value outside its range.
     #[error("{0} is out of range")]
@@ -31,7 +31,7 @@ pub enum DecodeFault {
     #[error("a text {0}")]
     Text(crate::TextError),
     /// The value is not in its canonical form.
-    #[error("{0} is not in its only form")]
+    #[error("{0} is not in its canonical form")]
     NotCanonical(&'static str),
 }
 

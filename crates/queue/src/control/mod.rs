@@ -68,10 +68,10 @@ pub(crate) trait ControlHost {
     /// Puts the messages of a transaction that is written into their topics.
     fn deliver(&self, transaction: PastTransaction) -> Result<(), QueueError>;
     /// Writes an image of the whole state, and returns the next id.
-    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32;
+    fn images(&self, write: &mut dyn FnMut(&Record<'_>)) -> u32;
     /// Writes transactions again whose messages wait for a topic that cannot be written; the
     /// callback returns the number of the record.
-    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64);
+    fn carry(&self, write: &mut dyn FnMut(&Record<'_>) -> u64);
     /// The record of the oldest transaction whose messages a loss of power could still take.
     fn safe_below(&self) -> Option<u64>;
 }
@@ -85,7 +85,7 @@ pub(crate) struct Control {
     written: AtomicU64,
     synced: AtomicU64,
     rounds: Waiters,
-    trouble: ControlFault,
+    fault: ControlFault,
     /// Locked for reading while a record is noted and its change is applied in memory, and for
     /// writing while a checkpoint is made: an image from in between would undo the record. It is
     /// taken before any other lock of a topic or a group, and never waited for to write where a
@@ -158,7 +158,7 @@ impl Control {
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             rounds: Waiters::default(),
-            trouble: ControlFault::default(),
+            fault: ControlFault::default(),
             gate: RwLock::new(()),
         };
         Ok((control, state))
@@ -166,12 +166,12 @@ impl Control {
 
     #[inline]
     pub(crate) fn check(&self) -> Result<(), QueueError> {
-        self.trouble.check()
+        self.fault.check()
     }
 
     /// The reason that nothing can be written now, if the disk failed.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.trouble.failure()
+        self.fault.failure()
     }
 
     /// To be held from noting or committing a record until its change is applied in memory.
@@ -464,7 +464,7 @@ impl Control {
     /// Makes everything durable, seals the end and closes the log.
     pub(crate) fn close(&self) -> Result<(), QueueError> {
         let writer = lock(&self.store).writer.take();
-        self.trouble.closed();
+        self.fault.closed();
         self.rounds.wake_all();
         match writer {
             Some(writer) => Ok(writer.close().map(drop)?),

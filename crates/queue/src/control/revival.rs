@@ -22,7 +22,7 @@ impl Control {
             store.reached.get_or_insert_with(|| Reached::by(writer));
         }
         store.next_try = self.runtime.now().after(RETRY_EVERY);
-        self.trouble.failed(error);
+        self.fault.failed(error);
         self.rounds.wake_all();
     }
 
@@ -71,7 +71,7 @@ impl Control {
         self.write_all(store)?;
         let written = lock(&self.pending).open.next_seq();
         store.reached = None;
-        self.trouble.mended();
+        self.fault.mended();
         self.deliver_below(written, told)
     }
 }

@@ -269,7 +269,7 @@ mod tests {
     }
 
     /// A topic with a group that has acknowledged some messages, as in a checkpoint.
-    fn told(records: &mut Vec<Record<'static>>, done: Vec<(u8, Range)>) {
+    fn checkpoint(records: &mut Vec<Record<'static>>, done: Vec<(u8, Range)>) {
         let (name, options) = (Name::new("t").unwrap(), TopicOptions::default());
         records.push(Record::Topic { id: 1, name: name.clone(), options });
         let (topic, id, options) = (1, 2, GroupOptions::default());
@@ -283,9 +283,9 @@ mod tests {
         let before = vec![(0, Range { first: 3, last: 5 })];
         let after = vec![(0, Range { first: 3, last: 9 })];
         let mut records = Vec::new();
-        told(&mut records, before.clone());
+        checkpoint(&mut records, before.clone());
         records.push(Record::CheckpointBegin { version: super::super::record::FORMAT_VERSION });
-        told(&mut records, after.clone());
+        checkpoint(&mut records, after.clone());
         records.push(Record::CheckpointEnd { next_id: 3, next_transaction: 1 });
         for cut in 3..=records.len() {
             let mut state = ControlState::new();
@@ -298,7 +298,7 @@ mod tests {
             // Records of the next opening are not a part of it.
             state.begin_epoch();
             let mut more = Vec::new();
-            told(&mut more, after.clone());
+            checkpoint(&mut more, after.clone());
             state.apply(99, more.remove(2)).unwrap();
             assert_eq!(done(&state).last(), after.last(), "cut behind record {cut}");
         }

@@ -117,7 +117,7 @@ impl Deadlines {
                 continue;
             }
             match later {
-                Some(later) if later > now => self.put_off(later, id, lease),
+                Some(later) if later > now => self.reschedule(later, id, lease),
                 _ => return Some((id, lease)),
             }
         }
@@ -125,7 +125,7 @@ impl Deadlines {
     }
 
     /// An extended lease is ordered among those that began at its extension.
-    fn put_off(&mut self, at: Timestamp, id: MessageId, lease: u64) {
+    fn reschedule(&mut self, at: Timestamp, id: MessageId, lease: u64) {
         let after = self.ends.partition_point(|other| other.at <= at);
         self.ends.insert(after, End { at, id, lease });
     }

@@ -30,7 +30,7 @@ pub const FILTER_CONDITIONS_MAX: usize = 256;
 /// A text that is not a valid filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no filter; write NAME, !NAME, NAME=VALUE, NAME!=VALUE or NAME^=PREFIX, and several \
+    "{0:?} is not a filter; write NAME, !NAME, NAME=VALUE, NAME!=VALUE or NAME^=PREFIX, and several \
      with commas between them if all shall hold"
 )]
 pub struct InvalidFilter(pub String);

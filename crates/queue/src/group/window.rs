@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     /// The contents of a window, one message after the other.
-    fn told(window: &Window, upto: u64) -> (u64, usize, Vec<Option<Standing>>) {
+    fn contents(window: &Window, upto: u64) -> (u64, usize, Vec<Option<Standing>>) {
         let standing = |seq| match window.get(seq).map(|slot| slot.standing) {
             None if seq < window.floor() => Some(Standing::Done),
             Some(Standing::Unseen) => None,
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handed_out_of_turn_stands_as_it_would_in_turn() {
+    fn a_message_delivered_out_of_turn_has_the_same_state_as_in_turn() {
         const UPTO: u64 = 40;
         for seed in 1..500_u64 {
             let mut random = seed;
@@ -343,13 +343,13 @@ mod tests {
                     leased,
                     "seed {seed}"
                 );
-                let (_, _, standings) = told(&window, UPTO);
+                let (_, _, standings) = contents(&window, UPTO);
                 assert_eq!(standings, naive, "seed {seed}");
                 // The window that a later process restores from it.
                 let mut again = Window::new(window.floor());
                 window.done_ranges().into_iter().for_each(|range| again.finish_far(range));
                 let done = |it: &Option<Standing>| *it == Some(Standing::Done);
-                let (floor, outstanding, standings) = told(&again, UPTO);
+                let (floor, outstanding, standings) = contents(&again, UPTO);
                 assert_eq!(
                     (floor, outstanding, again.len()),
                     (window.floor(), 0, 0),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_before_a_message_that_is_handed_out_of_turn_takes_no_room() {
+    fn messages_before_one_delivered_out_of_turn_take_no_memory() {
         let mut window = Window::new(1);
         window.reach_far(1 << 40).standing = Standing::Leased;
         assert_eq!((window.len(), window.outstanding(), window.end()), (0, 1, 1));

@@ -2,7 +2,7 @@
 
 use super::layout::{HEAD_BYTES, Head, MESSAGES_MAGIC, PREFIX_BYTES, Run, framed_bytes};
 use crate::group::Fetched;
-use crate::message::{Message, Stretch};
+use crate::message::{Message, RecordRange};
 use zerocopy::IntoBytes;
 
 /// Shorter stretches are copied into the piece before: a piece of their own would cost more.
@@ -28,7 +28,7 @@ impl AsRef<[u8]> for Piece {
 
 /// Messages in the memory of their topic, which is kept as long as this value.
 #[derive(Debug)]
-pub struct Stored(Stretch);
+pub struct Stored(RecordRange);
 
 impl AsRef<[u8]> for Stored {
     fn as_ref(&self) -> &[u8] {
@@ -64,7 +64,7 @@ struct Leased<'a> {
 /// A run that is being built.
 struct PartialRun {
     run: Run,
-    stretch: Stretch,
+    range: RecordRange,
 }
 
 impl PartialRun {
@@ -78,7 +78,7 @@ impl PartialRun {
             messages: 1.into(),
             ..Run::default()
         };
-        PartialRun { run, stretch: message.stretch(PREFIX_BYTES, framed_bytes) }
+        PartialRun { run, range: message.range(PREFIX_BYTES, framed_bytes) }
     }
 
     /// Adds the next message, if it continues the run.
@@ -93,7 +93,7 @@ impl PartialRun {
                 0 => lease == 0,
                 first => first + messages == lease,
             };
-        let continues = continues && self.stretch.grow(message.stretch(PREFIX_BYTES, framed_bytes));
+        let continues = continues && self.range.grow(message.range(PREFIX_BYTES, framed_bytes));
         if continues {
             run.messages = (run.messages.get() + 1).into();
         }
@@ -104,8 +104,8 @@ impl PartialRun {
 fn pack<'a>(messages: impl Iterator<Item = Leased<'a>>, epoch: u32, missed: u64) -> Vec<Piece> {
     let mut made = Head::new(MESSAGES_MAGIC, 0, epoch, missed).as_bytes().to_vec();
     let (mut pieces, mut runs) = (Vec::new(), 0_u32);
-    let mut add = |PartialRun { mut run, stretch }: PartialRun, made: &mut Vec<u8>| {
-        let bytes = stretch.bytes();
+    let mut add = |PartialRun { mut run, range }: PartialRun, made: &mut Vec<u8>| {
+        let bytes = range.bytes();
         run.bytes = (bytes.len() as u32).into();
         made.extend_from_slice(run.as_bytes());
         runs += 1;
@@ -113,7 +113,7 @@ fn pack<'a>(messages: impl Iterator<Item = Leased<'a>>, epoch: u32, missed: u64)
             made.extend_from_slice(bytes);
         } else {
             pieces.push(Piece::Made(std::mem::take(made)));
-            pieces.push(Piece::Stored(Stored(stretch)));
+            pieces.push(Piece::Stored(Stored(range)));
         }
     };
     let mut growing: Option<PartialRun> = None;

@@ -15,10 +15,10 @@ pub enum InvalidPacked {
     #[error("the batch ends too early")]
     Short,
     /// The magic number is wrong.
-    #[error("this is no packed batch: it begins otherwise")]
+    #[error("this is not a packed batch: the magic number is wrong")]
     Magic,
     /// An unknown version.
-    #[error("the batch is of version {0}; version 1 is understood")]
+    #[error("the batch has version {0}; this program reads version 1")]
     Version(u16),
     /// A reserved field is not 0.
     #[error("a reserved field is not 0")]
@@ -30,10 +30,10 @@ pub enum InvalidPacked {
     #[error("message {0} is malformed")]
     Message(usize),
     /// A record to be published has a field that only a topic sets.
-    #[error("message {0} says when it was published, or by which producer")]
+    #[error("message {0} has a publication time or a producer, which only a topic sets")]
     NotNew(usize),
     /// Bytes follow the last run.
-    #[error("there are {0} bytes behind the last run")]
+    #[error("{0} bytes follow the last run")]
     Trailing(usize),
 }
 

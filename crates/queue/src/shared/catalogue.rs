@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 impl SharedQueue {
     /// Writes to the control log, durably, and blocks until that is done.
-    pub(crate) fn tell(&self, record: &Record<'_>) -> Result<(), QueueError> {
+    pub(crate) fn record_durably(&self, record: &Record<'_>) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         control.note(record)?;
         control.want_sync();
@@ -45,7 +45,7 @@ impl SharedQueue {
         }
         let id = self.new_topic_id()?;
         let _changing = self.control.as_ref().map(Control::changing);
-        self.tell(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
+        self.record_durably(&Record::Topic { id, name: name.clone(), options: options.clone() })?;
         let dir = self.dir.as_deref().map(|dir| topic_dir(dir, id));
         Ok(self.add_topic(Topic::new(id, name, options, self.runtime.clone(), dir.as_deref())))
     }
@@ -66,7 +66,7 @@ impl SharedQueue {
             topic.check_own()?;
         }
         let _changing = self.control.as_ref().map(Control::changing);
-        self.tell(&Record::TopicDeleted { id: topic.id })?;
+        self.record_durably(&Record::TopicDeleted { id: topic.id })?;
         self.write_topics().remove(name);
         topic.end(End::Deleted);
         for group in topic.forget_groups() {
@@ -139,7 +139,7 @@ impl SharedQueue {
             floors: floors.clone(),
         };
         let _changing = self.control.as_ref().map(Control::changing);
-        self.tell(&record)?;
+        self.record_durably(&record)?;
         let state = GroupState::new(options, &floors, self.keeps(topic));
         let group = Arc::new(Group::new(id, name.clone(), topic.clone(), state));
         topic.add_group(&group);
@@ -164,9 +164,9 @@ impl SharedQueue {
         let _changing = self.control.as_ref().map(Control::changing);
         if topic.drops_acknowledged() {
             // Its dropped messages follow from its groups, of which this may be the last.
-            self.tell_dropped(topic, topic.firsts())?;
+            self.record_dropped(topic, topic.firsts())?;
         }
-        self.tell(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
+        self.record_durably(&Record::GroupDeleted { topic: topic.id, id: group.id })?;
         group.delete();
         topic.remove_group(group.id);
         Ok(())
@@ -179,13 +179,13 @@ impl SharedQueue {
         topic.check_open()?;
         let ends = topic.ends();
         let _changing = self.control.as_ref().map(Control::changing);
-        self.tell_dropped(topic, ends.clone())?;
+        self.record_dropped(topic, ends.clone())?;
         topic.purge(&ends)
     }
 
-    fn tell_dropped(&self, topic: &Topic, below: Vec<u64>) -> Result<(), QueueError> {
+    fn record_dropped(&self, topic: &Topic, below: Vec<u64>) -> Result<(), QueueError> {
         if self.keeps(topic) {
-            self.tell(&Record::Dropped { topic: topic.id, below })
+            self.record_durably(&Record::Dropped { topic: topic.id, below })
         } else {
             Ok(())
         }
@@ -229,13 +229,13 @@ pub(crate) fn remove_orphans(
     for id in ids.filter(|id| *id < next_id && !is_known(*id)) {
         // The next opening tries again.
         if let Err(error) = remove_topic_dir(disk, &topic_dir(dir, id)) {
-            tell_left(&error);
+            warn_of_leftover(&error);
         }
     }
 }
 
 /// Files of a deleted topic take up the disk until they can be removed.
-pub(super) fn tell_left(error: &QueueError) {
+pub(super) fn warn_of_leftover(error: &QueueError) {
     tracing::warn!("files of a deleted topic are left until the next start: {error}");
 }
 

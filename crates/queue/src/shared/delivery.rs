@@ -84,7 +84,7 @@ impl SharedQueue {
     /// Writes transactions again whose only undelivered messages are for topics that cannot be
     /// written: such a topic may stay so until the queue is opened again, and the control log must
     /// not grow until then.
-    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
+    fn carry(&self, write: &mut dyn FnMut(&Record<'_>) -> u64) {
         for transaction in &mut *lock(&self.delivering) {
             transaction.messages.retain(|message| !message.is_safe());
             let waits = |message: &Undelivered| message.topic.is_failed();
@@ -102,27 +102,27 @@ impl SharedQueue {
                 messages[*place as usize] = Moved { topic, nth, record: Cow::Borrowed(record) };
             }
             let id = transaction.id;
-            transaction.seq = tell(&Record::Transaction { id, messages, finished: Vec::new() });
+            transaction.seq = write(&Record::Transaction { id, messages, finished: Vec::new() });
         }
     }
 
     /// Writes an image of the whole state.
-    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
+    fn images(&self, write: &mut dyn FnMut(&Record<'_>)) -> u32 {
         for topic in self.topics() {
             let (id, name, options) = (topic.id, topic.name.clone(), topic.options.clone());
             match &topic.mounting {
                 Some(mounting) => {
                     let epochs = mounting.epochs.clone();
-                    tell(&Record::Mounted { id, name, epochs, end: u64::MAX });
+                    write(&Record::Mounted { id, name, epochs, end: u64::MAX });
                 }
                 None => {
-                    tell(&Record::Topic { id, name, options });
-                    self.images_of_own(&topic, tell);
+                    write(&Record::Topic { id, name, options });
+                    self.images_of_own(&topic, write);
                 }
             }
             for group in topic.groups().clone() {
                 let progress = if self.keeps(&topic) { group.image() } else { Progress::default() };
-                tell(&Record::Group {
+                write(&Record::Group {
                     topic: topic.id,
                     id: group.id,
                     name: group.name.clone(),
@@ -130,37 +130,37 @@ impl SharedQueue {
                     floors: progress.floors.clone(),
                 });
                 for progress in progress.pieces() {
-                    tell(&Record::Progress { topic: topic.id, group: group.id, progress });
+                    write(&Record::Progress { topic: topic.id, group: group.id, progress });
                 }
             }
         }
         for last in self.transaction_numbers().image().chunks(TOLD_PRODUCERS) {
-            tell(&Record::TransactionNumbers { last: last.to_vec() });
+            write(&Record::TransactionNumbers { last: last.to_vec() });
         }
         self.next_id.load(Ordering::Relaxed)
     }
 
     /// Writes the image of a topic that has its own log.
-    fn images_of_own(&self, topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) {
-        tell_numbers(topic, tell);
+    fn images_of_own(&self, topic: &Topic, write: &mut dyn FnMut(&Record<'_>)) {
+        write_numbers(topic, write);
         if self.keeps(topic) {
-            tell(&Record::Dropped { topic: topic.id, below: topic.firsts() });
+            write(&Record::Dropped { topic: topic.id, below: topic.firsts() });
         }
         let delayed = topic.delayed().image(DELAYED_LANE);
         for progress in delayed.pieces() {
-            tell(&Record::Delayed { topic: topic.id, progress });
+            write(&Record::Delayed { topic: topic.id, progress });
         }
     }
 
     /// Records numbers of producers, if files that are otherwise unneeded wait for that.
-    pub(super) fn tell_numbers(&self, topic: &Topic) -> Result<(), QueueError> {
+    pub(super) fn record_numbers(&self, topic: &Topic) -> Result<(), QueueError> {
         let Some(control) = &self.control else { return Ok(()) };
         if !topic.has_numbers_to_record(control.safe_rounds()) {
             return Ok(());
         }
         let _changing = control.changing();
         let mut noted = Ok(0);
-        let upto = tell_numbers(topic, &mut |record| {
+        let upto = write_numbers(topic, &mut |record| {
             if noted.is_ok() {
                 noted = control.note(record);
             }
@@ -171,7 +171,7 @@ impl SharedQueue {
     }
 
     /// Records durably what groups have acknowledged, if files wait for that.
-    pub(super) fn tell_done(&self, topic: &Topic) {
+    pub(super) fn record_acknowledged(&self, topic: &Topic) {
         let Some(control) = &self.control else { return };
         if !topic.has_acknowledged_to_record(control.safe_rounds()) {
             return;
@@ -215,12 +215,12 @@ impl ControlHost for SharedQueue {
         SharedQueue::deliver(self, transaction)
     }
 
-    fn images(&self, tell: &mut dyn FnMut(&Record<'_>)) -> u32 {
-        SharedQueue::images(self, tell)
+    fn images(&self, write: &mut dyn FnMut(&Record<'_>)) -> u32 {
+        SharedQueue::images(self, write)
     }
 
-    fn carry(&self, tell: &mut dyn FnMut(&Record<'_>) -> u64) {
-        SharedQueue::carry(self, tell);
+    fn carry(&self, write: &mut dyn FnMut(&Record<'_>) -> u64) {
+        SharedQueue::carry(self, write);
     }
 
     fn safe_below(&self) -> Option<u64> {
@@ -230,12 +230,12 @@ impl ControlHost for SharedQueue {
 
 /// Records the numbers of a topic's producers, and returns the positions in its lanes up to which
 /// they are known.
-fn tell_numbers(topic: &Topic, tell: &mut dyn FnMut(&Record<'_>)) -> Vec<u64> {
+fn write_numbers(topic: &Topic, write: &mut dyn FnMut(&Record<'_>)) -> Vec<u64> {
     let (upto, last) = topic.producers_image();
     let mut once = Some(upto.clone());
     for last in last.chunks(16_384).map(<[_]>::to_vec).chain([Vec::new()]) {
         let upto = once.take().unwrap_or_default();
-        tell(&Record::Producers { topic: topic.id, upto, last });
+        write(&Record::Producers { topic: topic.id, upto, last });
     }
     upto
 }

@@ -4,7 +4,7 @@ mod catalogue;
 mod delivery;
 mod numbers;
 
-use catalogue::tell_left;
+use catalogue::warn_of_leftover;
 pub(crate) use catalogue::{remove_orphans, remove_topic_dir};
 use delivery::Delivering;
 pub use numbers::TRANSACTION_PRODUCERS_MAX;
@@ -161,7 +161,7 @@ impl SharedQueue {
                 if topic.is_deleted()
                     && let Err(error) = self.remove_files(topic.id)
                 {
-                    tell_left(&error);
+                    warn_of_leftover(&error);
                 }
             }
         }
@@ -190,8 +190,8 @@ impl SharedQueue {
             let moved = self.move_due(&topic, now);
             let kept = if retains {
                 topic.sample(now);
-                self.tell_done(&topic);
-                self.tell_numbers(&topic).and_then(|()| topic.retain())
+                self.record_acknowledged(&topic);
+                self.record_numbers(&topic).and_then(|()| topic.retain())
             } else {
                 Ok(())
             };

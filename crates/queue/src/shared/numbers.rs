@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_only_in_memory_is_not_told() {
+    fn numbers_of_topics_in_memory_are_not_recorded() {
         let mut numbers = TransactionNumbers::default();
         numbers.remember("a", 1, true);
         numbers.remember("a", 2, false);

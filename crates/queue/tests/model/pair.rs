@@ -1,7 +1,7 @@
 //! A queue and the reference, side by side.
 
 use crate::operation::{BEGIN_NS, Ending, GRAVES, Operation, Shape};
-use crate::reference::{self, Handed, Message, Met, Place, Problem};
+use crate::reference::{self, FetchResult, Message, Problem, ReadItem, ReaderPosition};
 use crate::stage::Stage;
 use rialto_queue::{
     Consumer, Delivered, GroupOptions, Level, MessageId, Publish, Queue, QueueError, Read, Reader,
@@ -22,7 +22,7 @@ struct Member {
 }
 
 /// A message that was delivered, and may have been redelivered since.
-struct Held {
+struct DeliveredMessage {
     topic: String,
     group: String,
     consumer: u32,
@@ -31,7 +31,7 @@ struct Held {
 }
 
 /// A numbered message that was sent.
-struct Sent {
+struct NumberedMessage {
     topic: String,
     producer: u64,
     number: u64,
@@ -44,9 +44,9 @@ pub(crate) struct Pair {
     reference: reference::Queue,
     options: Vec<TopicOptions>,
     members: Vec<Member>,
-    held: Vec<Held>,
-    readers: Vec<(Reader, Place)>,
-    sent: Vec<Sent>,
+    held: Vec<DeliveredMessage>,
+    readers: Vec<(Reader, ReaderPosition)>,
+    sent: Vec<NumberedMessage>,
     numbers: BTreeMap<(String, u64), u64>,
     payloads: u64,
 }
@@ -174,8 +174,8 @@ impl Pair {
         same("batch", outcome(receipt), expected.map(|()| ids));
     }
 
-    fn send_numbered(&mut self, sent: &Sent) -> Result<Option<MessageId>, Problem> {
-        let Sent { topic, producer, number, shape, payload } = sent;
+    fn send_numbered(&mut self, sent: &NumberedMessage) -> Result<Option<MessageId>, Problem> {
+        let NumberedMessage { topic, producer, number, shape, payload } = sent;
         let numbered = (*producer, *number);
         let real = self.queue().producer(topic).unwrap();
         let receipt = real.send_numbered(&shape.publish(payload), numbered).map(|receipt| {
@@ -192,7 +192,7 @@ impl Pair {
         let number = self.numbers.entry((topic.clone(), producer)).or_default();
         *number += 1;
         let (number, shape) = (*number, shape.clone());
-        let sent = Sent { topic, producer, number, shape, payload };
+        let sent = NumberedMessage { topic, producer, number, shape, payload };
         // One that was refused was not sent.
         if self.send_numbered(&sent).is_ok() {
             self.sent.push(sent);
@@ -270,19 +270,20 @@ impl Pair {
         let messages = fetched.messages.iter().map(seen).collect();
         let leases = handed.leases.clone();
         let missed = fetched.missed;
-        same("fetch", Handed { messages, leases: leases.clone(), missed }, handed);
-        let held = fetched.messages.into_iter().zip(leases).map(|(message, lease)| Held {
-            topic: topic.clone(),
-            group: group.clone(),
-            consumer: *id,
-            message,
-            lease,
-        });
+        same("fetch", FetchResult { messages, leases: leases.clone(), missed }, handed);
+        let held =
+            fetched.messages.into_iter().zip(leases).map(|(message, lease)| DeliveredMessage {
+                topic: topic.clone(),
+                group: group.clone(),
+                consumer: *id,
+                message,
+                lease,
+            });
         self.held.extend(held);
     }
 
     /// A delivered message, and a consumer of its group to settle it.
-    fn speak(&self, nth: usize) -> Option<(&Held, &Member)> {
+    fn speak(&self, nth: usize) -> Option<(&DeliveredMessage, &Member)> {
         let held = self.held.get(nth.checked_rem(self.held.len())?)?;
         let of_group = |it: &&Member| it.topic == held.topic && it.group == held.group;
         let own = self.members.iter().filter(of_group).find(|it| it.id == held.consumer);
@@ -422,11 +423,13 @@ impl Pair {
         let (reader, place) = &mut self.readers[nth];
         for _ in 0..max {
             let met = match reader.try_next() {
-                Ok(None) => Ok(Met::End),
-                Ok(Some(Read::Message(it))) => Ok(Met::Message(it.id(), Message::of(&it))),
-                Ok(Some(Read::Missed { lane, messages })) => Ok(Met::Missed { lane, messages }),
+                Ok(None) => Ok(ReadItem::End),
+                Ok(Some(Read::Message(it))) => Ok(ReadItem::Message(it.id(), Message::of(&it))),
+                Ok(Some(Read::Missed { lane, messages })) => {
+                    Ok(ReadItem::Missed { lane, messages })
+                }
                 Ok(Some(Read::Conflated { lane, messages })) => {
-                    Ok(Met::Conflated { lane, messages })
+                    Ok(ReadItem::Conflated { lane, messages })
                 }
                 Err(error) => Err(Problem::from(error)),
             };
@@ -440,7 +443,7 @@ impl Pair {
         let (reader, place) = &self.readers[nth];
         if place.cut_off.is_none() {
             let other = self.queue().reader_at(&place.topic, &reader.positions()).unwrap();
-            let place = Place::at(&place.topic, place.next.clone());
+            let place = ReaderPosition::at(&place.topic, place.next.clone());
             self.readers.push((other, place));
         }
     }
@@ -500,7 +503,7 @@ impl Pair {
         let kept: Vec<_> = places.into_iter().filter(|it| is_kept(&it.topic)).collect();
         for place in kept {
             let reader = self.queue().reader_at(&place.topic, &place.next).unwrap();
-            self.readers.push((reader, Place::at(&place.topic, place.next)));
+            self.readers.push((reader, ReaderPosition::at(&place.topic, place.next)));
         }
         self.queue().step();
         self.queue().step();

@@ -25,8 +25,8 @@ pub enum RecordingError {
     Disk(#[from] DiskError),
     /// One record is longer than a file of the ring may be.
     #[error(
-        "record {id} takes {bytes} bytes, and a file of the ring {bytes_max}: record less of it, or \
-         let the ring be larger"
+        "record {id} takes {bytes} bytes, and a file of the ring {bytes_max}: record less, or \
+         enlarge the ring"
     )]
     TooLong {
         /// The record.

@@ -1,6 +1,6 @@
 //! The reference of groups.
 
-use super::{Handed, Lane, Message};
+use super::{FetchResult, Lane, Message};
 use rialto_queue::{
     Delivery, DeliveryOrder, Filter, GroupCounts, GroupOptions, MessageId, Sharing,
 };
@@ -332,8 +332,8 @@ impl Group {
         consumer: u32,
         messages_max: usize,
         now: u64,
-    ) -> (Handed, Vec<FailedMessage>) {
-        let (mut handed, mut deaths) = (Handed::default(), Vec::new());
+    ) -> (FetchResult, Vec<FailedMessage>) {
+        let (mut handed, mut deaths) = (FetchResult::default(), Vec::new());
         if self.options.sharing == Sharing::SingleActive
             && self.consumers.first() != Some(&consumer)
         {
@@ -389,7 +389,7 @@ impl Group {
 
     fn consider(
         &mut self,
-        handed: &mut Handed,
+        handed: &mut FetchResult,
         id: MessageId,
         message: &Message,
         consumer: u32,
@@ -433,7 +433,7 @@ impl Group {
 
     fn hand(
         &mut self,
-        handed: &mut Handed,
+        handed: &mut FetchResult,
         id: MessageId,
         message: &Message,
         consumer: u32,

@@ -47,7 +47,7 @@ impl From<QueueError> for Problem {
 
 /// A delivered message.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Handed {
+pub(crate) struct FetchResult {
     pub(crate) messages: Vec<(MessageId, u16, Message)>,
     pub(crate) leases: Vec<u64>,
     pub(crate) missed: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Handed {
 
 /// An item of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
+pub(crate) enum ReadItem {
     Message(MessageId, Message),
     Missed { lane: u8, messages: u64 },
     Conflated { lane: u8, messages: u64 },
@@ -64,7 +64,7 @@ pub(crate) enum Met {
 
 /// The position of a reader.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ReaderPosition {
     pub(crate) topic: String,
     pub(crate) next: Vec<u64>,
     pub(crate) cut_off: Option<u64>,
@@ -73,7 +73,7 @@ pub(crate) struct Place {
     pub(crate) left_out: BTreeMap<usize, (Vec<u64>, u64)>,
 }
 
-impl Place {
+impl ReaderPosition {
     pub(crate) fn at(topic: &str, next: Vec<u64>) -> Self {
         Self { topic: topic.to_owned(), next, cut_off: None, left_out: BTreeMap::new() }
     }
@@ -203,7 +203,7 @@ impl Queue {
         group: &str,
         consumer: u32,
         messages_max: usize,
-    ) -> Handed {
+    ) -> FetchResult {
         let now = self.now;
         let topic = self.topics.get_mut(topic).unwrap();
         let nth = topic.groups.iter().position(|it| it.name == group).unwrap();
@@ -296,12 +296,12 @@ impl Queue {
         self.tick();
     }
 
-    pub(crate) fn place(&mut self, topic: &str, start: Start) -> Place {
+    pub(crate) fn place(&mut self, topic: &str, start: Start) -> ReaderPosition {
         let next = self.topic(topic).lanes.iter().map(|lane| lane.start(start)).collect();
-        Place::at(topic, next)
+        ReaderPosition::at(topic, next)
     }
 
-    pub(crate) fn read(&mut self, place: &mut Place) -> Result<Met, Problem> {
+    pub(crate) fn read(&mut self, place: &mut ReaderPosition) -> Result<ReadItem, Problem> {
         if let Some(messages) = place.cut_off {
             return Err(Problem::CutOff(messages));
         }
@@ -319,7 +319,7 @@ impl Queue {
                     place.cut_off = Some(messages);
                     return Err(Problem::CutOff(messages));
                 }
-                return Ok(Met::Missed { lane: nth as u8, messages });
+                return Ok(ReadItem::Missed { lane: nth as u8, messages });
             }
             if let SlowReaderPolicy::Conflated { behind } = topic.options.overtaken
                 && place.left_out.get(&nth).is_none_or(|(_, end)| *end <= from)
@@ -335,7 +335,7 @@ impl Queue {
                 let messages = left_out.len() as u64;
                 place.left_out.insert(nth, (left_out, if is_behind { end } else { from }));
                 if messages > 0 {
-                    return Ok(Met::Conflated { lane: nth as u8, messages });
+                    return Ok(ReadItem::Conflated { lane: nth as u8, messages });
                 }
             }
             if let Some((left_out, _)) = place.left_out.get(&nth) {
@@ -346,10 +346,13 @@ impl Queue {
             let from = *next;
             if let Some(message) = lane.get(from) {
                 *next += 1;
-                return Ok(Met::Message(MessageId { lane: nth as u8, seq: from }, message.clone()));
+                return Ok(ReadItem::Message(
+                    MessageId { lane: nth as u8, seq: from },
+                    message.clone(),
+                ));
             }
         }
-        Ok(Met::End)
+        Ok(ReadItem::End)
     }
 }
 

@@ -17,22 +17,22 @@ use tokio::task::JoinHandle;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A venue with one market, BTC-USD, and two members.
-pub struct Place {
+pub struct TestVenue {
     pub house: House,
     pub alice: Key,
     pub bob: Key,
     pub runtime: Runtime,
 }
 
-impl Place {
-    pub fn open() -> Place {
+impl TestVenue {
+    pub fn open() -> TestVenue {
         let (house, alice, bob) = House::furnished(config());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .expect("threads can be started");
-        Place { house, alice, bob, runtime }
+        TestVenue { house, alice, bob, runtime }
     }
 
     pub fn url(&self) -> String {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Fault {
     /// One stored bit turns between two lives.
     BitFlip,
     /// One stored bit turns while the log is open.
@@ -26,7 +26,7 @@ pub(super) enum Trouble {
     StaleRead,
 }
 
-impl Trouble {
+impl Fault {
     pub(super) const ALL: [Self; 7] = [
         Self::BitFlip,
         Self::FlipWhileRunning,
@@ -56,7 +56,7 @@ pub(super) struct Flip {
 
 /// The faults that the disk has carried out.
 #[derive(Debug, Default)]
-pub(super) struct Suffered {
+pub(super) struct InjectedFaults {
     /// What was damaged and has not been found harmless yet.
     pub(super) damages: Vec<Damage>,
     /// What was reported as cut since the log was last opened.
@@ -69,29 +69,29 @@ pub(super) struct Suffered {
 }
 
 impl History {
-    pub(super) fn has(&self, trouble: Trouble) -> bool {
-        self.troubles.contains(&trouble)
+    pub(super) fn has(&self, fault: Fault) -> bool {
+        self.planned.contains(&fault)
     }
 
     /// Plans what the disk does to the next opening and the life after it.
     pub(super) fn afflict(&mut self) {
-        if self.has(Trouble::BitFlip)
+        if self.has(Fault::BitFlip)
             && self.openings > 0
             && let Some(flip) = self.flip_a_bit(true)
         {
             self.suffered.damages.push(Damage::Flipped(flip));
         }
-        if self.has(Trouble::Misdirected) {
+        if self.has(Fault::Misdirected) {
             self.disk.misdirect_write(1 + self.random.below(40));
         }
-        if self.has(Trouble::StaleRead) {
+        if self.has(Fault::StaleRead) {
             self.disk.stale_read(1 + self.random.below(40));
         }
     }
 
     /// Plans what the disk does to a life of a log that has been opened.
     pub(super) fn afflict_life(&mut self) {
-        if self.has(Trouble::NoSpace) {
+        if self.has(Fault::NoSpace) {
             let files = self.disk.list(Path::new(DIR)).unwrap_or_default();
             let used: usize = files
                 .iter()
@@ -101,14 +101,14 @@ impl History {
             let room = self.random.below(2 * SEGMENT_BYTES);
             self.limit(Some(used as u64 + room));
         }
-        if self.has(Trouble::Failure) {
+        if self.has(Fault::Failure) {
             if self.random.one_in(2) {
                 self.disk.fail_write(1 + self.random.below(30));
             } else {
                 self.disk.fail_sync(1 + self.random.below(20));
             }
         }
-        if self.has(Trouble::LyingSync) {
+        if self.has(Fault::LyingSync) {
             self.disk.lie_at_sync(1 + self.random.below(20));
         }
     }
@@ -120,7 +120,7 @@ impl History {
     /// Now and then turns a bit under an open log, one in a life.
     pub(super) fn flip_while_running(&mut self) {
         let of_now = |it: &Damage| matches!(it, Damage::Flipped(flip) if !flip.is_mendable);
-        if self.has(Trouble::FlipWhileRunning)
+        if self.has(Fault::FlipWhileRunning)
             && !self.suffered.damages.iter().any(of_now)
             && self.random.one_in(15)
             && let Some(flip) = self.flip_a_bit(false)

@@ -20,9 +20,9 @@ pub(crate) fn outcome_of_abandoned() -> Outcome {
 }
 
 /// The actions of a behaviour before and after the inner handler, awaited or not.
-pub(crate) trait Around<R: Request>: Send + Sync {
+pub(crate) trait Interceptor<R: Request>: Send + Sync {
     /// A value that lives as long as the request is inside this behaviour. It is dropped without
-    /// [`Around::leave`] when the request panics or its future is dropped.
+    /// [`Interceptor::leave`] when the request panics or its future is dropped.
     type Guard<'a>: Send
     where
         Self: 'a;
@@ -37,7 +37,7 @@ pub(crate) trait Around<R: Request>: Send + Sync {
     }
 }
 
-/// Writes both forms of a behaviour that has an [`Around`].
+/// Writes both forms of a behaviour that has an [`Interceptor`].
 macro_rules! both_ways {
     ([$($parameter:tt)*] $behaviour:ty where $request:ident: $($bound:tt)+) => {
         impl<$request: $($bound)+, $($parameter)*> $crate::Behaviour<$request> for $behaviour {
@@ -51,9 +51,9 @@ macro_rules! both_ways {
             ) -> impl ::std::future::Future<Output = $crate::Result<$request::Response>> + Send
             {
                 async move {
-                    let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
+                    let held = $crate::behaviour::interceptor::Interceptor::enter(self, &request, cx)?;
                     let answer = next.handle(request, cx).await;
-                    <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
+                    <Self as $crate::behaviour::interceptor::Interceptor<$request>>::leave(held, &answer);
                     answer
                 }
             }
@@ -67,9 +67,9 @@ macro_rules! both_ways {
                 cx: &$crate::Context<'_>,
                 next: N,
             ) -> $crate::Result<$request::Response> {
-                let held = $crate::behaviour::around::Around::enter(self, &request, cx)?;
+                let held = $crate::behaviour::interceptor::Interceptor::enter(self, &request, cx)?;
                 let answer = next.handle_now(request, cx);
-                <Self as $crate::behaviour::around::Around<$request>>::leave(held, &answer);
+                <Self as $crate::behaviour::interceptor::Interceptor<$request>>::leave(held, &answer);
                 answer
             }
         }

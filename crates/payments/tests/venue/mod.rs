@@ -31,7 +31,7 @@ pub(crate) const EXPIRES_AFTER: Duration = Duration::from_secs(3_600);
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 /// A venue without a starting.
-pub(crate) struct House {
+pub(crate) struct TestVenue {
     pub(crate) bus: PaymentsBus,
     pub(crate) desk: Arc<DeskBus>,
     pub(crate) engine: Arc<Engine>,
@@ -71,11 +71,15 @@ fn engine_config() -> EngineConfig {
 }
 
 /// Why a house cannot be opened: the disk is gone.
-pub(crate) type Gone = Box<dyn std::error::Error>;
+pub(crate) type BoxError = Box<dyn std::error::Error>;
 
-impl House {
+impl TestVenue {
     /// Opens what is on the disk.
-    pub(crate) fn try_open(disk: &SimDisk, clock: &ManualClock, life: u8) -> Result<House, Gone> {
+    pub(crate) fn try_open(
+        disk: &SimDisk,
+        clock: &ManualClock,
+        life: u8,
+    ) -> Result<TestVenue, BoxError> {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let (engine, _) = Engine::start(engine_config(), Arc::clone(&shared))?;
         let engine = Arc::new(engine);
@@ -88,15 +92,15 @@ impl House {
             ..LogOptions::new(Level::Synced)
         };
         let store = LogStore::open_on(shared, Path::new("/data/flows"), options)?;
-        let service = House::service(Arc::new(store), &desk, clock)?;
-        Ok(House { bus: PaymentsBus::new(service), desk, engine, clock: clock.clone() })
+        let service = TestVenue::service(Arc::new(store), &desk, clock)?;
+        Ok(TestVenue { bus: PaymentsBus::new(service), desk, engine, clock: clock.clone() })
     }
 
     pub(crate) fn service(
         store: Arc<dyn Store>,
         desk: &Arc<DeskBus>,
         clock: &ManualClock,
-    ) -> Result<WithdrawalService, Gone> {
+    ) -> Result<WithdrawalService, BoxError> {
         let settings =
             Settings { expires_after: EXPIRES_AFTER, answer_within: LONG, ..Settings::default() };
         let options = Options { clock: Arc::new(clock.clone()), ..Options::default() };
@@ -104,9 +108,9 @@ impl House {
     }
 
     /// A new house with two accounts that have money.
-    pub(crate) async fn furnished(disk: &SimDisk) -> House {
+    pub(crate) async fn furnished(disk: &SimDisk) -> TestVenue {
         let clock = ManualClock::new(Timestamp(1_000_000_000));
-        let house = House::try_open(disk, &clock, 1).unwrap();
+        let house = TestVenue::try_open(disk, &clock, 1).unwrap();
         house.furnish().await.unwrap();
         house
     }
