@@ -4,7 +4,7 @@
 //! example.
 
 use aws_lc_rs::{digest, hmac};
-use data_encoding::HEXLOWER;
+use faster_hex::{hex_decode, hex_string};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,18 +40,20 @@ pub const EMPTY_SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934c
 /// Bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn to_hex(bytes: &[u8]) -> String {
-    HEXLOWER.encode(bytes)
+    hex_string(bytes)
 }
 
 /// Exactly `N` bytes from lower-case hexadecimal digits, or nothing. One spelling only, so that one
 /// signature cannot be sent in two forms.
 #[must_use]
 pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    // Digits and lower-case letters have this bit, upper-case letters do not.
+    let is_lower = text.bytes().fold(0x20, |all, byte| all & byte) != 0;
     let mut bytes = [0; N];
-    if text.len() != 2 * N {
+    if text.len() != 2 * N || !is_lower {
         return None;
     }
-    HEXLOWER.decode_mut(text.as_bytes(), &mut bytes).ok()?;
+    hex_decode(text.as_bytes(), &mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -196,10 +198,10 @@ impl Signer {
     }
 
     fn over(&self, signed: SignedParts<'_>) -> hmac::Tag {
-        let mut mac = hmac::Context::with_key(&self.0);
-        let mut line = |text: &str| {
-            mac.update(text.as_bytes());
-            mac.update(b"\n");
+        let mut text = Vec::with_capacity(256);
+        let mut line = |part: &str| {
+            text.extend_from_slice(part.as_bytes());
+            text.push(b'\n');
         };
         if let SignedRest::Head { .. } = signed.rest {
             line(SCHEME_2_LINE);
@@ -207,12 +209,14 @@ impl Signer {
         for part in [signed.timestamp, signed.nonce, signed.method, signed.path] {
             line(part);
         }
-        match signed.rest {
-            SignedRest::Head { durability, body_sha256 } => {
-                line(durability);
-                line(body_sha256);
-            }
-            SignedRest::Body(body) => mac.update(body),
+        if let SignedRest::Head { durability, body_sha256 } = signed.rest {
+            line(durability);
+            line(body_sha256);
+        }
+        let mut mac = hmac::Context::with_key(&self.0);
+        mac.update(&text);
+        if let SignedRest::Body(body) = signed.rest {
+            mac.update(body);
         }
         mac.sign()
     }

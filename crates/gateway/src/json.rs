@@ -1,6 +1,8 @@
 //! Reads JSON and queries into the types of the interface, says what is wrong with them, and writes
 //! answers.
 
+mod writer;
+
 use crate::ApiError;
 use axum::http::StatusCode;
 use rialto_api::{Explained, explain};
@@ -96,7 +98,8 @@ impl From<Explained> for ApiError {
 /// A value as JSON, in a buffer with room for `capacity` bytes at first.
 pub(crate) fn write(value: &impl Serialize, capacity: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(capacity);
-    serde_json::to_writer(&mut bytes, value).expect("plain data is always written to memory");
+    writer::append(&mut bytes, value).expect("plain data is always written to memory");
+    debug_assert_eq!(Ok(&bytes), serde_json::to_vec(value).as_ref().map_err(drop));
     bytes
 }
 

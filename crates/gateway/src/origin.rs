@@ -7,7 +7,7 @@ use crate::auth::Caller;
 use rialto_ident::Id;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 
 thread_local! {
     static CURRENT: RefCell<Option<Origin>> = const { RefCell::new(None) };
@@ -55,8 +55,10 @@ pub(crate) fn note_caller(caller: &Caller) {
 }
 
 /// The same future; while it is polled, the thread answers a request that comes from there.
-pub(crate) async fn within<F: Future>(origin: Origin, answering: F) -> F::Output {
-    let (mut origin, mut answering) = (Some(origin), pin!(answering));
+///
+/// It takes the future where it is pinned: to move it would copy some kilobytes for each request.
+pub(crate) async fn within<F: Future>(origin: Origin, mut answering: Pin<&mut F>) -> F::Output {
+    let mut origin = Some(origin);
     poll_fn(|cx| {
         let _entered = Entered::swap(&mut origin);
         answering.as_mut().poll(cx)
@@ -83,6 +85,7 @@ impl Drop for Entered<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
     fn now() -> Option<u128> {
@@ -106,9 +109,10 @@ mod tests {
         };
         let outer = async {
             assert_eq!(now(), Some(7));
-            within(Origin::new(8, None), inner).await;
+            within(Origin::new(8, None), pin!(inner)).await;
             now()
         };
+        let outer = pin!(outer);
         let mut answering = pin!(within(Origin::new(7, None), outer));
         assert!(answering.as_mut().poll(&mut cx).is_pending());
         assert_eq!(now(), None);

@@ -143,7 +143,7 @@ impl Connection<'_> {
         let trace = trace(request.headers(), &self.gate.traces);
         let arrival = Arrival { peer, trace, request_id, connection: Arc::clone(&self.open) };
         request.extensions_mut().insert(arrival);
-        let answering = async {
+        let answering = pin!(async {
             Ok::<_, Infallible>(match self.router {
                 Router::Public(_) if routes::is_order(&request) => {
                     self.open.enter(Pool::Orders).await;
@@ -155,7 +155,7 @@ impl Connection<'_> {
                 }
                 Router::Operations(router) => router.clone().call(request).await?,
             })
-        };
+        });
         let origin = Origin::new(trace.trace_id, request_id);
         let mut response = origin::within(origin, answering).await?;
         if let Some(id) = request_id {

@@ -25,7 +25,7 @@ use rialto_model::{
 };
 
 /// Room for an answer about one order.
-const ANSWER_BYTES: usize = 384;
+const ANSWER_BYTES: usize = 640;
 
 /// `POST /v1/orders`
 pub(super) async fn place(gate: &Gate, request: Request) -> Handled {
