@@ -242,7 +242,7 @@ fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
     let numbered = ["produce", "t", "--producer", "7", "--first", "1"];
     queue.printed("a\nb\n", &numbered);
     let again = queue.run("a\nb\nc\n", &numbered);
-    assert_eq!(text(&again.stderr), "1 published, 2 had been before\n");
+    assert_eq!(text(&again.stderr), "1 published, 2 of them were duplicates\n");
     assert_eq!(queue.printed("", &["tail", "t"]), "a\nb\nc\n");
 }
 
@@ -419,7 +419,7 @@ fn what_cannot_be_done_is_said_plainly() {
     let queue = Queue::here();
     let (code, told) = queue.refused(&["ls"]);
     assert_eq!(code, 2);
-    assert!(told.contains("holds no queue") && told.contains("rialto queue create"), "{told}");
+    assert!(told.contains("has no queue") && told.contains("rialto queue create"), "{told}");
     queue.printed("", &["create", "t"]);
     queue.printed("", &["create", "t"]);
     for (arguments, expected) in [
@@ -431,7 +431,7 @@ fn what_cannot_be_done_is_said_plainly() {
         (&["describe", "nowhere"][..], "no topic \"nowhere\""),
         (&["delete", "t", "--group", "g"][..], "no group \"g\""),
         (&["group", "t", "g", "--filter", "="][..], "is no filter"),
-        (&["consume", "t", "--wait", "5"][..], "is no duration"),
+        (&["consume", "t", "--wait", "5"][..], "is not a duration"),
     ] {
         let (code, told) = queue.refused(arguments);
         assert_eq!(code, 2, "{arguments:?}: {told}");

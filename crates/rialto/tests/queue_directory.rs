@@ -142,7 +142,7 @@ fn verify_tells_what_is_no_damage_from_damage() {
     std::fs::create_dir_all(&left_over).unwrap();
     std::fs::write(left_over.join("00000000000000000001-0000000001.log"), [7; 8192]).unwrap();
     let (is_well, told) = verify();
-    assert!(is_well && told.contains("000000: left over of a topic that was deleted"), "{told}");
+    assert!(is_well && told.contains("000000: files of a deleted topic"), "{told}");
     assert!(told.contains("lane-0: 1 records"), "{told}");
     Queue::open(QueueOptions::at(&at)).unwrap().close().unwrap();
     assert!(!left_over.exists(), "an opening removes it");

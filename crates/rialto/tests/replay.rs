@@ -208,7 +208,7 @@ fn a_wrong_line_is_named_before_anything_is_done() {
 fn a_wrong_header_is_named() {
     let dir = tempfile::tempdir().unwrap();
     for (header, reason) in [
-        ("action,id,side,price,quantity,prize", "\"prize\" is no column"),
+        ("action,id,side,price,quantity,prize", "unknown column \"prize\""),
         ("action,id,side,price", "\"quantity\" is missing"),
         ("action,id,side,price,quantity,id", "twice"),
     ] {

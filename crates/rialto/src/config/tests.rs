@@ -1,4 +1,4 @@
-//! The table of settings, held to what it promises.
+//! Tests of the table of settings.
 
 use super::*;
 
@@ -92,7 +92,7 @@ fn what_is_unknown_is_refused_with_its_line() {
     let error = refused("# a comment\n[engin]\n");
     assert!(error.starts_with("2:2: there is no section [engin]"), "{error}");
     let error = refused("[gateway]\nlevel = \"synced\"\n");
-    assert!(error.contains("belongs into the section [engine]"), "{error}");
+    assert!(error.contains("belongs in the section [engine]"), "{error}");
     let error = refused("level = \"synced\"\n");
     assert!(error.starts_with("1:1:"), "{error}");
     let error = refused("engine = 3\n");

@@ -44,7 +44,7 @@ impl Limiter {
         false
     }
 
-    /// The call sites that had lines left out in a window that has ended, with how many. Where
+    /// The call sites with suppressed lines in an ended window, and their numbers. Where
     /// `all`, every window ends now.
     pub(super) fn ended(&self, now: Instant, all: bool) -> Vec<(&'static Metadata<'static>, u64)> {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);

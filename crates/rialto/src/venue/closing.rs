@@ -1,4 +1,4 @@
-//! How a venue ends: until when, and what it tells.
+//! The end of a venue: its deadline and its report.
 
 use rialto_engine::ShutdownReport;
 use rialto_lifecycle::StopReport;

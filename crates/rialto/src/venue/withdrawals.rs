@@ -52,7 +52,7 @@ impl Part {
         Part { settings, home, disk, engine, live, recorder, made, running: None }
     }
 
-    /// The bus, as long as the withdrawals are dealt with: whoever keeps it keeps them from ending.
+    /// The bus, while withdrawals run. Holding it prevents their end.
     pub(super) fn made(&self) -> Made<Weak<PaymentsBus>> {
         self.made.clone()
     }
@@ -84,7 +84,7 @@ impl Component for Part {
         let payments = Payments::open(VenueParts { engine, live }, Arc::new(store), options)?;
         if payments.adopted > 0 {
             tracing::warn!(
-                "{} withdrawals are held that no record told of; they are pending once more",
+                "{} withdrawals are held without a record; they are pending again",
                 payments.adopted
             );
         }

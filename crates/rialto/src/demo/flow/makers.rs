@@ -1,4 +1,4 @@
-//! Market makers: each keeps a ladder of quotes around what it believes things are worth.
+//! Market makers: each keeps a ladder of quotes around its estimate of the value.
 
 use super::plan::{Plan, Purpose};
 use super::world::World;
@@ -87,7 +87,7 @@ impl Makers {
         }
     }
 
-    /// Hears what became of a quote; `None` if it was not entered.
+    /// Handles the answer to a quote; `None` if it was not entered.
     pub(super) fn learn(&mut self, slot: u32, order: Option<OrderId>) {
         if let Some(slot) = self.slots.get_mut(slot as usize) {
             slot.waits = false;

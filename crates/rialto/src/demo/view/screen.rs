@@ -1,4 +1,5 @@
-//! Draws the picture: ladder on the left, trades on the right, what the venue does above and below.
+//! Draws the picture: ladder on the left, trades on the right, figures of the venue above and
+//! below.
 
 use super::picture::{MarketPicture, Picture};
 use super::text::{grouped, latency, megabytes, short, time_of_day};
@@ -25,7 +26,7 @@ pub(crate) struct Footer<'a> {
     pub(crate) order_line: &'a str,
 }
 
-/// The screen as lines for a terminal of so many columns and rows.
+/// The screen as lines for a terminal of this size.
 pub(crate) fn lines(
     picture: &Picture,
     market: usize,

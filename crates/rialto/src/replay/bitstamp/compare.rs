@@ -1,4 +1,4 @@
-//! How many of the real trades a replay has made again, and in what the others differ.
+//! Compares the trades of a replay with the real ones.
 
 use crate::replay::tally::Fill;
 use std::collections::{HashMap, HashSet};

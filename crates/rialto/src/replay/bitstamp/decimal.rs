@@ -29,7 +29,7 @@ pub(super) fn quantity(row: Row<'_>, field: usize) -> Result<Quantity, InputErro
         .map_err(|error| row.error(field, format!("{text:?} {error}")))
 }
 
-/// The same number without an exponent; what is no number comes back as it is.
+/// The same number without an exponent; other text is returned unchanged.
 fn plain(text: &str) -> Cow<'_, str> {
     without_exponent(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
