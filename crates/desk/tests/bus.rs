@@ -1,4 +1,4 @@
-//! Nothing comes to the engine but by the bus, and the bus asks who wants it.
+//! Every request goes through the bus, which checks the sender's grant.
 
 mod stage;
 

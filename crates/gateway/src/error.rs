@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use rialto_api::{ErrorAnswer, ErrorDetail};
 use rialto_broker::{AtMessage, AtPath};
 use rialto_bus::ErrorKind;
-use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, Unanswered};
+use rialto_desk::{AtField, DeskError, Forbidden, NoAnswer, Refused, QueryError};
 use rialto_model::{RejectReason, Seq};
 use rialto_payments::InvalidTransfer;
 use std::borrow::Cow;
@@ -234,11 +234,11 @@ impl From<rialto_bus::Error> for ApiError {
             return told.of(place.clone());
         }
         match error.source_as() {
-            Some(Unanswered::Unknown(reason)) => ApiError::unknown(*reason),
-            Some(Unanswered::Behind(_)) => told.of("min_seq"),
-            Some(Unanswered::FillForgotten) => ApiError::invalid("after", told.message),
-            Some(Unanswered::NotYet(_)) => ApiError::invalid("from_seq", told.message),
-            Some(Unanswered::TooFarBack(oldest)) => {
+            Some(QueryError::Unknown(reason)) => ApiError::unknown(*reason),
+            Some(QueryError::Behind(_)) => told.of("min_seq"),
+            Some(QueryError::FillForgotten) => ApiError::invalid("after", told.message),
+            Some(QueryError::NotYet(_)) => ApiError::invalid("from_seq", told.message),
+            Some(QueryError::TooFarBack(oldest)) => {
                 ApiError { seq: Some(*oldest), ..told.of("from_seq") }
             }
             None => told,

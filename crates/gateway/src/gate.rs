@@ -16,7 +16,7 @@ use rialto_broker::QueueBus;
 use rialto_bus::behaviour::SplitMix;
 use rialto_bus::{Command, Context, Dispatch, Query, Serves};
 use rialto_desk::{
-    Answer, AsOf, Ask, DeskBus, FindCurrency, FindInstrument, Fresh, Level, Listing, Question,
+    Answer, AsOf, ReadFeed, DeskBus, FindCurrency, FindInstrument, Freshness, Level, Listing, FeedQuery,
     ToEngine, UnknownLevel,
 };
 use rialto_ident::{Generator, SystemClock};
@@ -107,16 +107,16 @@ impl Gate {
     }
 
     /// Asks what the venue knows.
-    pub(crate) async fn ask<Q: Question>(
+    pub(crate) async fn read<Q: FeedQuery>(
         &self,
         cx: &Context<'_>,
-        question: Q,
-        fresh: impl Into<Fresh>,
+        query: Q,
+        freshness: impl Into<Freshness>,
     ) -> Result<AsOf<Q::Answer>, ApiError>
     where
-        DeskBus: Serves<Ask<Q>>,
+        DeskBus: Serves<ReadFeed<Q>>,
     {
-        self.query(cx, Ask { question, fresh: fresh.into() }).await
+        self.query(cx, ReadFeed { query, freshness: freshness.into() }).await
     }
 
     /// The instrument with this symbol.

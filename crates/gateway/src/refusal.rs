@@ -3,7 +3,7 @@
 use crate::ApiError;
 use crate::gate::Gate;
 use rialto_bus::Context;
-use rialto_desk::{AsOf, Fresh, GetBalances, GetInstrument, GetTicker, Listing};
+use rialto_desk::{AsOf, Freshness, GetBalances, GetInstrument, GetTicker, Listing};
 use rialto_model::{AccountId, Instrument, Price, Quantity, RejectReason, Side};
 
 /// What of an order a refusal may be about.
@@ -27,7 +27,7 @@ pub(crate) async fn with_limits(
     let reason = RejectReason::ALL.iter().find(|reason| reason.code() == error.code);
     let (Some(reason), Some(_)) = (reason, error.seq) else { return error };
     let question = GetInstrument { instrument: on.id };
-    let Ok(AsOf { answer: instrument, .. }) = gate.ask(cx, question, Fresh::Now).await else {
+    let Ok(AsOf { answer: instrument, .. }) = gate.read(cx, question, Freshness::Now).await else {
         return error;
     };
     let message = match reason {
@@ -90,7 +90,7 @@ async fn collar(
 ) -> Option<String> {
     let rules = &instrument.spec.rules;
     let ticker =
-        gate.ask(cx, GetTicker { instrument: on.id }, Fresh::Now).await.ok()?.answer.ticker;
+        gate.read(cx, GetTicker { instrument: on.id }, Freshness::Now).await.ok()?.answer.ticker;
     let reference = ticker.last.unwrap_or(rules.reference_price).decimal(on.price_scale);
     let price = asked.price?.decimal(on.price_scale);
     let ppm = rules.collar_ppm;
@@ -106,7 +106,7 @@ async fn balance(
 ) -> Option<String> {
     let rules = &instrument.spec.rules;
     let question = GetBalances { account: asked.account };
-    let balances = gate.ask(cx, question, Fresh::Now).await.ok()?.answer;
+    let balances = gate.read(cx, question, Freshness::Now).await.ok()?.answer;
     let (currency, needed) = match asked.side {
         Side::Buy => {
             let reserve =

@@ -6,7 +6,7 @@ mod asking;
 use crate::asking::{Client, Credentials};
 use rialto::config::Config;
 use rialto::venue::Venue;
-use rialto_desk::{Listener, News, Subscription};
+use rialto_desk::{Listener, Publication, Subscription};
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_engine::SubmitError;
 use rialto_model::{AccountId, Command, MemberId, Seq};
@@ -150,11 +150,11 @@ struct Breaks;
 impl Listener for Breaks {
     fn joined(&self, _: Subscription, _: Seq) {}
 
-    fn hear(&self, _: &News<'_>) {
+    fn publish(&self, _: &Publication<'_>) {
         panic!("a test breaks the feed");
     }
 
-    fn over(&self) {}
+    fn closed(&self) {}
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{ApiError, decimal};
 use rialto_api::{FillInfo, OrderAnswer, OrderEvent, OrderInfo, OrderRequest, OrderResult};
-use rialto_desk::{Answer, Execution, Listing, Names};
+use rialto_desk::{Answer, Execution, Listing, NameTable};
 use rialto_feed::{Fill, OrderView};
 use rialto_model::{
     AccountId, Amount, ClientOrderId, CommandKind, Decimal, DoneReason, Event, Handling, NewOrder,
@@ -245,7 +245,7 @@ pub(crate) fn order_event(
     events: &mut Vec<OrderEvent>,
     account: AccountId,
     event: &Event,
-    names: &Names,
+    names: &NameTable,
 ) {
     let listing = |instrument| names.instrument(instrument);
     let Some(told) = (match event {

@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use rialto_api::{KeyAnswer, KeyCreateRequest, KeyRotateRequest, KeysAnswer, Nothing};
 use rialto_bus::Dispatch;
-use rialto_desk::{Fresh, ListAccounts};
+use rialto_desk::{Freshness, ListAccounts};
 use rialto_model::{AccountId, MemberId, Timestamp};
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ async fn accounts(
     asked: Option<Vec<AccountId>>,
 ) -> Result<Vec<AccountId>, ApiError> {
     // Member and accounts may have been made a moment ago.
-    let own = gate.ask(&call.cx(), ListAccounts { member }, Fresh::Released).await?.answer;
+    let own = gate.read(&call.cx(), ListAccounts { member }, Freshness::Released).await?.answer;
     let own = own.iter().map(|account| account.account);
     let Some(mut accounts) = asked else { return Ok(own.collect()) };
     accounts.sort_unstable();

@@ -17,7 +17,7 @@ use rialto_api::{
 use rialto_bus::Context;
 use rialto_desk::{
     AmendOrder, Answer, AsOf, CancelOrder, CancelOrders, IdentifyOrder, Listing, PlaceOrder, Scope,
-    SetDeadMan, Wanted,
+    SetDeadMan, RequiredState,
 };
 use rialto_feed::OrderView;
 use rialto_model::{
@@ -98,7 +98,7 @@ pub(super) async fn about_order(
         let result = entered_result(filled, &answer.execution, &placed.listing);
         return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
     }
-    let known = Wanted::Through(answer.seq);
+    let known = RequiredState::Through(answer.seq);
     let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), known).await else {
         return order_answer(answer, placed.as_ref());
     };
@@ -118,7 +118,7 @@ async fn identify(
     cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
-    known: Wanted,
+    known: RequiredState,
 ) -> Result<(OrderView, Listing), ApiError> {
     let found = gate.query(cx, IdentifyOrder { account, order, known }).await?;
     let AsOf { names, answer: view, .. } = found;
@@ -184,7 +184,7 @@ pub(super) async fn amendment(
     order: OrderRef,
     body: &AmendRequest<'_>,
 ) -> Result<(Amend, Placed), ApiError> {
-    let (view, listing) = identify(gate, cx, account, order, Wanted::Order).await?;
+    let (view, listing) = identify(gate, cx, account, order, RequiredState::Order).await?;
     let placed = Placed { terms: view.terms, listing, is_new: false };
     let on = &placed.listing;
     let price = body.price.as_ref().map(|text| decimal::price("price", text, on));

@@ -37,7 +37,7 @@ pub(super) async fn order(gate: &Gate, request: Request) -> Handled {
     let query: AccountQuery = call.query()?;
     let account = call.caller.account(query.account, Scope::Read)?;
     let AsOf { at, names, answer } =
-        gate.ask(&call.cx(), FindOrder { account, order }, query.min_seq).await?;
+        gate.read(&call.cx(), FindOrder { account, order }, query.min_seq).await?;
     let on = names.instrument(answer.terms.instrument);
     let on = on.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
     let order = order_info(&answer, on);
@@ -53,7 +53,7 @@ pub(super) async fn orders(gate: &Gate, request: Request) -> Handled {
     let instrument = narrowed(gate, &call, query.instrument.as_deref()).await?;
     let ended = query.status == Listed::Ended;
     let question = ListOrders { account, instrument, ended, after: query.after, limit };
-    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer: page } = gate.read(&call.cx(), question, query.min_seq).await?;
     let orders = page.rows.iter().filter_map(|order| {
         names.instrument(order.terms.instrument).map(|on| order_info(order, on))
     });
@@ -86,7 +86,7 @@ pub(super) async fn fills(gate: &Gate, request: Request) -> Handled {
     let account = call.caller.account(query.account, Scope::Read)?;
     let instrument = narrowed(gate, &call, query.instrument.as_deref()).await?;
     let question = ListFills { account, instrument, before, limit };
-    let AsOf { at, names, answer: page } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer: page } = gate.read(&call.cx(), question, query.min_seq).await?;
     let fills = page
         .rows
         .iter()
@@ -106,7 +106,7 @@ pub(super) async fn balances(gate: &Gate, request: Request) -> Handled {
     let query: AccountQuery = call.query()?;
     let account = call.caller.account(query.account, Scope::Read)?;
     let question = GetBalances { account };
-    let AsOf { at, names, answer } = gate.ask(&call.cx(), question, query.min_seq).await?;
+    let AsOf { at, names, answer } = gate.read(&call.cx(), question, query.min_seq).await?;
     let balances = answer.iter().filter_map(|balance| {
         names.currency(balance.currency).map(|currency| balance_info(balance, currency))
     });

@@ -14,7 +14,7 @@ use rialto_api::{
     MemberRequest, Nothing, RulesRequest, StateRequest, TransferRequest,
 };
 use rialto_desk::{
-    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Fresh,
+    Answer, CreateAccount, CreateCurrency, CreateInstrument, CreateMember, Deposit, Freshness,
     GetInstrument, PayOut, Scope, SetInstrumentState, SetRules,
 };
 use rialto_model::{InstrumentState, Outcome, Timestamp};
@@ -91,7 +91,7 @@ pub(super) async fn rules(gate: &Gate, request: Request) -> Handled {
     let on = gate.listing(&call.cx(), &call.name_after("/v1/admin/instruments/")?).await?;
     // The engine takes all rules at once; what is left out stays as it was released last.
     let question = GetInstrument { instrument: on.id };
-    let before = gate.ask(&call.cx(), question, Fresh::Released).await?.answer;
+    let before = gate.read(&call.cx(), question, Freshness::Released).await?.answer;
     let rules = rules_over(&body, before.spec.rules, &on)?;
     let request = SetRules { instrument: on.id, rules, level };
     let answer = gate.send(&call.cx(), request).await?;

@@ -7,7 +7,7 @@ use crate::{ApiError, json};
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
 use rialto_api::{StreamChannel, StreamMessage, StreamOp, SubscriptionInfo};
-use rialto_desk::{Names, News, PrivateChannel, Subscription, What, fills_of, owners};
+use rialto_desk::{NameTable, Publication, PrivateChannel, Subscription, Content, fills_of, owners};
 use rialto_feed::{BalanceView, BookDelta, Depth, Moment, OrderView, PublicTrade, Ticker};
 use rialto_model::{AccountId, Event, InstrumentId, Seq, Symbol, Timestamp};
 
@@ -17,29 +17,29 @@ fn text(message: &StreamMessage<'_>) -> Utf8Bytes {
 }
 
 /// What the live feed tells; `None` if it is nothing to this subscription.
-pub(crate) fn news(news: &News<'_>) -> Option<Utf8Bytes> {
-    let names = news.names;
-    match (news.what, news.subscription) {
-        (What::Book(it), _) => delta(it, names),
-        (What::Trade(it), _) => trade(it, names),
-        (What::Ticker(it), _) => ticker(it, names),
-        (What::Balance(it), _) => balance(it, names),
-        (What::Own { time, events }, Subscription::Own(channel, account)) => {
-            own(channel, account, news.seq, time, events, names)
+pub(crate) fn publication(publication: &Publication<'_>) -> Option<Utf8Bytes> {
+    let names = publication.names;
+    match (publication.content, publication.subscription) {
+        (Content::Book(it), _) => delta(it, names),
+        (Content::Trade(it), _) => trade(it, names),
+        (Content::Ticker(it), _) => ticker(it, names),
+        (Content::Balance(it), _) => balance(it, names),
+        (Content::Own { time, events }, Subscription::Own(channel, account)) => {
+            own(channel, account, publication.seq, time, events, names)
         }
-        (What::Own { .. }, _) => None,
+        (Content::Own { .. }, _) => None,
     }
 }
 
 /// The whole book, or the best levels of it.
-pub(crate) fn book(depth: &Depth, at: Moment, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn book(depth: &Depth, at: Moment, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(depth.instrument)?;
     let (instrument, sides) = (on.symbol, best(depth, on));
     Some(text(&StreamMessage::Book { instrument, seq: at.seq, time: at.time, sides }))
 }
 
 /// Changed levels of a book.
-pub(crate) fn delta(delta: &BookDelta, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn delta(delta: &BookDelta, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(delta.instrument)?;
     Some(text(&StreamMessage::BookDelta {
         instrument: on.symbol,
@@ -53,14 +53,14 @@ pub(crate) fn delta(delta: &BookDelta, names: &Names) -> Option<Utf8Bytes> {
 }
 
 /// A trade.
-pub(crate) fn trade(trade: &PublicTrade, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn trade(trade: &PublicTrade, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(trade.instrument)?;
     let (instrument, trade) = (on.symbol, trade_info(trade, on));
     Some(text(&StreamMessage::Trade { instrument, trade }))
 }
 
 /// The last 24 hours.
-pub(crate) fn ticker(ticker: &Ticker, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn ticker(ticker: &Ticker, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(ticker.instrument)?;
     let Moment { seq, time } = ticker.at;
     let (instrument, ticker) = (on.symbol, ticker_info(ticker, on));
@@ -68,7 +68,7 @@ pub(crate) fn ticker(ticker: &Ticker, names: &Names) -> Option<Utf8Bytes> {
 }
 
 /// A balance that changed.
-pub(crate) fn balance(balance: &BalanceView, names: &Names) -> Option<Utf8Bytes> {
+pub(crate) fn balance(balance: &BalanceView, names: &NameTable) -> Option<Utf8Bytes> {
     let currency = names.currency(balance.currency)?;
     Some(text(&StreamMessage::Balance {
         account: balance.account,
@@ -82,7 +82,7 @@ pub(crate) fn balances(
     account: AccountId,
     at: Moment,
     balances: &[BalanceView],
-    names: &Names,
+    names: &NameTable,
 ) -> Utf8Bytes {
     let Moment { seq, time } = at;
     let balances = balances.iter().filter_map(|balance| {
@@ -96,7 +96,7 @@ pub(crate) fn open_orders(
     account: AccountId,
     at: Moment,
     orders: &[OrderView],
-    names: &Names,
+    names: &NameTable,
 ) -> Utf8Bytes {
     let Moment { seq, time } = at;
     let orders = orders.iter().filter_map(|order| {
@@ -114,7 +114,7 @@ pub(crate) fn own(
     seq: Seq,
     time: Timestamp,
     events: &[Event],
-    names: &Names,
+    names: &NameTable,
 ) -> Option<Utf8Bytes> {
     match channel {
         PrivateChannel::Orders => {
@@ -144,7 +144,7 @@ pub(crate) fn own(
 }
 
 /// Names a subscription, as it was named when it was asked for.
-fn subscription_info(subscription: Subscription, names: &Names) -> SubscriptionInfo {
+fn subscription_info(subscription: Subscription, names: &NameTable) -> SubscriptionInfo {
     let symbol = |instrument: InstrumentId| -> Option<Symbol> {
         names.instrument(instrument).map(|on| on.symbol)
     };
@@ -167,13 +167,13 @@ fn subscription_info(subscription: Subscription, names: &Names) -> SubscriptionI
 }
 
 /// A subscription has begun; it holds everything after `seq`.
-pub(crate) fn subscribed(subscription: Subscription, seq: Seq, names: &Names) -> Utf8Bytes {
+pub(crate) fn subscribed(subscription: Subscription, seq: Seq, names: &NameTable) -> Utf8Bytes {
     let subscription = subscription_info(subscription, names);
     text(&StreamMessage::Subscribed { subscription, seq })
 }
 
 /// A subscription has ended.
-pub(crate) fn unsubscribed(subscription: Subscription, names: &Names) -> Utf8Bytes {
+pub(crate) fn unsubscribed(subscription: Subscription, names: &NameTable) -> Utf8Bytes {
     let subscription = subscription_info(subscription, names);
     text(&StreamMessage::Unsubscribed { subscription })
 }

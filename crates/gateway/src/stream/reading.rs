@@ -6,7 +6,7 @@ use crate::gate::Gate;
 use axum::extract::ws::Utf8Bytes;
 use rialto_bus::Context;
 use rialto_desk::{
-    Fresh, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
+    Freshness, GetBalances, GetBook, GetTicker, ListOrders, PrivateChannel, Subscription,
 };
 use rialto_feed::Depth;
 use rialto_model::Seq;
@@ -36,7 +36,7 @@ impl Reading {
         match subscription {
             Subscription::Book(instrument) => {
                 let question = GetBook { instrument, levels: usize::MAX };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let text = message::book(&read.answer, read.at, &read.names);
                 Ok((text, read.answer.last_seq))
             }
@@ -45,7 +45,7 @@ impl Reading {
                     return Ok((None, Seq::ZERO));
                 };
                 let question = GetBook { instrument, levels: *levels };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let same = |shown: &Depth| {
                     (&shown.bids, &shown.asks) == (&read.answer.bids, &read.answer.asks)
                 };
@@ -57,7 +57,7 @@ impl Reading {
                 Ok((text, read.at.seq))
             }
             Subscription::Ticker(instrument) => {
-                let read = gate.ask(cx, GetTicker { instrument }, Fresh::Now).await?;
+                let read = gate.read(cx, GetTicker { instrument }, Freshness::Now).await?;
                 Ok((message::ticker(&read.answer.ticker, &read.names), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Orders, account) => {
@@ -68,13 +68,13 @@ impl Reading {
                     after: None,
                     limit: usize::MAX,
                 };
-                let read = gate.ask(cx, question, Fresh::Now).await?;
+                let read = gate.read(cx, question, Freshness::Now).await?;
                 let orders = &read.answer.rows;
                 let text = message::open_orders(account, read.at, orders, &read.names);
                 Ok((Some(text), read.at.seq))
             }
             Subscription::Own(PrivateChannel::Balances, account) => {
-                let read = gate.ask(cx, GetBalances { account }, Fresh::Now).await?;
+                let read = gate.read(cx, GetBalances { account }, Freshness::Now).await?;
                 let text = message::balances(account, read.at, &read.answer, &read.names);
                 Ok((Some(text), read.at.seq))
             }

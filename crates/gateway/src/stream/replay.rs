@@ -3,7 +3,7 @@
 use super::message;
 use super::outbox::{Outbox, Queued};
 use super::turns::{Turn, Turns};
-use rialto_desk::{Past, PrivateChannel, ReadEventsError, Stopped, Subscribed, Subscription};
+use rialto_desk::{PrivateReplay, PrivateChannel, ReadEventsError, ReplayStop, Subscribed, Subscription};
 use rialto_model::{AccountId, Seq};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const TURN_COMMANDS: u64 = 65_536;
 
 /// One private stream to be resumed.
 pub(super) struct Replay {
-    pub(super) past: Past,
+    pub(super) past: PrivateReplay,
     pub(super) channel: PrivateChannel,
     pub(super) account: AccountId,
     pub(super) outbox: Arc<Outbox>,
@@ -40,11 +40,11 @@ impl Replay {
     /// Queues the past and joins the live stream, unless nobody wants it any more.
     pub(super) async fn run(mut self) -> Result<Option<Subscribed>, ReadEventsError> {
         loop {
-            let told = self.past.told();
-            if told.0.saturating_sub(self.past.reached().0) < NEAR {
+            let published = self.past.published();
+            if published.0.saturating_sub(self.past.reached().0) < NEAR {
                 break;
             }
-            match self.read_through(told, None).await? {
+            match self.read_through(published, None).await? {
                 Some(replay) => self = replay,
                 None => return Ok(None),
             }
@@ -92,14 +92,14 @@ impl Replay {
             let Ok((replay, stopped)) = read.await else { return Ok(None) };
             self = replay;
             match stopped? {
-                Stopped::Through => return Ok(Some(self)),
-                Stopped::Paused | Stopped::NotTaken => {}
-                Stopped::Missing => return Ok(None),
+                ReplayStop::Complete => return Ok(Some(self)),
+                ReplayStop::Paused | ReplayStop::Refused => {}
+                ReplayStop::Missing => return Ok(None),
             }
         }
     }
 
-    fn read(&mut self, last: Seq) -> Result<Stopped, ReadEventsError> {
+    fn read(&mut self, last: Seq) -> Result<ReplayStop, ReadEventsError> {
         let (channel, account, patience) = (self.channel, self.account, self.patience);
         let Replay { past, outbox, turns, .. } = self;
         let subscription = past.subscription();

@@ -3,7 +3,7 @@
 use super::{Item, Kind, Outbox};
 use crate::stream::message;
 use axum::extract::ws::Utf8Bytes;
-use rialto_desk::{Listener, News, PrivateChannel, Subscription, What};
+use rialto_desk::{Listener, Publication, PrivateChannel, Subscription, Content};
 use rialto_feed::{BookDelta, Ticker};
 use rialto_model::{InstrumentId, Seq};
 use std::sync::Arc;
@@ -35,22 +35,22 @@ impl Listener for Outbox {
         self.ready.notify_one();
     }
 
-    fn hear(&self, news: &News<'_>) {
-        match (news.subscription, news.what) {
+    fn publish(&self, publication: &Publication<'_>) {
+        match (publication.subscription, publication.content) {
             // Its best levels are read when their turn comes.
             (Subscription::Top(instrument), _) => self.top_changed(instrument),
-            (_, what) => {
-                let Some(text) = news.form(message::news) else { return };
-                match what {
-                    What::Book(delta) => self.delta(delta, &text),
-                    What::Ticker(ticker) => self.ticker(ticker, &text),
-                    _ => self.event(news.subscription, news.seq, &text),
+            (_, content) => {
+                let Some(text) = publication.form(message::publication) else { return };
+                match content {
+                    Content::Book(delta) => self.delta(delta, &text),
+                    Content::Ticker(ticker) => self.ticker(ticker, &text),
+                    _ => self.event(publication.subscription, publication.seq, &text),
                 }
             }
         }
     }
 
-    fn over(&self) {
+    fn closed(&self) {
         self.close();
     }
 }
