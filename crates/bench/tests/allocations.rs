@@ -1,6 +1,6 @@
 //! A program that counts allocations gets the rows of them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_bench::{Options, Size, run_with};
 use rialto_disk::CountingAllocator;

@@ -124,7 +124,7 @@ pub fn secret(text: &str) -> Result<Secret, ClientError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

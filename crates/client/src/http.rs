@@ -425,7 +425,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use rialto_api::{CancelQuery, Nothing};

@@ -1,5 +1,5 @@
 //! Each group of methods against a real venue.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod test_venue;
 

@@ -1,7 +1,7 @@
 //! Bounds that random sequences hardly ever meet exactly: written by hand, and decided by core and
 //! reference side by side.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 use reference::lockstep::Lockstep;

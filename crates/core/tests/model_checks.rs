@@ -1,6 +1,6 @@
 //! The reference asks in the order that the rules page promises, which is the page's own list.
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 mod reference;
 
 /// The checks of a command as `rules` lists them under "Refusals".

@@ -1,5 +1,5 @@
 //! The live feed reaches the same state from every starting point.
-#![allow(clippy::unwrap_used, reason = "a failed test should panic")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_desk::{Listener, Live, LiveConfig, Publication, Subscription};
 use rialto_disk::RealDisk;

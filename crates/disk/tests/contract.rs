@@ -1,6 +1,6 @@
 //! The contract of a disk, checked on both implementations.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, DiskError, IoMode, RealDisk, SimDisk};
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
 //! What the simulated disk keeps, loses and breaks.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, AlignedBuf, BLOCK_BYTES, Disk, Faults, SimDisk};
 use std::path::Path;

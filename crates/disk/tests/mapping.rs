@@ -1,6 +1,6 @@
 //! What a mapped file promises: the system does its part of `File::map`.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
 
 use rialto_disk::{Access, Disk, Mapping, RealDisk, SimDisk};

@@ -1,6 +1,6 @@
 //! Private data of an account, what is forgotten, and resuming a stream.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,6 +1,6 @@
 //! Beginning with a baseline and going on is the same as folding everything.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

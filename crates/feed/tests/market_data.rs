@@ -1,6 +1,6 @@
 //! Market data: deltas, best prices, trades and tickers.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,6 +1,6 @@
 //! The life of an order: its view, its place on the book and what it moves.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,6 +1,6 @@
 //! Withdrawals that are held, as their events tell of them.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,5 +1,5 @@
 //! Claims: no run is executed by two workers at once, and a stale worker writes nothing.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! Logs of flows that are sound as logs and hold records that no store would write.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! What operators can do: list runs, look at them, and help those that stand still.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

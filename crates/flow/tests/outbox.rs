@@ -1,5 +1,5 @@
 //! The outbox: deliveries, retries, dead letters and claims.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! The outbox and the inbox when the power goes: nothing is lost, and nothing has its effect twice.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! Retention of a store, and the length of its log.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

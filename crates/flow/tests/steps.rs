@@ -1,5 +1,5 @@
 //! Steps: what they return, when they are executed, and what a failure undoes.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

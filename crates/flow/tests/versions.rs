@@ -1,5 +1,5 @@
 //! A run goes on with the version that began it, or stands still and says why.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Says of an order that was refused what it had, and what the limit was.
+//! Adds values and limits to the errors of rejected orders.
 
 use crate::ApiError;
 use crate::gate::Gate;
@@ -6,7 +6,7 @@ use rialto_bus::Context;
 use rialto_desk::{AsOf, Freshness, GetBalances, GetInstrument, GetTicker, Listing};
 use rialto_model::{AccountId, Instrument, Price, Quantity, RejectReason, Side};
 
-/// What of an order a refusal may be about.
+/// The parts of an order that a reject may be about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) account: AccountId,
@@ -15,8 +15,8 @@ pub(crate) struct Asked {
     pub(crate) quantity: Option<Quantity>,
 }
 
-/// The same error with value and limit in its message, where it is about one. The limits are those
-/// that are in force now, which may be others than when the command was decided.
+/// The same error with value and limit in its message, for rejects about a limit. The limits are
+/// the present ones, which may have changed since the decision.
 pub(crate) async fn with_limits(
     gate: &Gate,
     cx: &Context<'_>,

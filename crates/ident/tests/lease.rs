@@ -1,7 +1,7 @@
 //! Worker ids: two processes of one host never share a leased one, and a process that dies gives
 //! its own back.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_ident::{Config, Generator, IdError, Layout, Lease, SystemClock, Worker, WorkerError};
 use std::collections::BTreeSet;

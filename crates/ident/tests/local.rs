@@ -1,6 +1,6 @@
 //! Ids that a thread takes in blocks are distinct, ascend, and are as new as the clock.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_ident::{
     CachedClock, Config, Exhausted, Generator, Id, IdError, Layout, Policy, SimulatedTimer,

@@ -1,7 +1,7 @@
 //! Whatever the clock does and whatever the policy is, the ids of a generator ascend strictly and
 //! are no further ahead of the clock than the policy allows.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use rialto_ident::{

@@ -1,6 +1,6 @@
 //! Components start in order, are restarted or given up, and stop in the opposite order.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_lifecycle::{
     Component, ComponentStartError, ComponentState, Failure, Health, Lifecycle, Restart,

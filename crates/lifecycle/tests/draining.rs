@@ -1,6 +1,6 @@
 //! Operations that have begun end, whatever else happens; none begins afterwards.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_lifecycle::{Lifecycle, Operations, Stopping};
 use std::future::Future;

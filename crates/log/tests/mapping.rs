@@ -1,6 +1,6 @@
 //! Readers of finished segments, through mappings of real files.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{RealDisk, SimDisk};
 use rialto_log::{

@@ -1,6 +1,6 @@
 //! Errors of opening: they name the file, the offset and the remedy.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Access, Disk, RealDisk, SimDisk};
 use rialto_log::{

@@ -1,6 +1,6 @@
 //! Segments that are made of the files of dropped ones.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, Faults, RealDisk, SimDisk};
 use rialto_log::{

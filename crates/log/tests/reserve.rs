@@ -1,6 +1,6 @@
 //! A log goes on in its reserve when others have filled the disk.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer};

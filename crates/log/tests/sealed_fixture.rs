@@ -4,7 +4,7 @@
 //! right only for a way of sealing that is new. The bytes are not compared with what is written
 //! today: a newer library may compress otherwise.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{

@@ -1,7 +1,7 @@
 //! Guarantees of compression and encryption: records are read back, no plain text is on the disk,
 //! and tampering, wrong keys and swapped groups are detected.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Disk, SimDisk};
 use rialto_log::{

@@ -1,6 +1,6 @@
 //! Errors of a writer after a disk failure name the segment file.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_disk::{Faults, SimDisk};
 use rialto_log::{Commit, Group, Options, WriteError, Writer, open};

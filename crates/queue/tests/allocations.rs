@@ -1,5 +1,5 @@
 //! Publishing and reading allocate nothing for each message.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, Read, Start, TopicOptions};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,5 +1,5 @@
 //! Failing disks and damaged bytes give a clear error, never a silent loss.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

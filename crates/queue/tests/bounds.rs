@@ -1,5 +1,5 @@
 //! What happens at the limits: full topics, overtaken readers, messages that are too large.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

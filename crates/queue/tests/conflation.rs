@@ -1,5 +1,5 @@
 //! Conflation: slow readers get the newest message of each key and the number left out.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

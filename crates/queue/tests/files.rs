@@ -1,5 +1,5 @@
 //! When files of unneeded messages are deleted, and when they must not be yet.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,5 +1,5 @@
 //! Consumer groups: deliveries and redeliveries.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

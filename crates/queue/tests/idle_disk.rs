@@ -1,5 +1,5 @@
 //! The disk space of topics besides their messages, and after they are deleted.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

@@ -1,5 +1,5 @@
 //! Readers of complete files get the mapped bytes without a copy.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{
     Compression, GroupOptions, Level, Message, Publish, Queue, QueueOptions, Read, Start,

@@ -1,7 +1,7 @@
 //! The memory that a queue takes and gives back, as the system counts it: buffers are not all had from
 //! an allocator.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use rialto_queue::{GroupOptions, Level, Publish, Queue, QueueOptions, TopicOptions};
 use std::sync::{Mutex, PoisonError};

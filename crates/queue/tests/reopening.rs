@@ -1,5 +1,5 @@
 //! The state of a queue after its process died or the power failed.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

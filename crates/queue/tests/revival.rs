@@ -1,6 +1,6 @@
 //! After a disk failure the control log is restarted when there is room again. Until then no
 //! message is delivered that could not be acknowledged, and nothing is confirmed.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

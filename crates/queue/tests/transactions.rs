@@ -1,5 +1,5 @@
 //! Transactions: all or nothing, across failures.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod stage;
 

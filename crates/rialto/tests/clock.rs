@@ -1,6 +1,6 @@
 //! A start far from the last time in the journal has to be told to.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

@@ -1,5 +1,5 @@
 //! What a running venue says of its parts, and what becomes of one that fails.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 

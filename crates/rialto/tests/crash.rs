@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
+    reason = "a test may panic"
 )]
 
 mod asking;
@@ -127,7 +127,7 @@ fn send(client: &Client, account: u32, rows: &mut [Sent]) -> bool {
 }
 
 /// A market and funded members, made by the operator.
-fn furnish(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
+fn create_market(url: &str, admin_key: String, seed: u64) -> Vec<Member> {
     let admin = Client::new(url, Credentials::Admin(admin_key));
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
@@ -338,7 +338,7 @@ fn survive(level: &str, sealed: bool) {
     configure(dir.path(), &if sealed { sealing(dir.path()) } else { String::new() });
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
-    let mut members = furnish(&venue.url(), admin_key.clone(), seed);
+    let mut members = create_market(&venue.url(), admin_key.clone(), seed);
     for _ in 0..KILLS {
         let url = venue.url();
         let from: Vec<usize> = members.iter().map(|member| member.sent.len()).collect();

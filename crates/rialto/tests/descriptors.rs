@@ -1,6 +1,6 @@
 //! A venue that nobody can take the descriptors of, which the engine needs for its next file.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

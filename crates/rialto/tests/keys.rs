@@ -1,6 +1,6 @@
 //! Keys that are lost, damaged or never came along: nothing passes for a first start.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;

@@ -1,6 +1,6 @@
 //! What `rialto serve` and `rialto demo` log on the standard error.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod pty;

@@ -1,6 +1,6 @@
 //! What the real binary logs of a start, a recovery, operators, requests and a stop, in both formats.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;

@@ -1,5 +1,5 @@
 //! What a venue knows when its door opens.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

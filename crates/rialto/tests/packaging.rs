@@ -1,6 +1,6 @@
 //! What the unit and the container file run is there: commands, flags and settings.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

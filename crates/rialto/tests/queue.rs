@@ -1,6 +1,6 @@
 //! `rialto queue`, as the real binary does it: in a directory, and with a running venue.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

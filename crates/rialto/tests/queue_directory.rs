@@ -1,6 +1,6 @@
 //! What a venue makes of the directory of its queue when it opens it.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;

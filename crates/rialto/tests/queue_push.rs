@@ -1,6 +1,6 @@
 //! The real binary: packed messages go in over HTTP and are pushed over a WebSocket; the process is
 //! killed, and what was not acknowledged is pushed again.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;

@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
+    reason = "a test may panic"
 )]
 
 mod asking;

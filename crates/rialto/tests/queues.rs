@@ -1,5 +1,5 @@
 //! Queues of a whole venue: kept over a restart, and no hindrance to a shutdown.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 

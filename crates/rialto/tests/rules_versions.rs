@@ -1,6 +1,6 @@
 //! A venue that began under the first rules goes on to the second while it runs.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 

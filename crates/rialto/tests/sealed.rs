@@ -1,6 +1,6 @@
 //! A venue whose files are encrypted, as the real binary runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands and says with what")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod running;
 
@@ -101,7 +101,7 @@ fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
 }
 
 /// A market with a funded member, whose key file is returned.
-fn furnish(venue: &Running, key: &str, dir: &Path) -> String {
+fn create_market(venue: &Running, key: &str, dir: &Path) -> String {
     admin(venue, key, &["currency", "BTC", "--scale", "8"]);
     admin(venue, key, &["currency", "USD", "--scale", "8"]);
     let scales =
@@ -132,7 +132,7 @@ fn nothing_that_a_client_said_is_readable_in_the_data_directory_and_keys_rotate_
     let mut running = venue.serve(&first);
     assert!(running.said.iter().any(|line| line.contains("recorded in memory only")));
     let admin_key = running.admin_key();
-    let key_file = furnish(&running, &admin_key, venue.dir.path());
+    let key_file = create_market(&running, &admin_key, venue.dir.path());
     order(&running, &key_file, CLIENT_ID);
     running.kill();
     assert_eq!(venue.mentions(CLIENT_ID), Vec::<PathBuf>::new());

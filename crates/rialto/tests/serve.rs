@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
+    reason = "a test may panic"
 )]
 
 mod running;
@@ -29,7 +29,7 @@ fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
 }
 
 /// A market with one funded member; returns the member's key file.
-fn furnish(venue: &Running, key: &str, dir: &Path) -> String {
+fn create_market(venue: &Running, key: &str, dir: &Path) -> String {
     let admin = |arguments: &[&str]| admin(venue, key, arguments);
     admin(&["currency", "BTC", "--scale", "8"]);
     admin(&["currency", "USD", "--scale", "8"]);
@@ -62,11 +62,11 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_venue_can_be_furnished_traded_on_and_run_from_the_command_line() {
+fn a_venue_is_set_up_traded_on_and_operated_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "synced");
     let admin_key = venue.admin_key();
-    let key_file = furnish(&venue, &admin_key, dir.path());
+    let key_file = create_market(&venue, &admin_key, dir.path());
     let member = |arguments: &[&str]| {
         let mut all = arguments.to_vec();
         all.extend(["--json", "--key-file", &key_file]);
@@ -118,7 +118,7 @@ fn a_backup_opens_as_a_venue() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin_key = venue.admin_key();
-    furnish(&venue, &admin_key, dir.path());
+    create_market(&venue, &admin_key, dir.path());
     let backup = admin(&venue, &admin_key, &["backup", "copy"]);
     venue.terminate();
     let copy = backup["directory"].as_str().unwrap();

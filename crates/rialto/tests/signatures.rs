@@ -1,6 +1,6 @@
 //! What a member has signed counts once, whatever happens to the process.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -14,7 +14,7 @@ use std::net::TcpStream;
 use std::time::Instant;
 
 /// A market, a member with money, and the key of its account.
-fn furnish(admin: &Client) -> (String, String) {
+fn create_market(admin: &Client) -> (String, String) {
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
     };
@@ -53,7 +53,7 @@ fn the_same_bytes_do_not_enter_a_second_order_after_a_kill() {
     let mut venue = Running::serve(dir.path(), "synced");
     let admin_key = venue.admin_key();
     let admin = Client::new(&venue.url(), Credentials::Admin(admin_key.clone()));
-    let (id, its_secret) = furnish(&admin);
+    let (id, its_secret) = create_market(&admin);
     let key = Credentials::Key { id: id.clone(), secret: secret(&its_secret).unwrap() };
 
     let body = json!({

@@ -1,6 +1,6 @@
 //! A venue that is told to stop while a thousand requests are on their way: each is answered, either
 //! with what the journal says too, or with a refusal that says that nothing was done.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;
@@ -136,7 +136,7 @@ impl Answer {
 }
 
 /// A market, and a member with money.
-fn furnish(address: SocketAddr, admin_key: &str) -> Member {
+fn create_market(address: SocketAddr, admin_key: &str) -> Member {
     let admin = Client::new(&format!("http://{address}"), Credentials::Admin(admin_key.to_owned()));
     let admin = |path: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{path}"), Some(&body)).unwrap()
@@ -236,7 +236,7 @@ fn check(answers: &[Answer], data: &Path) {
 fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let (venue, admin_key) = open(dir.path());
-    let member = furnish(venue.local_addr(), &admin_key.unwrap());
+    let member = create_market(venue.local_addr(), &admin_key.unwrap());
     let mut closing = None;
     let answers = storm(&member, || closing = Some(venue.close(LONG).unwrap()));
     let closing = closing.unwrap();
@@ -249,7 +249,7 @@ fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_l
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();
-    let member = furnish(address, &process.admin_key());
+    let member = create_market(address, &process.admin_key());
     let answers = storm(&member, || process.signal("TERM"));
     let status = process.wait();
     assert!(status.success(), "{status}:\n{}", process.said.join("\n"));
@@ -262,7 +262,7 @@ fn what_began_before_the_stop_is_waited_for_and_what_comes_after_it_is_refused()
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();
-    let member = furnish(address, &process.admin_key());
+    let member = create_market(address, &process.admin_key());
     // Its body comes after the stop. That it is asked for shows that the request is under way.
     let request = String::from_utf8(member.order("slow")).unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();

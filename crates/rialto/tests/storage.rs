@@ -1,6 +1,6 @@
 //! A disk that fills up: what is refused, what passes, and when it ends.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod asking;
 mod running;

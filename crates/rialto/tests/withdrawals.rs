@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
+    reason = "a test may panic"
 )]
 
 mod asking;
@@ -85,7 +85,7 @@ impl Wanted {
 }
 
 /// A currency, a member with money and a key.
-fn furnish(url: &str, admin_key: &str) -> (String, String) {
+fn create_market(url: &str, admin_key: &str) -> (String, String) {
     let admin = Client::new(url, Credentials::Admin(admin_key.to_owned()));
     let post = |what: &str, body: Value| {
         admin.call("POST", &format!("/v1/admin/{what}"), Some(&body)).expect(what)
@@ -148,7 +148,7 @@ fn survive(level: &str) {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), level);
     let admin_key = venue.admin_key();
-    let mut key = furnish(&venue.url(), &admin_key);
+    let mut key = create_market(&venue.url(), &admin_key);
     let mut all: Vec<Wanted> = Vec::new();
     for round in 0..KILLS {
         let people = People::at(&venue.url(), &admin_key, &key);

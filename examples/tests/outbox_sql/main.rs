@@ -1,6 +1,6 @@
 //! The outbox and the inbox in a SQL database: a message and the rows of its sender, a mark and the
 //! rows of its receiver, are there together or not at all.
-#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../../../crates/flow/tests/outbox_model/model.rs"]
 mod model;

@@ -1,9 +1,9 @@
 //! What every version of the rules decided once, it decides for ever: recorded journals are decided
 //! again, and every event and state hash must be the recorded one.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[allow(dead_code, unreachable_pub, reason = "each test file uses another part of it")]
+#[allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 #[path = "../reference/mod.rs"]
 mod reference;
 

@@ -1,6 +1,6 @@
 //! An engine on a simulated disk, its feed and a desk.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
-#![allow(clippy::expect_used, reason = "a failed test should panic")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use rialto_bus::{Context, Dispatch};
 use rialto_desk::{

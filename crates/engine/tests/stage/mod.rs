@@ -3,7 +3,7 @@
 
 mod lines;
 
-#[allow(unused_imports, reason = "each test binary uses its part of the stage")]
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
 pub(crate) use lines::Lines;
 
 use rialto_disk::{Disk, SimDisk};

@@ -10,23 +10,23 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 const V1_BEGIN: &[u8] = b"PROXY ";
-/// The longest line of version 1, its end included.
+/// The longest header of version 1, with its line end.
 const V1_BYTES_MAX: usize = 107;
 const V2_BEGIN: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 const V2_HEAD_BYTES: usize = 16;
-/// The longest header of version 2 that is taken: addresses, and whatever a proxy adds to them.
+/// The longest accepted header of version 2: addresses and further fields.
 const V2_BYTES_MAX: usize = 2_048;
 
-/// What a proxy said at the beginning of a connection.
+/// The PROXY header of a connection.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Announced {
-    /// Whose connection it is; the proxy's own if it did not say.
+    /// The client; the proxy itself if the header names none.
     pub(super) client: Option<IpAddr>,
-    /// What was read of the connection itself.
+    /// Bytes of the connection that were read after the header.
     pub(super) ahead: Vec<u8>,
 }
 
-/// Reads what a trusted proxy says at the beginning of a connection, if it says anything.
+/// Reads the PROXY header of a trusted proxy's connection, if there is one.
 pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
     let mut bytes = Vec::with_capacity(256);
     loop {
@@ -45,7 +45,7 @@ pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
     }
 }
 
-/// The beginning of a connection as a header of the PROXY protocol.
+/// The beginning of a connection, parsed as a PROXY header.
 #[derive(Debug, PartialEq, Eq)]
 enum Header {
     Incomplete,
@@ -112,12 +112,12 @@ impl Header {
     }
 }
 
-/// Whose request it is that `proxy`, which is trusted, has sent: the last address in `Forwarded`
-/// that is not a trusted proxy's.
+/// The client of a request that the trusted `proxy` sent: the last address in `Forwarded` that is
+/// not a trusted proxy's.
 pub(super) fn client_of(headers: &HeaderMap, trusted: &[Network], proxy: IpAddr) -> IpAddr {
     let mut client = proxy;
-    // Elements are looked at from the last one, which the nearest proxy wrote, so that nothing a
-    // client writes before it matters.
+    // Elements are read from the last one, which the nearest proxy wrote, so that elements of the
+    // client have no effect.
     for value in headers.get_all(header::FORWARDED).iter().rev() {
         let Ok(text) = value.to_str() else { return client };
         for element in text.rsplit(',') {
@@ -180,7 +180,7 @@ mod tests {
         let v6 = [head(1, 0x21, 36), vec![0x20; 36]].concat();
         let client = Some(IpAddr::from([0x20; 16]));
         assert_eq!(Header::of(&v6), Header::Whole { client, bytes: 52 });
-        // A proxy's own look at the venue.
+        // A health check of the proxy itself.
         assert_eq!(Header::of(&head(0, 0, 0)), Header::Whole { client: None, bytes: 16 });
         assert_eq!(Header::of(&head(1, 0x11, 0)), Header::Malformed);
         assert_eq!(Header::of(&head(7, 0x11, 0)), Header::Malformed);
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(client(&["For=\"[2001:db8:cafe::17]:4711\""]), ip("2001:db8:cafe::17"));
         assert_eq!(client(&["for=9.9.9.9, for=192.0.2.1:80, for=10.1.1.1"]), ip("192.0.2.1"));
         assert_eq!(client(&["for=9.9.9.9", "for=192.0.2.1"]), ip("192.0.2.1"));
-        // What a client wrote before the proxy did cannot hide what the proxy wrote.
+        // Elements that a client wrote cannot hide those of the proxy.
         assert_eq!(client(&["for=\"9.9.9.9, for=192.0.2.1"]), ip("192.0.2.1"));
         for hidden in ["for=unknown", "for=_secret", "proto=https", "for=\"[::1\""] {
             assert_eq!(client(&[hidden]), ip("10.0.0.1"), "{hidden}");

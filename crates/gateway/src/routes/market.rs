@@ -1,4 +1,4 @@
-//! Market data: what everybody may see.
+//! Public market data.
 
 use super::{Handled, count, respond};
 use crate::call::Visit;
@@ -22,8 +22,8 @@ pub(super) async fn instruments(gate: &Gate, request: Request) -> Handled {
     let instruments = answer.iter().filter_map(|instrument| {
         names.instrument(instrument.id).map(|on| instrument_info(instrument, on))
     });
-    let told = InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
-    Ok(respond(StatusCode::OK, &told, 4_096))
+    let response = InstrumentsAnswer { seq: at.seq, time: at.time, instruments: instruments.collect() };
+    Ok(respond(StatusCode::OK, &response, 4_096))
 }
 
 /// `GET /v1/instruments/{symbol}`
@@ -34,8 +34,8 @@ pub(super) async fn instrument(gate: &Gate, request: Request) -> Handled {
     let question = GetInstrument { instrument: on.id };
     let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
     let instrument = instrument_info(&answer, &on);
-    let told = InstrumentAnswer { seq: at.seq, time: at.time, instrument };
-    Ok(respond(StatusCode::OK, &told, 1_024))
+    let response = InstrumentAnswer { seq: at.seq, time: at.time, instrument };
+    Ok(respond(StatusCode::OK, &response, 1_024))
 }
 
 /// `GET /v1/book/{symbol}`
@@ -56,8 +56,8 @@ pub(super) async fn book(gate: &Gate, request: Request) -> Handled {
             (at, BookOf::Levels(best(&answer, &on)))
         }
     };
-    let told = BookAnswer { seq: at.seq, time: at.time, instrument: on.symbol, sides };
-    Ok(respond(StatusCode::OK, &told, 256 + 96 * depth))
+    let response = BookAnswer { seq: at.seq, time: at.time, instrument: on.symbol, sides };
+    Ok(respond(StatusCode::OK, &response, 256 + 96 * depth))
 }
 
 /// `GET /v1/trades/{symbol}`
@@ -69,8 +69,8 @@ pub(super) async fn trades(gate: &Gate, request: Request) -> Handled {
     let question = GetTrades { instrument: on.id, limit };
     let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
     let trades = answer.iter().map(|trade| trade_info(trade, &on)).collect();
-    let told = TradesAnswer { seq: at.seq, time: at.time, instrument: on.symbol, trades };
-    Ok(respond(StatusCode::OK, &told, 128 + 160 * answer.len()))
+    let response = TradesAnswer { seq: at.seq, time: at.time, instrument: on.symbol, trades };
+    Ok(respond(StatusCode::OK, &response, 128 + 160 * answer.len()))
 }
 
 /// `GET /v1/ticker/{symbol}`
@@ -81,7 +81,7 @@ pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
     let question = GetTicker { instrument: on.id };
     let AsOf { at, answer, .. } = gate.read(&visit.cx(), question, query.min_seq).await?;
     let MarketSummary { ticker, best } = answer;
-    let told = TickerAnswer {
+    let response = TickerAnswer {
         seq: at.seq,
         time: at.time,
         instrument: on.symbol,
@@ -89,5 +89,5 @@ pub(super) async fn ticker(gate: &Gate, request: Request) -> Handled {
         ask: best.ask.map(|level| level.price.decimal(on.price_scale)),
         ticker: ticker_info(&ticker, &on),
     };
-    Ok(respond(StatusCode::OK, &told, 512))
+    Ok(respond(StatusCode::OK, &response, 512))
 }

@@ -16,7 +16,7 @@ fn text(message: &StreamMessage<'_>) -> Utf8Bytes {
     Utf8Bytes::try_from(bytes).expect("JSON is put together from texts")
 }
 
-/// What the live feed tells; `None` if it is nothing to this subscription.
+/// A publication of the live feed; `None` if it does not concern the subscription.
 pub(crate) fn publication(publication: &Publication<'_>) -> Option<Utf8Bytes> {
     let names = publication.names;
     match (publication.content, publication.subscription) {
@@ -31,7 +31,7 @@ pub(crate) fn publication(publication: &Publication<'_>) -> Option<Utf8Bytes> {
     }
 }
 
-/// The whole book, or the best levels of it.
+/// A whole book, or its best levels.
 pub(crate) fn book(depth: &Depth, at: Moment, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(depth.instrument)?;
     let (instrument, sides) = (on.symbol, best(depth, on));
@@ -59,7 +59,7 @@ pub(crate) fn trade(trade: &PublicTrade, names: &NameTable) -> Option<Utf8Bytes>
     Some(text(&StreamMessage::Trade { instrument, trade }))
 }
 
-/// The last 24 hours.
+/// The statistics of the last 24 hours.
 pub(crate) fn ticker(ticker: &Ticker, names: &NameTable) -> Option<Utf8Bytes> {
     let on = names.instrument(ticker.instrument)?;
     let Moment { seq, time } = ticker.at;
@@ -67,7 +67,7 @@ pub(crate) fn ticker(ticker: &Ticker, names: &NameTable) -> Option<Utf8Bytes> {
     Some(text(&StreamMessage::Ticker { instrument, seq, time, ticker }))
 }
 
-/// A balance that changed.
+/// A changed balance.
 pub(crate) fn balance(balance: &BalanceView, names: &NameTable) -> Option<Utf8Bytes> {
     let currency = names.currency(balance.currency)?;
     Some(text(&StreamMessage::Balance {
@@ -105,9 +105,10 @@ pub(crate) fn open_orders(
     text(&StreamMessage::OpenOrders { account, seq, time, orders: orders.collect() })
 }
 
-/// What the events of one command are to an account's orders or fills; `None` if they are nothing.
+/// The events of one command for an account's orders or fills; `None` if there are none.
 ///
-/// It is one message, so that a client has all of a command or nothing, and may resume after it.
+/// They are one message, so that a client has all events of a command or none, and can resume after
+/// it.
 pub(crate) fn own(
     channel: PrivateChannel,
     account: AccountId,
@@ -118,11 +119,11 @@ pub(crate) fn own(
 ) -> Option<Utf8Bytes> {
     match channel {
         PrivateChannel::Orders => {
-            let mut told = Vec::new();
+            let mut changes = Vec::new();
             for event in events.iter().filter(|it| owners(it).contains(&Some(account))) {
-                order_event(&mut told, account, event, names);
+                order_event(&mut changes, account, event, names);
             }
-            let events = (!told.is_empty()).then_some(told)?;
+            let events = (!changes.is_empty()).then_some(changes)?;
             Some(text(&StreamMessage::Orders { account, seq, time, events }))
         }
         PrivateChannel::Fills => {
@@ -132,10 +133,10 @@ pub(crate) fn own(
             });
             let fills = trades.flat_map(|trade| fills_of(trade, Moment { seq, time }));
             let own = fills.filter(|fill| fill.account == account);
-            let told = own.filter_map(|fill| {
+            let fills = own.filter_map(|fill| {
                 names.instrument(fill.instrument).map(|on| fill_info(&fill, on))
             });
-            let fills: Vec<_> = told.collect();
+            let fills: Vec<_> = fills.collect();
             let fills = (!fills.is_empty()).then_some(fills)?;
             Some(text(&StreamMessage::Fills { account, seq, time, fills }))
         }
@@ -143,7 +144,7 @@ pub(crate) fn own(
     }
 }
 
-/// Names a subscription, as it was named when it was asked for.
+/// The fields of a subscription, as in its request.
 fn subscription_info(subscription: Subscription, names: &NameTable) -> SubscriptionInfo {
     let symbol = |instrument: InstrumentId| -> Option<Symbol> {
         names.instrument(instrument).map(|on| on.symbol)
@@ -166,7 +167,7 @@ fn subscription_info(subscription: Subscription, names: &NameTable) -> Subscript
     SubscriptionInfo { channel, instrument, account }
 }
 
-/// A subscription has begun; it holds everything after `seq`.
+/// A subscription has begun; it contains everything after `seq`.
 pub(crate) fn subscribed(subscription: Subscription, seq: Seq, names: &NameTable) -> Utf8Bytes {
     let subscription = subscription_info(subscription, names);
     text(&StreamMessage::Subscribed { subscription, seq })
@@ -178,22 +179,22 @@ pub(crate) fn unsubscribed(subscription: Subscription, names: &NameTable) -> Utf
     text(&StreamMessage::Unsubscribed { subscription })
 }
 
-/// The connection may see what is private to its key.
+/// The connection can subscribe to the key's private channels.
 pub(crate) fn authenticated(accounts: &[AccountId]) -> Utf8Bytes {
     text(&StreamMessage::Authenticated { accounts: accounts.into() })
 }
 
-/// Answers a ping.
+/// The answer to a ping.
 pub(crate) fn pong(seq: Seq) -> Utf8Bytes {
     text(&StreamMessage::Pong { seq })
 }
 
-/// Everything through `seq` has been told.
+/// Everything through `seq` has been sent.
 pub(crate) fn heartbeat(seq: Seq) -> Utf8Bytes {
     text(&StreamMessage::Heartbeat { seq })
 }
 
-/// What a client asked for cannot be; `op` is what it asked, if that could be read.
+/// A request was refused; `op` is its operation, if it could be read.
 pub(crate) fn error(op: Option<StreamOp>, error: &ApiError) -> Utf8Bytes {
     text(&StreamMessage::Error { op, error: error.detail() })
 }

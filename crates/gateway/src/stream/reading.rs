@@ -1,4 +1,4 @@
-//! What subscriptions begin with, and what is shown whole each time.
+//! Reads snapshots of subscriptions, and messages that are complete each time.
 
 use super::message;
 use crate::ApiError;
@@ -12,21 +12,20 @@ use rialto_feed::Depth;
 use rialto_model::Seq;
 use std::collections::BTreeMap;
 
-/// Asks for what one connection is shown whole.
+/// Reads snapshots for one connection.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// How many levels of which books are shown, and what was shown last.
+    /// The subscribed numbers of levels, and the levels that were sent last.
     tops: BTreeMap<Subscription, (usize, Option<Depth>)>,
 }
 
 impl Reading {
-    /// Remembers how many levels a subscription is to the best levels of.
+    /// Sets the number of levels of a subscription to best levels.
     pub(super) fn show(&mut self, subscription: Subscription, levels: usize) {
         self.tops.insert(subscription, (levels, None));
     }
 
-    /// What the subscription is to be told whole, and the sequence that it is as of; no text if
-    /// nothing of it has changed.
+    /// The snapshot of a subscription and its sequence; no text if it has not changed.
     pub(super) async fn whole(
         &mut self,
         gate: &Gate,
@@ -78,7 +77,7 @@ impl Reading {
                 let text = message::balances(account, read.at, &read.answer, &read.names);
                 Ok((Some(text), read.at.seq))
             }
-            // These consist of events only and are never read whole.
+            // These consist of events and have no snapshot.
             Subscription::Own(PrivateChannel::Fills, _) | Subscription::Trades(_) => {
                 Ok((None, Seq::ZERO))
             }

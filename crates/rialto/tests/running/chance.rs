@@ -27,7 +27,7 @@ impl Random {
 }
 
 /// The seed in `RIALTO_SEED`, or one of the clock. It is printed, so that a failure can be repeated.
-#[allow(clippy::print_stdout, reason = "a test says with what it failed")]
+#[allow(clippy::print_stdout, reason = "a test may panic")]
 pub(crate) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let seed = std::env::var("RIALTO_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(now);

@@ -8,7 +8,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a test may fail where it stands and says with what"
+    reason = "a test may panic"
 )]
 
 #[path = "../asking/mod.rs"]

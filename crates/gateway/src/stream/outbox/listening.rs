@@ -1,4 +1,4 @@
-//! What the outbox is told by the live feed.
+//! The outbox as a listener of the live feed.
 
 use super::{Item, Kind, Outbox};
 use crate::stream::message;
@@ -37,7 +37,7 @@ impl Listener for Outbox {
 
     fn publish(&self, publication: &Publication<'_>) {
         match (publication.subscription, publication.content) {
-            // Its best levels are read when their turn comes.
+            // The best levels are read when they are sent.
             (Subscription::Top(instrument), _) => self.top_changed(instrument),
             (_, content) => {
                 let Some(text) = publication.form(message::publication) else { return };
@@ -56,7 +56,7 @@ impl Listener for Outbox {
 }
 
 impl Outbox {
-    /// Something happened that a subscriber must hear of.
+    /// Queues an event that must not be lost.
     pub(super) fn event(&self, subscription: Subscription, seq: Seq, text: &Utf8Bytes) {
         let mut state = self.lock();
         if state.heard(subscription).is_none()
@@ -90,7 +90,7 @@ impl Outbox {
         }
     }
 
-    /// Something changed in a book of which the best levels are shown.
+    /// A book with subscribed best levels changed.
     pub(super) fn top_changed(&self, instrument: InstrumentId) {
         let subscription = Subscription::Top(instrument);
         let mut state = self.lock();
@@ -102,7 +102,7 @@ impl Outbox {
         }
     }
 
-    /// The last 24 hours changed.
+    /// The statistics of the last 24 hours changed.
     pub(super) fn ticker(&self, ticker: &Ticker, text: &Utf8Bytes) {
         let subscription = Subscription::Ticker(ticker.instrument);
         let mut state = self.lock();

@@ -1,4 +1,4 @@
-//! The outbox, one behaviour each.
+//! Tests of the outbox.
 
 use super::*;
 use rialto_desk::{Listener, PrivateChannel};
@@ -40,7 +40,7 @@ fn delta(outbox: &Outbox, prev: u64, seq: u64, prices: &[i64]) {
     outbox.delta(&Arc::new(delta), &format!("delta {seq}").into());
 }
 
-/// What is sent next, in short.
+/// A short text of the next message.
 fn next(outbox: &Outbox) -> String {
     match outbox.try_next() {
         None => "nothing".to_owned(),
@@ -96,7 +96,7 @@ fn who_is_too_slow_may_resume_before_the_first_that_was_not_sent() {
     assert_eq!(next(&outbox), "6");
     event(&outbox, 9);
     event(&outbox, 10);
-    // 6 was taken out, but nobody knows whether it was sent.
+    // 6 was taken, but may not have been sent.
     assert_eq!(next(&outbox), "too slow Some(Seq(5))");
 }
 
