@@ -1,4 +1,4 @@
-//! Stamped time runs on the monotonic clock, and follows the wall clock as far as it may.
+//! Stamped time runs on the monotonic clock, and follows the wall clock within limits.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const SECOND: u64 = Timestamp::SECOND;
 const DAY: u64 = 86_400 * SECOND;
-/// Some day in this century.
+/// A day in this century.
 const TODAY: u64 = 20_000 * DAY;
 
 fn bench(seed: u64) -> Bench {
@@ -52,7 +52,7 @@ fn a_small_step_back_slows_time_and_never_turns_it_back() {
     assert_eq!(
         stamp(&mut producer, &mut stepped),
         Timestamp(TODAY + 460 * SECOND),
-        "they have met"
+        "they agree"
     );
     assert_eq!(ahead_s(&engine), None);
 }
@@ -73,7 +73,7 @@ fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
         assert_eq!(
             placed.answer.unwrap().time,
             Timestamp(TODAY + SECOND),
-            "as if nothing had happened"
+            "without a step"
         );
         bench.clock.advance(Duration::from_secs(2));
         stepped.run_until_idle();

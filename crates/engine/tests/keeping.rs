@@ -1,4 +1,4 @@
-//! Snapshots, backups and looking back.
+//! Snapshots, backups and past states.
 
 #![allow(clippy::unwrap_used)]
 
@@ -203,7 +203,7 @@ fn a_venue_begun_with_older_rules_goes_on_with_them_until_they_are_set() {
         replies.last().unwrap().answer.unwrap().seq
     };
     let first = run(&bench, &setting());
-    // What a new data directory begins with is nothing to one that is there.
+    // The settings of a new data directory do not affect an existing one.
     bench.config.rules_version = *RULES_VERSIONS.end();
     let before = run(&bench, &flow(3));
     assert_eq!((rules(&bench, first), rules(&bench, before)), (1, 1));

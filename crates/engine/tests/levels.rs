@@ -1,4 +1,4 @@
-//! What is released when.
+//! Releases at each durability level.
 
 #![allow(clippy::unwrap_used)]
 
@@ -36,7 +36,7 @@ fn a_buffered_venue_that_is_never_idle_syncs_in_time() {
     let flush_every = bench.config.flush_every.as_nanos() as u64;
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
-    // The journal never finds its inbox empty.
+    // The journal's inbox is never empty.
     let mut write = |at| {
         bench.clock.set(Timestamp(at));
         producer.submit(1, &Command::Tick, None).unwrap();
@@ -62,7 +62,7 @@ fn a_buffered_group_is_not_released_past_what_waits_for_its_flush() {
     stepped.step(Step::Sequencer);
     stepped.step(Step::Journal);
     assert_eq!(engine.marks().written, Seq(1));
-    // The next write takes so long that the first group has waited for its flush too long.
+    // The next write takes so long that the flush of the first group is overdue.
     producer.submit(2, &Command::Tick, None).unwrap();
     stepped.step(Step::Sequencer);
     let engine = Arc::new(engine);

@@ -1,4 +1,4 @@
-//! Reading events while and after they happen.
+//! Reading events during and after a run.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What a restart finds.
+//! Restarts.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Segments of journal, event log and backups say by which rules their commands were decided.
+//! Segments of journal, event log and backups have the rules version of their commands.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use stage::{Bench, LONG, finish, flow, setting, settle};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A venue that began with the oldest rules and went on to the newest behind this sequence.
+/// A venue that began with the oldest rules version and changed to the newest after this sequence.
 fn venue(seed: u64) -> (Bench, Engine, rialto_engine::Stepped, Seq) {
     let mut bench = Bench::new(seed, Level::Synced);
     bench.config.rules_version = *RULES_VERSIONS.start();

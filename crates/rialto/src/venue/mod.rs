@@ -331,7 +331,7 @@ fn log_opening(venue: &Venue, opening: &Opening, took: Duration) {
     tracing::info!(last_seq, replayed, took_ms, epoch, "recovered: {recovery}");
     for skipped in &recovery.skipped {
         let (seq, reason) = (skipped.seq.0, &skipped.reason);
-        tracing::warn!(seq, %reason, "a damaged snapshot was passed over");
+        tracing::warn!(seq, %reason, "a damaged snapshot was skipped");
     }
     for (log, cut) in [("journal", &recovery.journal_cut), ("events", &recovery.events_cut)] {
         if let Some(cut) = cut {
