@@ -1,4 +1,4 @@
-//! A program that counts allocations gets the rows of them.
+//! A program that counts allocations gets their rows.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The rows of a suite at its small size that are in this unit.
+/// The rows of a suite at its small size with this unit.
 fn rows(suite: &str, unit: &str) -> Vec<Value> {
     let home = tempfile::tempdir().unwrap();
     let options = Options {
