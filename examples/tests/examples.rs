@@ -1,8 +1,8 @@
-//! Every example runs and says what it is there to say.
+//! Every example runs and prints its expected output.
 
 use std::process::Command;
 
-/// What an example prints, given that it ends well.
+/// The output of an example, which must succeed.
 fn printed(program: &str) -> String {
     let output = Command::new(program).output().expect("the example was built for this test");
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! The example that needs a venue, with one.
+//! The example that needs a venue.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "../../crates/gateway/tests/test_venue/mod.rs"]

@@ -29,7 +29,7 @@ pub struct Key {
     pub secret: Secret,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,

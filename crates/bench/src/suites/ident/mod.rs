@@ -16,9 +16,9 @@ use rialto_ident::{
 };
 use std::sync::Arc;
 
-/// The layout of Catga's report: 2,048 ids a millisecond.
+/// The layout of Catga's report: 2,048 ids per millisecond.
 const SEED: Layout = Layout::LONG_LIVED;
-/// One id of the wide layout with a cached clock, in nanoseconds.
+/// The target of one id of the wide layout with a cached clock, in nanoseconds.
 const WIDE_NS: f64 = 8.0;
 const BATCHES: [u64; 3] = [1_000, 10_000, 50_000];
 
