@@ -52,7 +52,7 @@ in the end: 8 books in stock, 7000 cents with ada, 1 parcel in the van, 0 to for
 }
 
 #[test]
-fn queue_hello_greets_whom_the_queue_before_was_told_of() {
+fn queue_hello_greets_the_names_of_an_earlier_run() {
     let expected = "\
 Ada is on the disk as message 0:1
 Ben is on the disk as message 0:2

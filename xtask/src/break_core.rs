@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_each_alteration_replaces_stands_once_in_its_file() {
+    fn the_text_of_each_alteration_occurs_once_in_its_file() {
         for Alteration { file, from, to, .. } in ALTERATIONS {
             let path = crate::root().join("crates/core/src").join(file);
             let text = fs::read_to_string(&path).unwrap();

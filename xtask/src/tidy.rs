@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_declares_is_dead() {
+    fn an_undeclared_file_is_dead() {
         let tree = [
             source("crates/x/src/lib.rs", "pub mod alive;\n"),
             source("crates/x/src/alive.rs", ""),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_stands_twice_and_a_name_that_is_not_there_are_found() {
+    fn duplicate_terms_and_missing_names_are_found() {
         let page = "| Term | Meaning | In code |\n|---|---|---|\n| lot, tick | a | `model::Lot` |\n\
                     | tick | b | `model::Tick` |\n";
         let rust = [source("crates/model/src/a.rs", "pub struct Lot;\npub struct Ticks;\n")];

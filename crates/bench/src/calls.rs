@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_how_many_calls_it_stands_for() {
+    fn a_row_has_its_number_of_calls() {
         let measured = run(|calls| calls * 2).expect("the answers are right");
         let rows = measured.rows(0, None, Targets::without_allocation(1e9));
         assert_eq!(rows[0].checks.get("calls"), Some(&100.into()));

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_suite_is_measured_alone_and_stands_on_no_page() {
+    fn a_part_of_a_suite_runs_alone_and_is_on_no_page() {
         let home = tempfile::tempdir().expect("a temporary directory");
         let asked = |name: &str| Options { suites: vec![name.into()], ..options(home.path()) };
         let printed = output(&asked("queue.memory"));

@@ -448,7 +448,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_stands_before_damage_is_a_page_and_the_next_is_the_damage() {
+    fn messages_before_damage_are_a_page_and_the_next_page_is_an_error() {
         const SEGMENT_BYTES: u64 = (1 << 20) + 8192;
         let disk = Arc::new(SimDisk::new(7));
         let options = || QueueOptions {

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_traceparent_is_refused() {
+    fn a_malformed_traceparent_is_refused() {
         for text in [
             "",
             "00",

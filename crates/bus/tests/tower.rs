@@ -71,7 +71,7 @@ fn route_to(gate: &Arc<Gate>) -> RequestService<Knock, TestBus> {
 }
 
 #[tokio::test]
-async fn a_limit_around_the_bus_lets_only_so_many_in() {
+async fn a_concurrency_limit_around_the_bus_applies() {
     let gate = Gate::with(0);
     let service =
         ServiceBuilder::new().layer(ConcurrencyLimitLayer::new(2)).service(route_to(&gate));
@@ -100,7 +100,7 @@ async fn a_timeout_around_the_bus_gives_up_on_a_handler() {
 }
 
 #[tokio::test]
-async fn what_goes_along_with_the_request_arrives() {
+async fn the_context_of_the_envelope_arrives() {
     let bus = TestBus { all: (), gate: Gate::with(0), porter: Porter };
     let route = RequestService::new(Arc::new(bus));
     let mut envelope = Envelope::of(WhoAsks).with_principal(Arc::new("Ada".to_owned()));

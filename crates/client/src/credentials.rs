@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_file_is_named() {
+    fn an_invalid_key_file_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key.toml");
         let mut wrong = file();

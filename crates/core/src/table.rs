@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_share_a_tag_are_told_apart() {
+    fn values_with_equal_tags_are_distinguished() {
         let mut table = Table::new();
         table.insert(9, 1);
         table.insert(9, 2);

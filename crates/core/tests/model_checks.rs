@@ -34,7 +34,7 @@ fn transfers_are_checked_in_the_documented_order() {
 }
 
 #[test]
-fn what_is_created_is_checked_in_the_documented_order() {
+fn created_objects_are_checked_in_the_documented_order() {
     let documented = documented("Create…");
     for checks in reference::listing::create_checks() {
         let mut rest = documented.iter();

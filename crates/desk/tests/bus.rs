@@ -26,7 +26,7 @@ fn forbidden(error: &Error) -> Option<Forbidden> {
 }
 
 #[tokio::test]
-async fn who_is_not_named_may_nothing() {
+async fn a_request_without_a_principal_is_refused() {
     let Stage { bus, .. } = Stage::empty().await;
     let error = bus.send(cancel_all(ALICE), &Context::new()).await.expect_err("nobody asks");
     assert_eq!((error.kind(), error.code()), (ErrorKind::Unauthenticated, "forbidden"));

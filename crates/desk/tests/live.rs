@@ -222,7 +222,7 @@ fn ended_orders_with_names_outlive_a_restart_and_the_traffic_of_others() {
 }
 
 #[test]
-fn who_waits_for_what_never_comes_is_told_when_the_feed_ends() {
+fn waiters_are_woken_when_the_feed_ends() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().to_owned(),

@@ -47,7 +47,7 @@ async fn an_answer_knows_of_the_sequence_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_an_accounts_own_is_shown_to_those_who_may_read_it() {
+async fn private_data_needs_the_scope_read() {
     let stage = Stage::with_market().await;
     let (owner, trader) = (grant(&[Scope::Read], &[ALICE]), grant(&[Scope::Trade], &[ALICE]));
     let (stranger, operator) = (grant(&[Scope::Read], &[BOB]), grant(&[Scope::Admin], &[]));
@@ -67,7 +67,7 @@ async fn what_is_an_accounts_own_is_shown_to_those_who_may_read_it() {
 }
 
 #[tokio::test]
-async fn what_is_public_is_refused_to_nobody_but_those_unnamed() {
+async fn public_data_needs_a_principal_and_no_scope() {
     let stage = Stage::with_market().await;
     let cx = Context::new().with_principal(Grant::nobody());
     let book = ReadFeed::now(GetBook { instrument: BTC, levels: 10 });
@@ -82,7 +82,7 @@ async fn what_is_public_is_refused_to_nobody_but_those_unnamed() {
 }
 
 #[tokio::test]
-async fn an_order_is_identified_to_whoever_may_change_it_and_nobody_else() {
+async fn an_order_is_identified_only_to_a_key_that_may_change_it() {
     let stage = Stage::with_market().await;
     let trader = grant(&[Scope::Trade], &[ALICE, BOB]);
     let cx = Context::new().with_principal(&trader);
@@ -135,7 +135,7 @@ async fn pages_follow_each_other_without_gap_or_repetition() {
 }
 
 #[tokio::test]
-async fn what_was_listed_a_moment_ago_is_found() {
+async fn a_new_instrument_is_found_at_once() {
     let stage = Stage::empty().await;
     let cx = Context::new().with_principal(Grant::nobody());
     let symbol = "BTC-USD".parse().expect("a symbol");
@@ -170,7 +170,7 @@ async fn a_subscriber_hears_of_what_is_its_own_until_it_ends_the_subscription() 
 }
 
 #[tokio::test]
-async fn a_past_is_opened_to_its_owner_and_read_as_far_as_it_was_told() {
+async fn a_replay_is_private_and_reads_up_to_the_published_sequence() {
     let stage = Stage::with_market().await;
     let alice = grant(&[Scope::Trade, Scope::Read], &[ALICE]);
     let cx = Context::new().with_principal(&alice);

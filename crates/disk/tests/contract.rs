@@ -15,7 +15,7 @@ fn on_both(check: impl Fn(&dyn Disk, &Path)) {
 }
 
 #[test]
-fn what_is_written_is_read_back_in_every_mode() {
+fn written_data_is_read_back_in_every_mode() {
     on_both(|disk, dir| {
         for (name, access) in
             [("b", Access::Buffered), ("d", Access::Direct), ("s", Access::DirectSync)]

@@ -106,7 +106,7 @@ mod tests {
     use rialto_disk::SimDisk;
 
     #[test]
-    fn a_lineage_is_read_as_it_was_written_and_damage_is_told() {
+    fn a_lineage_is_read_back_and_damage_is_reported() {
         let (disk, dir) = (SimDisk::new(1), Path::new("/venue"));
         disk.create_dir_all(&dir.join(JOURNAL_DIR)).unwrap();
         assert_eq!(read(&disk, dir).unwrap(), []);

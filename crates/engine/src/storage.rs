@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_take_is_what_is_left_over() {
+    fn other_bytes_are_the_remainder() {
         let parts = vec![("journal", 30), ("queue", 20)];
         let reading = StorageReading { free_bytes: 40, total_bytes: Some(100), parts };
         assert_eq!(reading.other_bytes(), Some(10));

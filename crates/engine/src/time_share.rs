@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_holds_nothing_up() {
+    fn a_clock_that_stands_still_blocks_nothing() {
         let mut share = TimeShare::new(20);
         share.commands_took(Duration::ZERO);
         assert!(share.is_due());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_does_not_count_for_ever() {
+    fn the_credit_is_bounded() {
         let mut share = TimeShare::new(20);
         share.background_took(Duration::MAX);
         share.commands_took(Duration::MAX);

@@ -58,7 +58,7 @@ fn a_small_step_back_slows_time_and_never_turns_it_back() {
 }
 
 #[test]
-fn a_great_step_is_told_once_and_not_followed_and_everything_goes_on() {
+fn a_large_clock_step_is_logged_once_and_not_followed() {
     let lines = Lines::watch();
     let hour = 3_600 * SECOND as i64;
     for (seed, step, word) in [(3, hour, "ahead of"), (4, -hour, "behind")] {
@@ -147,7 +147,7 @@ fn used_venue(seed: u64, closed: bool) -> Bench {
 }
 
 #[test]
-fn a_start_far_from_the_last_time_in_the_journal_must_be_told_to() {
+fn a_start_far_from_the_last_time_in_the_journal_needs_a_setting() {
     let gap_max = EngineConfig::CLOCK_GAP_MAX.as_nanos() as u64;
     for (seed, closed) in [(9, true), (10, false)] {
         for now in [TODAY + gap_max + 1, TODAY - gap_max - 1] {

@@ -74,7 +74,7 @@ fn a_disk_that_hangs_stalls_the_engine_until_it_goes_on() {
 }
 
 #[test]
-fn a_shorter_pause_of_the_disk_is_none_of_anybodys_business() {
+fn a_short_pause_of_the_disk_is_not_reported() {
     let bench = Bench::new(3, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let engine = Arc::new(engine);
@@ -152,7 +152,7 @@ fn a_disk_that_hangs_for_too_long_is_given_up() {
 }
 
 #[test]
-fn threads_that_hang_keep_nobody_waiting() {
+fn hanging_threads_block_no_caller() {
     let disk = SimDisk::new(7);
     let config = EngineConfig {
         io_stalled_after: Duration::from_millis(10),

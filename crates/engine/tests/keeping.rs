@@ -96,7 +96,7 @@ fn a_snapshot_of_a_venue_that_is_never_idle_gets_its_sync() {
 }
 
 #[test]
-fn a_failed_snapshot_is_told_and_the_venue_goes_on() {
+fn a_failed_snapshot_is_reported_and_the_venue_continues() {
     let bench = Bench::new(5, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();

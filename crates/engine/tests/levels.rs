@@ -156,7 +156,7 @@ fn a_failed_write_leaves_outcomes_unknown_and_ends_the_engine() {
 }
 
 #[test]
-fn what_was_submitted_before_the_end_is_finished_and_after_it_refused() {
+fn commands_before_the_shutdown_are_finished_and_later_ones_refused() {
     let bench = Bench::new(6, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();
@@ -219,7 +219,7 @@ fn an_idle_venue_ticks_when_something_is_due() {
 }
 
 #[test]
-fn a_producer_beyond_the_bound_is_told_so() {
+fn a_producer_beyond_the_bound_gets_an_error() {
     let bench = Bench::new(10, Level::Memory);
     let (engine, mut stepped, _) = bench.start();
     let mut producers: Vec<_> =

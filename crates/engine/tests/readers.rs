@@ -57,7 +57,7 @@ fn nothing_is_visible_before_the_level_allows() {
 }
 
 #[test]
-fn whoever_is_told_of_the_event_log_reads_there_what_it_was_told_of() {
+fn the_callback_of_the_event_log_runs_when_its_events_can_be_read() {
     let bench = Bench::new(4, Level::Synced);
     let (engine, mut stepped, _) = bench.start();
     let mut producer = engine.producer();

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_bounded() {
+    fn the_history_is_bounded() {
         let mut window = Window::default();
         for minute in 0..5_000 {
             add(&mut window, minute, 100);

@@ -105,7 +105,7 @@ fn the_events_after_a_baseline_lead_to_the_same() {
 }
 
 #[test]
-fn nobody_is_told_of_a_baseline_again() {
+fn a_baseline_is_not_published_again() {
     let whole = history();
     let mut begun = Stage::bare(FeedConfig::default());
     begun.feed = Feed::from_snapshot(FeedConfig::default(), &baseline_of(&whole.feed)).unwrap();
@@ -164,7 +164,7 @@ fn history_comes_before_the_first_event() {
 }
 
 #[test]
-fn what_came_before_a_baseline_is_not_remembered() {
+fn the_history_before_a_baseline_is_empty() {
     let whole = history();
     let baseline = baseline_of(&whole.feed);
     let begun = Feed::from_snapshot(FeedConfig::default(), &baseline).unwrap();

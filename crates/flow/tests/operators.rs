@@ -145,7 +145,7 @@ impl Flow for Fragile {
 }
 
 #[test]
-fn a_run_that_panicked_stands_still_and_goes_on_where_it_stood() {
+fn a_run_that_panicked_is_stopped_and_continues_at_the_same_step() {
     let (world, is_mended) = (World::default(), Arc::new(AtomicBool::new(false)));
     let disk = SimDisk::new(1);
     let fragile = Fragile { world: world.clone(), is_mended: is_mended.clone() };

@@ -223,7 +223,7 @@ fn a_message_is_handed_out_only_when_its_step_cannot_be_lost() {
 }
 
 #[test]
-fn what_was_accepted_is_known_after_a_crash() {
+fn accepted_messages_are_known_after_a_crash() {
     for seed in 0..20 {
         let disk = SimDisk::new(seed);
         let store = on_disk(&disk, Level::Synced, 1);
@@ -251,7 +251,7 @@ fn often_written_anew(disk: &SimDisk, life: u8) -> Arc<LogStore> {
 }
 
 #[test]
-fn what_became_of_messages_survives_a_restart_and_a_checkpoint() {
+fn the_state_of_messages_survives_a_restart_and_a_checkpoint() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let lease = Duration::from_secs(1);
     let keys = ["gone", "later", "dead", "requeued", "discarded"];

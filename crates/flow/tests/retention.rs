@@ -167,7 +167,7 @@ fn a_power_failure_at_no_moment_around_the_end_of_a_segment_loses_what_waits() {
 }
 
 #[test]
-fn what_ended_long_ago_is_forgotten_and_can_be_started_anew() {
+fn old_ended_runs_are_removed_and_can_start_again() {
     let (disk, clock) = (SimDisk::new(1), clock());
     let flows = open(&disk, 1, &clock).unwrap();
     assert_eq!(flows.start::<Echo>(id("a"), (text(1), false)).unwrap().wait(), Ok(text(1)));

@@ -16,7 +16,7 @@ fn headers_get(venue: &TestVenue, headers: &[(&'static str, String)]) -> test_ve
 }
 
 #[test]
-fn an_unsigned_request_is_told_what_is_missing() {
+fn an_unsigned_request_gets_the_missing_header() {
     let (venue, alice, _) = TestVenue::with_market(config());
     assert_eq!(venue.get(PATH).refuses(401, "credentials_missing").field(), "x-rialto-key");
     for left_out in ["X-Rialto-Key", "X-Rialto-Timestamp", "X-Rialto-Signature"] {
@@ -129,7 +129,7 @@ fn a_key_does_what_its_scopes_say_for_its_accounts_only() {
 }
 
 #[test]
-fn the_admin_key_runs_the_venue_but_trades_for_nobody() {
+fn the_admin_key_operates_the_venue_but_cannot_trade() {
     let (venue, ..) = TestVenue::with_market(config());
     venue.operate("GET", "/v1/balances?account=1", Value::Null).expect(200);
     assert_eq!(

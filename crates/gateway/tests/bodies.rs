@@ -161,7 +161,7 @@ fn bodies_of_refused_heads_are_never_held() {
 }
 
 #[test]
-fn what_goes_on_being_sent_of_a_refused_body_is_cut_off() {
+fn a_client_that_keeps_sending_a_refused_body_is_disconnected() {
     let (venue, _) = with_topic(config());
     let mut client = venue.client();
     // Longer than what is sent.
@@ -175,7 +175,7 @@ fn what_goes_on_being_sent_of_a_refused_body_is_cut_off() {
 }
 
 #[test]
-fn what_is_refused_at_the_head_does_not_end_a_connection_whose_body_is_there() {
+fn a_connection_survives_a_refusal_if_the_body_has_arrived() {
     let (venue, _) = with_topic(config());
     let mut client = venue.client();
     for _ in 0..3 {

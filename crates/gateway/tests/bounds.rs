@@ -73,7 +73,7 @@ fn a_body_that_is_no_json_is_refused() {
 }
 
 #[test]
-fn a_body_is_bounded_whether_its_length_is_told_or_not() {
+fn a_body_is_bounded_with_and_without_a_length() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let body = vec![b' '; (64 << 10) + 1];
     let reply = venue.ask_bytes(&alice, "POST", "/v1/orders", &body);
@@ -105,7 +105,7 @@ fn a_body_is_bounded_whether_its_length_is_told_or_not() {
 }
 
 #[test]
-fn what_is_sent_too_slowly_is_not_waited_for() {
+fn slow_heads_and_bodies_time_out() {
     let hasty = GatewayConfig {
         head_timeout: Duration::from_millis(50),
         body_timeout: Duration::from_millis(50),
@@ -186,7 +186,7 @@ fn addresses_that_are_not_counted_apart_share_one_allowance() {
 }
 
 #[test]
-fn one_connection_too_many_is_told_so_and_room_comes_back() {
+fn a_connection_beyond_the_limit_gets_an_error_and_room_is_freed() {
     let venue = TestVenue::empty(GatewayConfig { connections_max: 2, ..config() });
     let mut first = venue.client();
     let mut second = venue.client();
@@ -283,7 +283,7 @@ fn an_answer_does_not_wait_for_what_follows_the_request() {
 }
 
 #[test]
-fn a_head_that_is_no_http_is_told_so() {
+fn a_malformed_head_gets_an_error() {
     let (venue, _, _) = TestVenue::with_market(config());
     let mut client = venue.client();
     client.raw(b"no http at all\r\n\r\n").unwrap();

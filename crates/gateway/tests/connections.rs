@@ -90,7 +90,7 @@ fn streams_hold_their_connections() {
 }
 
 #[test]
-fn an_address_has_few_subscriptions_until_somebody_authenticates() {
+fn unauthenticated_subscriptions_of_an_address_are_bounded() {
     let mut few = config();
     few.stream.address_subscriptions_max = 3;
     let (venue, alice, _) = TestVenue::with_market(few);
@@ -115,7 +115,7 @@ fn an_address_has_few_subscriptions_until_somebody_authenticates() {
 }
 
 #[test]
-fn probes_and_operators_are_answered_when_nobody_else_is() {
+fn probes_and_operators_are_answered_at_the_connection_limit() {
     let full = GatewayConfig {
         operations_listen: Some(SocketAddr::from((HERE, 0))),
         operations_connections_max: 2,
@@ -183,7 +183,7 @@ fn a_trusted_proxy_says_whose_a_connection_is() {
 }
 
 #[test]
-fn a_trusted_proxy_says_whose_each_request_is_and_nobody_else_does() {
+fn only_a_trusted_proxy_names_the_client_of_a_request() {
     let venue = behind_a_proxy();
     let ask = |connection: &mut Client, client: &str| {
         connection.send("GET", "/v1/time", &[("Forwarded", format!("for={client}"))], b"")
@@ -256,7 +256,7 @@ fn threads() -> Vec<(String, i64)> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_is_not_an_order_has_threads_of_a_lower_priority() {
+fn requests_other_than_orders_have_threads_of_a_lower_priority() {
     let venue = TestVenue::empty(GatewayConfig { shared_nice: 7, ..config() });
     venue.get("/v1/time").expect(200);
     until("the threads are there", || {

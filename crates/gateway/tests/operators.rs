@@ -211,7 +211,7 @@ fn a_backup_is_not_written_through_a_symbolic_link() {
 }
 
 #[test]
-fn a_step_of_the_clock_is_told_and_followed_when_the_operator_accepts_it() {
+fn a_clock_step_is_reported_and_followed_after_acceptance() {
     let clock = Arc::new(ManualClock::new(SystemClock.now()));
     let venue = TestVenue::with_clock(config(), EngineConfig::default(), Arc::clone(&clock) as _);
     venue.create_market();

@@ -138,7 +138,7 @@ fn a_sequence_that_does_not_come_is_behind() {
 }
 
 #[test]
-fn time_health_and_readiness_are_told() {
+fn time_health_and_readiness_are_reported() {
     let (venue, ..) = TestVenue::with_market(config());
     let time: u64 = venue.get("/v1/time").expect(200)["time"].as_str().unwrap().parse().unwrap();
     assert!(rialto_gateway::now_us().abs_diff(time / 1_000) < 10_000_000);

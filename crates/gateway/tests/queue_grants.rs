@@ -213,7 +213,7 @@ fn a_key_publishes_no_more_bytes_than_its_grant_allows() {
 }
 
 #[test]
-fn what_is_purged_acknowledged_or_deleted_gives_its_bytes_back() {
+fn purged_acknowledged_and_deleted_messages_free_their_bytes() {
     let venue = TestVenue::empty(config());
     let text = "x".repeat(400);
     let purge: fn(&TestVenue) = |venue| {

@@ -43,7 +43,7 @@ fn key(venue: &TestVenue, grants: Value) -> Key {
 }
 
 #[test]
-fn what_is_published_is_fetched_and_not_again_once_it_is_acknowledged() {
+fn a_message_is_fetched_until_it_is_acknowledged() {
     let venue = with_topic(config());
     let message = json!({
         "payload": "paint it \"red\"", "key": "house-7", "headers": {"trace": "9"},
@@ -162,7 +162,7 @@ fn a_reader_waits_until_something_is_published() {
 }
 
 #[test]
-fn who_waits_for_messages_is_answered_at_the_stop() {
+fn a_waiting_fetch_is_answered_at_the_stop() {
     let mut venue = with_topic(config());
     let body = json!({"consumer": "one", "wait_ms": 30_000}).to_string().into_bytes();
     let path = "/v1/queues/jobs/groups/all/fetch";
@@ -232,7 +232,7 @@ fn a_topic_is_read_page_by_page_without_a_group() {
 }
 
 #[test]
-fn who_is_overtaken_is_cut_off_if_the_topic_says_so() {
+fn an_overtaken_reader_gets_an_error_if_the_topic_says_so() {
     let venue = TestVenue::empty(config());
     let topic = json!({"name": "jobs", "level": "memory", "priorities": 2, "overtaken": "cut_off"});
     venue.operate("POST", "/v1/queues", topic).expect(201);
@@ -257,7 +257,7 @@ fn who_is_overtaken_is_cut_off_if_the_topic_says_so() {
 }
 
 #[test]
-fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
+fn a_reader_far_behind_gets_conflated_messages_and_their_number() {
     let venue = TestVenue::empty(config());
     let overtaken = json!({"conflated": {"behind": 2}});
     let topic = json!({"name": "jobs", "level": "memory", "overtaken": overtaken});
@@ -278,7 +278,7 @@ fn who_reads_far_behind_is_spared_what_is_out_of_date_and_told() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_is_at_fault() {
+fn invalid_requests_are_refused_with_the_field() {
     let venue = with_topic(GatewayConfig { queue_body_bytes_max: 4_096, ..config() });
     let make = |body: Value| venue.operate("POST", "/v1/queues", body);
     make(json!({"name": "jobs", "level": "memory", "priorities": 2})).refuses(409, "topic_exists");
@@ -524,7 +524,7 @@ fn grants_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn what_is_read_and_what_died_is_bounded_with_its_headers() {
+fn pages_of_messages_and_dead_letters_are_bounded_with_headers() {
     let venue = with_topic(config());
     let header = "x".repeat(60_000);
     for _ in 0..3 {

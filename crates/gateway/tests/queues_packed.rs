@@ -63,7 +63,7 @@ fn settle(venue: &TestVenue, what: &str, body: &[u8]) -> Reply {
 }
 
 #[test]
-fn what_is_published_packed_is_fetched_packed_and_acknowledged_packed() {
+fn packed_messages_are_published_fetched_and_acknowledged() {
     let venue = with_topic(config());
     let long = vec![0xab; 300_000];
     let messages = [
@@ -205,7 +205,7 @@ fn numbered_messages_that_are_sent_again_are_published_once() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_as_a_whole() {
+fn a_malformed_batch_is_refused_as_a_whole() {
     let venue = with_topic(GatewayConfig { queue_body_bytes_max: 64 << 10, ..config() });
     let whole = packed(&[Publish::new(b"a"), Publish::new(b"b").key(b"k")]);
     for at in 0..whole.len() {
@@ -251,7 +251,7 @@ fn what_is_malformed_is_refused_as_a_whole() {
 }
 
 #[test]
-fn what_was_read_ahead_is_not_handed_out_when_it_is_gone() {
+fn prefetched_messages_are_not_returned_after_their_deletion() {
     let venue = with_topic(config());
     let fill = |payload: &[u8]| {
         publish(&venue, "", &packed(&vec![Publish::new(payload); 100])).expect(201);

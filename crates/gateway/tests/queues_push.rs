@@ -166,7 +166,7 @@ fn packed_messages_are_pushed_in_binary_and_answered_in_binary() {
 }
 
 #[test]
-fn what_a_lost_client_had_is_handed_out_again() {
+fn outstanding_messages_of_a_lost_client_are_redelivered() {
     let venue = with_topic(config());
     publish(&venue, &["a", "b"]);
     let mut lost = Pushed::connect(&venue, "?prefetch=2");
@@ -187,7 +187,7 @@ fn what_a_lost_client_had_is_handed_out_again() {
 }
 
 #[test]
-fn a_client_that_does_not_read_holds_up_nobody_and_is_cut_off() {
+fn a_client_that_does_not_read_is_disconnected_without_effect_on_others() {
     let mut limits = config();
     limits.stream.send_timeout = Duration::from_millis(200);
     let venue = with_topic(limits);
@@ -206,7 +206,7 @@ fn a_client_that_does_not_read_holds_up_nobody_and_is_cut_off() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_the_connection_goes_on() {
+fn invalid_frames_are_refused_and_the_connection_continues() {
     let venue = with_topic(config());
     let mut client = Pushed::connect(&venue, "");
     for (text, code) in [

@@ -199,7 +199,7 @@ fn start_again(venue: &TestVenue) -> (Gateway, impl Fn(&[(&str, String)]) -> Rep
 }
 
 #[test]
-fn what_was_signed_before_a_start_is_not_accepted_after_it() {
+fn signatures_from_before_a_start_are_refused_after_it() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let headers = signed(&alice, "GET", "/v1/balances", b"");
     venue.client().send("GET", "/v1/balances", &headers, b"").expect(200);

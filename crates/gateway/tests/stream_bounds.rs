@@ -34,14 +34,14 @@ fn unbounded() -> GatewayConfig {
 }
 
 #[test]
-fn who_is_too_slow_for_private_events_is_cut_off_and_may_resume_while_others_go_on() {
+fn a_slow_private_stream_is_closed_and_can_resume_while_others_continue() {
     let mut settings = unbounded();
     settings.stream.queue_messages = 256;
     is_cut_off_and_resumes(settings);
 }
 
 #[test]
-fn who_has_too_many_bytes_waiting_is_cut_off_and_may_resume_while_others_go_on() {
+fn a_stream_with_too_many_bytes_is_closed_and_can_resume_while_others_continue() {
     let mut settings = unbounded();
     settings.stream.queue_bytes = 64 << 10;
     is_cut_off_and_resumes(settings);
@@ -155,7 +155,7 @@ fn a_slow_reader_of_a_book_gets_less_but_misses_nothing() {
 }
 
 #[test]
-fn nonsense_is_told_what_is_wrong_and_the_stream_goes_on() {
+fn invalid_messages_get_an_error_and_the_stream_continues() {
     let (venue, _, _) = TestVenue::with_market(config());
     let mut wire = Wire::connect(&venue);
     for (text, code) in [
@@ -320,7 +320,7 @@ fn a_message_that_never_ends_is_cut_off_though_its_frames_are_empty() {
 }
 
 #[test]
-fn a_member_who_resumes_much_keeps_nobody_else_waiting() {
+fn many_resumes_of_a_member_do_not_delay_others() {
     let mut settings = config();
     settings.stream.replays_max = 1;
     settings.stream.queue_messages = 64;

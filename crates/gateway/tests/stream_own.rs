@@ -199,7 +199,7 @@ fn an_end_of_the_gateway_counts_as_a_disconnect() {
 }
 
 #[test]
-fn who_cannot_prove_who_they_are_sees_nothing_private() {
+fn private_channels_need_authentication() {
     let (venue, alice, _) = TestVenue::with_market(config());
     let mut wire = Wire::connect(&venue);
     let orders = json!({"op": "subscribe", "channel": "orders"});

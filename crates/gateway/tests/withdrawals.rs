@@ -48,7 +48,7 @@ fn a_withdrawal_is_held_approved_and_gone() {
 }
 
 #[test]
-fn what_is_rejected_or_cancelled_comes_back() {
+fn rejected_and_cancelled_withdrawals_are_released() {
     let (venue, alice, _) = TestVenue::with_market(config());
     for reference in ["a", "b"] {
         venue.ask(&alice, "POST", "/v1/withdrawals", ask("30", reference)).expect(201);
@@ -96,7 +96,7 @@ fn the_engines_refusal_is_the_answer() {
 }
 
 #[test]
-fn nobody_sees_or_touches_the_withdrawals_of_others() {
+fn withdrawals_of_others_cannot_be_read_or_changed() {
     let (venue, alice, bob) = TestVenue::with_market(config());
     venue.ask(&alice, "POST", "/v1/withdrawals", ask("30", "rent")).expect(201);
     for method in ["GET", "DELETE"] {
@@ -115,7 +115,7 @@ fn nobody_sees_or_touches_the_withdrawals_of_others() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_requests_are_refused() {
     let (venue, alice, _) = TestVenue::with_market(config());
     venue.ask(&alice, "POST", "/v1/withdrawals", ask("30", "rent")).expect(201);
     let unknown = ["1-none", "rent", "1-", "01-rent"];

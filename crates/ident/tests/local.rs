@@ -39,7 +39,7 @@ fn blocks_of_two_threads_lie_beside_each_other_and_each_is_used_up() {
 }
 
 #[test]
-fn what_is_left_of_a_block_is_not_used_in_a_later_millisecond() {
+fn the_rest_of_a_block_is_not_used_in_a_later_millisecond() {
     let (ids, clock) = narrow(Policy::default());
     let mut own = ids.local(4);
     let before = own.next().unwrap();

@@ -255,7 +255,7 @@ impl Component for Stubborn {
 }
 
 #[test]
-fn one_that_does_not_stop_is_reported_and_holds_nobody_up() {
+fn a_component_that_does_not_stop_is_reported_and_blocks_no_other() {
     let story = Story::default();
     let (let_go, held) = mpsc::channel();
     let mut venue = Lifecycle::new();

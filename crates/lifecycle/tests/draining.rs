@@ -76,7 +76,7 @@ fn threads_that_begin_while_it_stops_are_answered_or_refused() {
 }
 
 #[test]
-fn what_still_runs_at_the_deadline_is_named_with_its_number_and_age() {
+fn unfinished_operations_at_the_deadline_are_listed_with_number_and_age() {
     let lifecycle = Lifecycle::new();
     let orders = lifecycle.operations().kind("POST /v1/orders");
     let exports = lifecycle.operations().kind("export");

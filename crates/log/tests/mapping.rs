@@ -98,7 +98,7 @@ fn middle_group(segments: &Segments) -> (u64, u64) {
 }
 
 #[test]
-fn what_is_not_written_any_more_is_mapped_and_the_newest_segment_is_not() {
+fn complete_segments_are_mapped_and_the_newest_is_not() {
     let (_dir, writer) = log(options(1));
     let segments = writer.segments();
     let newest = segments.beginnings().last().unwrap().0;
@@ -140,7 +140,7 @@ fn two_readers_look_at_the_same_bytes_and_one_checks_them() {
 }
 
 #[test]
-fn damage_is_told_with_file_and_offset() {
+fn damage_is_reported_with_file_and_offset() {
     let (_dir, writer) = log(options(1));
     let segments = writer.segments();
     let (offset, seq) = middle_group(&segments);
@@ -163,7 +163,7 @@ fn damage_is_told_with_file_and_offset() {
 }
 
 #[test]
-fn a_file_that_somebody_cut_is_damage_and_no_signal() {
+fn a_truncated_mapped_file_is_damage_and_not_a_signal() {
     let (_dir, writer) = log(options(1));
     let (segments, maps) = (writer.segments(), Maps::keeping(4));
     let (first, path) = second_beginning(&segments);

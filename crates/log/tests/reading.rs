@@ -111,7 +111,7 @@ fn a_reader_on_another_thread_follows_a_writer() {
 }
 
 #[test]
-fn an_unpinned_reader_holds_nothing_up_and_is_told_what_became_of_its_segment() {
+fn an_unpinned_reader_blocks_nothing_and_gets_an_error_for_its_lost_segment() {
     let (_, mut writer) = new_log(64 << 10);
     fill(&mut writer, 600, 7);
     let open = |seq| Reader::open(&writer.segments(), seq).unwrap().unpinned();
@@ -220,7 +220,7 @@ fn a_group_out_of_order_or_too_large_is_refused_without_harm() {
 }
 
 #[test]
-fn a_record_that_contains_a_group_of_its_own_log_misleads_nobody() {
+fn a_record_that_contains_a_group_does_not_confuse_recovery() {
     let (disk, mut writer) = new_log(1 << 20);
     fill(&mut writer, 30, 10);
     let path = writer.segments().paths().pop().unwrap();

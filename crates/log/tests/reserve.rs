@@ -89,7 +89,7 @@ fn a_log_on_a_full_disk_opens_and_its_reserve_is_made_whole_when_there_is_room()
 }
 
 #[test]
-fn what_another_setting_left_in_reserve_is_removed() {
+fn reserved_files_of_another_setting_are_removed() {
     let disk = SimDisk::new(1);
     drop(open(&disk, 1, 3));
     assert_eq!(reserved(&disk), 3);

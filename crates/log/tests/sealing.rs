@@ -413,7 +413,7 @@ fn two_clones_of_a_directory_never_encrypt_alike() {
 }
 
 #[test]
-fn what_is_written_anew_after_a_lost_or_cut_tail_is_encrypted_anew() {
+fn rewritten_groups_after_a_lost_tail_have_new_nonces() {
     let mut all = Vec::new();
     let disk = SimDisk::new(1);
     for life in 1..=6 {

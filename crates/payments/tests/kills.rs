@@ -239,7 +239,7 @@ async fn a_withdrawal_held_by_the_engine_and_unknown_to_the_flows_is_adopted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_a_restart_what_stands_is_counted_and_what_ended_before_is_not_counted_again() {
+async fn after_a_restart_open_withdrawals_are_counted_and_ended_ones_are_not() {
     let disk = SimDisk::new(1);
     let venue = TestVenue::with_accounts(&disk).await;
     for reference in ["open", "ended"] {

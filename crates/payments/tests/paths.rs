@@ -66,7 +66,7 @@ async fn an_undecided_withdrawal_is_released_in_time() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_engine_refuses_ends_as_refused_with_its_reason() {
+async fn a_withdrawal_that_the_engine_rejects_ends_as_refused_with_the_reason() {
     let venue = TestVenue::with_accounts(&SimDisk::new(1)).await;
     let too_much = transfer(ALICE, FUNDS + 1, "w");
     let first = venue.request(too_much).await.unwrap_err();
@@ -100,7 +100,7 @@ async fn asking_twice_asks_for_one_withdrawal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_a_cancel_and_an_approval_at_once_one_is_told_that_it_came_second() {
+async fn of_a_concurrent_cancel_and_approval_one_gets_a_conflict() {
     let venue = TestVenue::with_accounts(&SimDisk::new(1)).await;
     let mut settled = 0;
     for round in 0..20 {

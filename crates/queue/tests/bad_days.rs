@@ -145,7 +145,7 @@ fn a_directory_is_open_once() {
 }
 
 #[test]
-fn users_of_what_is_gone_are_told() {
+fn users_of_a_deleted_topic_get_an_error() {
     let stage = with_topic(stream());
     stage.publish("t", b"a");
     let (producer, consumer) = (stage.queue().producer("t").unwrap(), stage.consumer("t", "g"));

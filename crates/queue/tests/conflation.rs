@@ -53,7 +53,7 @@ fn a_reader_that_falls_behind_is_handed_the_last_of_each_key_and_what_has_none()
 }
 
 #[test]
-fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
+fn messages_published_during_a_read_are_not_skipped_until_it_lags_again() {
     let stage = stage(Level::Synced, 2);
     let mut reader = stage.queue().reader("t", Start::Oldest).unwrap();
     publish(&stage, &[("x", "x1"), ("x", "x2"), ("y", "y1")]);
@@ -64,7 +64,7 @@ fn what_comes_while_it_reads_is_not_left_out_before_it_is_behind_again() {
 }
 
 #[test]
-fn a_reader_that_retention_overtakes_is_told_of_that_first() {
+fn a_reader_overtaken_by_retention_gets_the_number_of_missed_messages_first() {
     let stage = Stage::new();
     let options = stream().messages_max(3).overtaken(SlowReaderPolicy::Conflated { behind: 1 });
     stage.queue().create_topic("t", options).unwrap();

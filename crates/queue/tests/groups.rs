@@ -305,7 +305,7 @@ fn a_batcher_publishes_by_count_by_bytes_and_by_time() {
 }
 
 #[test]
-fn a_consumer_that_waits_is_told_when_the_message_before_is_done_with() {
+fn a_waiting_consumer_is_woken_when_the_message_before_is_settled() {
     let queue = rialto_queue::Queue::open(rialto_queue::QueueOptions::in_memory()).unwrap();
     queue.create_topic("t", rialto_queue::TopicOptions::stream()).unwrap();
     let options = GroupOptions { order: DeliveryOrder::PerKey, ..GroupOptions::default() };
@@ -391,7 +391,7 @@ fn a_waiter_is_woken_when_another_found_the_state_first() {
 }
 
 #[test]
-fn a_message_that_nobody_was_given_cannot_be_settled() {
+fn a_message_without_a_lease_cannot_be_settled() {
     let stage = with_topic(&[]);
     for payload in [b"1", b"2"] {
         stage.send("jobs", &Publish::new(payload).key(b"k"));
@@ -428,7 +428,7 @@ fn a_message_is_settled_by_the_consumer_that_has_it() {
 }
 
 #[test]
-fn nobody_lags_behind_for_messages_that_were_dropped() {
+fn dropped_messages_do_not_count_as_lag() {
     let stage = Stage::new();
     stage.queue().create_topic("t", stream().priorities(2)).unwrap();
     let consumer = stage.consumer("t", "g");

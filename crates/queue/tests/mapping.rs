@@ -177,7 +177,7 @@ fn messages_outlive_the_file_that_retention_deletes() {
 }
 
 #[test]
-fn damage_of_a_mapped_file_is_told_with_file_and_offset() {
+fn damage_of_a_mapped_file_is_reported_with_file_and_offset() {
     use std::os::unix::fs::FileExt;
     let (dir, queue) = filled(options());
     let path = files(dir.path()).swap_remove(1);
@@ -215,7 +215,7 @@ fn a_queue_that_shall_map_nothing_maps_nothing() {
 }
 
 #[test]
-fn a_deleted_topic_gives_its_files_back_though_somebody_has_a_producer_for_it() {
+fn a_deleted_topic_frees_its_files_despite_an_open_producer() {
     let (dir, queue) = filled(options());
     let _producer = queue.producer("t").unwrap();
     let held = read(&queue).swap_remove(0);

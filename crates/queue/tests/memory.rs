@@ -28,7 +28,7 @@ fn fill(queue: &Queue, name: &str, messages: usize) {
 }
 
 #[test]
-fn what_is_deleted_or_closed_gives_its_memory_back() {
+fn deleted_and_closed_topics_free_their_memory() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = resident();
     let queue = Queue::open_stepped(QueueOptions::in_memory()).unwrap();

@@ -268,7 +268,7 @@ fn groups_go_on_where_they_were_after_the_log_was_made_again() {
 }
 
 #[test]
-fn what_was_done_with_records_that_were_lost_is_forgotten_though_others_have_their_numbers() {
+fn progress_on_lost_records_is_forgotten_when_their_numbers_are_reused() {
     let lost: Vec<_> = (1..=8).map(lose_the_tail).collect();
     assert!(lost.iter().any(|lost| (1..5).contains(lost)), "{lost:?}");
 }

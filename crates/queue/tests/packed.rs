@@ -43,7 +43,7 @@ fn a_batch_to_be_published_has_the_bytes_that_the_page_shows() {
 }
 
 #[test]
-fn what_was_packed_and_published_is_fetched_packed_with_its_leases() {
+fn published_packed_messages_are_fetched_packed_with_leases() {
     let queue = with_group();
     let mut writer = PackedWriter::new();
     let long = vec![7; 40_000];

@@ -82,7 +82,7 @@ fn the_control_log_is_begun_anew_when_the_disk_is_well() {
 }
 
 #[test]
-fn what_was_refused_while_it_failed_did_not_happen() {
+fn refused_requests_during_a_failure_have_no_effect() {
     let (mut stage, consumer, first) = with_one_in_hand();
     drop((consumer, first));
     // The record reaches the disk in part, or whole, and is not known to be there.

@@ -86,7 +86,7 @@ fn a_lease_that_runs_out_makes_room_and_one_that_is_extended_does_not() {
 }
 
 #[test]
-fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
+fn a_dropped_subscription_returns_its_messages() {
     let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 5);
     let mut jobs = subscribe(&queue, 4);
@@ -102,7 +102,7 @@ fn who_goes_away_gives_back_what_it_held_handed_out_or_not() {
 }
 
 #[test]
-fn messages_behind_one_that_nobody_survives_do_not_die_with_it() {
+fn messages_after_a_poison_message_do_not_become_dead_letters() {
     let options = GroupOptions { attempts_max: 3, ..GroupOptions::default() };
     let (queue, _) = with_group(options);
     publish(&queue, 10);
@@ -121,7 +121,7 @@ fn messages_behind_one_that_nobody_survives_do_not_die_with_it() {
 }
 
 #[test]
-fn what_is_delivered_at_most_once_is_pushed_on_and_on() {
+fn at_most_once_messages_are_pushed_without_settlement() {
     let options = GroupOptions { delivery: Delivery::AtMostOnce, ..GroupOptions::default() };
     let (queue, _) = with_group(options);
     publish(&queue, 10);
@@ -139,7 +139,7 @@ impl Wake for Count {
 }
 
 #[test]
-fn who_waits_no_more_leaves_nothing_behind() {
+fn a_cancelled_wait_leaves_nothing_behind() {
     let (queue, _) = with_group(GroupOptions::default());
     let when_full = rialto_queue::WhenFull::Block(Duration::from_secs(60));
     let full = TopicOptions { when_full, ..TopicOptions::work_queue().messages_max(1) };
@@ -182,7 +182,7 @@ fn a_task_that_has_its_hands_full_is_woken_by_an_answer_and_not_by_what_is_new()
 }
 
 #[test]
-fn who_waits_with_full_hands_is_told_when_the_group_goes() {
+fn a_full_subscription_is_woken_when_the_group_is_deleted() {
     let (queue, _) = with_group(GroupOptions::default());
     publish(&queue, 2);
     let mut jobs = subscribe(&queue, 1);

@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(60);
 const DAY: u64 = 86_400 * Timestamp::SECOND;
 
 #[test]
-fn a_venue_that_rested_for_a_month_starts_when_it_is_told_to() {
+fn a_venue_starts_after_a_month_if_the_clock_is_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let config = EngineConfig {
         data_dir: dir.path().join("data"),

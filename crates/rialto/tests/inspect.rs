@@ -149,7 +149,7 @@ fn the_venue_is_shown_as_it_was() {
 }
 
 #[test]
-fn a_time_stands_for_everything_up_to_it() {
+fn a_time_includes_all_commands_up_to_it() {
     let venue = Venue::new();
     // A replay as fast as possible stamps everything with the first recorded time.
     let at = venue.at(&["--time", "2026-05-02T02:36:23Z", "book", "BASE-QUOTE"]);
@@ -177,7 +177,7 @@ fn orders_are_found_open_filled_and_cancelled() {
 }
 
 #[test]
-fn what_is_not_there_is_said_plainly() {
+fn missing_objects_are_reported_clearly() {
     let venue = Venue::new();
     let at = |more: &[&str]| refused(&[&["at", "--data", venue.path()], more].concat());
     for (more, reason) in [

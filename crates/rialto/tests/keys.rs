@@ -109,7 +109,7 @@ fn a_damaged_master_key_says_what_to_do() {
 }
 
 #[test]
-fn what_a_venue_makes_is_its_owners_alone() {
+fn files_of_a_venue_are_readable_by_the_owner_only() {
     let dir = tempfile::tempdir().unwrap();
     let mut venue = Running::serve(dir.path(), "buffered");
     let admin = operator(&venue, &venue.admin_key());

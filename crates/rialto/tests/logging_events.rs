@@ -106,7 +106,7 @@ fn request_id(answer: &str) -> String {
     line.unwrap_or_else(|| panic!("no id in {answer}")).to_owned()
 }
 
-fn every_event_is_told(format: &str) {
+fn every_log_event_is_written(format: &str) {
     let (dir, is_json) = (tempfile::tempdir().unwrap(), format == "json");
     configure(dir.path(), &format!("[logging]\nformat = {format:?}\nslow_request_ms = 20\n"));
     let mut venue = serve(dir.path());
@@ -193,17 +193,17 @@ fn every_event_is_told(format: &str) {
 }
 
 #[test]
-fn start_recovery_operators_requests_and_stop_are_told_as_text() {
-    every_event_is_told("text");
+fn start_recovery_operators_requests_and_stop_are_logged_as_text() {
+    every_log_event_is_written("text");
 }
 
 #[test]
-fn start_recovery_operators_requests_and_stop_are_told_as_json() {
-    every_event_is_told("json");
+fn start_recovery_operators_requests_and_stop_are_logged_as_json() {
+    every_log_event_is_written("json");
 }
 
 #[test]
-fn a_start_that_damage_prevents_is_told_with_the_file() {
+fn a_start_prevented_by_damage_is_logged_with_the_file() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[logging]\nformat = \"json\"\n");
     serve(dir.path()).terminate();

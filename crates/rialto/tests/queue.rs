@@ -90,8 +90,8 @@ fn whole_messages() {
 
 #[test]
 fn numbers() {
-    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::here());
-    what_a_numbered_producer_sends_again_is_not_published_again(&Queue::there());
+    a_numbered_producers_repeats_are_duplicates(&Queue::here());
+    a_numbered_producers_repeats_are_duplicates(&Queue::there());
 }
 
 #[test]
@@ -114,14 +114,14 @@ fn dead_letters_of_long_names() {
 
 #[test]
 fn files() {
-    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::here());
-    a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(&Queue::there());
+    a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(&Queue::here());
+    a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(&Queue::there());
 }
 
 #[test]
 fn readers_who_have_had_enough() {
-    what_nobody_read_was_not_tried(&Queue::here());
-    what_nobody_read_was_not_tried(&Queue::there());
+    unread_messages_do_not_count_as_attempts(&Queue::here());
+    unread_messages_do_not_count_as_attempts(&Queue::there());
 }
 
 /// Reads so many bytes of what a command prints, and no more.
@@ -133,7 +133,7 @@ fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
     text(&read)
 }
 
-fn what_nobody_read_was_not_tried(queue: &Queue) {
+fn unread_messages_do_not_count_as_attempts(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     queue.printed("", &["group", "t", "g", "--attempts-max", "2"]);
     let line = |nth: usize| format!("{nth:03} {}\n", "x".repeat(1_000));
@@ -194,7 +194,7 @@ fn files_headers_keys_and_priorities_are_kept(queue: &Queue) {
     assert_eq!(queue.printed("", &["consume", "files", "--group", "into"]), "");
 }
 
-fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Queue) {
+fn a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(queue: &Queue) {
     let out = queue.path("out");
     fs::create_dir(&out).unwrap();
     let read = |name: &str| text(&fs::read(queue.path(&format!("out/{name}"))).unwrap());
@@ -237,7 +237,7 @@ fn a_file_is_never_replaced_and_what_stands_in_none_is_not_done_with(queue: &Que
     assert_eq!(queue.printed("", &["consume", "a"]), "anew\n");
 }
 
-fn what_a_numbered_producer_sends_again_is_not_published_again(queue: &Queue) {
+fn a_numbered_producers_repeats_are_duplicates(queue: &Queue) {
     queue.printed("", &["create", "t"]);
     let numbered = ["produce", "t", "--producer", "7", "--first", "1"];
     queue.printed("a\nb\n", &numbered);
@@ -334,7 +334,7 @@ fn refusing_venue(listener: &TcpListener) {
 }
 
 #[test]
-fn what_is_refused_again_at_once_is_sent_back_once() {
+fn a_letter_that_dies_again_is_redriven_once() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let venue = std::thread::spawn(move || refusing_venue(&listener));
@@ -415,7 +415,7 @@ fn an_encrypted_topic_wants_its_keys() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_plainly() {
+fn errors_are_reported_clearly() {
     let queue = Queue::here();
     let (code, told) = queue.refused(&["ls"]);
     assert_eq!(code, 2);
@@ -445,7 +445,7 @@ fn what_cannot_be_done_is_said_plainly() {
 }
 
 #[test]
-fn what_a_venue_refuses_is_said_plainly() {
+fn refusals_of_a_venue_are_reported_clearly() {
     let queue = Queue::there();
     queue.printed("", &["create", "t", "--max-age", "2h", "--compression", "zstd"]);
     let group = ["group", "t", "g", "--per-key", "--filter", "kind=a", "--retry-delay", "5s"];

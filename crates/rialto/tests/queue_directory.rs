@@ -54,7 +54,7 @@ fn topics_of_the_venue_s_names_that_were_there_before_keep_no_venue_from_opening
 }
 
 #[test]
-fn nobody_creates_topics_of_the_venue_s_names_in_its_directory() {
+fn reserved_topic_names_cannot_be_created_in_a_venues_directory() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["venue", "venue.events", "venue.x"] {
         let mut create = command(&["queue", "create", name, "--dir"]);

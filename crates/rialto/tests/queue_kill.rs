@@ -86,7 +86,7 @@ fn end(child: &mut Child) {
 }
 
 #[test]
-fn what_was_confirmed_is_there_once_and_all_is_handed_out() {
+fn confirmed_messages_exist_once_and_are_all_delivered() {
     let seed = seed();
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().unwrap();

@@ -111,7 +111,7 @@ fn pushed(stream: &mut TcpStream, count: usize) -> Vec<Packed<Vec<u8>>> {
 }
 
 #[test]
-fn what_was_not_acknowledged_is_pushed_again_by_the_next_process() {
+fn unacknowledged_messages_are_pushed_by_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     configure(dir.path(), "[queue]\nenabled = true\n");
     let mut running = Running::serve(dir.path(), "buffered");

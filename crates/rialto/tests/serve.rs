@@ -210,7 +210,7 @@ fn a_lost_admin_key_is_replaced_offline() {
 }
 
 #[test]
-fn what_makes_no_sense_on_the_command_line_says_what_would() {
+fn errors_of_the_command_line_name_the_valid_form() {
     for (arguments, told) in [
         (&["order", "buy", "BTC-USD", "--price", "1", "--key", "k", "--secret", "s"][..], "64 hex"),
         (&["order", "buy", "0.1", "BTC-USD", "--price", "1"], "--key-file FILE"),

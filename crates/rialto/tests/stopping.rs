@@ -245,7 +245,7 @@ fn a_shutdown_answers_a_thousand_requests_or_says_which_it_leaves() {
 }
 
 #[test]
-fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_leaves() {
+fn a_stopping_process_answers_a_thousand_requests_or_lists_the_unfinished() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();
@@ -258,7 +258,7 @@ fn a_process_that_is_told_to_stop_answers_a_thousand_requests_or_says_which_it_l
 }
 
 #[test]
-fn what_began_before_the_stop_is_waited_for_and_what_comes_after_it_is_refused() {
+fn requests_before_the_stop_are_finished_and_later_ones_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Running::serve(dir.path(), "synced");
     let address = process.url().replace("http://", "").parse().unwrap();

@@ -253,7 +253,7 @@ fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
 }
 
 #[test]
-fn operators_alone_consume_them_and_nobody_changes_them() {
+fn only_operators_consume_events_and_none_can_change_them() {
     let mut venue = TestVenue::new("buffered");
     venue.trade(1);
     let status = |client: &Client, method: &str, path: &str, body: Value| {

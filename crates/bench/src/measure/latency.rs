@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_range_counts_as_its_end() {
+    fn latencies_beyond_the_range_count_as_its_end() {
         assert!(is_about(counted([u64::MAX]).percentiles().max, LATENCY_NS_MAX));
     }
 }

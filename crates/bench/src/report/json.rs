@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_does_not_have_is_null() {
+    fn missing_fields_of_a_row_are_null() {
         let line = row("match", &Row::new(&case(), "throughput", 0.5, Unit::Ratio));
         assert_eq!(line["level"], Value::Null);
         assert_eq!(line["target"], Value::Null);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_axis_cannot_show_is_left_out() {
+    fn values_outside_of_an_axis_are_omitted() {
         let drawn = figure(&Figure::percentiles(
             "latency",
             vec![Series { name: "a".into(), points: vec![(0.5, 100.0), (1.0, 200.0)] }],

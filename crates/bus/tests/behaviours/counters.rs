@@ -52,7 +52,7 @@ impl Handler<Buy> for Panics {
 bus! { struct SlowShop { all through [Counters] { never: Never => later Buy; } } }
 
 #[test]
-fn a_request_that_nobody_waits_for_any_more_is_cancelled() {
+fn an_abandoned_request_counts_as_cancelled() {
     let shop = SlowShop { all: behaviours![Counters::default()], never: Never };
     let cx = Context::new();
     let mut order = Stepped::new(shop.send(Buy { quantity: 1 }, &cx));

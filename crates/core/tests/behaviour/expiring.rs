@@ -118,7 +118,7 @@ fn a_post_only_order_slides_from_the_best_living_price() {
 }
 
 #[test]
-fn what_must_know_the_best_living_price_is_refused_behind_too_many_dead() {
+fn an_order_that_needs_the_best_live_price_is_refused_behind_too_many_expired() {
     let mut venue = venue_with(4_097);
     let deep = rejected(RejectReason::TooDeep);
     assert_eq!(venue.place(market(ALICE, Side::Buy, OrderSize::Base(Quantity(1)))), deep);
@@ -128,7 +128,7 @@ fn what_must_know_the_best_living_price_is_refused_behind_too_many_dead() {
 }
 
 #[test]
-fn what_is_asked_of_a_dead_order_is_refused() {
+fn commands_about_an_expired_order_are_refused() {
     let mut venue = Venue::new();
     let id = venue.enter(mortal(buy(ALICE, 100, 5)));
     venue.time += LIFE;

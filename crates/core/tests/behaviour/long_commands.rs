@@ -84,7 +84,7 @@ fn an_order_that_is_amended_meanwhile_is_cancelled_all_the_same() {
 }
 
 #[test]
-fn under_the_first_rules_only_so_many_mass_cancels_go_on_at_once() {
+fn under_the_first_rules_version_concurrent_mass_cancels_are_bounded() {
     let mut config = CoreConfig::new(ENGINE);
     (config.rules_version, config.limits.pending_cancels_max) = (1, 1);
     let mut venue = Venue::with(config, rules());

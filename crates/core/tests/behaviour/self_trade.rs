@@ -62,7 +62,7 @@ fn decrement_ends_the_smaller_taker_and_reduces_the_maker() {
 }
 
 #[test]
-fn what_was_decremented_no_longer_counts_in_the_total() {
+fn a_decremented_quantity_leaves_the_total() {
     let (venue, own, _) = meets(SelfTrade::Decrement, 2);
     assert_eq!(venue.core.order(own).unwrap().quantity, Quantity(3));
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_room_comes_back() {
+    fn the_set_is_bounded_and_frees_room() {
         let seen = SeenSignatures::new(10, 2 * SHARDS);
         admit(&seen, 1, 100).unwrap();
         admit(&seen, 2, 100).unwrap();

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sealed_opens_and_every_flipped_byte_is_noticed() {
+    fn sealed_content_opens_and_every_flipped_byte_is_detected() {
         let sealed = seal(&[3; 32], b"content");
         assert_eq!(open(&[3; 32], &sealed).unwrap(), b"content");
         assert!(matches!(open(&[4; 32], &sealed), Err(KeyFileError::Unreadable)));

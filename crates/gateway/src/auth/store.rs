@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_the_admin_key_outlive_the_process_and_no_secret_stands_in_the_file() {
+    fn keys_survive_the_process_and_the_file_contains_no_secret() {
         let dir = tempfile::tempdir().unwrap();
         let opened = KeyStore::open(dir.path(), &MasterKey::Find).unwrap();
         let admin = opened.new_admin_key.unwrap();

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_few_subscriptions_until_somebody_authenticates() {
+    fn unauthenticated_subscriptions_of_an_address_are_bounded() {
         let all = connections(9, 9, 9);
         let [first, second] = [1, 1].map(|last| all.open(from(last)).ok().unwrap());
         first.subscribe().unwrap();

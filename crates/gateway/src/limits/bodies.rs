@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_proved_later_pays_from_then_on() {
+    fn a_body_is_charged_to_its_key_after_authentication() {
         let bodies = bodies();
         let mut held = bodies.take(address(1), 128 * KIB).unwrap();
         let key = Share::default();

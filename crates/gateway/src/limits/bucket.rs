@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_with_an_earlier_time_has_the_burst_as_well() {
+    fn an_earlier_time_has_the_burst_too() {
         let (bucket, rate) = (Bucket::default(), Rate::new(u32::MAX, u32::MAX));
         let taken = [2, 1].map(|us| bucket.take(rate, Duration::from_micros(us)));
         assert_eq!(taken, [true, true]);

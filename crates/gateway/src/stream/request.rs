@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn an_invalid_field_is_named() {
         let named = |text, code, field: &str| {
             assert_eq!(refused(text), (code, Some(field.to_owned())), "{text}");
         };

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_was_given_to_somebody_who_is_gone_is_passed_on() {
+    fn a_turn_without_a_receiver_is_passed_on() {
         let turns = Turns::new(1);
         let turn = now(&turns, "alice");
         let given = taking(&turns, "bob");

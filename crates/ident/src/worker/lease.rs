@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_somebody_else_is_not_taken_for_a_lease() {
+    fn a_foreign_file_is_not_taken_for_a_lease() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("worker-0000.lease"), "my diary").unwrap();
         let error = Lease::take(home.path(), &layout()).unwrap_err();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line_and_without_the_key() {
+    fn errors_name_the_line_and_not_the_key() {
         let key = format!("1: {HEX}\n");
         assert_eq!(why(""), "0: no key");
         assert_eq!(why("# nothing\n"), "1: no key");

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_details_is_bounded() {
+    fn kept_details_are_bounded() {
         let mut failed = FailedMessages::default();
         // A character of two bytes lies across the bound of one.
         let long = "é".repeat(DETAIL_BYTES_MAX);

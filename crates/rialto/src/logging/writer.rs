@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_nobody_reads_holds_nobody_up_and_the_rest_is_counted() {
+    fn an_unread_output_blocks_no_thread_and_lost_lines_are_counted() {
         let (go_on, told) = channel();
         let out = Shared::default();
         let queue =

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_data_is_read_back() {
         for text in ["250ms", "5s", "10m", "2h", "7d", "0s", "90s"] {
             assert_eq!(show(parse(text).expect("it is a duration")), text);
         }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_told_apart() {
+    fn keys_are_distinguished() {
         let keys = decode(b"1q\t\x1b[C\x1b[D\x1b[Z\x03\x1b[A\x1b");
         let expected = [
             Key::Char('1'),

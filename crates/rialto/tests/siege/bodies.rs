@@ -38,7 +38,7 @@ fn publish(member: &Member, number: usize, to: SocketAddr, body: &[u8], end: Ins
 }
 
 #[test]
-fn a_long_body_for_no_topic_holds_nobody_up() {
+fn a_long_body_for_no_topic_delays_no_order() {
     let mut turn = turn();
     let besieged = Besieged::begin("[queue]\nenabled = true\n");
     let honest = besieged.trader();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const RESUME_MAX: Duration = Duration::from_secs(3);
 
 #[test]
-fn streams_that_nobody_reads_hold_no_orders_up() {
+fn unread_streams_delay_no_orders() {
     let mut turn = turn();
     let besieged = Besieged::begin("");
     let honest = besieged.trader();

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_or_more_than_one_is_refused() {
+    fn a_malformed_answer_and_trailing_bytes_are_refused() {
         for bytes in [
             "HTTP/1.1\r\n\r\n",
             "HTTP/1.1 200 OK\r\n\r\n",

@@ -66,7 +66,7 @@ fn deltas_before_and_while_the_book_is_read_are_not_sent_twice() {
 }
 
 #[test]
-fn what_waits_of_a_book_is_merged_and_too_much_of_it_is_read_anew() {
+fn waiting_deltas_are_merged_and_too_many_become_a_snapshot() {
     let outbox = outbox(9);
     joined(&outbox, BOOK, 1);
     assert_eq!([next(&outbox), next(&outbox)], ["joined 1", "whole"]);
@@ -83,7 +83,7 @@ fn what_waits_of_a_book_is_merged_and_too_much_of_it_is_read_anew() {
 }
 
 #[test]
-fn who_is_too_slow_may_resume_before_the_first_that_was_not_sent() {
+fn a_slow_connection_can_resume_before_its_first_unsent_event() {
     let outbox = outbox(2);
     joined(&outbox, ORDERS, 1);
     assert_eq!([next(&outbox), next(&outbox)], ["joined 1", "whole"]);
@@ -101,7 +101,7 @@ fn who_is_too_slow_may_resume_before_the_first_that_was_not_sent() {
 }
 
 #[test]
-fn what_comes_live_waits_for_the_past() {
+fn live_events_wait_for_the_replay() {
     let outbox = outbox(100);
     assert!(outbox.prepare(ORDERS));
     outbox.resume(ORDERS, Seq(10));
@@ -120,7 +120,7 @@ fn what_comes_live_waits_for_the_past() {
 }
 
 #[test]
-fn what_was_on_its_way_to_an_earlier_subscription_is_not_for_the_next() {
+fn publications_for_an_earlier_subscription_are_ignored() {
     let outbox = outbox(9);
     joined(&outbox, ORDERS, 1);
     event(&outbox, 2);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_wrong() {
+    fn an_invalid_number_is_an_error() {
         for text in ["e5", ".5e1", "1e", "1e99", "--1e1", "nan", "1e-09", ""] {
             assert!(Quantity::parse(&plain(text), QUANTITY_SCALE).is_err(), "{text:?}");
         }
