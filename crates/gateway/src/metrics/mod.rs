@@ -154,7 +154,7 @@ fn engine(page: &mut Page, report: &Report) {
     page.metric("rialto_build_info", Kind::Gauge, "Version and durability level; always 1.")
         .with(&[("version", &env!("CARGO_PKG_VERSION")), ("durability", level)], 1);
     let is_up = report.status.takes_commands();
-    page.gauge("rialto_up", "Whether the engine takes commands.", is_up.into());
+    page.gauge("rialto_up", "Whether the engine accepts commands.", is_up.into());
     page.counter("rialto_commands_total", "Commands journaled.", stats.commands);
     page.counter("rialto_groups_total", "Groups written to the journal.", stats.groups);
     page.counter(
