@@ -36,7 +36,7 @@ pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
         match Header::of(&bytes) {
             Header::Incomplete => {}
             Header::None => return Ok(Announced { client: None, ahead: bytes }),
-            Header::Whole { client, bytes: length } => {
+            Header::Complete { client, bytes: length } => {
                 bytes.drain(..length);
                 return Ok(Announced { client, ahead: bytes });
             }
@@ -50,7 +50,7 @@ pub(super) async fn announced(stream: &mut TcpStream) -> io::Result<Announced> {
 enum Header {
     Incomplete,
     None,
-    Whole { client: Option<IpAddr>, bytes: usize },
+    Complete { client: Option<IpAddr>, bytes: usize },
     Malformed,
 }
 
@@ -84,7 +84,7 @@ impl Header {
             }
             _ => return Header::Malformed,
         };
-        Header::Whole { client, bytes: end + 2 }
+        Header::Complete { client, bytes: end + 2 }
     }
 
     fn version_2(bytes: &[u8]) -> Header {
@@ -108,7 +108,7 @@ impl Header {
         if is_cut {
             return Header::Malformed;
         }
-        Header::Whole { client, bytes: V2_HEAD_BYTES + length }
+        Header::Complete { client, bytes: V2_HEAD_BYTES + length }
     }
 }
 
@@ -157,9 +157,9 @@ mod tests {
         for cut in 0..45 {
             assert_eq!(Header::of(&text[..cut]), Header::Incomplete, "{cut}");
         }
-        let whole = Header::Whole { client: Some(ip("192.0.2.1")), bytes: 45 };
-        assert_eq!(Header::of(text), whole);
-        let unknown = Header::Whole { client: None, bytes: 15 };
+        let complete = Header::Complete { client: Some(ip("192.0.2.1")), bytes: 45 };
+        assert_eq!(Header::of(text), complete);
+        let unknown = Header::Complete { client: None, bytes: 15 };
         assert_eq!(Header::of(b"PROXY UNKNOWN\r\n"), unknown);
         for text in ["PROXY TCP4 here\r\n", "PROXY UDP4 1.2.3.4\r\n", &"PROXY TCP4 ".repeat(20)] {
             assert_eq!(Header::of(text.as_bytes()), Header::Malformed, "{text}");
@@ -176,12 +176,12 @@ mod tests {
         for cut in 0..v4.len() {
             assert_eq!(Header::of(&v4[..cut]), Header::Incomplete, "{cut}");
         }
-        assert_eq!(Header::of(&v4), Header::Whole { client: Some(ip("192.0.2.1")), bytes: 28 });
+        assert_eq!(Header::of(&v4), Header::Complete { client: Some(ip("192.0.2.1")), bytes: 28 });
         let v6 = [head(1, 0x21, 36), vec![0x20; 36]].concat();
         let client = Some(IpAddr::from([0x20; 16]));
-        assert_eq!(Header::of(&v6), Header::Whole { client, bytes: 52 });
+        assert_eq!(Header::of(&v6), Header::Complete { client, bytes: 52 });
         // A health check of the proxy itself.
-        assert_eq!(Header::of(&head(0, 0, 0)), Header::Whole { client: None, bytes: 16 });
+        assert_eq!(Header::of(&head(0, 0, 0)), Header::Complete { client: None, bytes: 16 });
         assert_eq!(Header::of(&head(1, 0x11, 0)), Header::Malformed);
         assert_eq!(Header::of(&head(7, 0x11, 0)), Header::Malformed);
         let long = [V2_BEGIN, &[0x21, 0x11, 0xff, 0xff]].concat();

@@ -9,7 +9,7 @@ use crate::call::context;
 use crate::gate::Gate;
 use axum::extract::Request;
 use axum::http::StatusCode;
-use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, Whole};
+use rialto_api::{AliveAnswer, ComponentInfo, HealthAnswer, ReadyAnswer, StorageInfo, U64Text};
 use rialto_desk::{GetStatus, Grant, Health, Storage};
 use rialto_lifecycle::ComponentStatus;
 use rialto_model::Timestamp;
@@ -34,12 +34,12 @@ pub(super) async fn health(gate: &Gate, request: Request) -> Handled {
 /// The free space of the disk, and its use.
 fn storage(storage: &Storage) -> StorageInfo {
     let reading = storage.reading();
-    let parts = reading.parts.iter().map(|(part, bytes)| ((*part).into(), Some(Whole(*bytes))));
-    let other = ("other".into(), reading.other_bytes().map(Whole));
+    let parts = reading.parts.iter().map(|(part, bytes)| ((*part).into(), Some(U64Text(*bytes))));
+    let other = ("other".into(), reading.other_bytes().map(U64Text));
     StorageInfo {
         level: storage.level().word().into(),
         free_bytes: reading.free_bytes.into(),
-        total_bytes: reading.total_bytes.map(Whole),
+        total_bytes: reading.total_bytes.map(U64Text),
         used_bytes: parts.chain([other]).collect(),
     }
 }
