@@ -109,7 +109,7 @@ pub fn tell_all(error: &dyn std::error::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let cause_told = cause.to_string();
-        // Errors that are transparent about their cause would tell it twice.
+        // Transparent errors would print their cause twice.
         if !told.ends_with(&cause_told) {
             told.push_str(": ");
             told.push_str(&cause_told);

@@ -1,4 +1,4 @@
-//! A start far from the last time in the journal has to be told to.
+//! A start far from the last time in the journal needs `--accept-clock`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -33,7 +33,7 @@ fn a_venue_starts_after_a_month_if_the_clock_is_accepted() {
     running::configure(dir.path(), "");
     let (file, data) = (dir.path().join("rialto.toml"), dir.path().join("data"));
     let file = file.to_str().unwrap();
-    // The engine alone has made no keys.
+    // The engine alone creates no keys.
     assert!(rialto(&["admin-key", "--new", data.to_str().unwrap()]).status.success());
     let refused = rialto(&["serve", "--config", file]);
     let told = text(&refused.stderr);

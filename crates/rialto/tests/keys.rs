@@ -1,4 +1,4 @@
-//! Keys that are lost, damaged or never came along: nothing passes for a first start.
+//! Lost, damaged or missing keys are never taken for a first start.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -21,7 +21,7 @@ fn word(path: &Path) -> &str {
     path.to_str().expect("temporary directories have plain names")
 }
 
-/// Runs the binary to its end, which is not a good one, and returns what it says.
+/// Runs the binary, which must fail, and returns its error.
 #[track_caller]
 fn refused(arguments: &[&str], exit_code: i32) -> String {
     let Output { status, stdout, stderr } = rialto(arguments);
@@ -81,7 +81,7 @@ fn a_journal_that_has_lost_its_keys_is_refused() {
     let verified =
         |data: &str| -> Value { serde_json::from_str(&done(&["verify", data, "--json"])).unwrap() };
     assert_eq!(verified(word(&data))["keys"], true);
-    // What a power cut can do to a directory that was never synced.
+    // A power failure can do this to a directory that was never synced.
     fs::remove_dir_all(data.join("auth")).unwrap();
     let told = refused(&serve(word(&data)), 3);
     let advice = format!("rialto admin-key --new {}", data.display());

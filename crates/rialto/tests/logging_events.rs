@@ -1,4 +1,4 @@
-//! What the real binary logs of a start, a recovery, operators, requests and a stop, in both formats.
+//! The log of a start, a recovery, operators, requests and a stop, in both formats.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -52,7 +52,7 @@ impl Line {
     }
 }
 
-/// The lines of a log on standard error that was said beside what stands on the standard output.
+/// The log lines on standard error, apart from standard output.
 struct Log(Vec<Line>);
 
 impl Log {
@@ -81,7 +81,7 @@ fn serve(dir: &Path) -> Running {
     running
 }
 
-/// Sends head and body of a request apart, and returns the answer.
+/// Sends head and body of a request separately, and returns the answer.
 fn send(url: &str, key: &str, target: &str, body: &str, pause: Duration) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     let head = format!(
@@ -119,7 +119,7 @@ fn every_log_event_is_written(format: &str) {
         .call("POST", "/v1/admin/keys", Some(&json!({"member": 1, "scopes": ["read", "admin"]})))
         .unwrap();
     let (id, secret) = (key["id"].as_str().unwrap(), key["secret"].as_str().unwrap());
-    // What a key does that is no operator's own is told by its id.
+    // The change by a key that is not an operator's is logged with its id.
     let signed = Credentials::Key {
         id: id.to_owned(),
         secret: rialto_gateway::Secret::from_hex(secret).unwrap(),
@@ -128,7 +128,7 @@ fn every_log_event_is_written(format: &str) {
     let path = format!("/v1/admin/keys/{id}/rotate");
     let rotated = Client::new(&url, signed).call("POST", &path, Some(&body)).unwrap();
     let second_secret = rotated["secret"].as_str().unwrap();
-    // No snapshot can be made where there is no directory.
+    // The snapshot fails without a directory.
     let snapshots = dir.path().join("data").join("snapshots");
     std::fs::remove_dir_all(&snapshots).unwrap();
     File::create(&snapshots).unwrap();
@@ -136,7 +136,7 @@ fn every_log_event_is_written(format: &str) {
     assert!(failed.starts_with("HTTP/1.1 503"), "{failed}");
     std::fs::remove_file(&snapshots).unwrap();
     std::fs::create_dir(&snapshots).unwrap();
-    // It is written by a thread of its own.
+    // Another thread writes it.
     venue.heard("a request was not served");
     venue.kill();
     let first = Log::of(&venue.said, is_json);

@@ -1,4 +1,4 @@
-//! `rialto queue`, as the real binary does it: in a directory, and with a running venue.
+//! `rialto queue` in the real binary: in a directory, and with a running venue.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,21 +14,21 @@ use std::process::{Command, Output, Stdio};
 
 struct Queue {
     dir: tempfile::TempDir,
-    /// How a command is told which queue is meant.
+    /// The arguments that select the queue.
     place: Vec<String>,
     more: Vec<String>,
     venue: Option<(Running, String)>,
 }
 
 impl Queue {
-    /// In a directory.
+    /// A directory.
     fn here() -> Queue {
         let dir = tempfile::tempdir().unwrap();
         let place = vec!["--dir".to_owned(), dir.path().join("q").to_str().unwrap().to_owned()];
         Queue { dir, place, more: Vec::new(), venue: None }
     }
 
-    /// Of a venue.
+    /// A venue.
     fn there() -> Queue {
         let dir = tempfile::tempdir().unwrap();
         configure(dir.path(), "[queue]\nenabled = true\n");
@@ -54,12 +54,12 @@ impl Queue {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that is refused may not read what it is given.
+        // A refused command may not read its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     }
 
-    /// What a command that ends well prints.
+    /// The output of a command that must succeed.
     fn printed(&self, input: &str, arguments: &[&str]) -> String {
         let output = self.run(input, arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -124,7 +124,7 @@ fn readers_who_have_had_enough() {
     unread_messages_do_not_count_as_attempts(&Queue::there());
 }
 
-/// Reads so many bytes of what a command prints, and no more.
+/// Reads only this many bytes of a command's output.
 fn looked_at(queue: &Queue, arguments: &[&str], bytes: usize) -> String {
     let mut reader = queue.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut read = vec![0; bytes];
@@ -143,7 +143,7 @@ fn unread_messages_do_not_count_as_attempts(queue: &Queue) {
     for _ in 0..2 {
         assert_eq!(looked_at(queue, &consume, 100), lines[..100]);
     }
-    // The first was looked at twice; of the others no one was.
+    // The first was read twice; the others were not.
     assert_eq!(
         queue.printed("", &[&consume[..], &["--wait", "300ms"]].concat()),
         lines[line(0).len()..]
@@ -212,7 +212,7 @@ fn a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(queue: &Qu
     refused(&["consume", "b", "--into", &out]);
     assert_eq!(read("0-1"), "of a");
     assert_eq!(queue.printed("", &["consume", "b"]), "of b\nlonger than that\n");
-    // Handed out again, the first is written already; then something stands in the way.
+    // At redelivery, the first is written already; then the next file is in the way.
     fs::create_dir(queue.path("out/0-2")).unwrap();
     let again = ["consume", "a", "--group", "again", "--into", &out];
     refused(&again);
@@ -220,7 +220,7 @@ fn a_file_is_never_replaced_and_unsaved_messages_are_not_acknowledged(queue: &Qu
     queue.printed("", &again);
     assert_eq!((read("0-1"), read("0-2")), ("of a".into(), "longer than that".into()));
     assert_eq!(queue.printed("", &["consume", "a", "--group", "again"]), "");
-    // So is a message that a topic made anew gave the same number.
+    // And so is a message of a recreated topic with the same number.
     queue.printed("", &["delete", "a"]);
     queue.printed("", &["create", "a"]);
     queue.printed("anew\n", &["produce", "a"]);
@@ -261,9 +261,9 @@ fn a_tail_that_begins_far_behind_is_conflated_if_the_topic_says_so(queue: &Queue
 
 fn dead_letters_are_looked_at_and_sent_back(queue: &Queue) {
     queue.printed("", &["create", "t"]);
-    // Begun once by somebody who does not read on, the message is dead.
+    // A reader that stops reading has used up the attempt, and the message is dead.
     queue.printed("", &["group", "t", "g", "--attempts-max", "1"]);
-    // More than a pipe holds, so that it cannot be printed to the end.
+    // Longer than a pipe's buffer, so that it cannot be printed completely.
     let long = "a".repeat(200_000);
     queue.printed(&format!("{long}\n"), &["produce", "t"]);
     looked_at(queue, &["consume", "t", "--group", "g"], 1);
@@ -295,7 +295,7 @@ fn a_topic_with_the_longest_name_has_dead_letters(queue: &Queue) {
     assert!(queue.printed("", &["dead-letters", &topic]) == format!("{long}\n"));
 }
 
-/// What a venue says of a topic.
+/// A venue's description of a topic.
 fn topic_with_lanes(lanes: &str) -> String {
     format!(
         r#"{{"name": "t.dead", "read_only": false, "kind": "stream", "level": "synced",
@@ -309,7 +309,7 @@ fn topic_with_lanes(lanes: &str) -> String {
     )
 }
 
-/// Answers as a venue whose consumers refuse at once what is sent back, and in the end do not.
+/// Answers as a venue whose consumers refuse redriven messages at once, except the last ones.
 fn refusing_venue(listener: &TcpListener) {
     const LETTERS: u64 = 3;
     let mut sent = 0;
@@ -463,7 +463,7 @@ fn refusals_of_a_venue_are_reported_clearly() {
     let looks = queue.printed("", &["top", "--count", "2", "--every", "1ms"]);
     assert!(looks.contains("in/s"), "{looks}");
     assert!(looks.lines().any(|line| line.starts_with("  g ")), "{looks}");
-    // The 2,000 messages came within the ten seconds that rates are about.
+    // The 2,000 messages were published within the ten seconds of the rates.
     let of_topic = looks.lines().rfind(|line| line.starts_with("t ")).unwrap();
     let coming: u64 = of_topic.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
     assert!(coming >= 100, "{looks}");

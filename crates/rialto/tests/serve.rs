@@ -1,4 +1,4 @@
-//! `rialto serve` and what talks to it, on good days and bad ones.
+//! `rialto serve` and its clients, with and without failures.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("--json prints JSON")
 }
 
-/// Runs an operator's command and returns what the venue answers.
+/// Runs an operator's command and returns the venue's answer.
 fn admin(venue: &Running, key: &str, arguments: &[&str]) -> Value {
     let url = venue.url();
     let mut all = vec!["admin"];
@@ -164,12 +164,12 @@ fn two_processes_on_one_data_directory_are_refused() {
     let data = data.to_str().unwrap();
     let second = rialto(&["serve", "--data", data, "--listen", "127.0.0.1:0"]);
     assert_eq!(second.status.code(), Some(3));
-    // Something else would refuse it later too, when harm is done.
+    // A later check would refuse it too, after the damage.
     let told = text(&second.stderr);
     assert!(told.contains(&format!("{data} is in use by process ")), "{told}");
     let reset = rialto(&["admin-key", "--reset", data]);
     assert_eq!(reset.status.code(), Some(1), "{}", text(&reset.stdout));
-    // The first one never noticed.
+    // The first one was not affected.
     let answer = json(&["instruments", "--json", "--url", &venue.url()]);
     assert!(answer["instruments"].is_array());
     venue.terminate();

@@ -1,4 +1,4 @@
-//! The event log as a topic of the venue's queue: consumed by groups, made again, cut back.
+//! The event log as a topic of the venue's queue: consumed by groups, rebuilt, truncated.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -68,14 +68,14 @@ impl TestVenue {
                 });
                 post("deposits", deposit);
             }
-            // Whatever it may do with all topics says nothing of the venue's own.
+            // A right to all topics does not include the venue's own.
             let all = json!([{ "topics": "*", "rights": ["produce", "consume", "admin"] }]);
             let key = json!({ "member": number, "scopes": ["read", "trade"], "queues": all });
             let key = post("keys", key);
             let part = |name: &str| key[name].as_str().unwrap().to_owned();
             self.members.push((part("id"), part("secret")));
         }
-        // Nobody gives up on a message because the venue is killed so often.
+        // No message becomes a dead letter because of the many kills.
         let group = json!({ "name": "g", "attempts_max": 0 });
         admin.call("POST", &format!("{TOPIC}/groups"), Some(&group)).unwrap();
     }
@@ -128,7 +128,7 @@ fn place(client: &Client, account: u32, side: &str, round: u64) -> bool {
     client.call("POST", "/v1/orders/batch", Some(&body)).is_ok()
 }
 
-/// What one who consumes the group has seen and was told to be done with.
+/// The messages that a consumer of the group received and acknowledged.
 #[derive(Default)]
 struct Consumed {
     records: BTreeMap<u64, Vec<u8>>,
@@ -136,7 +136,7 @@ struct Consumed {
 }
 
 impl Consumed {
-    /// Fetches some and acknowledges them; how many, or nothing if the venue has gone away.
+    /// Fetches some and acknowledges them; returns their number, or `None` if the venue is gone.
     fn step(&mut self, client: &Client, max: usize) -> Option<usize> {
         let body = json!({ "consumer": "one", "max": max });
         let fetched = client.call("POST", &format!("{TOPIC}/groups/g/fetch"), Some(&body)).ok()?;
@@ -173,7 +173,7 @@ impl Consumed {
         while self.step(client, 100).unwrap() > 0 {}
     }
 
-    /// Holds it all against what the journal's replay yields.
+    /// Compares all with the journal's replay.
     #[track_caller]
     fn check(&self, replayed: &BTreeMap<u64, Vec<u8>>) {
         assert_eq!(self.records.keys().max(), replayed.keys().max());
@@ -200,7 +200,7 @@ fn decode_base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The events that the journal yields: the event log, made again from it.
+/// The events of the journal: the rebuilt event log.
 fn replayed(venue: &TestVenue) -> BTreeMap<u64, Vec<u8>> {
     venue.delete_events();
     let config =
@@ -226,7 +226,7 @@ fn groups_go_on_where_they_were_when_the_event_log_was_made_again() {
         consumed.step(&venue.operator(), 7).unwrap();
     }
     venue.running.terminate();
-    // Who has no venue finds the group all the same.
+    // The group exists for a local command too.
     let queue = venue.data().join("queue");
     let queue = queue.to_str().unwrap();
     let shown = rialto(&["queue", "--dir", queue, "describe", "venue.events"]);
@@ -340,7 +340,7 @@ fn nothing_is_missing_or_handed_out_again_after_kills() {
     }
 }
 
-/// Copies a directory with everything in it but the queue's.
+/// Copies a directory without the queue's.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

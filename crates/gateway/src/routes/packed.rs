@@ -74,7 +74,7 @@ pub(super) fn respond_packed(pieces: Vec<Piece>) -> Response {
     response
 }
 
-/// An answer that says where messages stand: the first and the last of each row of numbers.
+/// An answer with the positions of messages: the first and the last of each range of numbers.
 pub(super) fn respond_published(published: &Published) -> Response {
     let mut rows: Vec<(MessageId, u64)> = Vec::new();
     for id in &published.ids {
@@ -94,7 +94,7 @@ pub(super) fn respond_published(published: &Published) -> Response {
     respond(StatusCode::CREATED, &response, capacity)
 }
 
-/// Pieces of a batch on their way out. What lies in a topic is not copied here.
+/// Pieces of a batch that are being sent. Data of a topic is not copied here.
 struct PackedBody {
     pieces: VecDeque<Bytes>,
     left: u64,

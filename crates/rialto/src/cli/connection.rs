@@ -1,4 +1,4 @@
-//! Which venue is asked, and as whom.
+//! The venue and the key of a command.
 
 use crate::Error;
 use crate::remote::Remote;

@@ -44,7 +44,7 @@ macro_rules! number {
                 max: $max,
                 unit: $unit,
                 get: |config| config.$($field).+ as u64,
-                // Every range here lies within its field's type.
+                // Every range here is within its field's type.
                 set: |config, value| config.$($field).+ = value as $type,
             },
         }

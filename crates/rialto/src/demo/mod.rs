@@ -154,7 +154,7 @@ fn watch(
 ) {
     if !args.plain && is_interactive() {
         let footer = Footer { url: visitor.url(), order_line: visitor.order_line() };
-        // Lines of the log would stand across the picture.
+        // Log lines would overwrite the picture.
         let held = is_stderr_terminal().then(|| logging.hold());
         let watched = view::watch(venue, instruments, &footer, || is_over(Duration::ZERO));
         drop(held);

@@ -32,7 +32,7 @@ impl Limiter {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Site { metadata, began: now, passed: 0, left_out: 0 };
         let site = sites.entry(metadata.callsite()).or_insert_with(new);
-        // A window in which lines were left out ends in `ended`, which tells how many.
+        // A window with suppressed lines ends in `ended`, with their number.
         if site.left_out == 0 && now.saturating_duration_since(site.began) >= WINDOW {
             *site = new();
         }

@@ -36,7 +36,7 @@ impl Saving {
         let name = format!("{}-{}", id.lane, id.seq);
         let path = self.path.join(&name);
         let failed = |error| Error::file("write", &path)(error);
-        // Written under a name that no other process has, and readable to whom files usually are.
+        // Written under a name of this process, with the usual permissions.
         let mut begun = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .suffix(".part")

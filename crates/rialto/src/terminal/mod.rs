@@ -1,4 +1,4 @@
-//! Standard output and the terminal behind it.
+//! Standard output and its terminal.
 
 mod raw;
 

@@ -57,7 +57,7 @@ const FEED_RESTART: Restart = Restart {
     longest: Duration::from_secs(5),
     forgotten_after: Duration::from_secs(60),
 };
-/// How much longer than it may a component can take to stop before it is left behind.
+/// How much longer than its deadline a component may take to stop before it is abandoned.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A venue that runs.
@@ -73,7 +73,7 @@ pub struct Venue {
     operations_addr: Option<SocketAddr>,
 }
 
-/// What a start has to tell.
+/// The report of a start.
 #[derive(Debug)]
 pub struct Opening {
     /// What recovery did, in one line.

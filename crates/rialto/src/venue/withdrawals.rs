@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The length of a file of the log of flows. A venue has few withdrawals, and a new file is written
 /// out in full when it is begun.
 const SEGMENT_BYTES: u64 = 4 << 20;
-/// The log of flows is written anew when it has grown by this much.
+/// The log of flows is compacted when it has grown by this much.
 const CHECKPOINT_BYTES: u64 = 32 << 20;
 /// For how long a withdrawal that has ended is known by its reference.
 const RETENTION: Duration = Duration::from_secs(90 * 24 * 3_600);

@@ -1,5 +1,5 @@
-//! Attacks on the real binary, each bounded in count and time. While one goes on, and after it, an
-//! honest member's orders are answered, the venue is live, and afterwards it stops, starts again and
+//! Attacks on the real binary, each bounded in number and time. During and after an attack, an
+//! honest member's orders are answered and the venue is live. Afterwards it stops, starts again and
 //! passes `rialto verify`.
 //!
 //! Each attack is a row of `docs/security.md`. `make test` runs one short round of each,

@@ -1,4 +1,4 @@
-//! Takers: trade with what stands there, in moods.
+//! Takers: trade with resting orders, in moods.
 
 use super::plan::{Plan, Purpose};
 use super::world::World;

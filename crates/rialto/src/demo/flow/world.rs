@@ -87,7 +87,7 @@ impl World {
         Quantity((lots as i64).max(1) * spec.rules.lot.0)
     }
 
-    /// A limit order that stands until it is cancelled.
+    /// A limit order that rests until it is cancelled.
     pub(super) fn limit(
         &self,
         account: AccountId,

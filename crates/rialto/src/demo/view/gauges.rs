@@ -22,7 +22,7 @@ struct Sample {
     bytes: u64,
 }
 
-/// What the last seconds came to.
+/// The rates of the last seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gauges {
     pub(crate) commands_per_s: f64,

@@ -20,7 +20,7 @@ const BAR: usize = 12;
 /// Lines above and below the ladder.
 const FRAME: usize = 9;
 
-/// What stands below the picture: how to take part.
+/// The lines below the picture: how to take part.
 pub(crate) struct Footer<'a> {
     pub(crate) url: &'a str,
     pub(crate) order_line: &'a str,
