@@ -98,8 +98,8 @@ pub(super) async fn about_order(
         let result = entered_result(filled, &answer.execution, &placed.listing);
         return OrderAnswer { result, ..order_answer(answer, Some(placed)) };
     }
-    let known = RequiredState::Through(answer.seq);
-    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), known).await else {
+    let required = RequiredState::Through(answer.seq);
+    let Ok((view, listing)) = identify(gate, cx, account, OrderRef::Id(order), required).await else {
         return order_answer(answer, placed.as_ref());
     };
     let placed = placed.unwrap_or(Placed { terms: view.terms, listing, is_new: false });
@@ -118,9 +118,9 @@ async fn identify(
     cx: &Context<'_>,
     account: AccountId,
     order: OrderRef,
-    known: RequiredState,
+    required: RequiredState,
 ) -> Result<(OrderView, Listing), ApiError> {
-    let found = gate.query(cx, IdentifyOrder { account, order, known }).await?;
+    let found = gate.query(cx, IdentifyOrder { account, order, required }).await?;
     let AsOf { names, answer: view, .. } = found;
     let listing = names.instrument(view.terms.instrument).copied();
     let listing = listing.ok_or_else(|| ApiError::unknown(RejectReason::UnknownOrder))?;
